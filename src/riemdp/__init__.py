@@ -1,0 +1,49 @@
+"""Differentially private statistics on Riemannian manifolds."""
+
+from riemdp._errors import (
+    BudgetExceededError,
+    ConvergenceError,
+    CutLocusError,
+    InsufficientSamplesError,
+    InvalidBudgetError,
+    InvalidParameterError,
+    NoConversionError,
+    NotAttainableError,
+    NotOnManifoldError,
+    RiemdpError,
+    UnprovenMechanismError,
+    UnsupportedBallError,
+    UnsupportedManifoldError,
+)
+from riemdp.manifolds import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Ball",
+    "BudgetExceededError",
+    "ConvergenceError",
+    "CutLocusError",
+    "Euclidean",
+    "Hyperbolic",
+    "InsufficientSamplesError",
+    "InvalidBudgetError",
+    "InvalidParameterError",
+    "NoConversionError",
+    "NotAttainableError",
+    "NotOnManifoldError",
+    "RiemdpError",
+    "SPDAffineInvariant",
+    "SPDLogEuclidean",
+    "Sphere",
+    "UnprovenMechanismError",
+    "UnsupportedBallError",
+    "UnsupportedManifoldError",
+]

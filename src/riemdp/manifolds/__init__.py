@@ -1,0 +1,20 @@
+"""Manifolds: points, tangent vectors, exp, log, distance, curvature. No privacy, no randomness."""
+
+from riemdp.manifolds._ball import Ball
+from riemdp.manifolds._euclidean import Euclidean
+from riemdp.manifolds._hyperbolic import Hyperbolic
+from riemdp.manifolds._manifold import FlatManifold, Manifold
+from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant
+from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
+from riemdp.manifolds._sphere import Sphere
+
+__all__ = [
+    "Ball",
+    "Euclidean",
+    "FlatManifold",
+    "Hyperbolic",
+    "Manifold",
+    "SPDAffineInvariant",
+    "SPDLogEuclidean",
+    "Sphere",
+]

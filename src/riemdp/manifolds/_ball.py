@@ -1,0 +1,221 @@
+"""Closed geodesic balls: the public domain of the data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
+from riemdp.manifolds._hyperbolic import Hyperbolic
+from riemdp.manifolds._manifold import FlatManifold, Manifold
+from riemdp.manifolds._sphere import Sphere
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds._manifold import FloatArray
+
+#: Largest radius of a ball of data in hyperbolic space, in units of 1/sqrt(-curvature).
+HYPERBOLIC_RADIUS_LIMIT = 8.0
+#: Relative rounding that ``contains`` forgives.
+_CONTAINS_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """Closed geodesic ball, chosen without looking at the data.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        Space of the points.
+    center : array_like, shape (*point_shape,)
+        Centre, on the manifold.
+    radius : float
+        Radius in units of geodesic distance, positive, finite, under the injectivity radius;
+        on hyperbolic space at most ``8 / sqrt(-curvature)``, where float64 coordinates still
+        carry distances.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the centre is not one point of the manifold.
+    UnsupportedBallError
+        If the radius is not positive and finite, or too large for the manifold.
+    """
+
+    manifold: Manifold
+    center: FloatArray = field(repr=False)
+    radius: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.manifold, Manifold):
+            raise InvalidParameterError(
+                f"manifold must be a riemdp manifold, got {self.manifold!r}"
+            )
+        center = np.array(self.manifold.validate(self.center))
+        if center.shape != self.manifold.point_shape:
+            raise NotOnManifoldError(
+                f"the centre must be one point of shape {self.manifold.point_shape}, "
+                f"got shape {center.shape}"
+            )
+        center.flags.writeable = False
+        object.__setattr__(self, "center", center)
+        try:
+            object.__setattr__(self, "radius", float(self.radius))
+        except (TypeError, ValueError):
+            raise UnsupportedBallError(f"radius must be a number, got {self.radius!r}") from None
+        self._check_radius()
+
+    def _check_radius(self) -> None:
+        radius, limit = self.radius, self.manifold.injectivity_radius
+        if not (0.0 < radius < math.inf):
+            raise UnsupportedBallError(f"radius must be positive and finite, got {radius}")
+        if radius >= limit:
+            raise UnsupportedBallError(
+                f"radius {radius:.6g} must stay under the injectivity radius {limit:.6g} of "
+                f"{self.manifold}; choose a smaller ball"
+            )
+        if isinstance(self.manifold, Hyperbolic):
+            far = HYPERBOLIC_RADIUS_LIMIT / math.sqrt(-self.manifold.curvature)
+            if radius > far:
+                raise UnsupportedBallError(
+                    f"radius {radius:.6g} exceeds {far:.6g} = 8/sqrt(-curvature), where float64 "
+                    "hyperboloid coordinates no longer carry distances; choose a smaller ball"
+                )
+            away = float(self.manifold.dist(self.manifold.origin, self.center))
+            if away > far * (1.0 + _CONTAINS_TOLERANCE):
+                raise UnsupportedBallError(
+                    f"the centre lies {away:.6g} from the origin of coordinates, beyond {far:.6g} "
+                    "= 8/sqrt(-curvature), where float64 hyperboloid coordinates no longer carry "
+                    "distances; move the data by an isometry so that the centre is the origin"
+                )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ball):
+            return NotImplemented
+        return (
+            self.manifold == other.manifold
+            and self.radius == other.radius
+            and np.array_equal(self.center, other.center)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.manifold, self.radius, self.center.tobytes()))
+
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        r"""Whether points lie in the ball.
+
+        Up to a relative 1e-9 of the radius, and what rounding of coordinates makes of distances.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+
+        Returns
+        -------
+        ndarray of bool, shape (...)
+        """
+        dist = self.manifold.dist(self.center, points)
+        return np.asarray(dist <= self.radius * (1.0 + _CONTAINS_TOLERANCE) + self._rounding)
+
+    @property
+    def _rounding(self) -> float:
+        """Error of a distance from the centre that the rounding of coordinates explains."""
+        eps = float(np.finfo(np.float64).eps)
+        if isinstance(self.manifold, Sphere):
+            return 4.0 * eps / math.sqrt(self.manifold.curvature)
+        if isinstance(self.manifold, Hyperbolic):
+            k = math.sqrt(-self.manifold.curvature)
+            away = float(self.manifold.dist(self.manifold.origin, self.center))
+            return 8.0 * eps * math.cosh(k * away) * math.cosh(k * (away + self.radius)) / k
+        return 0.0
+
+    def project(self, points: ArrayLike) -> FloatArray:
+        r"""Move points outside the ball along the geodesic from the centre to its boundary.
+
+        Points inside come back unchanged, bit by bit. Every record is treated by itself, so
+        that projecting costs no privacy; how many were moved is private. The exact antipode of
+        the centre of a sphere, from which no direction is singled out, goes to one fixed point
+        of the boundary.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+        """
+        points = np.asarray(points, dtype=np.float64)
+        if isinstance(self.manifold, FlatManifold):
+            return self._project_flat(self.manifold, points)
+        dist = self.manifold.dist(self.center, points)
+        outside = dist > self.radius
+        if not outside.any():
+            return points.copy()
+        result = points.copy()
+        stray = points[outside]
+        shrink = (self.radius / dist[outside]).reshape(-1, *(1 for _ in self.manifold.point_shape))
+        result[outside] = self.manifold.exp(self.center, shrink * self._log(stray))
+        return result
+
+    def coordinates(self, points: ArrayLike) -> FloatArray:
+        r"""Clipped normal coordinates about the centre.
+
+        The orthonormal coordinates of ``log(center, x)``, shortened to the radius where they
+        exceed it: what the record is after :meth:`project`, seen from the centre.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+
+        Returns
+        -------
+        ndarray, shape (..., dim)
+        """
+        points = np.asarray(points, dtype=np.float64)
+        if isinstance(self.manifold, FlatManifold):
+            offset = self.manifold.to_chart(points) - self.manifold.to_chart(self.center)
+        else:
+            offset = self.manifold.tangent_coordinates(self.center, self._log(points))
+        return clip_norm(offset, self.radius)
+
+    def _log(self, points: FloatArray) -> FloatArray:
+        """Logarithm at the centre, with a fixed direction for the exact antipode."""
+        if not isinstance(self.manifold, Sphere):
+            return self.manifold.log(self.center, points)
+        log, antipodal = self.manifold.log_or_antipode(self.center, points)
+        direction = np.zeros(self.manifold.dim)
+        direction[0] = self.manifold.injectivity_radius
+        fixed = self.manifold.tangent_vector(self.center, direction)
+        return np.where(antipodal[..., None], fixed, log)
+
+    def _project_flat(self, manifold: FlatManifold, points: FloatArray) -> FloatArray:
+        center = manifold.to_chart(self.center)
+        offset = manifold.to_chart(points) - center
+        clipped = clip_norm(offset, self.radius)
+        outside = (clipped != offset).any(axis=-1)
+        result = points.copy()
+        if outside.any():
+            result[outside] = manifold.from_chart(center + clipped[outside])
+        return result
+
+
+def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
+    """Shorten vectors ``(..., d)`` to at most ``radius``; shorter ones stay as they are."""
+    with np.errstate(over="ignore"):
+        norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    outside = norm > radius
+    far = np.isinf(norm)
+    if far.any():  # the squares overflow: only the direction counts
+        largest = np.abs(vectors).max(axis=-1, keepdims=True)
+        vectors = np.where(far, vectors / np.where(far, largest, 1.0), vectors)
+        norm = np.where(far, np.linalg.norm(vectors, axis=-1, keepdims=True), norm)
+    return np.asarray(np.where(outside, vectors * (radius / np.where(outside, norm, 1.0)), vectors))

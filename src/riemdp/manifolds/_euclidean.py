@@ -1,0 +1,78 @@
+"""Euclidean space R^d."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp.manifolds._manifold import FlatManifold, check_dimension, check_points
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+
+@dataclass(frozen=True)
+class Euclidean(FlatManifold):
+    """Euclidean space R^dim.
+
+    Parameters
+    ----------
+    dim : int
+        Dimension, at least 1. Points have shape ``(dim,)``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``dim`` is not a positive integer.
+    """
+
+    dim: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", check_dimension(self.dim, "dim"))
+
+    @property
+    def point_shape(self) -> tuple[int, ...]:
+        """``(dim,)``."""
+        return (self.dim,)
+
+    @property
+    def origin(self) -> FloatArray:
+        """Zero, shape ``(dim,)``."""
+        return np.zeros(self.dim)
+
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Return ``base + tangent``."""
+        return np.add(base, tangent, dtype=np.float64)
+
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """``point - base``."""
+        return np.subtract(point, base, dtype=np.float64)
+
+    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Euclidean distance."""
+        return np.asarray(np.linalg.norm(self.log(a, b), axis=-1))
+
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Coordinates are the tangent vector."""
+        return np.add(np.zeros_like(base, dtype=np.float64), coordinates)
+
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Return the tangent vector, which is its coordinates."""
+        return self.tangent_vector(base, tangent)
+
+    def to_chart(self, points: ArrayLike) -> FloatArray:
+        """Points are their coordinates."""
+        return np.asarray(points, dtype=np.float64)
+
+    def from_chart(self, coordinates: ArrayLike) -> FloatArray:
+        """Coordinates are the point."""
+        return np.asarray(coordinates, dtype=np.float64)
+
+    def validate(self, points: ArrayLike) -> FloatArray:
+        """Check shape and finiteness; see :meth:`Manifold.validate`."""
+        return check_points(points, self.point_shape)[0]

@@ -1,0 +1,187 @@
+"""Hyperbolic spaces on the hyperboloid."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError
+from riemdp.manifolds._manifold import (
+    Manifold,
+    check_dimension,
+    check_finite,
+    check_shape,
+    raise_first,
+    square_norm,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+
+@dataclass(frozen=True)
+class Hyperbolic(Manifold):
+    """Hyperbolic space of dimension ``dim`` on the hyperboloid.
+
+    Points satisfy ``-x_0^2 + x_1^2 + ... + x_dim^2 = 1/curvature``, ``x_0 > 0``. Float64
+    coordinates lose digits with the distance from ``(1/sqrt(-curvature), 0, ..., 0)``: about
+    4e-11 of a distance at 6 units of ``1/sqrt(-curvature)``, 9e-9 at 9, 5e-6 at 12.
+
+    Parameters
+    ----------
+    dim : int
+        Dimension, at least 1. Points have shape ``(dim + 1,)``, time coordinate first.
+    curvature : float, default -1.0
+        Sectional curvature, negative.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``dim`` is not a positive integer or ``curvature`` not negative and finite.
+    """
+
+    dim: int
+    curvature: float = -1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", check_dimension(self.dim, "dim"))
+        object.__setattr__(self, "curvature", float(self.curvature))
+        if not (-math.inf < self.curvature < 0.0):
+            raise InvalidParameterError(
+                f"curvature of a hyperbolic space must be negative and finite, "
+                f"got {self.curvature}; use Sphere or Euclidean for the other signs"
+            )
+
+    @property
+    def _scale(self) -> float:
+        """The square root k of minus the curvature."""
+        return math.sqrt(-self.curvature)
+
+    @property
+    def origin(self) -> FloatArray:
+        """The point ``(1/sqrt(-curvature), 0, ..., 0)``, shape ``(dim + 1,)``."""
+        point = np.zeros(self.dim + 1)
+        point[0] = 1.0 / self._scale
+        return point
+
+    @property
+    def point_shape(self) -> tuple[int, ...]:
+        """``(dim + 1,)``."""
+        return (self.dim + 1,)
+
+    @property
+    def curvature_bound(self) -> float:
+        """The curvature; 0 in dimension one, which is a line."""
+        return self.curvature if self.dim > 1 else 0.0
+
+    @property
+    def constant_curvature(self) -> float:
+        """The curvature; 0 in dimension one, which is a line."""
+        return self.curvature_bound
+
+    @property
+    def injectivity_radius(self) -> float:
+        """Infinite."""
+        return math.inf
+
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Riemannian exponential; the tangent vector has to be Minkowski-orthogonal to ``base``."""
+        base = np.asarray(base, dtype=np.float64)
+        tangent = np.asarray(tangent, dtype=np.float64)
+        angle = self._scale * self.norm(base, tangent)[..., None]
+        point: FloatArray = np.cosh(angle) * base + _sinhc(angle) * tangent
+        return self._canonical(point)
+
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """Riemannian logarithm."""
+        base = self._scale * np.asarray(base, dtype=np.float64)
+        point = self._scale * np.asarray(point, dtype=np.float64)
+        excess = _excess(base, point)[..., None]
+        across = (point - base) - excess * base
+        angle = 2.0 * np.arcsinh(np.sqrt(excess / 2.0))
+        return np.asarray(across / _sinhc(angle) / self._scale)
+
+    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Geodesic distance ``(2/k) asinh(k |a - b|_L / 2)``."""
+        a = self._scale * np.asarray(a, dtype=np.float64)
+        b = self._scale * np.asarray(b, dtype=np.float64)
+        return np.asarray(2.0 / self._scale * np.arcsinh(np.sqrt(_excess(a, b) / 2.0)))
+
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Lorentz boost that takes the origin to ``base``, applied to (0, c)."""
+        base = self._scale * np.asarray(base, dtype=np.float64)
+        coordinates = np.asarray(coordinates, dtype=np.float64)
+        space = base[..., 1:]
+        along = np.einsum("...i,...i->...", space, coordinates)[..., None]
+        shape = np.broadcast_shapes(base.shape[:-1], coordinates.shape[:-1])
+        tangent = np.empty((*shape, self.dim + 1))
+        tangent[..., :1] = along
+        tangent[..., 1:] = coordinates + space * (along / (1.0 + base[..., :1]))
+        return tangent
+
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Inverse of :meth:`tangent_vector`."""
+        base = self._scale * np.asarray(base, dtype=np.float64)
+        tangent = np.asarray(tangent, dtype=np.float64)
+        time, space = base[..., :1], base[..., 1:]
+        # <space, c> equals the tangent's time component; reading it there costs no digits.
+        return np.asarray(tangent[..., 1:] - space * (tangent[..., :1] / (1.0 + time)))
+
+    def validate(self, points: ArrayLike) -> FloatArray:
+        """Check the hyperboloid's equation and recompute ``x_0``; see :meth:`Manifold.validate`."""
+        array, tolerance = check_shape(points, self.point_shape)
+        time = np.array(array[..., 0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = self._square_of_time(array)
+            ratio = np.square(time) / square
+        rounding = 4.0 * np.finfo(np.float64).eps
+        close = ratio.size and 1.0 - rounding <= ratio.min() <= ratio.max() <= 1.0 + rounding
+        if close and time.min() > 0.0:
+            return array  # finite, and recomputing x_0 would only add rounding
+        check_finite(array, 1)
+        raise_first(time <= 0.0, "has a time coordinate x_0 that is not positive")
+        raise_first(~np.isfinite(square), "is so far out that its squares overflow float64")
+        raise_first(
+            np.abs(time / np.sqrt(square) - 1.0) > 0.5 * tolerance,
+            f"does not satisfy -x_0^2 + x_1^2 + ... = 1/curvature = {1 / self.curvature:.6g} "
+            f"(tolerance {tolerance:g} relative to x_0^2)",
+        )
+        return self._canonical(array)
+
+    def _canonical(self, points: FloatArray) -> FloatArray:
+        """Recompute the time coordinate from the others."""
+        canonical = np.array(points)
+        canonical[..., 0] = np.sqrt(self._square_of_time(points))
+        return canonical
+
+    def _square_of_time(self, points: FloatArray) -> FloatArray:
+        """``x_0^2`` as it follows from the other coordinates."""
+        space = np.ones(self.dim + 1)
+        space[0] = 0.0
+        return square_norm(points, space) - 1.0 / self.curvature
+
+
+def _excess(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return ``-<a, b>_L - 1 = |a - b|_L^2 / 2`` at unit curvature, never negative.
+
+    Rounding is about ``eps |a - b|^2`` in the difference form and ``eps a_0 b_0`` in the product
+    form; each entry takes the better one.
+    """
+    gap = a - b
+    space = np.einsum("...i,...i->...", gap[..., 1:], gap[..., 1:])
+    time = np.square(gap[..., 0])
+    heights = a[..., 0] * b[..., 0]
+    product = heights - np.einsum("...i,...i->...", a[..., 1:], b[..., 1:]) - 1.0
+    better = np.where(space + time < 2.0 * heights, 0.5 * (space - time), product)
+    return np.asarray(np.maximum(better, 0.0))
+
+
+def _sinhc(angle: FloatArray) -> FloatArray:
+    """Sinh(angle)/angle of nonnegative angles."""
+    positive = np.maximum(angle, np.finfo(np.float64).tiny)
+    return np.asarray(np.sinh(positive) / positive)

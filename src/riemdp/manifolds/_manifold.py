@@ -1,0 +1,232 @@
+"""What a manifold has to know, and the checks on points that all of them share."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+
+#: Relative deviation from a manifold's defining condition that ``validate`` mends per record.
+VALIDATION_TOLERANCE = 1e-6
+#: The same for float32 input.
+VALIDATION_TOLERANCE_SINGLE = 1e-4
+#: Entries of an array that are worked on at once where temporary arrays should stay in the cache.
+_CHUNK_ENTRIES = 16384
+
+
+class Manifold(ABC):
+    """A Riemannian manifold with closed-form geodesics.
+
+    Arrays are float64; batch axes lead: points and tangent vectors have shape
+    ``(..., *point_shape)`` and all methods broadcast over the leading axes. Distances are in the
+    metric's own units. ``exp``, ``log``, ``dist`` and ``inner`` take points as they are;
+    ``validate`` is the place where points are checked.
+    """
+
+    if TYPE_CHECKING:
+        # At run time a field or a property of each class: an inherited property would shadow the
+        # dataclass field of the same name.
+        @property
+        def dim(self) -> int:
+            """Dimension of the manifold."""
+
+    @property
+    @abstractmethod
+    def point_shape(self) -> tuple[int, ...]:
+        """Shape of one point, and of one tangent vector."""
+
+    @property
+    @abstractmethod
+    def curvature_bound(self) -> float:
+        """Upper bound of the sectional curvature (0 where there is none, as on the circle)."""
+
+    @property
+    @abstractmethod
+    def constant_curvature(self) -> float | None:
+        """Sectional curvature where it is constant (0 in dimension one), else None."""
+
+    @property
+    @abstractmethod
+    def injectivity_radius(self) -> float:
+        """Largest radius on which every exponential map is injective (inf on Hadamard spaces)."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> FloatArray:
+        """Reference point: zero, the north pole, the hyperboloid's apex, the identity."""
+
+    @property
+    def is_homogeneous(self) -> bool:
+        """Whether isometries take any point to any other (true of all manifolds here)."""
+        return True
+
+    @abstractmethod
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Riemannian exponential: end of the geodesic that leaves ``base`` along ``tangent``."""
+
+    @abstractmethod
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """Riemannian logarithm: tangent vector at ``base`` whose exponential is ``point``."""
+
+    @abstractmethod
+    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Geodesic distance, shape = broadcast of the leading axes."""
+
+    @abstractmethod
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Tangent vector at ``base`` with these coordinates ``(..., dim)``.
+
+        The coordinates belong to an orthonormal basis of the tangent space that depends on
+        ``base`` alone, so the map is a linear isometry from R^dim.
+        """
+
+    @abstractmethod
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Inverse of :meth:`tangent_vector`: coordinates ``(..., dim)``."""
+
+    @abstractmethod
+    def validate(self, points: ArrayLike) -> FloatArray:
+        r"""Check points and return them as canonical float64.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+            Points to check. A record within a relative 1e-6 of the manifold (1e-4 for float32
+            input) is moved onto it, record by record.
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+
+        Raises
+        ------
+        NotOnManifoldError
+            On wrong shape, NaN or infinity, or a point off the manifold. The message names the
+            first bad row and the broken condition.
+        """
+
+    def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Riemannian inner product of tangent vectors at ``base``."""
+        first = self.tangent_coordinates(base, u)
+        second = self.tangent_coordinates(base, v)
+        return np.asarray(np.einsum("...i,...i->...", first, second))
+
+    def norm(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Riemannian norm of a tangent vector at ``base``."""
+        return np.asarray(np.linalg.norm(self.tangent_coordinates(base, tangent), axis=-1))
+
+
+class FlatManifold(Manifold):
+    """A manifold isometric to R^dim through one global chart."""
+
+    @abstractmethod
+    def to_chart(self, points: ArrayLike) -> FloatArray:
+        """Isometry from points ``(..., *point_shape)`` to coordinates ``(..., dim)``."""
+
+    @abstractmethod
+    def from_chart(self, coordinates: ArrayLike) -> FloatArray:
+        """Inverse of :meth:`to_chart`."""
+
+    @property
+    def curvature_bound(self) -> float:
+        """Zero."""
+        return 0.0
+
+    @property
+    def constant_curvature(self) -> float:
+        """Zero."""
+        return 0.0
+
+    @property
+    def injectivity_radius(self) -> float:
+        """Infinite."""
+        return math.inf
+
+
+def check_dimension(value: Any, name: str) -> int:
+    """Return a positive integer or raise ``InvalidParameterError``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InvalidParameterError(f"{name} must be a positive integer, got {value!r}")
+    return int(value)
+
+
+def check_points(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
+    """Check shape and finiteness; return float64 points and the tolerance for their precision."""
+    array, tolerance = check_shape(points, point_shape)
+    check_finite(array, len(point_shape))
+    return array, tolerance
+
+
+def check_finite(array: FloatArray, rank: int) -> None:
+    """Check that the points, whose shape has ``rank`` axes, have finite entries."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = array.sum()
+    if not np.isfinite(total):  # one cheap pass; a finite sum proves finite entries
+        axes = tuple(range(array.ndim - rank, array.ndim))
+        raise_first(
+            np.asarray(~np.isfinite(array).all(axis=axes)), "has entries that are NaN or infinite"
+        )
+
+
+def square_norm(array: FloatArray, metric: FloatArray | None = None) -> FloatArray:
+    """Sum of squares over the last axis, each times an entry of ``metric`` where it is given.
+
+    By products in the cache, several times faster than ``einsum``.
+    """
+    width = array.shape[-1]
+    flat = array.reshape(-1, width)
+    result, metric = np.empty(len(flat)), np.ones(width) if metric is None else metric
+    step = max(1, _CHUNK_ENTRIES // width)
+    for start in range(0, len(flat), step):
+        block = flat[start : start + step]
+        np.dot(block * block, metric, out=result[start : start + step])
+    return result.reshape(array.shape[:-1])
+
+
+def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
+    """Check the shape; return float64 points and the tolerance for their precision."""
+    try:
+        raw = np.asarray(points)
+        if raw.dtype.kind not in "fiu":
+            raise TypeError
+        array = raw.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise NotOnManifoldError(
+            f"points must be an array of real numbers of shape (..., {_spell(point_shape)})"
+        ) from None
+    rank = len(point_shape)
+    if array.ndim < rank or array.shape[array.ndim - rank :] != point_shape:
+        raise NotOnManifoldError(
+            f"points must have shape (..., {_spell(point_shape)}), got {array.shape}"
+        )
+    single = raw.dtype.kind == "f" and raw.dtype.itemsize < 8
+    return array, VALIDATION_TOLERANCE_SINGLE if single else VALIDATION_TOLERANCE
+
+
+def raise_first(bad: NDArray[np.bool_], condition: str, first_row: int = 0) -> None:
+    """Raise ``NotOnManifoldError`` for the first bad row, if there is one.
+
+    ``first_row`` is the number of the first of these rows in the data they were cut from.
+    """
+    if not bad.any():
+        return
+    if bad.ndim == 0:
+        where = "the point"
+    else:
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        index = (index[0] + first_row, *index[1:])
+        where = f"row {index[0] if len(index) == 1 else index}"
+    raise NotOnManifoldError(f"{where} {condition}")
+
+
+def _spell(shape: tuple[int, ...]) -> str:
+    return ", ".join(str(n) for n in shape)

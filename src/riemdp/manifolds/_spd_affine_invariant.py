@@ -1,0 +1,201 @@
+"""Symmetric positive definite matrices with the affine-invariant metric."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp.manifolds import _symmetric
+from riemdp.manifolds._manifold import Manifold, check_dimension
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+#: Spread of eigenvalues from which distances are refined by singular values.
+_REFINE_ABOVE = 1e5
+
+
+@dataclass(frozen=True)
+class SPDAffineInvariant(Manifold):
+    """SPD(k) with the affine-invariant metric ``tr(P^-1 U P^-1 V)``.
+
+    A Hadamard space with sectional curvature in [-1/2, 0]; every ``X -> A X A^T`` with A
+    invertible is an isometry.
+
+    Parameters
+    ----------
+    k : int
+        Matrix size, at least 1. Points and tangent vectors (symmetric) have shape ``(k, k)``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``k`` is not a positive integer.
+
+    References
+    ----------
+    Pennec, Fillard, Ayache, "A Riemannian framework for tensor computing", Int. J. Computer
+    Vision 66(1), 2006.
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_dimension(self.k, "k"))
+
+    @property
+    def dim(self) -> int:
+        """``k (k + 1) / 2``."""
+        return self.k * (self.k + 1) // 2
+
+    @property
+    def point_shape(self) -> tuple[int, ...]:
+        """``(k, k)``."""
+        return (self.k, self.k)
+
+    @property
+    def curvature_bound(self) -> float:
+        """Zero: the trace direction is flat."""
+        return 0.0
+
+    @property
+    def constant_curvature(self) -> None:
+        """None: the curvature is not constant."""
+        return None
+
+    @property
+    def injectivity_radius(self) -> float:
+        """Infinite."""
+        return math.inf
+
+    @property
+    def origin(self) -> FloatArray:
+        """The identity, shape ``(k, k)``."""
+        return np.eye(self.k)
+
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """``L Expm(L^-1 V L^-T) L^T`` with ``P = L L^T``."""
+        factor = self._factor(base)
+        inside = whiten(inverse_factor(factor), np.asarray(tangent, dtype=np.float64))
+        return colour(factor, _symmetric.expm(inside))
+
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """``L Logm(L^-1 X L^-T) L^T`` with ``P = L L^T``."""
+        factor = self._factor(base)
+        inside = whiten(inverse_factor(factor), np.asarray(point, dtype=np.float64))
+        return colour(factor, _symmetric.logm(inside))
+
+    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """``|Logm(L^-1 B L^-T)|_F`` from the eigenvalues, with ``A = L L^T``."""
+        second = np.asarray(b, dtype=np.float64)
+        inverse = inverse_factor(self._factor(a))
+        values = _symmetric.eigvalsh(whiten(inverse, second))
+        wide = values[..., -1] > _REFINE_ABOVE * values[..., 0]
+        if wide.any():
+            # Squaring the spread costs half the digits of the small eigenvalues. Singular values
+            # of L_A^-1 L_B keep them.
+            shape = (*wide.shape, self.k, self.k)
+            factors = self._factor(np.broadcast_to(second, shape)[wide])
+            quotient = np.broadcast_to(inverse, shape)[wide] @ factors
+            values[wide] = np.square(_graded_singular_values(quotient))
+        return np.asarray(np.linalg.norm(np.log(values), axis=-1))
+
+    def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
+        """``tr(P^-1 U P^-1 V)``."""
+        inverse = inverse_factor(self._factor(base))
+        first = whiten(inverse, np.asarray(u, dtype=np.float64))
+        second = whiten(inverse, np.asarray(v, dtype=np.float64))
+        return np.asarray(np.einsum("...ij,...ij->...", first, second))
+
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """``L S L^T`` for the symmetric matrix S with these coordinates."""
+        inside = _symmetric.unvecd(np.asarray(coordinates, dtype=np.float64), self.k)
+        return colour(self._factor(base), inside)
+
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """``vecd(L^-1 V L^-T)``, the inverse of :meth:`tangent_vector`."""
+        inverse = inverse_factor(self._factor(base))
+        return _symmetric.vecd(whiten(inverse, np.asarray(tangent, dtype=np.float64)))
+
+    def validate(self, points: ArrayLike) -> FloatArray:
+        """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
+        array = _symmetric.check_symmetric(points, self.k)
+        _symmetric.check_positive_definite(array)
+        return array
+
+    def _factor(self, points: ArrayLike) -> FloatArray:
+        return _symmetric.check_positive_definite(np.asarray(points, dtype=np.float64))
+
+
+def inverse_factor(factor: FloatArray) -> FloatArray:
+    """Inverse of lower triangular matrices ``(..., k, k)``, by forward substitution.
+
+    Row by row, so that rescaling the rows of the factor rescales the columns of the inverse
+    without further rounding.
+    """
+    k = factor.shape[-1]
+    inverse = np.zeros(factor.shape)
+    for i in range(k):
+        row = -np.einsum("...j,...jl->...l", factor[..., i, :i], inverse[..., :i, :])
+        row[..., i] += 1.0
+        inverse[..., i, :] = row / factor[..., i, i, None]
+    return inverse
+
+
+def whiten(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
+    """``L^-1 X L^-T``, exactly symmetric, given ``inverse = L^-1``.
+
+    One factor for a batch of matrices becomes two large products instead of many small ones.
+    """
+    if inverse.ndim > 2:
+        return _symmetric.symmetrise(inverse @ matrices @ np.swapaxes(inverse, -1, -2))
+    k = inverse.shape[-1]
+    half = matrices.reshape(-1, k) @ inverse.T
+    swapped = np.ascontiguousarray(np.swapaxes(half.reshape(matrices.shape), -1, -2))
+    return _symmetric.symmetrise((swapped.reshape(-1, k) @ inverse.T).reshape(matrices.shape))
+
+
+def colour(factor: FloatArray, matrices: FloatArray) -> FloatArray:
+    """``L X L^T``, exactly symmetric."""
+    return _symmetric.symmetrise(factor @ matrices @ np.swapaxes(factor, -1, -2))
+
+
+def _graded_singular_values(matrices: FloatArray) -> FloatArray:
+    """Singular values of ``(n, k, k)`` matrices, small ones to high relative accuracy.
+
+    One-sided Jacobi rotations on the rows (Demmel and Veselić, SIAM J. Matrix Anal. Appl. 13(4),
+    1992): the relative error of every singular value is governed by the condition number after
+    the rows are scaled to one length, however different those lengths are.
+    """
+    rows = np.array(matrices)
+    k = rows.shape[-1]
+    for _ in range(30):
+        largest = 0.0
+        for i in range(k - 1):
+            for j in range(i + 1, k):
+                largest = max(largest, _rotate(rows, i, j))
+        if largest <= 4.0 * np.finfo(np.float64).eps * k:
+            break
+    return np.sort(np.linalg.norm(rows, axis=-1), axis=-1)
+
+
+def _rotate(rows: FloatArray, i: int, j: int) -> float:
+    """Make rows i and j orthogonal in place; return the largest cosine there was."""
+    first, second = rows[:, i].copy(), rows[:, j].copy()
+    alpha = np.linalg.norm(first, axis=-1)
+    beta = np.linalg.norm(second, axis=-1)
+    cosine = np.einsum("ni,ni->n", first / alpha[:, None], second / beta[:, None])
+    # tan of the rotation: the smaller root of t^2 + 2 zeta t - 1 = 0.
+    active = np.abs(cosine) > np.finfo(np.float64).eps
+    zeta = 0.5 * (beta / alpha - alpha / beta) / np.where(active, cosine, 1.0)
+    tangent = np.where(active, np.copysign(1.0, zeta) / (np.abs(zeta) + np.hypot(1.0, zeta)), 0.0)
+    cos = (1.0 / np.hypot(1.0, tangent))[:, None]
+    sin = cos * tangent[:, None]
+    rows[:, i] = cos * first - sin * second
+    rows[:, j] = sin * first + cos * second
+    return float(np.max(np.abs(cosine), initial=0.0))

@@ -1,0 +1,123 @@
+"""Symmetric positive definite matrices with the log-Euclidean metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp.manifolds import _symmetric
+from riemdp.manifolds._manifold import FlatManifold, check_dimension, raise_first
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+
+@dataclass(frozen=True)
+class SPDLogEuclidean(FlatManifold):
+    """SPD(k) with the log-Euclidean metric: flat, isometric to R^(k(k+1)/2).
+
+    The chart is ``vecd(Logm X)`` with ``vecd(S) = [diagonal, sqrt(2) * strict upper triangle]``.
+    Tangent vectors are symmetric matrices, the derivatives of curves of matrices:
+    ``log(P, X) = D_{Logm P} Expm [Logm X - Logm P]``.
+
+    Parameters
+    ----------
+    k : int
+        Matrix size, at least 1. Points and tangent vectors have shape ``(k, k)``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``k`` is not a positive integer.
+
+    References
+    ----------
+    Arsigny, Fillard, Pennec, Ayache, "Geometric means in a novel vector space structure on
+    symmetric positive-definite matrices", SIAM J. Matrix Anal. Appl. 29(1), 2007.
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_dimension(self.k, "k"))
+
+    @property
+    def dim(self) -> int:
+        """``k (k + 1) / 2``."""
+        return self.k * (self.k + 1) // 2
+
+    @property
+    def point_shape(self) -> tuple[int, ...]:
+        """``(k, k)``."""
+        return (self.k, self.k)
+
+    @property
+    def origin(self) -> FloatArray:
+        """The identity, shape ``(k, k)``."""
+        return np.eye(self.k)
+
+    def to_chart(self, points: ArrayLike) -> FloatArray:
+        """``vecd(Logm X)``, shape ``(..., dim)``."""
+        return _symmetric.vecd(_symmetric.logm(np.asarray(points, dtype=np.float64)))
+
+    def from_chart(self, coordinates: ArrayLike) -> FloatArray:
+        """``Expm`` of the symmetric matrix with these coordinates."""
+        return _symmetric.expm(_symmetric.unvecd(np.asarray(coordinates, dtype=np.float64), self.k))
+
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """``Expm(Logm P + D_P Logm [V])``."""
+        coordinates = self.tangent_coordinates(base, tangent)
+        return self.from_chart(self.to_chart(base) + coordinates)
+
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """``D_{Logm P} Expm [Logm X - Logm P]``, a symmetric matrix."""
+        return self.tangent_vector(base, self.to_chart(point) - self.to_chart(base))
+
+    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """``|Logm A - Logm B|_F``."""
+        return np.asarray(np.linalg.norm(self.to_chart(a) - self.to_chart(b), axis=-1))
+
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """``D_{Logm P} Expm [S]`` for the symmetric matrix S with these coordinates."""
+        logs, vectors = self._decompose(base)
+        inside = _symmetric.unvecd(np.asarray(coordinates, dtype=np.float64), self.k)
+        weights = _symmetric.divided_difference_exp(logs)
+        return _conjugate(vectors, weights * _conjugate(np.swapaxes(vectors, -1, -2), inside))
+
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """``vecd(D_P Logm [V])``, the inverse of :meth:`tangent_vector`."""
+        logs, vectors = self._decompose(base)
+        outside = np.asarray(tangent, dtype=np.float64)
+        weights = _symmetric.divided_difference_log(logs)
+        derivative = _conjugate(
+            vectors, weights * _conjugate(np.swapaxes(vectors, -1, -2), outside)
+        )
+        return _symmetric.vecd(derivative)
+
+    def validate(self, points: ArrayLike) -> FloatArray:
+        """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
+        array = self.validate_symmetric(points)
+        _symmetric.check_positive_definite(array)
+        return array
+
+    def validate_symmetric(self, points: ArrayLike) -> FloatArray:
+        """Do all of :meth:`validate` but the check of positive definiteness.
+
+        For callers that compute eigenvalues next, which decide it.
+        """
+        return _symmetric.check_symmetric(points, self.k)
+
+    def _decompose(self, base: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Log-eigenvalues and eigenvectors of the base points."""
+        values, vectors = _symmetric.eigh(np.asarray(base, dtype=np.float64))
+        raise_first(values[..., 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE)
+        return np.log(values), vectors
+
+
+def _conjugate(left: FloatArray, middle: FloatArray) -> FloatArray:
+    """``L M L^T``, symmetrised."""
+    return _symmetric.symmetrise(left @ middle @ np.swapaxes(left, -1, -2))

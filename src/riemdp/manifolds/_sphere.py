@@ -1,0 +1,188 @@
+"""Spheres of any dimension and curvature."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import CutLocusError, InvalidParameterError
+from riemdp.manifolds._manifold import (
+    Manifold,
+    check_dimension,
+    check_finite,
+    check_shape,
+    raise_first,
+    square_norm,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds._manifold import FloatArray
+
+
+@dataclass(frozen=True)
+class Sphere(Manifold):
+    """Sphere of dimension ``dim`` and radius ``1/sqrt(curvature)``.
+
+    Parameters
+    ----------
+    dim : int
+        Dimension, at least 1; ``Sphere(1)`` is the circle. Points are vectors of norm
+        ``1/sqrt(curvature)`` with shape ``(dim + 1,)``.
+    curvature : float, default 1.0
+        Sectional curvature (on the circle: one over the squared radius).
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``dim`` is not a positive integer or ``curvature`` not positive and finite.
+    """
+
+    dim: int
+    curvature: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", check_dimension(self.dim, "dim"))
+        object.__setattr__(self, "curvature", float(self.curvature))
+        if not (0.0 < self.curvature < math.inf):
+            raise InvalidParameterError(
+                f"curvature of a sphere must be positive and finite, got {self.curvature}; "
+                "use Hyperbolic or Euclidean for the other signs"
+            )
+
+    @property
+    def point_shape(self) -> tuple[int, ...]:
+        """``(dim + 1,)``."""
+        return (self.dim + 1,)
+
+    @property
+    def curvature_bound(self) -> float:
+        """The curvature; 0 on the circle, which has no sectional curvature."""
+        return self.curvature if self.dim > 1 else 0.0
+
+    @property
+    def constant_curvature(self) -> float:
+        """The curvature; 0 on the circle, which is locally a line."""
+        return self.curvature_bound
+
+    @property
+    def injectivity_radius(self) -> float:
+        """``pi / sqrt(curvature)``."""
+        return math.pi / math.sqrt(self.curvature)
+
+    @property
+    def origin(self) -> FloatArray:
+        """The north pole ``(0, ..., 0, 1/sqrt(curvature))``, shape ``(dim + 1,)``."""
+        point = np.zeros(self.dim + 1)
+        point[-1] = 1.0 / math.sqrt(self.curvature)
+        return point
+
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Riemannian exponential; the tangent vector has to be orthogonal to ``base``."""
+        base = np.asarray(base, dtype=np.float64)
+        tangent = np.asarray(tangent, dtype=np.float64)
+        angle = math.sqrt(self.curvature) * np.linalg.norm(tangent, axis=-1, keepdims=True)
+        point = np.cos(angle) * base + _sinc(angle) * tangent
+        point /= math.sqrt(self.curvature) * np.linalg.norm(point, axis=-1, keepdims=True)
+        return np.asarray(point)
+
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """Riemannian logarithm.
+
+        Raises
+        ------
+        CutLocusError
+            If a point is the exact antipode of its base, where no logarithm exists.
+        """
+        log, antipodal = self.log_or_antipode(base, point)
+        if np.any(antipodal):
+            raise CutLocusError(
+                "the logarithm at the exact antipode is undefined: every direction leads there"
+            )
+        return log
+
+    def log_or_antipode(
+        self, base: ArrayLike, point: ArrayLike
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Logarithm, and whether a point is an antipode, where the logarithm means nothing."""
+        base = np.asarray(base, dtype=np.float64)
+        point = np.asarray(point, dtype=np.float64)
+        # The part orthogonal to the base is taken from the shorter of point - base and
+        # point + base, which keeps its digits next to the base and next to the antipode.
+        near = np.einsum("...i,...i->...", base, point)[..., None] >= 0.0
+        across = np.where(near, point - base, point + base)
+        for _ in range(2):  # once leaves rounding of |across| before, which may be much larger
+            along = np.einsum("...i,...i->...", across, base)[..., None]
+            across = across - self.curvature * along * base
+        length = np.linalg.norm(across, axis=-1, keepdims=True)
+        dist = self.dist(base, point)[..., None]
+        log = across * np.divide(dist, length, out=np.ones_like(dist), where=length > 0)
+        return np.asarray(log), np.asarray((length == 0.0) & ~near)[..., 0]
+
+    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Great-circle distance, accurate to rounding from 0 to the antipode."""
+        a = np.asarray(a, dtype=np.float64)
+        b = np.asarray(b, dtype=np.float64)
+        chord = np.linalg.norm(a - b, axis=-1)
+        cochord = np.linalg.norm(a + b, axis=-1)
+        return np.asarray(2.0 / math.sqrt(self.curvature) * np.arctan2(chord, cochord))
+
+    def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Inner product of the ambient space."""
+        del base
+        return np.asarray(np.sum(np.multiply(u, v), axis=-1))
+
+    def norm(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Norm of the ambient space."""
+        del base
+        return np.asarray(np.linalg.norm(tangent, axis=-1))
+
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Householder reflection that takes the first axis to ``base``, applied to (0, c)."""
+        base = math.sqrt(self.curvature) * np.asarray(base, dtype=np.float64)
+        coordinates = np.asarray(coordinates, dtype=np.float64)
+        shape = np.broadcast_shapes(base.shape[:-1], coordinates.shape[:-1])
+        raised = np.zeros((*shape, self.dim + 1))
+        raised[..., 1:] = coordinates
+        return _reflect(base, raised)
+
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Inverse of :meth:`tangent_vector`."""
+        base = math.sqrt(self.curvature) * np.asarray(base, dtype=np.float64)
+        return _reflect(base, np.asarray(tangent, dtype=np.float64))[..., 1:]
+
+    def validate(self, points: ArrayLike) -> FloatArray:
+        """Check the norm ``1/sqrt(curvature)`` and normalise; see :meth:`Manifold.validate`."""
+        array, tolerance = check_shape(points, self.point_shape)
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = self.curvature * square_norm(array)
+        rounding = 4.0 * np.finfo(np.float64).eps
+        if square.size and 1.0 - rounding <= square.min() <= square.max() <= 1.0 + rounding:
+            return array  # finite, and normalising would only add rounding
+        check_finite(array, 1)
+        raise_first(
+            np.abs(np.sqrt(square) - 1.0) > tolerance,
+            f"does not have norm 1/sqrt(curvature) = {1 / math.sqrt(self.curvature):.6g} "
+            f"(relative tolerance {tolerance:g})",
+        )
+        return np.asarray(array / np.sqrt(square)[..., None])
+
+
+def _sinc(angle: FloatArray) -> FloatArray:
+    """Sin(angle)/angle of nonnegative angles."""
+    positive = np.maximum(angle, np.finfo(np.float64).tiny)
+    return np.asarray(np.sin(positive) / positive)
+
+
+def _reflect(unit: FloatArray, vector: FloatArray) -> FloatArray:
+    """Apply the reflection that swaps ``±e_0`` and ``unit`` (the sign avoids cancellation)."""
+    sign = np.where(unit[..., :1] >= 0.0, 1.0, -1.0)
+    normal = unit.copy()
+    normal[..., :1] += sign
+    # |normal|^2 = 2 + 2|unit_0|, so the reflection is v - normal <normal, v> / (1 + |unit_0|).
+    along = np.einsum("...i,...i->...", normal, vector)[..., None]
+    return np.asarray(vector - normal * (along / (1.0 + np.abs(unit[..., :1]))))

@@ -1,0 +1,289 @@
+"""Batches of symmetric matrices: eigenvalues over the available cores, logarithms, charts."""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from riemdp.manifolds._manifold import check_finite, check_shape, raise_first
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+    T = TypeVar("T")
+
+#: Matrix entries per chunk: small enough for the cache, large enough to amortise a NumPy call.
+_CHUNK_ENTRIES = 65536
+
+
+def map_chunks(function: Callable[[slice], T], n: int, matrix_size: int) -> Iterator[T]:
+    """Apply ``function`` to slices of ``range(n)``, over the available cores, results in order.
+
+    NumPy releases the interpreter lock inside its linear algebra, so threads suffice. The chunks
+    depend on ``n`` and ``matrix_size`` alone, never on the number of cores: sums over chunks are
+    the same on every machine.
+    """
+    step = max(1, _CHUNK_ENTRIES // matrix_size**2)
+    chunks = [slice(start, min(start + step, n)) for start in range(0, n, step)]
+    workers = min(_available_cores(), len(chunks)) if len(chunks) > 1 else 1
+    if workers < 2:
+        yield from map(function, chunks)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(function, chunks)
+
+
+def _available_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def eigh(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues ``(..., k)`` ascending and eigenvectors ``(..., k, k)`` of symmetric matrices."""
+    k = matrices.shape[-1]
+    if matrices.size <= _CHUNK_ENTRIES:
+        few = np.linalg.eigh(matrices)
+        return few.eigenvalues, few.eigenvectors
+    flat = matrices.reshape(-1, k, k)
+    values = np.empty(flat.shape[:-1])
+    vectors = np.empty(flat.shape)
+
+    def decompose(rows: slice) -> None:
+        values[rows], vectors[rows] = np.linalg.eigh(flat[rows])
+
+    for _ in map_chunks(decompose, len(flat), k):
+        continue
+    return values.reshape(matrices.shape[:-1]), vectors.reshape(matrices.shape)
+
+
+def eigvalsh(matrices: FloatArray) -> FloatArray:
+    """Eigenvalues ``(..., k)`` of symmetric matrices, ascending."""
+    k = matrices.shape[-1]
+    flat = matrices.reshape(-1, k, k)
+    values = np.empty(flat.shape[:-1])
+
+    def decompose(rows: slice) -> None:
+        values[rows] = np.linalg.eigvalsh(flat[rows])
+
+    for _ in map_chunks(decompose, len(flat), k):
+        continue
+    return values.reshape(matrices.shape[:-1])
+
+
+def compose(values: FloatArray, vectors: FloatArray) -> FloatArray:
+    """``V diag(values) V^T``, exactly symmetric."""
+    product = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return symmetrise(product)
+
+
+def symmetrise(matrices: FloatArray) -> FloatArray:
+    """``(X + X^T) / 2``."""
+    return np.asarray(0.5 * (matrices + np.swapaxes(matrices, -1, -2)))
+
+
+def logm(matrices: FloatArray) -> FloatArray:
+    """Logarithm of symmetric positive definite matrices ``(..., k, k)``.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If a matrix has an eigenvalue that is not positive in float64.
+    """
+    if matrices.shape[-1] == 2:
+        return _logm_2x2(matrices)
+    values, vectors = eigh(matrices)
+    raise_first(values[..., 0] <= 0.0, NOT_POSITIVE_DEFINITE)
+    return compose(np.log(values), vectors)
+
+
+def expm(matrices: FloatArray) -> FloatArray:
+    """Exponential of symmetric matrices ``(..., k, k)``; not finite, quietly, on overflow."""
+    values, vectors = eigh(matrices)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return compose(np.exp(values), vectors)
+
+
+NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
+
+
+def _logm_2x2(matrices: FloatArray) -> FloatArray:
+    """Compute :func:`logm` of 2x2 matrices in closed form."""
+    difference, off, log_det, slope, _ = log_parts_2x2(matrices)
+    result = np.empty(matrices.shape)
+    result[..., 0, 0] = 0.5 * log_det + slope * difference
+    result[..., 1, 1] = 0.5 * log_det - slope * difference
+    result[..., 0, 1] = result[..., 1, 0] = slope * off
+    return result
+
+
+def log_parts_2x2(
+    matrices: FloatArray, first_row: int = 0
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Parts of the logarithm of ``[[m + d, b], [b, m - d]]``.
+
+    With ``h = sqrt(d^2 + b^2)`` the eigenvalues are ``m ± h`` and
+    ``Logm = log(det)/2 I + slope [[d, b], [b, -d]]``, ``slope = log((m + h)/(m - h)) / (2 h)``.
+    ``first_row`` is the number of the first matrix, for the error.
+
+    Returns
+    -------
+    d, b, log_det, slope, condition : ndarray, shape (...)
+
+    Raises
+    ------
+    NotOnManifoldError
+        If a matrix is not positive definite in float64.
+    """
+    shape = matrices.shape[:-2]
+    a, b, c = (matrices[..., i, j].flatten() for i, j in ((0, 0), (0, 1), (1, 1)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        det, trace = a * c - b * b, a + c
+    if not det.size or (det.min() > 1e-280 and det.max() < 1e280 and trace.min() > 0.0):
+        parts = _log_parts(a, b, c, det, trace)
+    else:
+        # Determinants may have left the range of float64: take out powers of two.
+        exponent = np.where(trace > 0.0, np.frexp(trace)[1], 0)
+        a, b, c = (np.ldexp(entry, -exponent) for entry in (a, b, c))
+        det, trace = a * c - b * b, a + c
+        bad = ~((det > 0.0) & (trace > 0.0))
+        raise_first(bad.reshape(shape), NOT_POSITIVE_DEFINITE, first_row)
+        difference, off, log_det, slope, condition = _log_parts(a, b, c, det, trace)
+        parts = (
+            np.ldexp(difference, exponent),
+            np.ldexp(off, exponent),
+            log_det + 2.0 * math.log(2.0) * exponent,
+            np.ldexp(slope, -exponent),
+            condition,
+        )
+    difference, off, log_det, slope, condition = (part.reshape(shape) for part in parts)
+    return difference, off, log_det, slope, condition
+
+
+def _log_parts(
+    a: FloatArray, b: FloatArray, c: FloatArray, det: FloatArray, trace: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Compute :func:`log_parts_2x2` of ``[[a, b], [b, c]]``, all of shape ``(n,)``, in place."""
+    difference = np.subtract(a, c, out=a)
+    gap = difference * difference
+    np.add(b, b, out=c)
+    c *= c
+    gap += c
+    np.sqrt(gap, out=gap)  # 2 h
+    difference *= 0.5
+    np.maximum(gap, 1e-300, out=gap)  # where h vanishes any finite slope will do
+    # m - h cancels where the matrix is nearly singular; det / (m + h) does not.
+    excess = np.add(trace, gap, out=trace)
+    excess *= gap
+    excess /= det
+    excess *= 0.5  # (m + h)/(m - h) - 1
+    slope = np.log1p(excess)
+    slope /= gap
+    excess += 1.0
+    return difference, b, np.log(det, out=det), slope, excess
+
+
+def vecd(matrices: FloatArray) -> FloatArray:
+    """``[diagonal, sqrt(2) * strict upper triangle]``: Frobenius-isometric, shape ``(..., d)``."""
+    k = matrices.shape[-1]
+    rows, columns = np.triu_indices(k, 1)
+    diagonal = np.einsum("...ii->...i", matrices)
+    return np.concatenate([diagonal, math.sqrt(2.0) * matrices[..., rows, columns]], axis=-1)
+
+
+def unvecd(coordinates: FloatArray, k: int) -> FloatArray:
+    """Inverse of :func:`vecd`, shape ``(..., k, k)``."""
+    rows, columns = np.triu_indices(k, 1)
+    matrices = np.zeros((*coordinates.shape[:-1], k, k))
+    index = np.arange(k)
+    matrices[..., index, index] = coordinates[..., :k]
+    off = coordinates[..., k:] / math.sqrt(2.0)
+    matrices[..., rows, columns] = off
+    matrices[..., columns, rows] = off
+    return matrices
+
+
+def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
+    """Check shape, finiteness and symmetry of ``(..., k, k)`` matrices; return them symmetrised.
+
+    The asymmetry may be 1e-6 (1e-4 for float32 input) of the geometric mean of the two diagonal
+    entries, which is what rescaling the coordinates leaves invariant.
+    """
+    array, tolerance = check_shape(points, (k, k))
+    flat = array.reshape(-1, k, k)
+    step = max(1, _CHUNK_ENTRIES // k**2)
+    blocks = (flat[start : start + step] for start in range(0, len(flat), step))
+    if all(_is_plainly_symmetric(block) for block in blocks):
+        return array
+    check_finite(array, 2)
+    diagonal = np.einsum("...ii->...i", array)
+    raise_first((diagonal <= 0.0).any(axis=-1), "has a diagonal entry that is not positive")
+    gap = array - np.swapaxes(array, -1, -2)
+    root = np.sqrt(diagonal)
+    scale = root[..., :, None] * root[..., None, :]
+    raise_first(
+        (np.abs(gap) > tolerance * scale).any(axis=(-1, -2)),
+        f"is not symmetric (relative tolerance {tolerance:g})",
+    )
+    return symmetrise(array)
+
+
+def _is_plainly_symmetric(matrices: FloatArray) -> bool:
+    """Whether all are finite and exactly symmetric and have positive diagonals."""
+    k = matrices.shape[-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(matrices.sum()):
+            return False
+    if k > 3:
+        diagonal = matrices.reshape(-1, k * k)[:, :: k + 1]
+        return bool(diagonal.min() > 0.0) and np.array_equal(
+            matrices, np.swapaxes(matrices, -1, -2)
+        )
+    # NumPy is slow along short axes: entry by entry instead.
+    return all(matrices[:, i, i].min() > 0.0 for i in range(k)) and all(
+        np.array_equal(matrices[:, i, j], matrices[:, j, i]) for i in range(k) for j in range(i)
+    )
+
+
+def check_positive_definite(matrices: FloatArray) -> FloatArray:
+    """Return the Cholesky factors ``(..., k, k)`` or raise ``NotOnManifoldError`` for a row."""
+    try:
+        return np.asarray(np.linalg.cholesky(matrices))
+    except np.linalg.LinAlgError:
+        bad = np.array([not _has_cholesky(m) for m in matrices.reshape(-1, *matrices.shape[-2:])])
+        raise_first(bad.reshape(matrices.shape[:-2]), NOT_POSITIVE_DEFINITE)
+        raise
+
+
+def _has_cholesky(matrix: FloatArray) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def divided_difference_exp(logs: FloatArray) -> FloatArray:
+    """``(e^a - e^b)/(a - b)`` for all pairs of the last axis, shape ``(..., k, k)``."""
+    a, b = logs[..., :, None], logs[..., None, :]
+    high, gap = np.maximum(a, b), np.abs(a - b)
+    return np.asarray(np.exp(high) * _one_minus_exp_over(gap))
+
+
+def divided_difference_log(logs: FloatArray) -> FloatArray:
+    """``(log x - log y)/(x - y)`` for all pairs, given ``logs = log x``, shape ``(..., k, k)``."""
+    return np.asarray(1.0 / divided_difference_exp(logs))
+
+
+def _one_minus_exp_over(gap: FloatArray) -> FloatArray:
+    """``(1 - e^-x)/x`` for ``x >= 0``."""
+    safe = np.where(gap > 0.0, gap, 1.0)
+    return np.where(gap > 0.0, -np.expm1(-safe) / safe, 1.0)

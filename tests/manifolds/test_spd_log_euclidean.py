@@ -1,0 +1,110 @@
+"""Log-Euclidean SPD matrices: similarity invariance and the derivative of the exponential."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riemdp import NotOnManifoldError, SPDLogEuclidean
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.integers(1, 5)
+
+
+def power(matrices, exponent):
+    values, vectors = np.linalg.eigh(matrices)
+    return (vectors * values[..., None, :] ** exponent) @ np.swapaxes(vectors, -1, -2)
+
+
+@given(seed=seeds, k=sizes, scale=st.floats(0.01, 100.0))
+def test_similarities_and_inversion_are_isometries(seed, k, scale, random_points, random_rotation):
+    rng = np.random.default_rng(seed)
+    space = SPDLogEuclidean(k)
+    a, b = random_points(space, rng, (2, 6), 2.0)
+    dist = space.dist(a, b)
+    rotation = random_rotation(rng, k)
+    moved = [scale * rotation @ x @ rotation.T for x in (a, b)]
+    np.testing.assert_allclose(space.dist(*moved), dist, atol=1e-11)
+    np.testing.assert_allclose(space.dist(np.linalg.inv(a), np.linalg.inv(b)), dist, atol=1e-11)
+
+
+@given(seed=seeds, k=sizes, exponent=st.floats(-2.0, 2.0))
+def test_powers_scale_distances(seed, k, exponent, random_points):
+    space = SPDLogEuclidean(k)
+    a, b = random_points(space, np.random.default_rng(seed), (2, 6), 1.0)
+    scaled = space.dist(power(a, exponent), power(b, exponent))
+    np.testing.assert_allclose(scaled, abs(exponent) * space.dist(a, b), atol=1e-11)
+
+
+@given(seed=seeds, k=sizes)
+def test_distance_is_the_frobenius_norm_between_logarithms(seed, k, random_points):
+    space = SPDLogEuclidean(k)
+    a, b = random_points(space, np.random.default_rng(seed), 2, 2.0)
+    expected = np.linalg.norm(scipy.linalg.logm(a) - scipy.linalg.logm(b))
+    assert space.dist(a, b) == pytest.approx(expected, rel=1e-10)
+
+
+def test_commuting_matrices():
+    space = SPDLogEuclidean(2)
+    a, b = np.diag([1.0, np.e]), np.diag([np.e**3, np.e**5])
+    assert space.dist(a, b) == pytest.approx(5.0, rel=1e-14)
+    np.testing.assert_allclose(space.to_chart(b), [3.0, 5.0, 0.0], rtol=1e-14)
+
+
+def test_chart_weighs_off_diagonal_entries_by_root_two():
+    space = SPDLogEuclidean(2)
+    matrix = scipy.linalg.expm(np.array([[0.1, 0.7], [0.7, -0.2]]))
+    np.testing.assert_allclose(space.to_chart(matrix), [0.1, -0.2, 0.7 * 2**0.5], rtol=1e-12)
+
+
+@pytest.mark.parametrize("spread", [1e-9, 1.0, 4.0])
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_tangent_vector_is_the_derivative_of_expm(k, spread, random_points):
+    rng = np.random.default_rng(k)
+    space = SPDLogEuclidean(k)
+    base = random_points(space, rng, (), spread)
+    coordinates = rng.normal(size=space.dim)
+    vector = space.tangent_vector(base, coordinates)
+    # Central differences in 40 digits: no rounding hides in the quotient.
+    step = 1e-12
+    with mpmath.workdps(40):
+        inside = np.zeros((k, k))
+        inside[np.diag_indices(k)] = coordinates[:k]
+        inside[np.triu_indices(k, 1)] = coordinates[k:] / 2**0.5
+        inside = mpmath.matrix((np.triu(inside) + np.triu(inside, 1).T).tolist())
+        values, vectors = mpmath.eigsy(mpmath.matrix(base.tolist()))
+        log = vectors * mpmath.diag([mpmath.log(x) for x in values]) * vectors.T
+        up, down = mpmath.expm(log + step * inside), mpmath.expm(log - step * inside)
+        quotient = (up - down) / (2 * step)
+    np.testing.assert_allclose(
+        vector,
+        np.array(quotient.tolist(), dtype=float),
+        rtol=1e-11,
+        atol=1e-11 * np.abs(vector).max(),
+    )
+
+
+def test_tangent_vectors_are_velocities_of_matrix_curves(random_points):
+    space = SPDLogEuclidean(3)
+    rng = np.random.default_rng(7)
+    p = random_points(space, rng, 4, 2.0)
+    v = space.tangent_vector(p, rng.normal(size=(4, space.dim)))
+    step = 1e-6
+    quotient = (space.exp(p, step * v) - space.exp(p, -step * v)) / (2 * step)
+    np.testing.assert_allclose(quotient, v, atol=1e-8)
+
+
+def test_indefinite_bases_are_refused():
+    with pytest.raises(NotOnManifoldError, match="positive definite"):
+        SPDLogEuclidean(3).tangent_vector(np.diag([1.0, 1.0, -1.0]), np.ones(6))
+
+
+def test_validate_symmetric_leaves_definiteness_to_the_caller():
+    indefinite = np.array([[1.0, 2.0], [2.0, 1.0]])
+    np.testing.assert_array_equal(SPDLogEuclidean(2).validate_symmetric(indefinite), indefinite)
+    with pytest.raises(NotOnManifoldError, match="not symmetric"):
+        SPDLogEuclidean(2).validate_symmetric([[1.0, 0.5], [0.4, 1.0]])

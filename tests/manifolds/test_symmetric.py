@@ -1,0 +1,230 @@
+"""Logarithms and exponentials of symmetric matrices against 50 digits; validation."""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riemdp import NotOnManifoldError, SPDAffineInvariant, SPDLogEuclidean
+from riemdp.manifolds import _symmetric
+
+EPS = np.finfo(float).eps
+both_metrics = pytest.mark.parametrize("metric", [SPDLogEuclidean, SPDAffineInvariant])
+
+
+def exact_log(matrix):
+    """Logarithm of a float matrix, to far more digits than float64 has."""
+    with mpmath.workdps(400):
+        values, vectors = mpmath.eigsy(mpmath.matrix(matrix.tolist()))
+        logs = mpmath.diag([mpmath.log(x) for x in values])
+        return np.array((vectors * logs * vectors.T).tolist(), dtype=float)
+
+
+TWO_BY_TWO = {
+    "plain": [[2.0, 0.5], [0.5, 1.0]],
+    "diagonal": [[3.0, 0.0], [0.0, 0.25]],
+    "nearly singular": [[1.0, 1.0 - 1e-10], [1.0 - 1e-10, 1.0]],
+    "more nearly singular": [[1.0, 1.0 - 1e-14], [1.0 - 1e-14, 1.0]],
+    "graded": [[1e8, 0.3], [0.3, 1e-8]],
+    "very graded": [[1e12, 0.3], [0.3, 1e-12]],
+    "tiny gap": [[1.0, 1e-9], [1e-9, 1.0 + 1e-9]],
+    "gap of one ulp": [[1.0, 0.0], [0.0, 1.0 + EPS]],
+    "gap that underflows": [[1.0, 1e-170], [1e-170, 1.0]],
+    "tiny gap, scaled": [[5e6, 1e-4], [1e-4, 5e6]],
+    "large": [[3e100, 1e100], [1e100, 1e100]],
+    "small": [[3e-100, 1e-100], [1e-100, 1e-100]],
+    "larger": [[3e200, 1e200], [1e200, 1e200]],
+    "smaller": [[3e-200, 1e-200], [1e-200, 1e-200]],
+}
+
+
+@pytest.mark.parametrize("name", TWO_BY_TWO)
+def test_closed_form_logarithm(name):
+    matrix = np.array(TWO_BY_TWO[name])
+    exact = exact_log(matrix)
+    log = _symmetric.logm(matrix)
+    np.testing.assert_array_equal(log, log.T)
+    # Entries that rounding of det = ac - b^2 reaches; grading by itself costs nothing.
+    a, b, c = matrix[0, 0], matrix[0, 1], matrix[1, 1]
+    lost = 8.0 * EPS / (1.0 - (b / a) * (b / c))
+    assert np.abs(log - exact).max() <= lost + 8.0 * EPS * np.abs(exact).max()
+    # The off-diagonal entry keeps its relative accuracy however small it is.
+    assert abs(log[0, 1] - exact[0, 1]) <= (lost + 8.0 * EPS) * abs(exact[0, 1])
+
+
+@pytest.mark.parametrize("scale", [1e-100, 0.3, 1.0, 7.0, 1e100])
+def test_logarithm_of_a_multiple_of_the_identity_is_one(scale):
+    log = _symmetric.logm(scale * np.eye(2))
+    assert log[0, 1] == log[1, 0] == 0.0
+    np.testing.assert_allclose(np.diag(log), math.log(scale), rtol=4 * EPS)
+
+
+@given(seed=st.integers(0, 2**32 - 1), digits=st.floats(0.0, 12.0))
+def test_closed_form_agrees_with_50_digits_on_random_matrices(seed, digits, random_rotation):
+    rng = np.random.default_rng(seed)
+    rotation = random_rotation(rng, 2)
+    matrix = _symmetric.symmetrise(rotation * [1.0, 10.0**-digits] @ rotation.T)
+    error = np.abs(_symmetric.logm(matrix) - exact_log(matrix)).max()
+    assert error <= 8.0 * EPS * 10.0**digits
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_logm_and_expm_are_inverse_and_agree_with_scipy(k, random_points):
+    points = random_points(SPDLogEuclidean(k), np.random.default_rng(k), (2, 3), 3.0)
+    logs = _symmetric.logm(points)
+    assert logs.shape == points.shape
+    np.testing.assert_allclose(_symmetric.expm(logs), points, rtol=1e-12, atol=1e-13)
+    for log, point in zip(logs.reshape(-1, k, k), points.reshape(-1, k, k), strict=True):
+        np.testing.assert_allclose(log, scipy.linalg.logm(point), atol=1e-12)
+        np.testing.assert_allclose(point, scipy.linalg.expm(log), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_logm_names_the_matrix_that_is_not_positive_definite(k):
+    matrices = np.tile(np.eye(k), (4, 1, 1))
+    matrices[2, 0, 0] = 0.0
+    with pytest.raises(NotOnManifoldError, match="row 2 is not positive definite"):
+        _symmetric.logm(matrices)
+    matrices[2] = -np.eye(k)  # positive determinant for k = 2
+    with pytest.raises(NotOnManifoldError, match="row 2 is not positive definite"):
+        _symmetric.logm(matrices)
+
+
+def test_expm_overflows_quietly():
+    assert not np.isfinite(_symmetric.expm(1000.0 * np.eye(3))).all()
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_vecd_keeps_the_frobenius_inner_product(k):
+    rng = np.random.default_rng(k)
+    a, b = _symmetric.symmetrise(rng.normal(size=(2, 5, k, k)))
+    first, second = _symmetric.vecd(a), _symmetric.vecd(b)
+    assert first.shape == (5, k * (k + 1) // 2)
+    np.testing.assert_allclose(
+        (first * second).sum(axis=-1), np.einsum("nij,nij->n", a, b), atol=1e-13
+    )
+    np.testing.assert_allclose(_symmetric.unvecd(first, k), a, rtol=1e-15)
+    np.testing.assert_array_equal(_symmetric.vecd(a)[:, :k], np.einsum("nii->ni", a))
+
+
+@pytest.mark.parametrize("n", [0, 1, 8000])
+def test_batched_eigenvalues_equal_numpys(n):
+    rng = np.random.default_rng(n)
+    matrices = _symmetric.symmetrise(rng.normal(size=(n, 3, 3)))
+    values, vectors = _symmetric.eigh(matrices)
+    np.testing.assert_array_equal(values, np.linalg.eigh(matrices)[0])
+    np.testing.assert_array_equal(vectors, np.linalg.eigh(matrices)[1])
+    np.testing.assert_array_equal(_symmetric.eigvalsh(matrices), np.linalg.eigvalsh(matrices))
+    np.testing.assert_allclose(_symmetric.compose(values, vectors), matrices, atol=1e-13)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_chunks_cover_the_rows_in_order_whatever_the_cores(cores, monkeypatch):
+    monkeypatch.setattr(_symmetric, "_available_cores", lambda: cores)
+    names = set()
+
+    def note(rows):
+        names.add(threading.current_thread().name)
+        return rows
+
+    chunks = list(_symmetric.map_chunks(note, 20_000, 4))
+    assert [i for rows in chunks for i in range(rows.start, rows.stop)] == list(range(20_000))
+    assert len(chunks) > 1
+    assert (threading.current_thread().name in names) == (cores == 1)
+
+
+def test_chunks_do_not_depend_on_the_cores(monkeypatch):
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(_symmetric, "_available_cores", lambda cores=cores: cores)
+        found.append(list(_symmetric.map_chunks(lambda rows: rows, 12_345, 9)))
+    assert found[0] == found[1] == found[2]
+
+
+def test_divided_differences():
+    logs = np.array([-30.0, 0.0, 1e-9, 2.0, 300.0])
+    with mpmath.workdps(50):
+        exact = [
+            [
+                float(
+                    (mpmath.exp(a) - mpmath.exp(b)) / (mpmath.mpf(a) - b)
+                    if a != b
+                    else mpmath.exp(a)
+                )
+                for b in logs.tolist()
+            ]
+            for a in logs.tolist()
+        ]
+    np.testing.assert_allclose(_symmetric.divided_difference_exp(logs), exact, rtol=1e-13)
+    np.testing.assert_allclose(
+        _symmetric.divided_difference_log(logs), 1 / np.array(exact), rtol=1e-13
+    )
+
+
+@both_metrics
+@pytest.mark.parametrize(
+    ("dtype", "inside", "beyond"), [(float, 0.9e-6, 1.2e-6), (np.float32, 0.8e-4, 1.3e-4)]
+)
+def test_validate_symmetrises_small_asymmetry_only(metric, dtype, inside, beyond):
+    space = metric(3)
+    # Units of wildly different size: the tolerance has to scale with them.
+    units = np.diag([1e3, 1.0, 1e-3])
+    matrices = np.tile(units @ (np.eye(3) + 0.5) @ units / 1.5, (4, 1, 1))
+    near, far = matrices.copy(), matrices.copy()
+    near[2, 0, 2] += inside
+    far[2, 0, 2] += beyond
+    mended = space.validate(near.astype(dtype))
+    np.testing.assert_array_equal(mended, np.swapaxes(mended, -1, -2))
+    tolerance = 1e-15 if dtype is float else 1e-6
+    np.testing.assert_allclose(mended[2, 0, 2], near[2, [0, 2], [2, 0]].mean(), rtol=tolerance)
+    with pytest.raises(NotOnManifoldError, match="row 2 is not symmetric") as caught:
+        space.validate(far.astype(dtype))
+    assert "0.333" not in str(caught.value)
+
+
+@both_metrics
+def test_validate_keeps_symmetric_matrices_bit_by_bit(metric, random_points):
+    points = random_points(metric(4), np.random.default_rng(0), 6)
+    np.testing.assert_array_equal(metric(4).validate(points), points)
+
+
+@both_metrics
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_validate_refuses_what_is_not_positive_definite(metric, k):
+    rng = np.random.default_rng(k)
+    good = np.tile(np.eye(k), (5, 1, 1))
+    rotation = np.linalg.qr(rng.normal(size=(k, k)))[0]
+    for values in (np.linspace(-1.0, 2.0, k), np.linspace(0.0, 1.0, k), np.full(k, -1.0)):
+        bad = good.copy()
+        bad[3] = _symmetric.symmetrise(rotation * values @ rotation.T)
+        if values[0] == 0.0:
+            bad[3] -= 1e-13 * np.eye(k)
+        with pytest.raises(NotOnManifoldError, match=r"row 3 .*positive"):
+            metric(k).validate(bad)
+        with pytest.raises(NotOnManifoldError, match=r"the point .*positive"):
+            metric(k).validate(bad[3])
+
+
+@both_metrics
+def test_validate_refuses_positive_diagonal_but_indefinite(metric):
+    with pytest.raises(NotOnManifoldError, match=r"row \(0, 1\) is not positive definite"):
+        metric(2).validate([[np.eye(2), [[1.0, 2.0], [2.0, 1.0]]]])
+
+
+@both_metrics
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("scale", [1e-200, 1e-12, 1e12, 1e200])
+def test_scaled_matrices_are_as_good_as_others(metric, k, scale, random_points):
+    space = metric(k)
+    p, q = random_points(space, np.random.default_rng(k), (2, 4))
+    p_scaled, q_scaled = space.validate(scale * p), space.validate(scale * q)
+    np.testing.assert_allclose(space.dist(p_scaled, q_scaled), space.dist(p, q), rtol=1e-11)
+    identity = np.linalg.norm(np.log(np.linalg.eigvalsh(p)) + math.log(scale), axis=-1)
+    np.testing.assert_allclose(space.dist(np.eye(k), p_scaled), identity, rtol=1e-11)
