@@ -23,10 +23,14 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
+from riemdp.privacy import GDP, ZCDP, ApproxDP, PrivacyCurve, PureDP
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "GDP",
+    "ZCDP",
+    "ApproxDP",
     "Ball",
     "BudgetExceededError",
     "ConvergenceError",
@@ -39,6 +43,8 @@ __all__ = [
     "NoConversionError",
     "NotAttainableError",
     "NotOnManifoldError",
+    "PrivacyCurve",
+    "PureDP",
     "RiemdpError",
     "SPDAffineInvariant",
     "SPDLogEuclidean",

@@ -1,0 +1,269 @@
+"""Privacy curves: everything a mechanism guarantees for one sensitivity."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import scipy
+
+from riemdp._errors import InvalidParameterError, NoConversionError
+from riemdp.privacy._definitions import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    PureDP,
+    approximate_delta,
+    approximate_epsilon,
+    check_delta,
+)
+from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon
+from riemdp.privacy._rounding import half_square_up
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.privacy._definitions import Budget
+
+    FloatArray = NDArray[np.float64]
+
+#: Relative error allowed for in the conversions between ``epsilon`` and ``mu``.
+_CONVERSION_ERROR = 1e-13
+
+
+class PrivacyCurve(ABC):
+    """What is proved about a mechanism: ``delta`` at every ``epsilon``, and other definitions.
+
+    Every number is on the safe side, rounding included: the mechanism is at least as private.
+    """
+
+    @abstractmethod
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """Proved ``delta`` at each ``epsilon >= 0``, shape of ``epsilon``."""
+
+    @abstractmethod
+    def epsilon_at(self, delta: float) -> float:
+        """Smallest ``epsilon`` with ``delta_at(epsilon) <= delta`` in [0, 1), rounded up."""
+
+    @abstractmethod
+    def mu(self) -> float:
+        """Parameter of Gaussian differential privacy, rounded up."""
+
+    @abstractmethod
+    def mu_bracket(self) -> tuple[float, float]:
+        """Two numbers around the smallest ``mu`` of this curve; the second one is :meth:`mu`."""
+
+    @abstractmethod
+    def pure_epsilon(self) -> float:
+        """Parameter of pure differential privacy; ``inf`` where there is none."""
+
+    @abstractmethod
+    def zcdp_rho(self) -> float:
+        """Parameter of zero-concentrated differential privacy (``xi = 0``), rounded up."""
+
+    def satisfies(self, budget: Budget) -> bool:
+        """Whether the curve is proved to lie within a budget.
+
+        Parameters
+        ----------
+        budget : PureDP, ApproxDP, GDP or ZCDP
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        NoConversionError
+            For a budget of another kind.
+        """
+        match budget:
+            case PureDP():
+                return self.pure_epsilon() <= budget.epsilon
+            case ApproxDP():
+                return bool(self.delta_at(budget.epsilon) <= budget.delta)
+            case GDP():
+                return self.mu() <= budget.mu
+            case ZCDP():
+                return self.zcdp_rho() <= budget.rho
+            case _:
+                raise NoConversionError(
+                    f"a privacy curve cannot be held against {budget!r}; "
+                    "use PureDP, ApproxDP, GDP or ZCDP"
+                )
+
+
+@dataclass(frozen=True)
+class GaussianCurve(PrivacyCurve):
+    """Exact curve of two unit Gaussians at a distance.
+
+    Parameters
+    ----------
+    separation : float
+        Distance of the means in standard deviations, positive and finite. The mechanism is
+        exactly ``separation``-GDP and ``separation**2 / 2``-zCDP.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``separation`` is outside its domain.
+
+    References
+    ----------
+    Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Theorem 2.7.
+    Bun, Steinke, "Concentrated differential privacy", TCC 2016, Proposition 1.6.
+    """
+
+    separation: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "separation", _positive(self.separation, "separation"))
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """See :func:`gaussian_delta`."""
+        return gaussian_delta(self.separation, epsilon)
+
+    def epsilon_at(self, delta: float) -> float:
+        """See :func:`gaussian_epsilon`; ``inf`` at ``delta = 0``."""
+        return gaussian_epsilon(self.separation, delta) if check_delta(delta) > 0.0 else math.inf
+
+    def mu(self) -> float:
+        """Return the separation."""
+        return self.separation
+
+    def mu_bracket(self) -> tuple[float, float]:
+        """Return the separation twice: it is exact."""
+        return self.separation, self.separation
+
+    def pure_epsilon(self) -> float:
+        """Infinite: a Gaussian's privacy loss is unbounded."""
+        return math.inf
+
+    def zcdp_rho(self) -> float:
+        """``separation**2 / 2``, rounded up."""
+        return half_square_up(self.separation)
+
+
+@dataclass(frozen=True)
+class PureCurve(PrivacyCurve):
+    """Curve of the worst pair that pure differential privacy allows (randomised response).
+
+    A mechanism of which only ``epsilon`` is proved has this curve; its own may be better.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive and finite.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``epsilon`` is outside its domain.
+
+    References
+    ----------
+    Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", IEEE Trans. Inf.
+    Theory 2017, Section 3 (the worst pair).
+    Bun, Steinke, "Concentrated differential privacy", TCC 2016, Proposition 1.4 (zCDP).
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _positive(self.epsilon, "epsilon"))
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """``(e^self.epsilon - e^epsilon) / (1 + e^self.epsilon)``, and 0 from there on."""
+        return approximate_delta(self.epsilon, 0.0, epsilon)
+
+    def epsilon_at(self, delta: float) -> float:
+        """Inverse of :meth:`delta_at`, rounded up."""
+        return approximate_epsilon(self.epsilon, 0.0, delta)
+
+    def mu(self) -> float:
+        """See :func:`pure_to_gaussian`."""
+        return pure_to_gaussian(self.epsilon)
+
+    def mu_bracket(self) -> tuple[float, float]:
+        """``mu`` of the worst pair, rounded down and up."""
+        upper = self.mu()
+        return upper * (1.0 - 3.0 * _CONVERSION_ERROR), upper
+
+    def pure_epsilon(self) -> float:
+        """``epsilon`` itself."""
+        return self.epsilon
+
+    def zcdp_rho(self) -> float:
+        """``epsilon**2 / 2``, rounded up."""
+        return half_square_up(self.epsilon)
+
+
+def pure_to_gaussian(epsilon: float) -> float:
+    """Smallest ``mu`` such that pure ``epsilon``-DP implies ``mu``-GDP, rounded up.
+
+    ``mu = -2 Phi^{-1}(1 / (1 + exp(epsilon)))``: the worst pair's trade-off function has its
+    kink at equal errors ``1/(1 + exp(epsilon))``, and a Gaussian one through the kink lies under
+    it everywhere.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive and finite.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``epsilon`` is outside its domain.
+
+    References
+    ----------
+    Liu, Sun, Kong, Jiang, "Identification, amplification and measurement: a bridge to Gaussian
+    differential privacy", NeurIPS 2022.
+    """
+    epsilon = _positive(epsilon, "epsilon")
+    if epsilon < 2.0:  # 1/(1+e^eps) = (1 - tanh(eps/2))/2 keeps the digits of a small epsilon
+        mu = 2.0 * math.sqrt(2.0) * float(scipy.special.erfinv(math.tanh(0.5 * epsilon)))
+    else:
+        mu = -2.0 * float(scipy.special.ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
+    return mu * (1.0 + _CONVERSION_ERROR)
+
+
+def gaussian_to_pure(mu: float) -> float:
+    """Largest ``epsilon`` with ``pure_to_gaussian(epsilon) <= mu``, rounded down.
+
+    Pure DP at this ``epsilon`` implies ``mu``-GDP. (The other direction does not exist.)
+
+    Parameters
+    ----------
+    mu : float
+        Positive and finite.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``mu`` is outside its domain.
+    """
+    mu = _positive(mu, "mu")
+    if mu < 2.0:
+        epsilon = 2.0 * math.atanh(math.erf(mu / (2.0 * math.sqrt(2.0))))
+    else:
+        epsilon = float(scipy.special.log_ndtr(0.5 * mu) - scipy.special.log_ndtr(-0.5 * mu))
+    return epsilon * (1.0 - 10.0 * _CONVERSION_ERROR)
+
+
+def _positive(value: float, name: str) -> float:
+    number = float(value)
+    if not (0.0 < number < math.inf):
+        raise InvalidParameterError(f"{name} must be positive and finite, got {number}")
+    return number

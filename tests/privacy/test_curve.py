@@ -1,0 +1,123 @@
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riemdp import _errors as errors
+from riemdp.privacy import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    Budget,
+    GaussianCurve,
+    PureCurve,
+    PureDP,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_mu,
+    gaussian_to_pure,
+    pure_to_gaussian,
+)
+
+
+def exact_kink(mu):
+    """``log(Phi(mu/2)/Phi(-mu/2))`` in high precision: the pure epsilon of the same ``mu``."""
+    with mpmath.workdps(50):
+        half = mpmath.mpf(mu) / (2 * mpmath.sqrt(2))
+        return mpmath.log(mpmath.erfc(-half) / mpmath.erfc(half))
+
+
+@pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 0.1, 1.0, 1.999, 2.0, 2.001, 10.0, 50.0, 3e3])
+def test_conversions_lie_on_the_safe_side_of_50_digits(epsilon):
+    mu = pure_to_gaussian(epsilon)
+    # the exact epsilon at this mu is at least the one asked for, by very little
+    assert 0 <= exact_kink(mu) / epsilon - 1 < 3e-13
+    back = gaussian_to_pure(mu)
+    assert 0 <= 1 - back / exact_kink(mu) < 2e-12
+    assert pure_to_gaussian(back) <= mu
+
+
+@pytest.mark.parametrize("convert", [pure_to_gaussian, gaussian_to_pure])
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+def test_conversions_refuse_what_is_outside_their_domain(convert, bad):
+    with pytest.raises(errors.InvalidParameterError, match="positive and finite"):
+        convert(bad)
+
+
+@settings(deadline=None)
+@given(st.floats(1e-3, 100.0))
+def test_pure_privacy_implies_the_gaussian_one(epsilon):
+    grid = np.linspace(0.0, epsilon, 101)
+    pure = PureCurve(epsilon)
+    assert np.all(gaussian_delta(pure.mu(), grid) >= pure.delta_at(grid) * (1.0 - 1e-14))
+    if epsilon < 20.0:  # beyond, delta(0) is 1 to rounding for both
+        assert np.any(gaussian_delta(0.99 * pure.mu(), grid) < pure.delta_at(grid))
+
+
+def test_gaussian_curve():
+    curve = GaussianCurve(0.8)
+    epsilon = np.array([0.0, 1.0, 5.0])
+    np.testing.assert_array_equal(curve.delta_at(epsilon), gaussian_delta(0.8, epsilon))
+    assert curve.epsilon_at(1e-6) == gaussian_epsilon(0.8, 1e-6)
+    assert curve.epsilon_at(0.0) == math.inf
+    assert curve.mu() == 0.8
+    assert curve.mu_bracket() == (0.8, 0.8)
+    assert curve.pure_epsilon() == math.inf
+    assert curve.zcdp_rho() == pytest.approx(0.32)
+
+
+def test_pure_curve():
+    curve = PureCurve(1.0)
+    assert curve.delta_at(0.0) == pytest.approx(math.tanh(0.5))
+    assert curve.delta_at(1.0) == 0.0
+    assert curve.epsilon_at(0.0) == 1.0
+    assert curve.epsilon_at(0.9) == 0.0
+    lower, upper = curve.mu_bracket()
+    assert upper == curve.mu() == pytest.approx(1.2318, abs=1e-3)
+    assert exact_kink(lower) < 1.0 <= exact_kink(upper)
+    assert upper - lower < 1e-12
+    assert curve.pure_epsilon() == 1.0
+    assert curve.zcdp_rho() == 0.5
+
+
+@pytest.mark.parametrize("curve", [GaussianCurve, PureCurve])
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+def test_curves_refuse_what_is_outside_their_domain(curve, bad):
+    with pytest.raises(errors.InvalidParameterError, match="positive and finite"):
+        curve(bad)
+
+
+ONE_AND_MORE = math.nextafter(1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("curve", "tight", "short"),
+    [
+        (PureCurve(1.0), PureDP(1.0), PureDP(math.nextafter(1.0, 0.0))),
+        (PureCurve(1.0), ApproxDP(1.0, 1e-300), ApproxDP(0.999, 1e-6)),
+        (PureCurve(1.0), GDP(pure_to_gaussian(1.0)), GDP(1.231)),
+        (PureCurve(1.0), ZCDP(0.5), ZCDP(0.4999)),
+        (GaussianCurve(1.0), GDP(1.0), GDP(math.nextafter(1.0, 0.0))),
+        (GaussianCurve(1.0), ZCDP(0.5), ZCDP(math.nextafter(0.5, 0.0))),
+        (GaussianCurve(gaussian_mu(1.0, 1e-6)), ApproxDP(1.0, 1e-6), ApproxDP(1.0, 0.999e-6)),
+        (GaussianCurve(1.0), GDP(ONE_AND_MORE), PureDP(1e300)),
+    ],
+)
+def test_satisfies(curve, tight, short):
+    assert curve.satisfies(tight)
+    assert not curve.satisfies(short)
+
+
+def test_an_unknown_budget_has_no_conversion():
+    class Other(Budget):
+        def delta_at(self, epsilon):
+            return np.zeros_like(epsilon)
+
+        def epsilon_at(self, delta):
+            return 0.0 * delta
+
+    with pytest.raises(errors.NoConversionError, match="PureDP, ApproxDP, GDP or ZCDP"):
+        GaussianCurve(1.0).satisfies(Other())
