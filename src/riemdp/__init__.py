@@ -23,6 +23,7 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
+from riemdp.noise import secure_generator
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PrivacyCurve, PureDP
 
 __version__ = "0.1.0"
@@ -52,4 +53,5 @@ __all__ = [
     "UnprovenMechanismError",
     "UnsupportedBallError",
     "UnsupportedManifoldError",
+    "secure_generator",
 ]

@@ -1,0 +1,22 @@
+"""Noise on manifolds: radial laws, exact samplers, log densities, the secure generator."""
+
+from riemdp.noise._ball_laplace import BallLaplace
+from riemdp.noise._generator import (
+    SecureGenerator,
+    is_secure,
+    resolve_generator,
+    secure_generator,
+)
+from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
+from riemdp.noise._radial import RadialLaw
+
+__all__ = [
+    "BallLaplace",
+    "IsotropicLaw",
+    "RadialLaw",
+    "SecureGenerator",
+    "is_secure",
+    "isotropic_vectors",
+    "resolve_generator",
+    "secure_generator",
+]

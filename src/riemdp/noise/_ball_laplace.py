@@ -1,0 +1,147 @@
+"""The Riemannian Laplace law restricted to a public ball."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp.noise._ball_quadrature import BallRadialTable
+from riemdp.noise._cap import sample_cap
+from riemdp.noise._generator import resolve_generator
+from riemdp.noise._polar import (
+    Geometry,
+    constant_curvature,
+    leading_axes,
+    normal_coordinates,
+    place,
+    split,
+    uniform_directions,
+)
+from riemdp.noise._radial import check_sigma, log_sphere_area
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball
+    from riemdp.manifolds._manifold import FloatArray
+
+
+@dataclass(frozen=True)
+class BallLaplace:
+    """Density proportional to ``exp(-dist(x, footpoint) / sigma)`` on a closed ball, else 0.
+
+    Its normaliser depends on the footpoint, so a release of sensitivity D is only
+    ``2 D / sigma`` private. It exists for every ``sigma``, on hyperbolic space too. Draws are by
+    inversion, without rejection: the work does not depend on the footpoint.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball of a manifold of constant curvature.
+    sigma : float
+        Scale, in units of geodesic distance.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``sigma`` is not positive and finite.
+    UnsupportedManifoldError
+        If the curvature is not constant.
+
+    References
+    ----------
+    Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021,
+    Theorem 3. The sampler: docs/proofs/exact-samplers.
+    """
+
+    ball: Ball
+    sigma: float
+
+    def __post_init__(self) -> None:
+        constant_curvature(self.ball.manifold)
+        object.__setattr__(self, "sigma", check_sigma(self.sigma))
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw points of the ball.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Footpoints in the ball.
+        size : int or tuple of int, optional
+            Leading axes: so many draws for each footpoint.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+
+        Raises
+        ------
+        UnsupportedBallError
+            If a footpoint lies outside the ball.
+        """
+        generator = resolve_generator(generator)
+        offset, axis = split(normal_coordinates(self.ball, footpoint))
+        shape = (*leading_axes(size), *offset.shape)
+        table = self._table(offset.reshape(-1))
+        count = math.prod(leading_axes(size))
+        radius, opening = table.sample(count, generator)
+        away = sample_cap(opening, self.ball.manifold.dim, generator)
+        sine = 2.0 * np.sqrt(away * (1.0 - away))
+        side, along, across = table.geometry.third_side(
+            table.offset, radius, sine, 1.0 - away, away
+        )
+        turn = uniform_directions(shape, self.ball.manifold.dim - 1, generator)
+        return place(
+            self.ball,
+            axis,
+            side.reshape(shape) * table.geometry.unit,
+            along.reshape(shape),
+            across.reshape(shape)[..., None] * turn,
+        )
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        r"""Log density with respect to the Riemannian volume.
+
+        Parameters
+        ----------
+        point, footpoint : array_like, shape (..., \*point_shape)
+            Points of the manifold, the footpoint in the ball; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            ``-inf`` outside the ball.
+
+        Raises
+        ------
+        UnsupportedBallError
+            If a footpoint lies outside the ball.
+        """
+        manifold = self.ball.manifold
+        point = manifold.validate(point)
+        offset = np.linalg.norm(normal_coordinates(self.ball, footpoint), axis=-1)
+        log_mass = self._table(offset.reshape(-1)).log_mass.reshape(offset.shape)
+        dist = manifold.dist(manifold.validate(footpoint), point)
+        density = -dist / self.sigma - log_mass - log_sphere_area(manifold.dim)
+        return np.asarray(np.where(self.ball.contains(point), density, -np.inf))
+
+    def _table(self, offset: FloatArray) -> BallRadialTable:
+        geometry = Geometry.of(self.ball.manifold)
+        return BallRadialTable(
+            geometry=geometry,
+            dim=self.ball.manifold.dim,
+            sigma=self.sigma / geometry.unit,
+            radius=self.ball.radius / geometry.unit,
+            offset=np.minimum(offset, self.ball.radius) / geometry.unit,
+        )

@@ -1,0 +1,170 @@
+"""The random source of real releases: ChaCha20 with a key from the operating system."""
+
+from __future__ import annotations
+
+import functools
+import os
+import secrets
+import weakref
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class SecureGenerator(np.random.Generator):
+    """A NumPy generator on ChaCha20 (20 rounds) whose 256-bit key comes from the system.
+
+    It has every method of :class:`numpy.random.Generator`. It cannot be seeded, pickled or copied:
+    whoever holds its key can remove the noise from everything it has drawn. After a fork the child
+    process draws from a fresh key. Usually obtained through :func:`secure_generator`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_fresh_bit_generator())
+        _LIVE.add(self)
+
+    def spawn(self, n_children: int) -> list[SecureGenerator]:  # type: ignore[override]
+        """Return independent generators, each with its own key from the operating system.
+
+        Parameters
+        ----------
+        n_children : int
+            How many.
+
+        Returns
+        -------
+        list of SecureGenerator
+        """
+        return [SecureGenerator() for _ in range(n_children)]
+
+    def __reduce__(self) -> NoReturn:
+        _refuse("pickled or copied")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        _refuse("pickled or copied")
+
+    def __getstate__(self) -> NoReturn:
+        _refuse("pickled or copied")
+
+    def __copy__(self) -> NoReturn:
+        _refuse("copied")
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        _refuse("copied")
+
+    def _renew(self) -> None:
+        # A new bit generator brings a new lock too: a thread that was not forked may hold the old.
+        super().__init__(_fresh_bit_generator())
+
+
+def secure_generator() -> SecureGenerator:
+    """Return this process's secure generator, created at the first call.
+
+    Returns
+    -------
+    SecureGenerator
+        One instance per process; a forked child gets its own, with a fresh key.
+    """
+    pid = os.getpid()
+    if pid not in _PER_PROCESS:
+        _PER_PROCESS.clear()
+        _PER_PROCESS[pid] = SecureGenerator()
+    return _PER_PROCESS[pid]
+
+
+def resolve_generator(generator: np.random.Generator | None) -> np.random.Generator:
+    """Return the generator itself, or this process's secure one for None.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator or None
+        Source of randomness. Draws from anything but a :class:`SecureGenerator` are not private.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``generator`` is something else, such as a seed or a ``RandomState``.
+    """
+    if generator is None:
+        return secure_generator()
+    if not isinstance(generator, np.random.Generator):
+        raise InvalidParameterError(
+            f"generator must be a numpy.random.Generator or None, got {type(generator).__name__}; "
+            "leave it out for a private release, or pass numpy.random.default_rng(seed) in a test"
+        )
+    return generator
+
+
+def is_secure(generator: np.random.Generator) -> bool:
+    """Whether draws from this generator may carry a privacy guarantee.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    bool
+        True for a :class:`SecureGenerator`, False for every seedable generator.
+    """
+    return isinstance(generator, SecureGenerator)
+
+
+def _refuse(what: str) -> NoReturn:
+    raise TypeError(
+        f"a secure generator cannot be {what}: its key would leave the process and the noise "
+        "could be removed; call riemdp.secure_generator() where it is needed"
+    )
+
+
+def _fresh_bit_generator() -> np.random.BitGenerator:
+    bit_generator: np.random.BitGenerator = _bit_generator_class()(
+        key=secrets.randbits(256), rounds=20
+    )
+    return bit_generator
+
+
+@functools.cache
+def _bit_generator_class() -> Callable[..., Any]:
+    import randomgen
+
+    class SecureChaCha(randomgen.ChaCha):  # type: ignore[misc]
+        """ChaCha20 that keeps its key: no pickling, no copying, no reading of the state."""
+
+        @property
+        def state(self) -> NoReturn:
+            _refuse("read out")
+
+        def __reduce__(self) -> NoReturn:
+            _refuse("pickled or copied")
+
+        def __reduce_ex__(self, protocol: object) -> NoReturn:
+            _refuse("pickled or copied")
+
+        def __getstate__(self) -> NoReturn:
+            _refuse("pickled or copied")
+
+    return SecureChaCha
+
+
+def _after_fork_in_child() -> None:
+    _PER_PROCESS.clear()
+    for generator in list(_LIVE):
+        generator._renew()
+
+
+_LIVE: weakref.WeakSet[SecureGenerator] = weakref.WeakSet()
+_PER_PROCESS: dict[int, SecureGenerator] = {}
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

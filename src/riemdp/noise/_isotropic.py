@@ -1,0 +1,242 @@
+"""Riemannian Laplace and Gaussian laws on manifolds of constant curvature."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp.manifolds import FlatManifold
+from riemdp.noise._generator import resolve_generator
+from riemdp.noise._polar import (
+    Geometry,
+    constant_curvature,
+    hyperbolic_unit,
+    leading_axes,
+    normal_coordinates,
+    place,
+    split,
+    uniform_directions,
+)
+from riemdp.noise._radial import RadialLaw
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise._radial import Kind
+
+#: Largest radius, in units of 1/sqrt(-curvature), of a draw that gets hyperboloid coordinates.
+_HYPERBOLIC_REACH = 300.0
+
+
+@dataclass(frozen=True)
+class IsotropicLaw:
+    """Law with density proportional to ``exp(-U(dist(x, footpoint)))`` in Riemannian volume.
+
+    ``U(r) = r / sigma`` for the Riemannian Laplace law and ``r^2 / (2 sigma^2)`` for the
+    Riemannian Gaussian. The normaliser does not depend on the footpoint. Draws are exact, and
+    neither their time nor their acceptance depends on the footpoint.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+        Which law.
+    manifold : Manifold
+        Space of constant curvature.
+    sigma : float
+        Scale, in units of geodesic distance.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``kind`` is unknown or ``sigma`` not positive and finite.
+    NotAttainableError
+        If the Laplace law has no normaliser at this ``sigma`` (hyperbolic spaces).
+    UnsupportedManifoldError
+        If the curvature is not constant.
+
+    References
+    ----------
+    Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021,
+    Definition 3 (Laplace); Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds",
+    NeurIPS 2023 (Gaussian). The sampler: docs/proofs/exact-samplers.
+    """
+
+    kind: Kind
+    manifold: Manifold
+    sigma: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", self.radial.sigma)
+
+    @functools.cached_property
+    def radial(self) -> RadialLaw:
+        """Law of the distance between footpoint and draw."""
+        return RadialLaw(
+            kind=self.kind,
+            dim=self.manifold.dim,
+            curvature=constant_curvature(self.manifold),
+            sigma=self.sigma,
+            upper=self.manifold.injectivity_radius,
+        )
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw points about footpoints.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Footpoints on the manifold.
+        size : int or tuple of int, optional
+            Leading axes: so many draws for each footpoint.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+
+        Raises
+        ------
+        NotOnManifoldError
+            If a footpoint is not on the manifold.
+        NotAttainableError
+            If a draw lies so far out that float64 has no coordinates for it.
+        """
+        generator = resolve_generator(generator)
+        points = self.manifold.validate(footpoint)
+        batch = points.shape[: points.ndim - len(self.manifold.point_shape)]
+        vectors = isotropic_vectors(self.radial, (*leading_axes(size), *batch), generator)
+        if isinstance(self.manifold, FlatManifold):
+            with np.errstate(over="ignore", invalid="ignore"):
+                draws = self.manifold.from_chart(self.manifold.to_chart(points) + vectors)
+            if not np.all(np.isfinite(draws)):
+                raise NotAttainableError(self._too_far())
+            return draws
+        unit = hyperbolic_unit(self.manifold)
+        if unit is not None:
+            reach = np.max(np.linalg.norm(vectors, axis=-1), initial=0.0)
+            if reach > _HYPERBOLIC_REACH * unit:
+                raise NotAttainableError(self._too_far())
+        return self.manifold.exp(points, self.manifold.tangent_vector(points, vectors))
+
+    def sample_in_ball(
+        self,
+        footpoint: ArrayLike,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw points and project them onto a public ball along geodesics from its centre.
+
+        The same law as ``ball.project(self.sample(footpoint))``, without the overflow and the
+        loss of digits of coordinates far from the centre: distance and angle about the centre
+        follow from a triangle, and coordinates are made after the projection.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Footpoints in the ball.
+        ball : Ball
+            Public ball of the same manifold.
+        size : int or tuple of int, optional
+            Leading axes: so many draws for each footpoint.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+
+        Raises
+        ------
+        InvalidParameterError
+            If the ball belongs to another manifold.
+        UnsupportedBallError
+            If a footpoint lies outside the ball.
+        """
+        if ball.manifold != self.manifold:
+            raise InvalidParameterError(
+                f"the ball must belong to {self.manifold}, got a ball of {ball.manifold}"
+            )
+        generator = resolve_generator(generator)
+        offset, axis = split(normal_coordinates(ball, footpoint))
+        shape = (*leading_axes(size), *offset.shape)
+        radius = self.radial.sample(shape, generator)
+        unit = hyperbolic_unit(self.manifold)
+        if unit is not None:
+            # Past c = 2R + 40 (unit curvature, R the ball's radius, t <= R the footpoint's
+            # distance from the centre) a longer ray ends outside the ball too, c - t > R, and
+            # its direction seen from the centre turns by at most 2 exp(2t - 2c), which moves the
+            # projection by less than exp(R) exp(2R - 2c) = exp(-R - 80).
+            radius = np.minimum(radius, 2.0 * ball.radius + 40.0 * unit)
+        direction = uniform_directions(shape, self.manifold.dim, generator)
+        cosine, across = direction[..., 0], direction[..., 1:]
+        sine = np.linalg.norm(across, axis=-1)
+        # (1 - |cos|)/2 from the sine: no cancellation at either end
+        small = 0.5 * np.square(sine) / (1.0 + np.abs(cosine))
+        toward = np.where(cosine > 0.0, 1.0 - small, small)
+        away = np.where(cosine > 0.0, small, 1.0 - small)
+        geometry = Geometry.of(self.manifold)
+        side, cosine, turn = geometry.third_side(
+            offset / geometry.unit, radius / geometry.unit, sine, toward, away
+        )
+        across = across * (turn / np.where(sine > 0.0, sine, 1.0))[..., None]
+        return place(ball, axis, side * geometry.unit, cosine, across)
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        r"""Log density with respect to the Riemannian volume.
+
+        Parameters
+        ----------
+        point, footpoint : array_like, shape (..., \*point_shape)
+            Points of the manifold; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        dist = self.manifold.dist(self.manifold.validate(footpoint), self.manifold.validate(point))
+        ratio = dist / self.sigma
+        penalty = ratio if self.kind == "laplace" else 0.5 * np.square(ratio)
+        return np.asarray(-penalty - self.radial.log_normaliser())
+
+    def _too_far(self) -> str:
+        return (
+            f"a draw of the {self.kind} law with sigma = {self.sigma:g} lies too far out for "
+            f"float64 coordinates on {self.manifold}; use a smaller sigma (more data, a smaller "
+            "ball, a larger budget), or release into a public ball"
+        )
+
+
+def isotropic_vectors(
+    law: RadialLaw, size: tuple[int, ...], generator: np.random.Generator | None = None
+) -> FloatArray:
+    r"""Draw vectors of uniform direction whose length follows a radial law.
+
+    Parameters
+    ----------
+    law : RadialLaw
+        Law of the length.
+    size : tuple of int
+        Leading axes.
+    generator : numpy.random.Generator, optional
+        Source of randomness; this process's secure generator by default.
+
+    Returns
+    -------
+    ndarray, shape (\*size, law.dim)
+    """
+    generator = resolve_generator(generator)
+    radius = law.sample(size, generator)
+    return np.asarray(radius[..., None] * uniform_directions(size, law.dim, generator))

@@ -1,0 +1,190 @@
+"""Polar coordinates of a draw: about its footpoint, and about the centre of a public ball."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
+from riemdp.manifolds import FlatManifold, Hyperbolic
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds._manifold import FloatArray
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Sign of the curvature that distances see, and the length ``1/k``.
+
+    The circle counts as positive here: its points close up like those of any sphere. A line has
+    sign 0 and length 1.
+    """
+
+    sign: int
+    unit: float
+
+    @classmethod
+    def of(cls, manifold: Manifold) -> Geometry:
+        """Geometry of a manifold of constant curvature."""
+        if math.isfinite(manifold.injectivity_radius):
+            return cls(1, manifold.injectivity_radius / math.pi)
+        curvature = constant_curvature(manifold)
+        return cls(-1, 1.0 / math.sqrt(-curvature)) if curvature < 0.0 else cls(0, 1.0)
+
+    def s(self, x: FloatArray) -> FloatArray:
+        """Generalised sine: ``sin x``, ``x`` or ``sinh x``."""
+        if self.sign == 0:
+            return x
+        return np.sin(x) if self.sign > 0 else np.sinh(x)
+
+    def c(self, x: FloatArray) -> FloatArray:
+        """Return the derivative of ``s``."""
+        if self.sign == 0:
+            return np.ones_like(x)
+        return np.cos(x) if self.sign > 0 else np.cosh(x)
+
+    def third_side(
+        self, t: FloatArray, r: FloatArray, sine: FloatArray, toward: FloatArray, away: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Solve a triangle from two sides and the angle between them, in units of ``1/k``.
+
+        Parameters
+        ----------
+        t, r : ndarray
+            From the footpoint to the centre and to the draw.
+        sine, toward, away : ndarray
+            For the angle a at the footpoint between them: ``sin a``, ``(1 + cos a)/2`` and
+            ``(1 - cos a)/2``.
+
+        Returns
+        -------
+        side, along, across : ndarray
+            Distance from the centre to the draw, and cosine and sine of the angle at the centre
+            between the footpoint and the draw.
+        """
+        s, c = self.s, self.c
+        half = np.square(s(0.5 * (r - t))) + s(r) * s(t) * away
+        if self.sign > 0:
+            cohalf = np.square(c(0.5 * (r + t))) + s(r) * s(t) * toward
+            side = 2.0 * np.arctan2(np.sqrt(half), np.sqrt(np.maximum(cohalf, 0.0)))
+        elif self.sign == 0:
+            side = np.sqrt(np.square(r - t) + 4.0 * r * t * away)
+        else:
+            side = 2.0 * np.arcsinh(np.sqrt(half))
+        along = s(t - r) + 2.0 * away * s(r) * c(t)
+        across = s(r) * sine
+        length = np.hypot(along, across)
+        degenerate = length == 0.0
+        length = np.where(degenerate, 1.0, length)
+        return side, np.where(degenerate, 1.0, along / length), across / length
+
+
+def constant_curvature(manifold: Manifold) -> float:
+    """Return the sectional curvature or raise ``UnsupportedManifoldError`` if it varies."""
+    curvature = manifold.constant_curvature
+    if curvature is None:
+        raise UnsupportedManifoldError(
+            f"{manifold} has no constant curvature and no isotropic noise law here; what works "
+            'there are the tangent mechanisms "tangent-gaussian" and "tangent-laplace"'
+        )
+    return curvature
+
+
+def normal_coordinates(ball: Ball, footpoint: ArrayLike) -> FloatArray:
+    """Return normal coordinates ``(..., dim)`` about the centre of points of the ball.
+
+    Raises
+    ------
+    UnsupportedBallError
+        If a point lies outside the ball.
+    """
+    manifold = ball.manifold
+    points = manifold.validate(footpoint)
+    if isinstance(manifold, FlatManifold):
+        coordinates = manifold.to_chart(points) - manifold.to_chart(ball.center)
+        inside = np.linalg.norm(coordinates, axis=-1) <= ball.radius * (1.0 + 1e-9)
+    else:
+        inside = ball.contains(points)
+    if not np.all(inside):
+        raise UnsupportedBallError(
+            f"the footpoint must lie in the ball of radius {ball.radius:g}; "
+            "project it first with ball.project"
+        )
+    if isinstance(manifold, FlatManifold):
+        return coordinates
+    return manifold.tangent_coordinates(ball.center, manifold.log(ball.center, points))
+
+
+def place(
+    ball: Ball, axis: FloatArray, side: FloatArray, along: FloatArray, across: FloatArray
+) -> FloatArray:
+    r"""Points at distance ``side`` from the centre, in the direction ``along`` the axis.
+
+    Parameters
+    ----------
+    ball : Ball
+        Its centre is the origin of the coordinates.
+    axis : ndarray, shape (..., dim)
+        Unit vectors of normal coordinates.
+    side : ndarray, shape (...)
+        Distances from the centre; those beyond the radius become the radius.
+    along : ndarray, shape (...)
+        Component of the unit direction on the axis.
+    across : ndarray, shape (..., dim - 1)
+        Components of the unit direction on an orthonormal basis of the axis' complement.
+
+    Returns
+    -------
+    ndarray, shape (..., \*point_shape)
+    """
+    manifold = ball.manifold
+    sign = np.where(axis[..., :1] >= 0.0, 1.0, -1.0)
+    direction = np.concatenate([-sign * along[..., None], across], axis=-1)
+    # The reflection in the complement of axis + sign e_0 takes e_0 to -sign * axis.
+    normal = np.array(axis)
+    normal[..., :1] += sign
+    projection = np.einsum("...i,...i->...", normal, direction)[..., None]
+    direction = direction - normal * (projection / (1.0 + np.abs(axis[..., :1])))
+    coordinates = np.minimum(side, ball.radius)[..., None] * direction
+    if isinstance(manifold, FlatManifold):
+        return manifold.from_chart(manifold.to_chart(ball.center) + coordinates)
+    return manifold.exp(ball.center, manifold.tangent_vector(ball.center, coordinates))
+
+
+def split(coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Length ``(...)`` and unit axis ``(..., dim)`` of vectors; the first axis where it is 0."""
+    length = np.linalg.norm(coordinates, axis=-1)
+    zero = length == 0.0
+    axis = coordinates / np.where(zero, 1.0, length)[..., None]
+    axis[..., 0] = np.where(zero, 1.0, axis[..., 0])
+    return length, axis
+
+
+def uniform_directions(
+    size: tuple[int, ...], dim: int, generator: np.random.Generator
+) -> FloatArray:
+    """Uniform unit vectors, shape ``(*size, dim)``; no components at all for ``dim`` 0."""
+    normal = generator.standard_normal((*size, dim))
+    if dim == 1:
+        return np.copysign(1.0, normal)
+    return np.asarray(normal / np.linalg.norm(normal, axis=-1, keepdims=True))
+
+
+def leading_axes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """Leading axes that ``size`` asks for."""
+    if size is None:
+        return ()
+    return (int(size),) if isinstance(size, (int, np.integer)) else tuple(size)
+
+
+def hyperbolic_unit(manifold: Manifold) -> float | None:
+    """``1/k`` on a hyperboloid (of dimension one too), None elsewhere."""
+    if not isinstance(manifold, Hyperbolic):
+        return None
+    return 1.0 / math.sqrt(-manifold.curvature)

@@ -1,0 +1,190 @@
+"""The unnormalised density of the distance to the footpoint, in units where it is stable."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Log-concave function ``h(r) = power * log s(r) - U(r)`` on ``(0, upper)``.
+
+    ``s(r)`` is ``sin r``, ``r`` or ``sinh r`` for ``sign`` 1, 0 or -1 (unit curvature), and
+    ``U(r)`` is ``r / sigma`` (Laplace) or ``r^2 / (2 sigma^2)`` (Gaussian).
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+        Which ``U``.
+    power : int
+        Dimension minus one.
+    sign : {-1, 0, 1}
+        Sign of the curvature; 0 when ``power`` is 0.
+    sigma : float
+        Scale in units of ``1 / sqrt|curvature|``.
+    upper : float
+        End of the support, at most pi for sign 1, or infinity.
+    """
+
+    kind: Literal["laplace", "gaussian"]
+    power: int
+    sign: int
+    sigma: float
+    upper: float
+
+    @functools.cached_property
+    def mode(self) -> float:
+        """Where ``h`` is largest."""
+        return min(self._stationary_point, self.upper)
+
+    @functools.cached_property
+    def log_peak(self) -> float:
+        """``h(mode)``."""
+        r, ratio = self.mode, self.mode / self.sigma
+        penalty = ratio if self.kind == "laplace" else 0.5 * ratio * ratio
+        if self.power == 0:
+            return -penalty
+        if self.sign > 0:
+            growth = math.log(math.sin(r))
+        elif self.sign == 0:
+            growth = math.log(r)
+        else:
+            growth = r + math.log(-math.expm1(-2.0 * r)) - math.log(2.0)
+        return self.power * growth - penalty
+
+    def relative(self, r: ArrayLike) -> FloatArray:
+        """``h(r) - h(mode)``: 0 at the mode, negative elsewhere.
+
+        Parameters
+        ----------
+        r : array_like
+            Radii in ``[0, upper]``.
+
+        Returns
+        -------
+        ndarray
+            Absolute rounding error about ``power`` times machine epsilon, as no large terms are
+            subtracted: the growth enters as the logarithm of a ratio, and on negative curvature
+            its linear part is merged with that of ``U`` into one coefficient.
+        """
+        r = np.asarray(r, dtype=np.float64)
+        u = r - self.mode
+        height = self._tilt * u
+        if self.kind == "gaussian":
+            height -= 0.5 * np.square(u / self.sigma)
+        if self.power == 0:
+            return np.asarray(height)
+        with np.errstate(divide="ignore"):
+            if self.sign > 0:
+                growth = np.log(np.maximum(np.sin(r), 0.0) / math.sin(self.mode))
+            elif self.sign == 0:
+                growth = np.log(r / self.mode)
+            else:
+                growth = np.log(np.expm1(-2.0 * r) / math.expm1(-2.0 * self.mode))
+        return np.asarray(height + self.power * growth)
+
+    def slope(self, r: float) -> float:
+        """Return ``h'(r)``."""
+        slope = self._tilt
+        if self.kind == "gaussian":
+            slope -= (r - self.mode) / self.sigma / self.sigma
+        if self.power == 0:
+            return slope
+        if self.sign > 0:
+            growth = 1.0 / math.tan(r)
+        elif self.sign == 0:
+            growth = 1.0 / r
+        else:
+            growth = _coth_minus_one(r)
+        return slope + self.power * growth
+
+    def fall(self, depth: ArrayLike, *, side: Literal[-1, 1]) -> FloatArray:
+        """Distance from the mode at which ``h`` has fallen by ``depth``, or to the support's end.
+
+        Parameters
+        ----------
+        depth : array_like
+            Positive drops of ``h``.
+        side : {-1, 1}
+            Below or above the mode.
+
+        Returns
+        -------
+        ndarray
+            To about 1e-16 of the distance of the deepest drop.
+        """
+        depth = np.asarray(depth, dtype=np.float64)
+        low = np.zeros_like(depth)
+        high = np.full_like(depth, self._reach(float(np.max(depth)), side))
+        at_end = self.relative(self.mode + side * high) > -depth
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            above = self.relative(self.mode + side * middle) > -depth
+            low = np.where(above, middle, low)
+            high = np.where(above, high, middle)
+        end = self.mode if side < 0 else self.upper - self.mode
+        return np.where(at_end, end, high)
+
+    def _reach(self, depth: float, side: Literal[-1, 1]) -> float:
+        """Distance on that side past which ``h`` has fallen by ``depth``, within a factor two."""
+        end = self.mode if side < 0 else self.upper - self.mode
+        reach = end if math.isfinite(end) else max(self.mode, self.sigma)
+        while reach < end and self.relative(self.mode + side * reach) > -depth:
+            reach *= 2.0
+        while reach > 0.0 and self.relative(self.mode + side * 0.5 * reach) < -depth:
+            reach *= 0.5
+        return min(reach, end)
+
+    @functools.cached_property
+    def _tilt(self) -> float:
+        """Slope at the mode of ``-U``, plus ``power`` on negative curvature (see ``relative``)."""
+        pull = (self.mode if self.kind == "gaussian" else 1.0) / self.sigma
+        if self.kind == "gaussian":
+            pull /= self.sigma
+        if self.sign >= 0 or self.power == 0:
+            return -pull
+        if self.kind == "gaussian" and self.mode < self.upper:
+            # power - pull, with pull = power * coth(mode), without the cancellation
+            return -self.power * _coth_minus_one(self.mode)
+        return self.power - pull
+
+    @functools.cached_property
+    def _stationary_point(self) -> float:
+        """Root of ``U'(r) = power * s'(r) / s(r)``, infinity where there is none."""
+        m, sigma = self.power, self.sigma
+        if m == 0:
+            return 0.0
+        if self.kind == "laplace":
+            if self.sign > 0:
+                return math.atan(m * sigma)
+            if self.sign == 0:
+                return m * sigma
+            return math.atanh(m * sigma) if m * sigma < 1.0 else math.inf
+        if self.sign == 0:
+            return math.sqrt(m) * sigma
+        # r tan r = c or r tanh r = c with c = m sigma^2, divided by c to stay in range
+        if self.sign > 0:
+            tangent, low, high = math.tan, 0.0, min(math.sqrt(m) * sigma, 0.5 * math.pi)
+        else:
+            tangent, low, high = math.tanh, 0.0, (m * sigma + math.sqrt(m)) * sigma
+        for _ in range(100):
+            middle = 0.5 * (low + high)
+            if (middle / sigma) * (tangent(middle) / sigma) < m:
+                low = middle
+            else:
+                high = middle
+        return high
+
+
+def _coth_minus_one(r: float) -> float:
+    return 2.0 / math.expm1(2.0 * r) if r < 350.0 else 0.0

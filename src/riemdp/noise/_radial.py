@@ -1,0 +1,331 @@
+"""The law of the distance between a footpoint and a draw around it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import scipy
+
+from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp.manifolds._manifold import check_dimension
+from riemdp.noise._envelope import Envelope
+from riemdp.noise._generator import resolve_generator
+from riemdp.noise._profile import Profile
+from riemdp.noise._quadrature import RadialTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+Kind = Literal["laplace", "gaussian"]
+
+
+@dataclass(frozen=True)
+class RadialLaw:
+    """Law of ``r = dist(footpoint, draw)`` under a Riemannian Laplace or Gaussian law.
+
+    On a space of constant curvature its density is proportional to ``s(r)^(dim-1) exp(-U(r))`` on
+    ``(0, upper)``, with ``U(r) = r/sigma`` (Laplace) or ``r^2/(2 sigma^2)`` (Gaussian), and
+    ``s(r) = sin(kr)/k``, ``r`` or ``sinh(kr)/k``, ``k = sqrt|curvature|``. All values are exact
+    up to rounding: closed forms where they exist, else Gauss-Legendre quadrature.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+        Which law.
+    dim : int
+        Dimension of the space, at least 1.
+    curvature : float
+        Sectional curvature; without effect in dimension one except for the end of the support.
+    sigma : float
+        Scale, in units of distance.
+    upper : float, default inf
+        End of the support: the injectivity radius, or less. Never more than pi/k on positive
+        curvature.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter lies outside its domain.
+    NotAttainableError
+        For the Laplace law on negative curvature, unbounded, unless
+        ``sigma < 1 / ((dim - 1) k)``: no normaliser exists.
+
+    References
+    ----------
+    Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021
+    (Laplace); Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds", NeurIPS 2023
+    (Gaussian). Derivations in docs/proofs/exact-samplers.
+    """
+
+    kind: Kind
+    dim: int
+    curvature: float
+    sigma: float
+    upper: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_kind(self.kind)
+        object.__setattr__(self, "dim", check_dimension(self.dim, "dim"))
+        object.__setattr__(self, "curvature", float(self.curvature))
+        object.__setattr__(self, "sigma", check_sigma(self.sigma))
+        if not math.isfinite(self.curvature):
+            raise InvalidParameterError(f"curvature must be finite, got {self.curvature}")
+        limit = math.pi / math.sqrt(self.curvature) if self.curvature > 0.0 else math.inf
+        object.__setattr__(self, "upper", min(float(self.upper), limit))
+        if not self.upper > 0.0:
+            raise InvalidParameterError(
+                f"upper, the end of the radial law's support, must be positive, got {self.upper}"
+            )
+        if self.kind == "laplace" and self.curvature < 0.0 and self.upper == math.inf:
+            self._check_normaliser()
+
+    def _check_normaliser(self) -> None:
+        growth = (self.dim - 1) * math.sqrt(-self.curvature)
+        if (self.dim - 1) * (self.sigma / self._unit) >= 1.0:
+            raise NotAttainableError(
+                f"the Laplace law with sigma = {self.sigma:g} has no normaliser on a space of "
+                f"curvature {self.curvature:g} and dimension {self.dim}: sigma has to be below "
+                f"1/((dim - 1) sqrt(-curvature)) = {1.0 / growth:.6g}; use a smaller sigma (more "
+                "data, a smaller ball, a larger epsilon)"
+            )
+
+    def log_pdf(self, r: ArrayLike) -> FloatArray:
+        """Log density of the distance.
+
+        Parameters
+        ----------
+        r : array_like, shape (...)
+            Distances.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            ``-inf`` outside ``(0, upper)``.
+        """
+        r = np.asarray(r, dtype=np.float64)
+        inside = (r >= 0.0) & (r <= self.upper)
+        scaled = np.minimum(np.where(inside, r, 0.5 * self._unit) / self._unit, self._profile.upper)
+        height = self._profile.relative(scaled) - self._log_mass - math.log(self._unit)
+        return np.asarray(np.where(inside, height, -np.inf))
+
+    def cdf(self, r: ArrayLike) -> FloatArray:
+        """Probability of a distance of at most ``r``, accurate in the lower tail.
+
+        Parameters
+        ----------
+        r : array_like, shape (...)
+            Distances.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        r = np.asarray(r, dtype=np.float64)
+        if self._is_closed:
+            clipped = np.maximum(r, 0.0)
+            return np.asarray(scipy.special.gammainc(self._shape, self._gamma_variable(clipped)))
+        return self._tabulated(self._table.cdf, r / self._unit)
+
+    def sf(self, r: ArrayLike) -> FloatArray:
+        """Probability of a distance above ``r``, accurate in the upper tail.
+
+        Parameters
+        ----------
+        r : array_like, shape (...)
+            Distances.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        r = np.asarray(r, dtype=np.float64)
+        if self._is_closed:
+            clipped = np.maximum(r, 0.0)
+            return np.asarray(scipy.special.gammaincc(self._shape, self._gamma_variable(clipped)))
+        return self._tabulated(self._table.sf, r / self._unit)
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Distance that a draw exceeds with probability ``1 - q``.
+
+        Parameters
+        ----------
+        q : array_like, shape (...)
+            Probabilities in [0, 1].
+
+        Returns
+        -------
+        ndarray, shape (...)
+
+        Raises
+        ------
+        InvalidParameterError
+            If a probability lies outside [0, 1].
+        """
+        q = np.asarray(q, dtype=np.float64)
+        if not np.all((q >= 0.0) & (q <= 1.0)):
+            raise InvalidParameterError("q must hold probabilities in [0, 1]")
+        if self._is_closed:
+            upper = scipy.special.gammainccinv(self._shape, 1.0 - q)
+            lower = scipy.special.gammaincinv(self._shape, q)
+            return self._from_gamma(np.where(q > 0.5, upper, lower))
+        distance = self._unit * self._tabulated(self._table.quantile, q)
+        return np.asarray(np.where(q == 1.0, self.upper, np.where(q == 0.0, 0.0, distance)))
+
+    def mean(self) -> float:
+        """Mean distance; ``dim * sigma`` for the Laplace law on flat space."""
+        if not self._is_closed:
+            return self._unit * self._table.moment(1)
+        if self.kind == "laplace":
+            return self.dim * self.sigma
+        gammaln = scipy.special.gammaln
+        return (
+            self.sigma
+            * math.sqrt(2.0)
+            * math.exp(gammaln(self._shape + 0.5) - gammaln(self._shape))
+        )
+
+    def mean_square(self) -> float:
+        """Mean squared distance; ``dim * sigma^2`` for the Gaussian law on flat space."""
+        if not self._is_closed:
+            return self._unit**2 * self._table.moment(2)
+        return self.dim * self.sigma**2 * (self.dim + 1 if self.kind == "laplace" else 1)
+
+    def log_normaliser(self) -> float:
+        """Log of the integral of ``exp(-U(dist))`` over the space, in Riemannian volume."""
+        return log_sphere_area(self.dim) + self._log_radial_integral
+
+    def acceptance(self) -> float:
+        """Probability that a proposal of the sampler is accepted (1 where none is rejected)."""
+        if self._transforms:
+            return 1.0
+        return self._table.mass / Envelope.of(self._profile).area
+
+    def sample(
+        self, size: int | tuple[int, ...], generator: np.random.Generator | None = None
+    ) -> FloatArray:
+        """Draw distances.
+
+        Parameters
+        ----------
+        size : int or tuple of int
+            Shape of the result.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape ``size``
+        """
+        generator = resolve_generator(generator)
+        if self._is_closed:
+            return self._from_gamma(np.asarray(generator.standard_gamma(self._shape, size)))
+        if self.dim == 1:
+            return self._sample_cut_line(np.asarray(generator.random(size)))
+        count = math.prod(size) if isinstance(size, tuple) else int(size)
+        radii = Envelope.of(self._profile).sample(count, generator) * self._unit
+        return np.minimum(radii, self.upper).reshape(size)
+
+    def _sample_cut_line(self, uniform: FloatArray) -> FloatArray:
+        """Inverse transform on a circle or a segment (dimension one, finite support)."""
+        end = self.upper / self.sigma
+        if self.kind == "laplace":
+            ratio = -np.log1p(uniform * math.expm1(-end))
+        else:
+            half = math.sqrt(0.5)
+            ratio = scipy.special.erfinv(uniform * math.erf(end * half)) / half
+        return np.asarray(np.minimum(ratio * self.sigma, self.upper))
+
+    @property
+    def _is_closed(self) -> bool:
+        """Whether the space is all of R^dim, where the law is a gamma or a chi law."""
+        return self.upper == math.inf and (self.curvature == 0.0 or self.dim == 1)
+
+    @property
+    def _transforms(self) -> bool:
+        return self._is_closed or self.dim == 1
+
+    @property
+    def _shape(self) -> float:
+        """Shape of the gamma law of ``r/sigma`` (Laplace) or ``r^2/(2 sigma^2)`` (Gaussian)."""
+        return float(self.dim) if self.kind == "laplace" else 0.5 * self.dim
+
+    def _gamma_variable(self, r: FloatArray) -> FloatArray:
+        ratio = r / self.sigma
+        return ratio if self.kind == "laplace" else 0.5 * ratio * ratio
+
+    def _from_gamma(self, variable: FloatArray) -> FloatArray:
+        ratio = variable if self.kind == "laplace" else np.sqrt(2.0 * variable)
+        return np.asarray(self.sigma * ratio)
+
+    @functools.cached_property
+    def _unit(self) -> float:
+        """Length unit of the profile: 1/k on curved spaces, sigma on flat ones."""
+        if self.curvature == 0.0 or self.dim == 1:
+            return self.sigma
+        return 1.0 / math.sqrt(abs(self.curvature))
+
+    @functools.cached_property
+    def _profile(self) -> Profile:
+        curved = self.curvature != 0.0 and self.dim > 1
+        upper = self.upper / self._unit
+        return Profile(
+            kind=self.kind,
+            power=self.dim - 1,
+            sign=int(math.copysign(1.0, self.curvature)) if curved else 0,
+            sigma=self.sigma / self._unit,
+            upper=min(upper, math.pi) if curved and self.curvature > 0.0 else upper,
+        )
+
+    @functools.cached_property
+    def _table(self) -> RadialTable:
+        return RadialTable.of(self._profile)
+
+    @functools.cached_property
+    def _log_mass(self) -> float:
+        """Log of the integral of ``exp(h - h(mode))`` in the profile's unit."""
+        if not self._is_closed:
+            return math.log(self._table.mass)
+        return self._log_radial_integral - self._profile.log_peak - self.dim * math.log(self._unit)
+
+    @functools.cached_property
+    def _log_radial_integral(self) -> float:
+        """Log of the integral of ``s(r)^(dim-1) exp(-U(r))`` over ``(0, upper)``."""
+        if self._is_closed:
+            log_gamma = float(scipy.special.gammaln(self._shape))
+            constant = 0.0 if self.kind == "laplace" else (self._shape - 1.0) * math.log(2.0)
+            return log_gamma + constant + self.dim * math.log(self.sigma)
+        return self._log_mass + self._profile.log_peak + self.dim * math.log(self._unit)
+
+    @staticmethod
+    def _tabulated(function: Callable[[FloatArray], FloatArray], values: FloatArray) -> FloatArray:
+        return function(values.reshape(-1)).reshape(values.shape)
+
+
+def log_sphere_area(dim: int) -> float:
+    """Log area of the unit sphere in R^dim (2 points for ``dim`` 1)."""
+    half = 0.5 * dim
+    return math.log(2.0) + half * math.log(math.pi) - float(scipy.special.gammaln(half))
+
+
+def check_kind(kind: str) -> None:
+    """Raise ``InvalidParameterError`` unless the kind of noise is known."""
+    if kind not in ("laplace", "gaussian"):
+        raise InvalidParameterError(f'kind must be "laplace" or "gaussian", got {kind!r}')
+
+
+def check_sigma(sigma: float) -> float:
+    """Return a positive finite scale or raise ``InvalidParameterError``."""
+    value = float(sigma)
+    if not 0.0 < value < math.inf:
+        raise InvalidParameterError(
+            f"sigma, the noise scale, must be positive and finite, got {sigma!r}"
+        )
+    return value
