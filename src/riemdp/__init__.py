@@ -25,6 +25,12 @@ from riemdp.manifolds import (
 )
 from riemdp.noise import secure_generator
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PrivacyCurve, PureDP
+from riemdp.summaries import (
+    frechet_mean,
+    frechet_mean_sensitivity,
+    tangent_mean,
+    tangent_mean_sensitivity,
+)
 
 __version__ = "0.1.0"
 
@@ -53,5 +59,9 @@ __all__ = [
     "UnprovenMechanismError",
     "UnsupportedBallError",
     "UnsupportedManifoldError",
+    "frechet_mean",
+    "frechet_mean_sensitivity",
     "secure_generator",
+    "tangent_mean",
+    "tangent_mean_sensitivity",
 ]

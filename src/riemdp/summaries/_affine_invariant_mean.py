@@ -1,0 +1,183 @@
+"""Newton's method for the Fréchet mean of SPD matrices in the affine-invariant metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import ConvergenceError
+from riemdp.manifolds import _symmetric
+from riemdp.manifolds._manifold import raise_first
+from riemdp.manifolds._spd_affine_invariant import colour, inverse_factor, whiten
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+
+    FloatArray = NDArray[np.float64]
+
+_EPS = float(np.finfo(np.float64).eps)
+_MAX_PASSES = 60
+
+
+@dataclass
+class _Pass:
+    """What one pass over the data yields at the point ``factor factor^T``."""
+
+    factor: FloatArray
+    logs: FloatArray  # (n, k) log-eigenvalues of the whitened data
+    vectors: FloatArray  # (n, k, k)
+    gradient: FloatArray  # mean of the whitened logarithms
+    objective: float
+    allowance: float
+
+    @property
+    def size(self) -> float:
+        return float(np.linalg.norm(self.gradient))
+
+
+def solve(
+    data: FloatArray, weights: FloatArray | None, tol: float
+) -> tuple[FloatArray, float, int]:
+    """Return the mean ``(k, k)``, its certified error and the number of passes.
+
+    The space is Hadamard, so the norm of the gradient bounds the distance to the mean:
+    docs/proofs/frechet-mean-certificate.md, (a).
+    """
+    current = _evaluate(data, weights, _cholesky(_arithmetic_mean(data, weights)))
+    passes, best = 1, np.inf
+    while True:
+        bound = current.size + current.allowance
+        if bound <= tol:
+            return _symmetric.symmetrise(current.factor @ current.factor.T), bound, passes
+        if passes >= _MAX_PASSES or (current.size <= current.allowance and bound >= best):
+            raise ConvergenceError(
+                f"the mean cannot be certified to tol = {tol:.3g}: float64 rounding exceeds it "
+                "on these data; choose a smaller ball, scale the data, or allow a larger tol"
+            )
+        best = min(best, bound)
+        current, used = _step(data, weights, current)
+        passes += used
+
+
+def clip_whitened(ball: Ball, data: FloatArray) -> FloatArray:
+    """Return the records seen from the centre (``L^-1 X L^-T``), clipped to the ball."""
+    inverse = inverse_factor(_cholesky(ball.center))
+    whitened = whiten(inverse, data)
+    values, vectors = _symmetric.eigh(whitened)
+    raise_first(values[..., 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE)
+    logs = np.log(values)
+    dist = np.linalg.norm(logs, axis=-1)
+    outside = dist > ball.radius
+    if outside.any():
+        shrunk = logs[outside] * (ball.radius / dist[outside])[:, None]
+        whitened[outside] = _symmetric.compose(np.exp(shrunk), vectors[outside])
+    return whitened
+
+
+def unwhiten(ball: Ball, value: FloatArray) -> FloatArray:
+    """Map a point seen from the centre back: ``L Y L^T``."""
+    return colour(_cholesky(ball.center), value)
+
+
+def _cholesky(matrix: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
+
+
+def _arithmetic_mean(data: FloatArray, weights: FloatArray | None) -> FloatArray:
+    flat = data.reshape(len(data), -1)
+    mean = flat.mean(axis=0) if weights is None else weights @ flat
+    return _symmetric.symmetrise(mean.reshape(data.shape[1:]))
+
+
+def _evaluate(data: FloatArray, weights: FloatArray | None, factor: FloatArray) -> _Pass:
+    """One pass over the data: whiten, decompose, average the logarithms."""
+    n, k = data.shape[:2]
+    inverse = inverse_factor(factor)
+    logs = np.empty((n, k))
+    vectors = np.empty((n, k, k))
+
+    def part(rows: slice) -> tuple[FloatArray, float, float]:
+        values, vectors[rows] = np.linalg.eigh(whiten(inverse, data[rows]))
+        raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
+        logs[rows] = np.log(values)
+        share = np.full(len(values), 1.0 / n) if weights is None else weights[rows]
+        basis = np.swapaxes(vectors[rows], 0, 1).reshape(k, -1)
+        total = (basis * (logs[rows] * share[:, None]).reshape(-1)) @ basis.T
+        square = np.einsum("ij,ij->i", logs[rows], logs[rows])
+        return total, float(share @ square), float(share @ (values[:, -1] / values[:, 0]))
+
+    gradient = np.zeros((k, k))
+    objective = condition = 0.0
+    for total, square, spread in _symmetric.map_chunks(part, n, k):
+        gradient += total
+        objective += 0.5 * square
+        condition += spread
+    # Whitening magnifies rounding by the square of the Skeel condition number of the factor,
+    # which rescaling rows leaves alone; the logarithm by the condition number of what it is of.
+    skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(factor), 2))
+    allowance = 2.0 * _EPS * skeel**2 * condition
+    return _Pass(factor, logs, vectors, _symmetric.symmetrise(gradient), objective, allowance)
+
+
+def _step(data: FloatArray, weights: FloatArray | None, at: _Pass) -> tuple[_Pass, int]:
+    """Newton step ``M <- L exp(V) L^T`` with backtracking on the objective."""
+    direction = _newton_direction(at, weights)
+    slope = float(np.vdot(direction, at.gradient))
+    length, used = 1.0, 0
+    while True:
+        step = _cholesky(_symmetric.expm(length * direction))
+        trial = _evaluate(data, weights, at.factor @ step)
+        used += 1
+        decrease = at.objective - trial.objective
+        if decrease >= 1e-4 * length * slope or trial.size <= 0.5 * at.size or used >= 40:
+            return trial, used
+        if decrease >= -1e-13 * (1.0 + at.objective) and at.size <= 1e-6:
+            return trial, used  # the objective is at its rounding level
+        length *= 0.5
+
+
+def _newton_direction(at: _Pass, weights: FloatArray | None) -> FloatArray:
+    """Solve ``mean_i U_i (g_i * (U_i^T V U_i)) U_i^T = gradient`` by conjugate gradients.
+
+    ``g_ab = (x/2) coth(x/2)``, ``x = s_a - s_b``, at least 1: the system is well conditioned.
+    """
+    half = 0.5 * (at.logs[:, :, None] - at.logs[:, None, :])
+    tanh = np.tanh(half)
+    kernel = np.divide(half, tanh, out=np.ones_like(half), where=np.abs(half) > 1e-8)
+    kernel *= (1.0 / len(half)) if weights is None else weights[:, None, None]
+    size = at.size
+    goal = size * min(0.1, size)
+    direction = np.zeros_like(at.gradient)
+    residual = at.gradient.copy()
+    search = residual.copy()
+    square = float(np.vdot(residual, residual))
+    for _ in range(30):
+        if np.sqrt(square) <= goal:
+            break
+        image = _hessian_product(at.vectors, kernel, search)
+        step = square / float(np.vdot(search, image))
+        direction += step * search
+        residual -= step * image
+        previous, square = square, float(np.vdot(residual, residual))
+        search = residual + (square / previous) * search
+    return _symmetric.symmetrise(direction)
+
+
+def _hessian_product(vectors: FloatArray, kernel: FloatArray, tangent: FloatArray) -> FloatArray:
+    n, k = vectors.shape[:2]
+
+    def part(rows: slice) -> FloatArray:
+        basis = vectors[rows]
+        inner = kernel[rows] * (np.swapaxes(basis, -1, -2) @ (tangent @ basis))
+        # sum_i U_i W_i U_i^T as one large product.
+        left = np.swapaxes(basis @ inner, 0, 1).reshape(k, -1)
+        return np.asarray(left @ np.swapaxes(basis, 0, 1).reshape(k, -1).T)
+
+    image = np.zeros((k, k))
+    for total in _symmetric.map_chunks(part, n, k):
+        image += total
+    return _symmetric.symmetrise(image)

@@ -1,0 +1,308 @@
+"""The Fréchet mean, with a certificate for the solver's error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import (
+    ConvergenceError,
+    InvalidParameterError,
+    NotOnManifoldError,
+    UnsupportedBallError,
+    UnsupportedManifoldError,
+)
+from riemdp.manifolds import (
+    Ball,
+    Euclidean,
+    FlatManifold,
+    Hyperbolic,
+    Manifold,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.summaries import _affine_invariant_mean, _flat_mean, _space_form_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FrechetMean:
+    """A Fréchet mean and the proof of its accuracy. It describes the data: it is not private.
+
+    Attributes
+    ----------
+    value : ndarray, shape (*point_shape,)
+        The mean.
+    error_bound : float
+        Certified bound of the geodesic distance from ``value`` to the exact mean, at most the
+        tolerance that was asked for; it includes an allowance for rounding.
+    passes : int
+        Passes over the data.
+    """
+
+    value: FloatArray
+    error_bound: float
+    passes: int
+
+
+def frechet_mean(
+    manifold: Manifold,
+    points: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    ball: Ball | None = None,
+    tol: float = 1e-10,
+) -> FrechetMean:
+    r"""Point that minimises the (weighted) mean squared distance to the data.
+
+    Closed form on flat spaces and on the circle, Newton's method elsewhere. The solver stops when
+    its certificate is at most ``tol``, so the order of the rows changes the result by at most
+    ``2 tol``. This is the exact mean, not a private one; see :func:`riemdp.private_mean`.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        Space of the points.
+    points : array_like, shape (n, \*point_shape)
+        Data, n >= 1.
+    weights : array_like, shape (n,), optional
+        Nonnegative weights with a positive sum; equal weights by default.
+    ball : Ball, optional
+        Ball that contains the data. Needed on spheres, where it has to stay inside the open
+        hemisphere about its centre (elsewhere the mean need not be unique), and ignored on the
+        other manifolds.
+    tol : float, default 1e-10
+        Largest certified error, in units of geodesic distance.
+
+    Returns
+    -------
+    FrechetMean
+        With ``value``, ``error_bound`` and ``passes``.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not on the manifold.
+    UnsupportedBallError
+        On spheres, if no ball is given, the ball reaches the hemisphere, or a row lies outside it.
+    ConvergenceError
+        If rounding alone exceeds ``tol``.
+    InvalidParameterError
+        If ``tol`` or the weights are outside their domain.
+
+    References
+    ----------
+    The certificates are proved in docs/proofs/frechet-mean-certificate.md; uniqueness on spheres:
+    Afsari, "Riemannian L^p center of mass", Proc. AMS 139(2), 2011.
+    """
+    if not 0.0 < tol < math.inf:
+        raise InvalidParameterError(f"tol must be positive and finite, got {tol!r}")
+    if isinstance(manifold, SPDLogEuclidean):
+        # The eigenvalues that the mean needs anyway tell whether a row is positive definite.
+        data = manifold.validate_symmetric(points)
+    else:
+        data = manifold.validate(points)
+    check_rows(data, manifold)
+    normalised = None if weights is None else _check_weights(weights, len(data))
+    if isinstance(manifold, Sphere):
+        _check_ball(manifold, data, ball)
+    return solve(manifold, data, normalised, ball=ball, tol=float(tol))
+
+
+def solve(
+    manifold: Manifold,
+    data: FloatArray,
+    weights: FloatArray | None,
+    *,
+    ball: Ball | None,
+    tol: float,
+) -> FrechetMean:
+    """Compute the mean of valid data; see :func:`frechet_mean`."""
+    if isinstance(manifold, Euclidean):
+        value, rounding = _flat_mean.euclidean(data, weights)
+        result = FrechetMean(value, rounding, 1)
+    elif isinstance(manifold, SPDLogEuclidean):
+        value, rounding = _flat_mean.log_euclidean(data, weights)
+        result = FrechetMean(value, rounding, 1)
+    elif isinstance(manifold, SPDAffineInvariant):
+        result = FrechetMean(*_affine_invariant_mean.solve(data, weights, tol))
+    elif isinstance(manifold, Sphere) and manifold.dim == 1:
+        assert ball is not None
+        value, rounding = _flat_mean.circle(ball, data, weights)
+        result = FrechetMean(value, rounding, 1)
+    elif isinstance(manifold, (Sphere, Hyperbolic)):
+        result = FrechetMean(*_space_form_mean.solve(manifold, data, weights, ball, tol))
+    else:
+        raise UnsupportedManifoldError(
+            f"no certified Fréchet mean is known for {type(manifold).__name__}; use tangent_mean"
+        )
+    if not result.error_bound <= tol:
+        raise ConvergenceError(
+            f"the mean cannot be certified to tol = {tol:.3g}: float64 rounding exceeds it on "
+            "these data; scale the data, choose a smaller ball, or allow a larger tol"
+        )
+    return result
+
+
+def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
+    r"""Fréchet mean of the data after each record is clipped to the ball.
+
+    What happens to a record alone (clipping, whitening by the centre, logarithms on flat spaces)
+    needs no accuracy for privacy: it is done first, so that rounding matters only in what
+    follows.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    data : ndarray, shape (n, \*point_shape)
+        Validated points.
+    tol : float
+        Public tolerance of the mean.
+
+    Returns
+    -------
+    ndarray, shape (*point_shape,)
+
+    Raises
+    ------
+    ConvergenceError
+        If rounding alone exceeds ``tol``.
+    """
+    manifold = ball.manifold
+    if isinstance(manifold, FlatManifold) or manifold.dim == 1:
+        return clipped_tangent_mean(ball, data)
+    if isinstance(manifold, SPDAffineInvariant):
+        whitened = _affine_invariant_mean.clip_whitened(ball, data)
+        value = solve(manifold, whitened, None, ball=None, tol=tol).value
+        return _affine_invariant_mean.unwhiten(ball, value)
+    if isinstance(manifold, Hyperbolic):
+        # Seen from the centre, coordinates are as small as the ball allows.
+        origin = Ball(manifold, manifold.origin, ball.radius)
+        moved = from_coordinates(origin, ball.coordinates(data))
+        mean = solve(manifold, moved, None, ball=None, tol=tol).value
+        return from_coordinates(ball, origin.coordinates(mean))
+    return solve(manifold, ball.project(data), None, ball=ball, tol=tol).value
+
+
+def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
+    r"""Mean of the data in the tangent space at the ball's centre, in closed form.
+
+    ``mean_i log(center, x_i)``, a tangent vector; ``exp(center, ...)`` of it is the point it
+    stands for. Equal to the Fréchet mean on flat spaces; elsewhere a slightly different summary
+    (second order in the radius). Records outside the ball are clipped to it, so that the
+    sensitivity :func:`tangent_mean_sensitivity` holds for any input. This is not private.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    points : array_like, shape (n, \*point_shape)
+        Data, n >= 1.
+
+    Returns
+    -------
+    ndarray, shape (*point_shape,)
+        Tangent vector at ``ball.center``.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not on the manifold.
+    """
+    data = ball.manifold.validate(points)
+    check_rows(data, ball.manifold)
+    return ball.manifold.tangent_vector(ball.center, tangent_mean_coordinates(ball, data))
+
+
+def clipped_tangent_mean(ball: Ball, data: FloatArray) -> FloatArray:
+    r"""Point that the tangent mean of valid data stands for: its exponential at the centre."""
+    return from_coordinates(ball, tangent_mean_coordinates(ball, data))
+
+
+def tangent_mean_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
+    r"""Orthonormal coordinates ``(dim,)`` of the tangent mean of valid data, never over the radius.
+
+    Rounding in the sum could leave the ball by a few ulps, so the result is clipped too.
+    """
+    mean = _flat_mean.stable_mean(ball.coordinates(data), None)
+    length = float(np.linalg.norm(mean))
+    return mean if length <= ball.radius else mean * (ball.radius / length)
+
+
+def from_coordinates(ball: Ball, coordinates: FloatArray) -> FloatArray:
+    """Point with these normal coordinates about the centre of the ball."""
+    manifold = ball.manifold
+    if isinstance(manifold, FlatManifold):
+        return manifold.from_chart(manifold.to_chart(ball.center) + coordinates)
+    return manifold.exp(ball.center, manifold.tangent_vector(ball.center, coordinates))
+
+
+def check_rows(data: FloatArray, manifold: Manifold) -> None:
+    """Require one leading axis with at least one row."""
+    if data.ndim != len(manifold.point_shape) + 1:
+        raise NotOnManifoldError(
+            f"data must have shape (n, {', '.join(map(str, manifold.point_shape))}), "
+            f"got {data.shape}"
+        )
+    if len(data) == 0:
+        raise NotOnManifoldError("the data are empty: a mean needs at least one row")
+
+
+def _check_weights(weights: ArrayLike, n: int) -> FloatArray:
+    try:
+        raw = np.asarray(weights)
+        if raw.dtype.kind not in "biuf":
+            raise TypeError
+        array = raw.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameterError(f"weights must be {n} real numbers") from None
+    if array.shape != (n,):
+        raise InvalidParameterError(f"weights must have shape ({n},), got {array.shape}")
+    bad = ~(np.isfinite(array) & (array >= 0.0))
+    if bad.any():
+        raise InvalidParameterError(
+            f"weights must be finite and not negative; row {int(np.argmax(bad))} is not"
+        )
+    largest = float(array.max())
+    if largest == 0.0:
+        raise InvalidParameterError("weights must have a positive sum; all are zero")
+    shares = array / largest  # now no sum of them can overflow
+    return np.asarray(shares / math.fsum(shares))
+
+
+def _check_ball(manifold: Sphere, data: FloatArray, ball: Ball | None) -> None:
+    if ball is None or ball.manifold != manifold:
+        raise UnsupportedBallError(
+            "on a sphere the mean is unique only inside a ball: pass ball=Ball(manifold, center, "
+            "radius) with the data inside it and a radius under pi/(2 sqrt(curvature))"
+        )
+    check_hemisphere(ball)
+    # One product settles most data; the exact distance decides in doubt.
+    cosine = manifold.curvature * (data @ ball.center)
+    if cosine.min() > math.cos(math.sqrt(manifold.curvature) * ball.radius):
+        return
+    outside = ~ball.contains(data)
+    if outside.any():
+        raise UnsupportedBallError(
+            f"row {int(np.argmax(outside))} lies outside the ball; clip the data first with "
+            "ball.project(points), or choose a larger ball"
+        )
+
+
+def check_hemisphere(ball: Ball) -> None:
+    """Require a ball inside the open hemisphere about its centre, on spheres."""
+    limit = 0.5 * ball.manifold.injectivity_radius
+    if ball.radius >= limit:
+        raise UnsupportedBallError(
+            f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/(2 sqrt(curvature)) for "
+            "the Fréchet mean to be unique; choose a smaller ball or the tangent mean"
+        )

@@ -1,0 +1,182 @@
+"""Sensitivity of the means: how far they move when one record of the ball is replaced."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import scipy
+
+from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
+
+if TYPE_CHECKING:
+    from riemdp.manifolds import Ball
+
+SensitivityBound = Literal["exact", "theorem", "tight"]
+
+#: Each formula below loses a few units in the last place; results are pushed up by this much,
+#: and so is the angle kr, which the steep functions of it would magnify.
+_ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+
+
+def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exact") -> float:
+    r"""Largest geodesic distance between the Fréchet means of neighbouring data in a ball.
+
+    Neighbours are two sets of ``n`` points of the ball that differ in one point. With r the
+    radius and k the square root of the curvature, the bound is :math:`2r/n` on flat spaces, on
+    spaces of nonpositive curvature and on the circle, :math:`\min(2r, 2\tan(kr)/(kn))` on spheres
+    of dimension two and more.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball that holds the data. On spheres and the circle its radius must be under
+        :math:`\pi/(2k)`, where the Fréchet mean is unique.
+    n : int
+        Number of points, at least 1; public.
+    bound : {"exact", "theorem", "tight"}, default "exact"
+        Which bound. ``"exact"`` is the smallest proved one, and no smaller constant holds for
+        all n. The others are larger and there for comparison on spheres, where they need a
+        radius under :math:`\pi/(4k)`: ``"theorem"`` is
+        :math:`2r(2-h)/(nh)`, :math:`h = 2kr\cot(2kr)` (Reimherr et al., Theorem 2),
+        ``"tight"`` is the same argument with the exact diameter of the ball seen from its
+        boundary, :math:`\max_\gamma (4/k)\arctan(\tan(kr)\cos\gamma)\sin\gamma / (nh)`.
+        All three are the same number wherever the curvature is not positive.
+
+    Returns
+    -------
+    float
+        Bound in units of geodesic distance, at most 2r, rounded up.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``n`` is not a positive integer or ``bound`` is unknown.
+    UnsupportedBallError
+        If the ball is too large for the bound.
+    UnsupportedManifoldError
+        On a manifold of varying positive curvature, where no bound is proved here.
+
+    References
+    ----------
+    docs/proofs/frechet-mean-sensitivity.md. ``"theorem"``: Reimherr, Bharath, Soto, "Differential
+    Privacy over Riemannian Manifolds", NeurIPS 2021, Theorem 2.
+    """
+    n = _check_n(n)
+    if bound not in ("exact", "theorem", "tight"):
+        raise InvalidParameterError(
+            f"bound must be 'exact', 'theorem' or 'tight', got {bound!r}; "
+            "'exact' is the smallest and the default"
+        )
+    manifold, diameter = ball.manifold, 2.0 * ball.radius
+    _check_radius(ball, 0.5, "the Fréchet mean to be unique")
+    if manifold.curvature_bound <= 0.0:
+        return min(diameter, _round_up(diameter / n))
+    if manifold.constant_curvature is None:
+        raise UnsupportedManifoldError(
+            f"no sensitivity of the Fréchet mean is proved on {type(manifold).__name__}, whose "
+            "positive curvature varies; use the tangent mean, whose sensitivity is 2r/n"
+        )
+    k = math.sqrt(manifold.curvature_bound)
+    angle = k * ball.radius * (1.0 + _ROUNDING)
+    if bound == "exact":
+        constant = _exact_constant(angle)
+    else:
+        _check_radius(ball, 0.25, f"bound={bound!r}, which bound='exact' does not ask for")
+        constant = _theorem_constant(angle) if bound == "theorem" else _tight_constant(angle)
+    return min(diameter, _round_up(constant / (k * n)))
+
+
+def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
+    """Largest distance between the tangent means of neighbouring data in a ball.
+
+    The tangent mean is the average of the logarithms at the ball's centre. It moves by at most
+    2r/n in the norm of that tangent space, whatever the curvature, for every radius that
+    :class:`riemdp.Ball` allows.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball that holds the data.
+    n : int
+        Number of points, at least 1; public.
+
+    Returns
+    -------
+    float
+        2r/n in units of length of the tangent space, rounded up.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``n`` is not a positive integer.
+
+    References
+    ----------
+    docs/proofs/frechet-mean-sensitivity.md, last section.
+    """
+    n = _check_n(n)
+    return min(2.0 * ball.radius, _round_up(2.0 * ball.radius / n))
+
+
+def _check_n(n: Any) -> int:
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise InvalidParameterError(
+            f"n, the number of points, must be a positive integer, got {n!r}"
+        )
+    return int(n)
+
+
+def _check_radius(ball: Ball, share: float, purpose: str) -> None:
+    """Require a radius under this share of the injectivity radius pi/k (no limit where inf).
+
+    The float of the limit may lie above it by rounding, so the last few floats are refused too.
+    """
+    manifold = ball.manifold
+    limit = share * manifold.injectivity_radius
+    if not ball.radius * (1.0 + 2.0 * _ROUNDING) < limit:
+        k = math.pi / manifold.injectivity_radius
+        raise UnsupportedBallError(
+            f"radius {ball.radius:.9g} must stay under {limit:.9g} = pi/({1 / share:.0f}k), with "
+            f"k^2 = {k * k:.6g} the curvature of {manifold}, for {purpose}; choose a "
+            "smaller ball, or the tangent mean, which allows any radius under "
+            f"{manifold.injectivity_radius:.9g}"
+        )
+
+
+def _exact_constant(angle: float) -> float:
+    """Constant of the exact bound, Delta = constant / (k n)."""
+    return 2.0 * math.tan(angle)
+
+
+def _theorem_constant(angle: float) -> float:
+    """``2x (2 - h) / h``, ``h = 2x cot(2x)``, with h rounded down."""
+    h = _hessian_bound(angle)
+    return 2.0 * angle * (2.0 / h - 1.0)
+
+
+def _tight_constant(angle: float) -> float:
+    """``max_u 4 atan(tan(x) u) sqrt(1 - u^2) / h``.
+
+    The logarithm of the objective is concave in u, so the one zero of its derivative is the
+    maximum; an error of 1e-12 there is lost in the rounding.
+    """
+    slope = math.tan(angle)
+
+    def derivative(u: float) -> float:
+        """Return the derivative of the objective times a positive factor."""
+        return slope * (1.0 - u * u) / (1.0 + (slope * u) ** 2) - u * math.atan(slope * u)
+
+    u = scipy.optimize.brentq(derivative, 0.0, 1.0, xtol=1e-12)
+    half_width = 2.0 * math.atan(slope * u) * math.sqrt((1.0 - u) * (1.0 + u))
+    return float(2.0 * half_width / _hessian_bound(angle))
+
+
+def _hessian_bound(angle: float) -> float:
+    """``2x cot(2x)`` rounded down: the least eigenvalue at distances up to 2x."""
+    return 2.0 * angle / math.tan(2.0 * angle) * (1.0 - _ROUNDING)
+
+
+def _round_up(value: float) -> float:
+    return math.nextafter(value * (1.0 + _ROUNDING), math.inf)

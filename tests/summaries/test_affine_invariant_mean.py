@@ -1,0 +1,190 @@
+"""Affine-invariant means: the certificate is true, congruence moves them along."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riemdp import (
+    Ball,
+    ConvergenceError,
+    NotOnManifoldError,
+    SPDAffineInvariant,
+    frechet_mean,
+)
+from riemdp.summaries import _affine_invariant_mean
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def function_of(matrix, function):
+    values, vectors = mpmath.eigsy(matrix)
+    return vectors * mpmath.diag([function(x) for x in values]) * vectors.T
+
+
+def exact_error(value, data, weights, step=1.0):
+    """Distance from ``value`` to the mean of float matrices, by 40-digit gradient descent."""
+    with mpmath.workdps(40):
+        rows = [mpmath.matrix(x.tolist()) for x in data]
+        shares = [mpmath.mpf(float(w)) for w in weights]
+        shares = [w / mpmath.fsum(shares) for w in shares]
+        start = mean = mpmath.matrix(value.tolist())
+        for _ in range(200):
+            factor = mpmath.cholesky(mean)
+            inverse = mpmath.inverse(factor)
+            total = mpmath.zeros(len(value))
+            for row, share in zip(rows, shares, strict=True):
+                total += share * function_of(inverse * row * inverse.T, mpmath.log)
+            mean = factor * function_of(step * (total + total.T) / 2, mpmath.exp) * factor.T
+            mean = (mean + mean.T) / 2
+            if mpmath.norm(total) < mpmath.mpf(10) ** -20:
+                break
+        else:
+            raise AssertionError("the reference did not converge")
+        inverse = mpmath.inverse(mpmath.cholesky(mean))
+        inside = inverse * start * inverse.T
+        values = mpmath.eigsy((inside + inside.T) / 2, eigvals_only=True)
+        return float(mpmath.sqrt(mpmath.fsum(mpmath.log(x) ** 2 for x in values)))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("spread", [1e-6, 1.0, 4.0])
+@pytest.mark.parametrize("tol", [1e-10, 1e-4])
+def test_the_certificate_is_true(k, spread, tol, random_points):
+    rng = np.random.default_rng(k)
+    space = SPDAffineInvariant(k)
+    data = random_points(space, rng, 4, spread)
+    weights = rng.uniform(size=4) ** 2
+    for share in (None, weights):
+        mean = frechet_mean(space, data, share, tol=tol)
+        error = exact_error(mean.value, data, np.ones(4) if share is None else share)
+        assert error <= mean.error_bound <= tol
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_certificate_is_true_for_ill_conditioned_data(seed, random_rotation):
+    rng = np.random.default_rng(seed)
+    space = SPDAffineInvariant(3)
+    data = []
+    for _ in range(3):
+        rotation = random_rotation(rng, 3)
+        matrix = rotation * [1.0, 1e-2, 1e-5] @ rotation.T
+        data.append(0.5 * (matrix + matrix.T))
+    data = np.array(data)
+    mean = frechet_mean(space, data, tol=1e-3)
+    assert exact_error(mean.value, data, np.ones(3), step=0.3) <= mean.error_bound
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_condition_1e12_is_an_error_with_advice_not_a_wrong_certificate(k, random_rotation):
+    rng = np.random.default_rng(k)
+    data = []
+    for _ in range(4):
+        rotation = random_rotation(rng, k)
+        matrix = rotation * 10.0 ** np.linspace(0, -12, k) @ rotation.T
+        data.append(0.5 * (matrix + matrix.T))
+    with pytest.raises(ConvergenceError, match="larger tol"):
+        frechet_mean(SPDAffineInvariant(k), data)
+
+
+def test_units_of_the_coordinates_do_not_matter(random_points):
+    # D X D with a wild D: the condition number is large, what matters is not.
+    space = SPDAffineInvariant(4)
+    data = random_points(space, np.random.default_rng(0), 20, 1.5)
+    grade = 10.0 ** np.array([3.0, 0.0, -3.0, 5.0])
+    graded = grade[:, None] * data * grade
+    plain, scaled = frechet_mean(space, data), frechet_mean(space, graded)
+    expected = grade[:, None] * plain.value * grade
+    assert space.dist(scaled.value, expected) <= 1e-9
+
+
+@given(seed=seeds, k=st.integers(1, 5))
+def test_congruence_and_inversion_move_the_mean_along(seed, k, random_points):
+    rng = np.random.default_rng(seed)
+    space = SPDAffineInvariant(k)
+    data = random_points(space, rng, 9, 2.0)
+    mean = frechet_mean(space, data).value
+    motion = rng.normal(size=(k, k)) + 3.0 * np.eye(k)
+    moved = frechet_mean(space, motion @ data @ motion.T, tol=1e-8).value
+    assert space.dist(moved, motion @ mean @ motion.T) <= 2e-8
+    inverse = np.linalg.inv(data)
+    inverse = 0.5 * (inverse + np.swapaxes(inverse, -1, -2))
+    assert space.dist(frechet_mean(space, inverse).value, np.linalg.inv(mean)) <= 1e-9
+
+
+def test_commuting_matrices_have_the_geometric_mean():
+    values = np.exp(np.random.default_rng(1).normal(size=(12, 3)))
+    data = np.array([np.diag(x) for x in values])
+    mean = frechet_mean(SPDAffineInvariant(3), data).value
+    np.testing.assert_allclose(mean, np.diag(np.exp(np.log(values).mean(axis=0))), atol=1e-10)
+
+
+def test_determinants_average_geometrically(random_points):
+    space = SPDAffineInvariant(5)
+    data = random_points(space, np.random.default_rng(2), 30, 3.0)
+    mean = frechet_mean(space, data).value
+    expected = np.linalg.slogdet(data)[1].mean()
+    assert np.linalg.slogdet(mean)[1] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-20, 1e20, 1e150])
+def test_the_mean_scales_with_the_data(scale, random_points):
+    space = SPDAffineInvariant(3)
+    data = random_points(space, np.random.default_rng(3), 10)
+    plain = frechet_mean(space, data).value
+    np.testing.assert_allclose(
+        frechet_mean(space, scale * data).value / scale, plain, rtol=1e-9, atol=1e-9
+    )
+
+
+def test_outliers_do_not_stop_the_solver(random_points):
+    space = SPDAffineInvariant(3)
+    data = random_points(space, np.random.default_rng(4), 50, 0.5)
+    data[0] = np.diag([1e3, 1.0, 1e-3])
+    data[1] = np.diag([1e-3, 1e3, 1.0])
+    mean = frechet_mean(space, data, tol=1e-8)
+    gradient = space.log(mean.value, data).mean(axis=0)
+    assert space.norm(mean.value, gradient) <= 1e-8
+
+
+def test_few_passes_are_enough(random_points):
+    space = SPDAffineInvariant(4)
+    data = random_points(space, np.random.default_rng(5), 500, 1.0)
+    assert frechet_mean(space, data, tol=1e-8).passes <= 4
+
+
+def test_a_row_that_rounding_makes_indefinite_is_named(random_rotation):
+    """Cholesky accepts it, the eigenvalues do not; the row is far into the data."""
+    rng = np.random.default_rng(6)
+    data = np.tile(np.eye(9), (2000, 1, 1))
+    for _ in range(200):
+        rotation = random_rotation(rng, 9)
+        matrix = rotation * np.r_[np.ones(8), 10.0 ** rng.uniform(-16.5, -15.8)] @ rotation.T
+        data[1500] = 0.5 * (matrix + matrix.T)
+        try:
+            SPDAffineInvariant(9).validate(data[1500])
+        except NotOnManifoldError:
+            continue
+        try:
+            frechet_mean(SPDAffineInvariant(9), data)
+        except NotOnManifoldError as error:
+            assert "row 1500 " in str(error)  # noqa: PT017
+            return
+        except ConvergenceError:
+            continue
+    raise AssertionError("no such matrix was found")
+
+
+def test_whitened_records_are_those_seen_from_the_centre(random_points):
+    rng = np.random.default_rng(7)
+    space = SPDAffineInvariant(3)
+    ball = Ball(space, random_points(space, rng, (), 2.0), 0.6)
+    data = random_points(space, rng, 30, 2.0)
+    whitened = _affine_invariant_mean.clip_whitened(ball, data)
+    size = np.linalg.norm(np.log(np.linalg.eigvalsh(whitened)), axis=-1)
+    np.testing.assert_allclose(size, np.minimum(space.dist(ball.center, data), 0.6), atol=1e-12)
+    back = _affine_invariant_mean.unwhiten(ball, whitened)
+    np.testing.assert_allclose(back, ball.project(data), atol=1e-12)

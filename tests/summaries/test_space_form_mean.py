@@ -1,0 +1,291 @@
+"""Means on spheres and hyperbolic spaces: certificates are true, hard data are solved."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riemdp import Ball, ConvergenceError, Hyperbolic, Sphere, frechet_mean
+
+seeds = st.integers(0, 2**32 - 1)
+# The reference below runs in extended precision; where there is none its own rounding counts.
+ROUNDING = 2e3 * float(np.finfo(np.longdouble).eps)
+
+
+class Reference:
+    """The mean of float rows by gradient descent in extended precision, at unit curvature."""
+
+    def __init__(self, manifold, data, weights=None):
+        self.spherical = isinstance(manifold, Sphere)
+        k = np.sqrt(np.longdouble(abs(manifold.curvature)))
+        self.k = k
+        self.data = self.on_manifold(np.asarray(data, dtype=np.longdouble) * k)
+        weights = np.ones(len(data)) if weights is None else weights
+        self.weights = np.asarray(weights, dtype=np.longdouble)
+        self.weights /= self.weights.sum()
+
+    def product(self, x, y):
+        terms = x * y
+        return terms.sum(axis=-1) - (0 if self.spherical else 2 * terms[..., 0])
+
+    def on_manifold(self, x):
+        if self.spherical:
+            return x / np.sqrt(self.product(x, x))[..., None]
+        x = x.copy()
+        x[..., 0] = np.sqrt(1 + (x[..., 1:] ** 2).sum(axis=-1))
+        return x
+
+    def logs(self, base, x):
+        gap = x - base
+        half = np.sqrt(np.maximum(self.product(gap, gap), 0)) / 2
+        if self.spherical:
+            total = x + base
+            angle = 2 * np.arctan2(half, np.sqrt(self.product(total, total)) / 2)
+            across = gap - self.product(gap, base)[..., None] * base
+        else:
+            angle = 2 * np.arcsinh(half)
+            across = gap + self.product(gap, base)[..., None] * base
+        length = np.sqrt(np.maximum(self.product(across, across), 0))
+        safe = np.where(length > 0, length, 1)
+        return across * np.where(length > 0, angle / safe, 1)[..., None]
+
+    def exp(self, base, tangent):
+        size = np.sqrt(np.maximum(self.product(tangent, tangent), 0))
+        if size == 0:
+            return base
+        even, odd = (np.cos, np.sin) if self.spherical else (np.cosh, np.sinh)
+        return self.on_manifold(even(size) * base + odd(size) / size * tangent)
+
+    def error(self, value, step=1.0, passes=4000):
+        """Distance from ``value`` to the mean."""
+        start = mean = self.on_manifold(np.asarray(value, dtype=np.longdouble) * self.k)
+        best = np.inf
+        for _ in range(passes):
+            gradient = self.weights @ self.logs(mean, self.data)
+            size = np.sqrt(max(self.product(gradient, gradient), 0))
+            if size < 1e-17 or (size < 1e-15 and size >= best):
+                break
+            best = min(best, size)
+            mean = self.exp(mean, step * gradient)
+        assert size < 1e-14
+        return float(np.sqrt(self.product(*2 * [self.logs(start, mean)]))) / float(self.k)
+
+
+def cap(sphere, rng, n, radius, inner=0.0):
+    """Points at distances between ``inner`` and ``radius`` from the first axis."""
+    direction = rng.normal(size=(n, sphere.dim))
+    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+    angle = rng.uniform(inner, radius, size=(n, 1)) * math.sqrt(sphere.curvature)
+    points = np.concatenate([np.cos(angle), np.sin(angle) * direction], axis=-1)
+    return points / math.sqrt(sphere.curvature)
+
+
+def first_axis_ball(sphere, radius):
+    return Ball(sphere, np.eye(sphere.dim + 1)[0] / math.sqrt(sphere.curvature), radius)
+
+
+@given(
+    seed=seeds,
+    dim=st.sampled_from([2, 3, 9, 20]),
+    curvature=st.sampled_from([1.0, 4.0, 0.09]),
+    share=st.sampled_from([1e-7, 0.3, 0.7, 0.79, 1.2]),
+    tol=st.sampled_from([1e-10, 1e-5]),
+)
+def test_spherical_certificate_is_true(seed, dim, curvature, share, tol):
+    rng = np.random.default_rng(seed)
+    sphere, k = Sphere(dim, curvature), math.sqrt(curvature)
+    data = cap(sphere, rng, 12, share / k, 0.5 * share / k)
+    ball = first_axis_ball(sphere, share * (1 + 1e-9) / k)
+    data = ball.project(sphere.validate(data))
+    weights = rng.uniform(size=12) ** 3
+    for shares in (None, weights):
+        mean = frechet_mean(sphere, data, shares, ball=ball, tol=tol)
+        error = Reference(sphere, data, shares).error(mean.value)
+        assert error <= mean.error_bound + ROUNDING / k
+        assert mean.error_bound <= tol
+
+
+@given(
+    seed=seeds,
+    dim=st.sampled_from([2, 3, 9, 20]),
+    curvature=st.sampled_from([-1.0, -4.0, -0.09]),
+    spread_and_tol=st.sampled_from([(1e-7, 1e-10), (0.5, 1e-10), (0.5, 1e-5), (2.0, 1e-10)]),
+)
+def test_hyperbolic_certificate_is_true(seed, dim, curvature, spread_and_tol, random_points):
+    spread, tol = spread_and_tol
+    rng = np.random.default_rng(seed)
+    space = Hyperbolic(dim, curvature)
+    data = space.validate(random_points(space, rng, 12, spread))
+    weights = rng.uniform(size=12) ** 3
+    for shares in (None, weights):
+        mean = frechet_mean(space, data, shares, tol=tol)
+        error = Reference(space, data, shares).error(mean.value, step=0.5)
+        assert error <= mean.error_bound + ROUNDING / math.sqrt(-curvature)
+        assert mean.error_bound <= tol
+
+
+@pytest.mark.parametrize("distance", [4.0, 6.0])
+def test_hyperbolic_certificate_is_true_away_from_the_origin(distance, random_points):
+    rng = np.random.default_rng(0)
+    space = Hyperbolic(3)
+    away = space.exp(space.origin, [0.0, distance, 0.0, 0.0])
+    near = rng.normal(size=(20, 3))
+    data = space.exp(away, space.tangent_vector(away, near))
+    mean = frechet_mean(space, data, tol=1e-5)
+    reference = Reference(space, data)
+    # The reference rounds in the same way, 2000 times less.
+    slack = 1e3 * float(np.finfo(np.longdouble).eps) * math.exp(2 * distance)
+    assert reference.error(mean.value, step=0.5) <= mean.error_bound + slack
+
+
+@pytest.mark.parametrize("n", [3, 1000, 200_000])
+@pytest.mark.parametrize("radius", [0.3, 1.2])
+def test_certificate_is_true_for_sorted_clusters(n, radius):
+    # Long runs of equal rows: rounding in sums adds up instead of averaging out.
+    sphere = Sphere(2)
+    few = max(1, n // 5)
+    a, b = np.array([[1.0, 0.6, 0.8], [1.0, -0.6, -0.8]]) * [
+        math.cos(radius),
+        *2 * [math.sin(radius)],
+    ]
+    a, b = sphere.validate([a, b])
+    data = np.concatenate([np.repeat(a[None], n - few, axis=0), np.repeat(b[None], few, axis=0)])
+    mean = frechet_mean(sphere, data, ball=first_axis_ball(sphere, radius))
+    error = Reference(sphere, [a, b], [n - few, few]).error(mean.value, step=0.5)
+    assert error <= mean.error_bound + ROUNDING
+    space = Hyperbolic(2)
+    a, b = (
+        np.array([math.cosh(2.0), s * 0.6 * math.sinh(2.0), 0.8 * math.sinh(2.0)]) for s in (1, -1)
+    )
+    data = np.concatenate([np.repeat(a[None], n - few, axis=0), np.repeat(b[None], few, axis=0)])
+    mean = frechet_mean(space, data)
+    error = Reference(space, [a, b], [n - few, few]).error(mean.value, step=0.5)
+    assert error <= mean.error_bound + ROUNDING
+
+
+def hard_data(sphere, rng, n, radius, kind):
+    """Clusters on the boundary, farther from each other than a right angle."""
+    direction = rng.normal(size=(n, sphere.dim))
+    if kind == "two clusters":
+        direction[:] = np.eye(sphere.dim)[0]
+        direction[: n // 2] *= -1.0
+    elif kind == "most on one side":
+        direction[:] = np.eye(sphere.dim)[0]
+        direction[0] *= -1.0
+    elif kind == "one beside two clusters":
+        direction[:] = np.eye(sphere.dim)[0]
+        direction[: n // 2] *= -1.0
+        direction[-1] = np.eye(sphere.dim)[1]
+    elif kind == "three clusters":
+        direction = rng.normal(size=(3, sphere.dim))[rng.integers(0, 3, n)]
+    elif kind == "bundle against one":
+        direction = direction[:1] + 1e-3 * direction
+        direction[0] *= -1.0
+    else:
+        assert kind == "all around"
+    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+    points = np.concatenate(
+        [np.full((n, 1), math.cos(radius)), math.sin(radius) * direction], axis=-1
+    )
+    return points / math.sqrt(sphere.curvature)
+
+
+KINDS = [
+    "two clusters",
+    "most on one side",
+    "one beside two clusters",
+    "three clusters",
+    "bundle against one",
+    "all around",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("angle", [1.2, 1.56])
+@pytest.mark.parametrize("sphere", [Sphere(2), Sphere(2, 0.1), Sphere(6, 4.0)], ids=str)
+def test_large_caps_with_points_farther_apart_than_a_right_angle(sphere, angle, kind):
+    rng = np.random.default_rng(0)
+    k = math.sqrt(sphere.curvature)
+    ball = first_axis_ball(sphere, angle / k)
+    for n in (2, 3, 5, 10, 101, 1000):
+        data = ball.project(sphere.validate(hard_data(sphere, rng, n, angle, kind)))
+        mean = frechet_mean(sphere, data, ball=ball)
+        assert mean.error_bound <= 1e-10
+        assert ball.contains(mean.value)
+        assert mean.passes <= 60
+        if n <= 10:
+            error = Reference(sphere, data).error(mean.value)
+            assert error <= mean.error_bound + 100 * ROUNDING / k
+
+
+def test_two_clusters_have_the_weighted_point_between_them():
+    sphere, radius = Sphere(2), 1.56
+    ball = first_axis_ball(sphere, radius)
+    a, b = ball.project(hard_data(sphere, np.random.default_rng(0), 2, radius, "two clusters"))
+    for many in (1, 3, 30):
+        data = np.concatenate([a[None], np.repeat(b[None], many, axis=0)])
+        expected = sphere.exp(a, many / (1 + many) * sphere.log(a, b))
+        assert sphere.dist(frechet_mean(sphere, data, ball=ball).value, expected) <= 1e-10
+
+
+def test_a_ball_next_to_the_hemisphere_is_an_error_where_rounding_wins():
+    sphere, radius = Sphere(2), math.pi / 2 - 1e-12
+    ball = first_axis_ball(sphere, radius)
+    data = ball.project(hard_data(sphere, np.random.default_rng(0), 9, radius, "two clusters"))
+    with pytest.raises(ConvergenceError, match="smaller ball"):
+        frechet_mean(sphere, data, ball=ball)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 12])
+def test_hyperbolic_points_far_out(dim):
+    # Opposite ends of the largest ball: the mean is the origin.
+    space = Hyperbolic(dim)
+    ends = np.zeros((2, dim + 1))
+    ends[:, 0], ends[:, 1] = math.cosh(8.0), [math.sinh(8.0), -math.sinh(8.0)]
+    mean = frechet_mean(space, ends, tol=1e-6)
+    assert space.dist(mean.value, space.origin) <= mean.error_bound
+    lopsided = frechet_mean(space, ends, [3.0, 1.0], tol=1e-6)
+    expected = np.zeros(dim + 1)
+    expected[:2] = math.cosh(4.0), math.sinh(4.0)
+    assert space.dist(lopsided.value, expected) <= 1e-6
+
+
+@pytest.mark.parametrize(
+    "manifold", [Sphere(2), Sphere(30), Hyperbolic(2), Hyperbolic(30)], ids=str
+)
+@pytest.mark.parametrize("n", [10_000, 100_000])
+def test_four_passes_are_enough(manifold, n, random_points):
+    data = random_points(manifold, np.random.default_rng(0), n, 0.7)
+    ball = Ball(manifold, np.eye(manifold.dim + 1)[0], 0.75)
+    assert frechet_mean(manifold, data, ball=ball, tol=1e-8).passes <= 4
+
+
+@pytest.mark.parametrize("manifold", [Sphere(3, 4.0), Hyperbolic(3, -4.0)], ids=str)
+def test_motions_move_the_mean_along(manifold, random_points, random_rotation):
+    rng = np.random.default_rng(1)
+    data = random_points(manifold, rng, 15)
+    motion = np.eye(4)
+    motion[1:, 1:] = random_rotation(rng, 3)
+    ball = Ball(manifold, [0.5, 0.0, 0.0, 0.0], 0.55)
+    mean = frechet_mean(manifold, data, ball=ball).value
+    moved = frechet_mean(manifold, data @ motion.T, ball=ball).value
+    assert manifold.dist(moved, motion @ mean) <= 2e-10
+
+
+@pytest.mark.parametrize("curvature", [1e-8, 1e8])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_curvature_is_a_unit_of_length(curvature, sign, random_points):
+    unit = Sphere(2) if sign > 0 else Hyperbolic(2)
+    scaled = type(unit)(2, sign * curvature)
+    k = math.sqrt(curvature)
+    data = random_points(unit, np.random.default_rng(2), 9)
+    center = np.eye(3)[0]
+    plain = frechet_mean(unit, data, ball=Ball(unit, center, 1.01)).value
+    ball = Ball(scaled, center / k, 1.01 / k)
+    mean = frechet_mean(scaled, data / k, ball=ball, tol=1e-10 / k)
+    np.testing.assert_allclose(k * mean.value, plain, atol=3e-10)
+    assert mean.error_bound <= 1e-10 / k
