@@ -23,6 +23,12 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
+from riemdp.mechanisms import (
+    RiemannianGaussian,
+    RiemannianLaplace,
+    TangentGaussian,
+    TangentLaplace,
+)
 from riemdp.noise import secure_generator
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PrivacyCurve, PureDP
 from riemdp.summaries import (
@@ -52,10 +58,14 @@ __all__ = [
     "NotOnManifoldError",
     "PrivacyCurve",
     "PureDP",
+    "RiemannianGaussian",
+    "RiemannianLaplace",
     "RiemdpError",
     "SPDAffineInvariant",
     "SPDLogEuclidean",
     "Sphere",
+    "TangentGaussian",
+    "TangentLaplace",
     "UnprovenMechanismError",
     "UnsupportedBallError",
     "UnsupportedManifoldError",

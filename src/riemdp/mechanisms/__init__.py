@@ -1,0 +1,25 @@
+"""Mechanisms: noise that can be calibrated to a budget, drawn, and that says what it guarantees."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from riemdp.mechanisms._mechanism import Mechanism
+from riemdp.mechanisms._riemannian import RiemannianGaussian, RiemannianLaplace
+from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
+
+#: Mechanisms by name.
+MECHANISMS: Mapping[str, type[Mechanism]] = MappingProxyType(
+    {
+        mechanism.name: mechanism
+        for mechanism in (RiemannianLaplace, RiemannianGaussian, TangentGaussian, TangentLaplace)
+    }
+)
+
+__all__ = [
+    "MECHANISMS",
+    "Mechanism",
+    "RiemannianGaussian",
+    "RiemannianLaplace",
+    "TangentGaussian",
+    "TangentLaplace",
+]

@@ -1,0 +1,83 @@
+"""The privacy parameter that a mechanism may spend under each kind of budget."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from riemdp._errors import InvalidBudgetError, InvalidParameterError
+from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, gaussian_mu, gaussian_to_pure
+
+if TYPE_CHECKING:
+    from riemdp.privacy import Budget
+
+
+def check_sensitivity(sensitivity: float) -> float:
+    """Return a positive finite sensitivity or raise ``InvalidParameterError``."""
+    value = float(sensitivity)
+    if not 0.0 < value < math.inf:
+        raise InvalidParameterError(
+            f"sensitivity must be positive and finite, got {value}; it is the largest distance "
+            "that one record can move the summary"
+        )
+    return value
+
+
+def affordable_epsilon(budget: Budget) -> float:
+    """Pure epsilon that a mechanism with nothing but pure DP may have under a budget.
+
+    ``epsilon`` itself of (epsilon, delta), the inverse of the exact conversion for GDP,
+    ``sqrt(2 rho)`` for zCDP (Bun, Steinke, TCC 2016, Proposition 1.4).
+    """
+    match budget:
+        case PureDP() | ApproxDP():
+            return budget.epsilon
+        case GDP():
+            return gaussian_to_pure(budget.mu)
+        case ZCDP():
+            return math.sqrt(2.0 * budget.rho)
+        case _:
+            raise _unknown(budget)
+
+
+def affordable_mu(budget: Budget) -> float:
+    """Sensitivity over standard deviation that a Gaussian mechanism may have under a budget."""
+    match budget:
+        case ApproxDP():
+            return gaussian_mu(budget.epsilon, budget.delta)
+        case GDP():
+            return budget.mu
+        case ZCDP():
+            return math.sqrt(2.0 * budget.rho)
+        case PureDP():
+            raise InvalidBudgetError(
+                "Gaussian noise has no pure epsilon; use TangentLaplace or RiemannianLaplace, or "
+                "allow a delta with ApproxDP(epsilon, delta)"
+            )
+        case _:
+            raise _unknown(budget)
+
+
+def classical_mu(budget: Budget) -> float:
+    """Return the same by ``sigma = sensitivity sqrt(2 log(1.25/delta)) / epsilon``.
+
+    Proved for ``epsilon < 1`` only (Dwork, Roth, "The algorithmic foundations of differential
+    privacy", 2014, Theorem 3.22).
+    """
+    if not isinstance(budget, ApproxDP):
+        raise InvalidBudgetError(
+            f'method="classical" is a formula for ApproxDP(epsilon, delta), got {budget!r}; '
+            'use method="analytic"'
+        )
+    if budget.epsilon >= 1.0:
+        raise InvalidBudgetError(
+            f"the classical Gaussian formula is proved for epsilon < 1 only, got "
+            f'{budget.epsilon}; use method="analytic", which holds for every epsilon'
+        )
+    return budget.epsilon / math.sqrt(2.0 * math.log(1.25 / budget.delta))
+
+
+def _unknown(budget: object) -> InvalidBudgetError:
+    return InvalidBudgetError(
+        f"cannot calibrate noise to {budget!r}; use PureDP, ApproxDP, GDP or ZCDP"
+    )

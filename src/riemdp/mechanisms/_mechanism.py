@@ -1,0 +1,238 @@
+"""What every additive-noise mechanism can do: draw, and say what it guarantees."""
+
+from __future__ import annotations
+
+import math
+import sys
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from riemdp._errors import InvalidParameterError
+from riemdp.manifolds import Manifold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.noise import RadialLaw
+    from riemdp.privacy import Budget, PrivacyCurve
+
+    FloatArray = NDArray[np.float64]
+
+M = TypeVar("M", bound="Mechanism")
+
+
+@dataclass(frozen=True)
+class Mechanism(ABC):
+    """A law of noise around a footpoint, with its privacy.
+
+    The footpoint is the exact value of a summary; the draw is what may be published. Neighbouring
+    data sets have footpoints at most ``sensitivity`` apart.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        Space of the footpoint.
+    sigma : float
+        Scale of the noise, in units of geodesic distance; positive and finite.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``sigma`` is not positive and finite, or ``manifold`` no manifold.
+    """
+
+    manifold: Manifold
+    sigma: float
+
+    #: Name of the mechanism on the command line and in a release.
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.manifold, Manifold):
+            raise InvalidParameterError(
+                f"manifold must be a riemdp manifold, got {self.manifold!r}"
+            )
+        object.__setattr__(self, "sigma", float(self.sigma))
+        if not 0.0 < self.sigma < math.inf:
+            raise InvalidParameterError(
+                f"sigma, the noise scale, must be positive and finite, got {self.sigma}"
+            )
+
+    @property
+    def summary(self) -> str:
+        """What the footpoint has to be: ``"frechet-mean"`` or ``"tangent-mean"``."""
+        return "frechet-mean"
+
+    @classmethod
+    @abstractmethod
+    def calibrate(
+        cls,
+        manifold: Manifold,
+        sensitivity: float,
+        budget: Budget,
+        *args: Any,
+        **options: Any,
+    ) -> Self:
+        """Mechanism with the least noise that is proved to satisfy the budget.
+
+        Parameters
+        ----------
+        manifold : Manifold
+        sensitivity : float
+            Largest distance between the footpoints of neighbouring data sets.
+        budget : PureDP, ApproxDP, GDP or ZCDP
+        **options
+            Options of the concrete mechanism, by keyword.
+
+        Returns
+        -------
+        Mechanism
+            ``mechanism.privacy(sensitivity).satisfies(budget)`` is true; ``sigma`` is rounded
+            towards more noise.
+
+        Raises
+        ------
+        InvalidBudgetError
+            If the mechanism cannot satisfy this kind of budget.
+        InvalidParameterError
+            If ``sensitivity`` is not positive and finite.
+        """
+
+    @abstractmethod
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw around a footpoint.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+        size : int or tuple of int, optional
+            Leading axes of the result.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default. A seeded one makes
+            the draw predictable, hence not private.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+
+        Raises
+        ------
+        NotOnManifoldError
+            If the footpoint is not on the manifold.
+        """
+
+    def sample_in_ball(
+        self, footpoint: ArrayLike, ball: Ball, generator: np.random.Generator | None = None
+    ) -> FloatArray:
+        r"""Draw and project the draw onto a public ball, which costs no privacy.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+        ball : Ball
+            Chosen without looking at the data.
+        generator : numpy.random.Generator, optional
+            As in :meth:`sample`.
+
+        Returns
+        -------
+        ndarray, shape (\*batch, \*point_shape)
+
+        Raises
+        ------
+        InvalidParameterError
+            If the ball belongs to another manifold.
+        """
+        self._check_ball(ball)
+        return ball.project(self.sample(footpoint, generator=generator))
+
+    @abstractmethod
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        r"""Log density of a draw.
+
+        Parameters
+        ----------
+        point, footpoint : array_like, shape (..., \*point_shape)
+            Broadcast against each other.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+
+    @abstractmethod
+    def privacy(self, sensitivity: float) -> PrivacyCurve:
+        """State what is proved for footpoints at most ``sensitivity`` apart.
+
+        Parameters
+        ----------
+        sensitivity : float
+            Positive and finite.
+
+        Returns
+        -------
+        PrivacyCurve
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``sensitivity`` is outside its domain.
+        """
+
+    @property
+    @abstractmethod
+    def _distance_law(self) -> RadialLaw:
+        """Law of the distance between footpoint and draw."""
+
+    def expected_distance(self) -> float:
+        """Mean distance between footpoint and draw, from public numbers only."""
+        return self._distance_law.mean()
+
+    def error_quantile(self, q: float) -> float:
+        """Distance from the footpoint that a draw exceeds with probability ``1 - q``.
+
+        Parameters
+        ----------
+        q : float
+            In [0, 1].
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``q`` lies outside [0, 1].
+        """
+        return float(self._distance_law.quantile(q))
+
+    def _check_ball(self, ball: Ball) -> None:
+        if ball.manifold != self.manifold:
+            raise InvalidParameterError(
+                f"the ball belongs to {ball.manifold}, the mechanism to {self.manifold}"
+            )
+
+
+def enough_noise(
+    build: Callable[[float], M], sigma: float, sensitivity: float, budget: Budget
+) -> M:
+    """Mechanism at ``sigma`` or the next few floats, where its curve satisfies the budget."""
+    mechanism = build(sigma)
+    step = sys.float_info.epsilon
+    while not mechanism.privacy(sensitivity).satisfies(budget):
+        sigma *= 1.0 + step
+        step *= 2.0
+        mechanism = build(sigma)
+    return mechanism

@@ -1,0 +1,213 @@
+"""What all mechanisms have in common."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riemdp import _errors as errors
+from riemdp.manifolds import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.mechanisms import (
+    MECHANISMS,
+    Mechanism,
+    RiemannianGaussian,
+    RiemannianLaplace,
+    TangentGaussian,
+    TangentLaplace,
+)
+from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP
+
+FLAT = [Euclidean(1), Euclidean(3), SPDLogEuclidean(2)]
+CURVED = [Sphere(1, 2.0), Sphere(2), Sphere(3, 4.0), Hyperbolic(2), Hyperbolic(3, -0.5)]
+
+
+def center(manifold):
+    if isinstance(manifold, Euclidean):
+        return np.zeros(manifold.dim)
+    if isinstance(manifold, (SPDLogEuclidean, SPDAffineInvariant)):
+        return np.eye(manifold.k)
+    point = np.zeros(manifold.dim + 1)
+    point[0] = 1.0 / math.sqrt(abs(manifold.curvature))
+    return point
+
+
+def near(manifold, coordinates):
+    """Point with these normal coordinates about the centre."""
+    base = center(manifold)
+    return manifold.exp(base, manifold.tangent_vector(base, coordinates))
+
+
+def all_mechanisms(sigma=0.1):
+    for manifold in FLAT + CURVED:
+        yield RiemannianLaplace(manifold, sigma)
+        yield RiemannianGaussian(manifold, sigma)
+        yield TangentGaussian(manifold, sigma, base=center(manifold))
+        yield TangentLaplace(manifold, sigma, base=center(manifold))
+    for tangent in (TangentGaussian, TangentLaplace):
+        yield tangent(Euclidean(3), sigma)
+        yield tangent(SPDAffineInvariant(2), sigma, base=np.eye(2))
+    yield RiemannianLaplace(Sphere(2), sigma, ball=Ball(Sphere(2), center(Sphere(2)), 0.5))
+
+
+every_mechanism = pytest.mark.parametrize("mechanism", list(all_mechanisms()), ids=str)
+
+
+def test_names():
+    assert dict(MECHANISMS) == {
+        "riemannian-laplace": RiemannianLaplace,
+        "riemannian-gaussian": RiemannianGaussian,
+        "tangent-gaussian": TangentGaussian,
+        "tangent-laplace": TangentLaplace,
+    }
+    with pytest.raises(TypeError):
+        MECHANISMS["mine"] = RiemannianLaplace
+
+
+@every_mechanism
+def test_shapes_of_draws_and_densities(mechanism):
+    shape = mechanism.manifold.point_shape
+    generator = np.random.default_rng(0)
+    one = center(mechanism.manifold)
+    batch = np.stack([one, one, one])
+    assert mechanism.sample(one, generator=generator).shape == shape
+    assert mechanism.sample(one, 2, generator).shape == (2, *shape)
+    assert mechanism.sample(one, np.int64(2), generator).shape == (2, *shape)
+    assert mechanism.sample(batch, (2, 4), generator).shape == (2, 4, 3, *shape)
+    draws = mechanism.sample(batch, 2, generator)
+    mechanism.manifold.validate(draws)
+    assert mechanism.log_density(draws, one).shape == (2, 3)
+    assert mechanism.log_density(one, one).shape == ()
+
+
+@every_mechanism
+def test_the_same_seed_gives_the_same_draw_and_none_gives_another(mechanism):
+    one = center(mechanism.manifold)
+    first = mechanism.sample(one, 3, np.random.default_rng(5))
+    np.testing.assert_array_equal(first, mechanism.sample(one, 3, np.random.default_rng(5)))
+    assert not np.array_equal(mechanism.sample(one, 3), mechanism.sample(one, 3))
+
+
+@every_mechanism
+def test_a_draw_in_a_ball_lies_in_the_ball(mechanism):
+    manifold = mechanism.manifold
+    ball = Ball(manifold, center(manifold), 0.15)
+    batch = np.stack([near(manifold, 0.01 * k * np.eye(manifold.dim)[0]) for k in range(10)])
+    draws = mechanism.sample_in_ball(np.tile(batch, (30, *([1] * (batch.ndim - 1)))), ball)
+    assert draws.shape == (300, *manifold.point_shape)
+    assert np.all(ball.contains(draws))
+    inside = manifold.dist(ball.center, draws) < 0.149
+    assert 0 < np.count_nonzero(inside) < 300  # some were projected, some not
+    other = Ball(Euclidean(7), np.zeros(7), 1.0)
+    with pytest.raises(errors.InvalidParameterError, match="belongs to"):
+        mechanism.sample_in_ball(batch, other)
+
+
+@every_mechanism
+def test_two_equal_mechanisms(mechanism):
+    options = {}
+    if getattr(mechanism, "base", None) is not None:
+        options["base"] = mechanism.base.copy()
+    if getattr(mechanism, "ball", None) is not None:
+        options["ball"] = mechanism.ball
+    again = type(mechanism)(mechanism.manifold, mechanism.sigma, **options)
+    assert again == mechanism
+    assert hash(again) == hash(mechanism)
+    assert again != type(mechanism)(mechanism.manifold, 2.0 * mechanism.sigma, **options)
+    assert mechanism != "mechanism"
+    with pytest.raises(AttributeError):
+        mechanism.sigma = 1.0
+
+
+@every_mechanism
+def test_error_law_and_its_scale(mechanism):
+    quantiles = [mechanism.error_quantile(q) for q in (0.0, 0.5, 0.95, 0.999)]
+    assert quantiles[0] == 0.0
+    assert np.all(np.diff(quantiles) > 0.0)
+    assert quantiles[1] < mechanism.expected_distance() * 1.2
+    assert mechanism.expected_distance() < quantiles[2]
+    with pytest.raises(errors.InvalidParameterError, match=r"\[0, 1\]"):
+        mechanism.error_quantile(1.5)
+
+
+@pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("kind", MECHANISMS.values())
+def test_sigma_outside_its_domain(kind, sigma):
+    with pytest.raises(errors.InvalidParameterError, match="sigma"):
+        kind(Euclidean(2), sigma)
+
+
+@pytest.mark.parametrize("kind", MECHANISMS.values())
+def test_what_is_no_manifold(kind):
+    with pytest.raises(errors.InvalidParameterError, match="riemdp manifold"):
+        kind("sphere", 1.0)
+    with pytest.raises(errors.InvalidParameterError, match="riemdp manifold"):
+        kind.calibrate("sphere", 1.0, GDP(1.0))
+
+
+@pytest.mark.parametrize("kind", MECHANISMS.values())
+def test_bad_calls_of_calibrate(kind):
+    for sensitivity in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(errors.InvalidParameterError, match="sensitivity"):
+            kind.calibrate(Euclidean(2), sensitivity, GDP(1.0))
+    with pytest.raises(errors.InvalidBudgetError, match="cannot calibrate"):
+        kind.calibrate(Euclidean(2), 1.0, 1.0)
+    with pytest.raises(TypeError):
+        kind.calibrate(Euclidean(2), 1.0, GDP(1.0), flavour="vanilla")
+    for sensitivity in (0.0, math.nan):
+        with pytest.raises(errors.InvalidParameterError, match="sensitivity"):
+            kind(Euclidean(2), 1.0).privacy(sensitivity)
+
+
+@every_mechanism
+def test_a_footpoint_off_the_manifold(mechanism):
+    bad = np.full(mechanism.manifold.point_shape, np.nan)
+    with pytest.raises(errors.NotOnManifoldError):
+        mechanism.sample(bad)
+
+
+budgets = st.one_of(
+    st.builds(ApproxDP, st.floats(1e-3, 50.0), st.floats(-100.0, -0.5).map(lambda e: 10.0**e)),
+    st.builds(GDP, st.floats(1e-3, 50.0)),
+    st.builds(ZCDP, st.floats(1e-5, 500.0), st.floats(0.0, 1.0)),
+    st.builds(PureDP, st.floats(1e-3, 50.0)),
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.sampled_from(list(MECHANISMS.values())), st.floats(1e-6, 1e3), budgets)
+def test_calibrated_noise_satisfies_the_budget_and_is_not_more_than_needed(
+    kind, sensitivity, budget
+):
+    gaussian = kind in (RiemannianGaussian, TangentGaussian)
+    if gaussian and isinstance(budget, PureDP):
+        with pytest.raises(errors.InvalidBudgetError, match="no pure epsilon"):
+            kind.calibrate(Euclidean(2), sensitivity, budget)
+        return
+    mechanism = kind.calibrate(Euclidean(2), sensitivity, budget)
+    assert mechanism.privacy(sensitivity).satisfies(budget)
+    if not gaussian and isinstance(budget, ApproxDP):
+        return  # a pure mechanism leaves the delta unused
+    less = kind(Euclidean(2), mechanism.sigma * (1.0 - 1e-8))
+    assert not less.privacy(sensitivity).satisfies(budget)
+    assert not mechanism.privacy(2.0 * sensitivity).satisfies(budget)
+
+
+def test_calibration_is_exact_where_it_can_be():
+    assert RiemannianLaplace.calibrate(Sphere(2), 0.25, PureDP(0.5)).sigma == 0.5
+    assert TangentLaplace.calibrate(Euclidean(2), 0.25, PureDP(0.5)).sigma == 0.5
+    assert TangentGaussian.calibrate(Euclidean(2), 0.25, GDP(0.5)).sigma == 0.5
+    assert TangentGaussian.calibrate(Euclidean(2), 1.0, ZCDP(0.5)).sigma == 1.0
+
+
+def test_the_base_class_is_abstract():
+    with pytest.raises(TypeError, match="abstract"):
+        Mechanism(Euclidean(2), 1.0)

@@ -1,0 +1,250 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from riemdp import _errors as errors
+from riemdp.manifolds import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
+from riemdp.privacy import GDP, ZCDP, ApproxDP, GaussianCurve, PureDP
+
+LAPLACE_SPACES = [
+    Euclidean(3),
+    Sphere(2),
+    Sphere(3, 4.0),
+    Sphere(1),
+    Hyperbolic(2),
+    Hyperbolic(3, -0.25),
+    SPDLogEuclidean(2),
+]
+
+
+def center(manifold):
+    if isinstance(manifold, Euclidean):
+        return np.zeros(manifold.dim)
+    if isinstance(manifold, SPDLogEuclidean):
+        return np.eye(manifold.k)
+    point = np.zeros(manifold.dim + 1)
+    point[0] = 1.0 / math.sqrt(abs(manifold.curvature))
+    return point
+
+
+def near(manifold, coordinates):
+    base = center(manifold)
+    return manifold.exp(base, manifold.tangent_vector(base, coordinates))
+
+
+def neighbours(manifold, distance):
+    """Two footpoints at a distance, symmetric about the centre."""
+    half = 0.5 * distance * np.eye(manifold.dim)[0]
+    return near(manifold, -half), near(manifold, half)
+
+
+def scattered(manifold, radius, count=20_000, seed=0):
+    """Points around the centre, with some on the geodesic through the neighbours."""
+    random = np.random.default_rng(seed)
+    coordinates = random.standard_normal((count, manifold.dim))
+    coordinates[: count // 10, 1:] = 0.0
+    coordinates *= (
+        radius * random.random((count, 1)) / np.linalg.norm(coordinates, axis=-1)[:, None]
+    )
+    return near(manifold, coordinates)
+
+
+def largest_loss(mechanism, first, second, points):
+    return np.max(
+        np.abs(mechanism.log_density(points, first) - mechanism.log_density(points, second))
+    )
+
+
+@pytest.mark.parametrize("manifold", LAPLACE_SPACES, ids=str)
+def test_laplace_density_ratio_is_epsilon_and_not_less(manifold):
+    sensitivity, sigma = 0.3, 0.4
+    mechanism = RiemannianLaplace(manifold, sigma)
+    epsilon = mechanism.privacy(sensitivity).pure_epsilon()
+    assert epsilon == pytest.approx(0.75)
+    first, second = neighbours(manifold, sensitivity)
+    points = scattered(manifold, min(1.0, 0.9 * manifold.injectivity_radius))
+    loss = largest_loss(mechanism, first, second, points)
+    assert loss <= epsilon * (1.0 + 1e-9)
+    # half the noise, or a sensitivity said to be half of what it is, breaks the bound
+    assert largest_loss(RiemannianLaplace(manifold, 0.5 * sigma), first, second, points) > epsilon
+    assert loss > mechanism.privacy(0.5 * sensitivity).pure_epsilon() * 1.9
+
+
+@pytest.mark.parametrize("manifold", LAPLACE_SPACES, ids=str)
+def test_laplace_draws_have_the_privacy_that_is_claimed(manifold):
+    # The hockey-stick divergence estimated from draws lies under the curve of pure DP.
+    sensitivity, sigma, draws = 0.3, 0.2, 50_000
+    mechanism = RiemannianLaplace(manifold, sigma)
+    first, second = neighbours(manifold, sensitivity)
+    points = mechanism.sample(first, draws, np.random.default_rng(3))
+    loss = mechanism.log_density(points, first) - mechanism.log_density(points, second)
+    for epsilon in (0.0, 0.5, 1.0):
+        excess = np.maximum(0.0, -np.expm1(epsilon - loss))
+        error = 4.0 * np.std(excess) / math.sqrt(draws)
+        assert np.mean(excess) < mechanism.privacy(sensitivity).delta_at(epsilon) + error
+    claimed = RiemannianLaplace(manifold, 3.0 * sigma).privacy(sensitivity).delta_at(0.0)
+    assert np.mean(np.maximum(0.0, -np.expm1(-loss))) > claimed
+
+
+@pytest.mark.parametrize("manifold", LAPLACE_SPACES, ids=str)
+@pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
+def test_distances_of_draws_follow_the_error_law(kind, manifold):
+    mechanism = kind(manifold, 0.3)
+    footpoint = near(manifold, 0.2 * np.ones(manifold.dim))
+    for seed in (11, 12):
+        points = mechanism.sample(footpoint, 20_000, np.random.default_rng(seed))
+        dist = manifold.dist(footpoint, points)
+        if stats.kstest(dist, mechanism._distance_law.cdf).pvalue > 1e-4:
+            break
+    else:
+        pytest.fail("distances do not follow the radial law")
+    error = 4.0 * np.std(dist) / math.sqrt(dist.size)
+    assert np.mean(dist) == pytest.approx(mechanism.expected_distance(), abs=error)
+    share = np.mean(dist <= mechanism.error_quantile(0.95))
+    assert share == pytest.approx(0.95, abs=4.0 * math.sqrt(0.05 * 0.95 / dist.size))
+
+
+def test_flat_error_in_closed_form():
+    assert RiemannianLaplace(Euclidean(5), 0.2).expected_distance() == pytest.approx(1.0)
+    gaussian = RiemannianGaussian(Euclidean(2), 0.2)
+    assert gaussian.expected_distance() == pytest.approx(0.2 * math.sqrt(math.pi / 2.0))
+    assert gaussian.error_quantile(0.95) == pytest.approx(0.2 * math.sqrt(-2.0 * math.log(0.05)))
+
+
+def test_calibration_to_each_budget():
+    for budget, epsilon in [
+        (PureDP(0.5), 0.5),
+        (ApproxDP(0.5, 1e-6), 0.5),
+        (ZCDP(0.125, 0.3), 0.5),
+        (GDP(1.0), math.log(0.691462461274013 / 0.308537538725987)),
+    ]:
+        mechanism = RiemannianLaplace.calibrate(Sphere(2), 0.1, budget)
+        assert mechanism.sigma == pytest.approx(0.1 / epsilon, rel=1e-11)
+        assert mechanism.privacy(0.1).satisfies(budget)
+
+
+def test_laplace_without_normaliser():
+    manifold = Hyperbolic(3, -4.0)  # the limit is 1/(2 * 2)
+    assert RiemannianLaplace(manifold, 0.2499).sigma == 0.2499
+    with pytest.raises(errors.NotAttainableError, match=r"0\.25"):
+        RiemannianLaplace(manifold, 0.25)
+    assert RiemannianLaplace.calibrate(manifold, 0.1, PureDP(0.41)).sigma < 0.25
+    with pytest.raises(errors.NotAttainableError, match=r"pure epsilon above 0\.4, got 0\.39"):
+        RiemannianLaplace.calibrate(manifold, 0.1, PureDP(0.39))
+    # restricted to a ball there is a normaliser for every sigma
+    ball = Ball(manifold, center(manifold), 0.5)
+    assert RiemannianLaplace.calibrate(manifold, 0.1, PureDP(0.39), ball=ball).sigma > 0.5
+
+
+@pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
+def test_affine_invariant_matrices_name_what_works(kind):
+    with pytest.raises(errors.UnsupportedManifoldError, match=r"tangent-gaussian.*tangent-laplace"):
+        kind(SPDAffineInvariant(2), 0.1)
+    with pytest.raises(errors.UnsupportedManifoldError, match=r"tangent-gaussian.*tangent-laplace"):
+        kind.calibrate(SPDAffineInvariant(2), 0.1, GDP(1.0))
+
+
+RESTRICTED = [Euclidean(2), Sphere(2), Hyperbolic(2)]
+
+
+@pytest.mark.parametrize("manifold", RESTRICTED, ids=str)
+def test_restricted_laplace_needs_twice_the_noise(manifold):
+    sensitivity, radius = 0.2, 0.5
+    ball = Ball(manifold, center(manifold), radius)
+    mechanism = RiemannianLaplace.calibrate(manifold, sensitivity, PureDP(2.0), ball=ball)
+    assert mechanism.sigma == pytest.approx(0.2)
+    assert mechanism.privacy(sensitivity).pure_epsilon() == pytest.approx(2.0)
+    axis = np.eye(manifold.dim)[0]
+    first, second = near(manifold, 0.3 * axis), near(manifold, 0.499999 * axis)
+    points = scattered(manifold, 0.999 * radius)
+    loss = largest_loss(mechanism, first, second, points)
+    # above what sigma = sensitivity / epsilon would promise: the normaliser's part is real
+    assert sensitivity / mechanism.sigma * 1.1 < loss <= 2.0
+
+
+@pytest.mark.parametrize("manifold", RESTRICTED, ids=str)
+def test_error_of_the_restricted_laplace_is_a_bound_everywhere(manifold):
+    radius = 0.5
+    ball = Ball(manifold, center(manifold), radius)
+    mechanism = RiemannianLaplace(manifold, 0.3, ball=ball)
+    for offset in (0.0, 0.3, 0.5):
+        footpoint = near(manifold, offset * np.eye(manifold.dim)[0])
+        points = mechanism.sample(footpoint, 5_000, np.random.default_rng(8))
+        assert np.all(ball.contains(points))
+        dist = manifold.dist(footpoint, points)
+        assert np.mean(dist) < mechanism.expected_distance()
+        assert np.mean(dist <= mechanism.error_quantile(0.95)) > 0.94
+    assert mechanism.error_quantile(1.0) <= 2.0 * radius * (1.0 + 1e-12)
+    # the bound has content where the unrestricted law is wide
+    assert mechanism.expected_distance() < RiemannianLaplace(manifold, 0.3).expected_distance()
+
+
+def test_no_error_bound_on_a_ball_that_is_not_convex():
+    sphere = Sphere(2)
+    mechanism = RiemannianLaplace(sphere, 0.3, ball=Ball(sphere, center(sphere), 2.0))
+    assert mechanism.sample(center(sphere), 10).shape == (10, 3)
+    with pytest.raises(errors.UnsupportedBallError, match="not convex"):
+        mechanism.expected_distance()
+    with pytest.raises(errors.UnsupportedBallError, match="not convex"):
+        mechanism.error_quantile(0.5)
+
+
+def test_ball_of_another_manifold():
+    with pytest.raises(errors.InvalidParameterError, match="belongs to"):
+        RiemannianLaplace(Sphere(2), 0.1, ball=Ball(Euclidean(3), np.zeros(3), 1.0))
+
+
+def test_a_projected_draw_is_the_projection_of_a_draw():
+    manifold = Hyperbolic(2)
+    ball = Ball(manifold, center(manifold), 0.4)
+    footpoint = near(manifold, np.array([0.3, 0.0]))
+    for kind in (RiemannianLaplace, RiemannianGaussian):
+        mechanism = kind(manifold, 0.3)
+        direct = mechanism.sample_in_ball(
+            np.broadcast_to(footpoint, (20_000, 3)), ball, np.random.default_rng(1)
+        )
+        plain = ball.project(mechanism.sample(footpoint, 20_000, np.random.default_rng(2)))
+        for axis in (1, 2):
+            assert stats.ks_2samp(direct[:, axis], plain[:, axis]).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(2), SPDLogEuclidean(2), Hyperbolic(1)], ids=str)
+def test_gaussian_is_gaussian_where_the_space_is_flat(manifold):
+    mechanism = RiemannianGaussian.calibrate(manifold, 0.1, ApproxDP(1.0, 1e-6))
+    assert mechanism.sigma == pytest.approx(0.4224678889, rel=2e-9)
+    assert isinstance(mechanism.privacy(0.1), GaussianCurve)
+    assert RiemannianGaussian.calibrate(manifold, 0.1, GDP(2.0)).sigma == pytest.approx(0.05)
+    with pytest.raises(errors.InvalidBudgetError, match="RiemannianLaplace"):
+        RiemannianGaussian.calibrate(manifold, 0.1, PureDP(1.0))
+
+
+@pytest.mark.parametrize("manifold", [Sphere(1), Sphere(2), Hyperbolic(2)], ids=str)
+def test_gaussian_on_curved_spaces_names_what_works(manifold):
+    mechanism = RiemannianGaussian(manifold, 0.1)
+    for call in (
+        lambda: mechanism.privacy(0.1),
+        lambda: RiemannianGaussian.calibrate(manifold, 0.1, ApproxDP(1.0, 1e-6)),
+    ):
+        with pytest.raises(errors.UnsupportedManifoldError, match=r"RiemannianLaplace.*TangentGau"):
+            call()
+
+
+def test_flat_formula_would_be_wrong_on_curved_spaces():
+    # P(closer to the first footpoint) on H^2: the exact curve is worse than sensitivity / sigma
+    manifold, sigma, sensitivity = Hyperbolic(2), 1.0, 1.0
+    first, second = neighbours(manifold, sensitivity)
+    points = RiemannianGaussian(manifold, sigma).sample(first, 50_000, np.random.default_rng(4))
+    right = np.mean(manifold.dist(first, points) < manifold.dist(second, points))
+    flat = stats.norm.cdf(0.5 * sensitivity / sigma)
+    assert right > flat + 4.0 * math.sqrt(0.25 / 50_000)
+    assert right == pytest.approx(stats.norm.cdf(0.5 * 1.161223865), abs=4 * math.sqrt(0.25 / 5e4))

@@ -1,0 +1,272 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from riemdp import _errors as errors
+from riemdp.manifolds import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.privacy import ApproxDP, PureDP, gaussian_delta
+
+SPACES = [
+    Euclidean(3),
+    SPDLogEuclidean(2),
+    Sphere(2),
+    Sphere(2, 4.0),
+    Hyperbolic(2),
+    Hyperbolic(1),
+    SPDAffineInvariant(2),
+]
+CURVED = [manifold for manifold in SPACES if not isinstance(manifold, (Euclidean, SPDLogEuclidean))]
+every_space = pytest.mark.parametrize("manifold", SPACES, ids=str)
+every_curved = pytest.mark.parametrize("manifold", CURVED, ids=str)
+both = pytest.mark.parametrize("kind", [TangentGaussian, TangentLaplace])
+
+
+def base_of(manifold):
+    if isinstance(manifold, Euclidean):
+        return np.zeros(manifold.dim)
+    if isinstance(manifold, (SPDLogEuclidean, SPDAffineInvariant)):
+        return np.diag(np.arange(1.0, manifold.k + 1.0))
+    point = np.zeros(manifold.dim + 1)
+    point[0] = 1.0 / math.sqrt(abs(manifold.curvature))
+    return point
+
+
+def near(manifold, coordinates):
+    base = base_of(manifold)
+    return manifold.exp(base, manifold.tangent_vector(base, coordinates))
+
+
+def coordinates_of(manifold, points):
+    base = base_of(manifold)
+    return manifold.tangent_coordinates(base, manifold.log(base, points))
+
+
+def neighbours(manifold, sensitivity):
+    """Footpoints whose tangent vectors at the base are this far apart."""
+    first = 0.1 * np.ones(manifold.dim)
+    return near(manifold, first), near(manifold, first - sensitivity * np.eye(manifold.dim)[0])
+
+
+def hockey_stick(mechanism, first, second, epsilon, seed):
+    """Monte Carlo mean and error of the hockey-stick divergence between two laws of draws."""
+    points = mechanism.sample(first, 50_000, np.random.default_rng(seed))
+    loss = mechanism.log_density(points, first) - mechanism.log_density(points, second)
+    excess = np.maximum(0.0, -np.expm1(epsilon - loss))
+    return np.mean(excess), 4.0 * np.std(excess) / math.sqrt(excess.size)
+
+
+@every_space
+def test_gaussian_draws_have_exactly_the_curve(manifold):
+    sensitivity, sigma = 0.2, 0.15
+    mechanism = TangentGaussian(manifold, sigma, base=base_of(manifold))
+    first, second = neighbours(manifold, sensitivity)
+    curve = mechanism.privacy(sensitivity)
+    assert curve.mu() == pytest.approx(sensitivity / sigma)
+    for epsilon in (0.0, 1.0, 2.0):
+        mean, error = hockey_stick(mechanism, first, second, epsilon, 21)
+        if abs(mean - curve.delta_at(epsilon)) > error:
+            mean, error = hockey_stick(mechanism, first, second, epsilon, 22)
+        assert mean == pytest.approx(float(curve.delta_at(epsilon)), abs=error)
+        # the same draws break the claim of half the sensitivity, and half the noise the claim
+        assert mean > mechanism.privacy(0.5 * sensitivity).delta_at(epsilon) + error
+        less = TangentGaussian(manifold, 0.5 * sigma, base=base_of(manifold))
+        mean, error = hockey_stick(less, first, second, epsilon, 23)
+        assert mean > curve.delta_at(epsilon) + error
+
+
+@every_space
+def test_laplace_density_ratio_is_epsilon_and_not_less(manifold):
+    sensitivity, sigma = 0.3, 0.4
+    mechanism = TangentLaplace(manifold, sigma, base=base_of(manifold))
+    epsilon = mechanism.privacy(sensitivity).pure_epsilon()
+    assert epsilon == pytest.approx(0.75)
+    first, second = neighbours(manifold, sensitivity)
+    random = np.random.default_rng(2)
+    spread = random.uniform(-0.7, 0.7, (20_000, manifold.dim))
+    spread[:2000, 1:] = 0.1  # on the line through the two tangent vectors
+    points = near(manifold, spread)
+
+    def largest(law):
+        return np.max(np.abs(law.log_density(points, first) - law.log_density(points, second)))
+
+    assert largest(mechanism) <= epsilon * (1.0 + 1e-9)
+    assert largest(TangentLaplace(manifold, 0.5 * sigma, base=base_of(manifold))) > epsilon
+    assert largest(mechanism) > 1.9 * mechanism.privacy(0.5 * sensitivity).pure_epsilon()
+
+
+@every_space
+@both
+def test_noise_in_the_tangent_space_follows_the_error_law(kind, manifold):
+    mechanism = kind(manifold, 0.1, base=base_of(manifold))
+    centre = 0.2 * np.ones(manifold.dim)
+    footpoint = near(manifold, centre)
+    for seed in (31, 32):
+        points = mechanism.sample(footpoint, 20_000, np.random.default_rng(seed))
+        noise = coordinates_of(manifold, points) - centre
+        length = np.linalg.norm(noise, axis=-1)
+        if stats.kstest(length, mechanism._distance_law.cdf).pvalue > 1e-4:
+            break
+    else:
+        pytest.fail("the noise does not follow the radial law")
+    error = 4.0 * np.std(length) / math.sqrt(length.size)
+    assert np.mean(length) == pytest.approx(mechanism.expected_distance(), abs=error)
+    share = np.mean(length <= mechanism.error_quantile(0.95))
+    assert share == pytest.approx(0.95, abs=4.0 * math.sqrt(0.05 * 0.95 / length.size))
+    spread = np.std(noise, axis=0) / math.sqrt(noise.shape[0])
+    assert np.all(np.abs(np.mean(noise, axis=0)) < 5.0 * spread)
+
+
+def test_error_in_closed_form():
+    base = base_of(Sphere(2))
+    assert TangentLaplace(Sphere(2), 0.2, base=base).expected_distance() == pytest.approx(0.4)
+    gaussian = TangentGaussian(Sphere(2), 0.2, base=base)
+    assert gaussian.expected_distance() == pytest.approx(0.2 * math.sqrt(math.pi / 2.0))
+
+
+def test_distance_against_the_length_of_the_noise():
+    # no longer on the sphere, longer on hyperbolic space
+    for manifold, sign in ((Sphere(2), -1.0), (Hyperbolic(2), 1.0)):
+        mechanism = TangentGaussian(manifold, 0.3, base=base_of(manifold))
+        footpoint = near(manifold, np.array([0.8, 0.0]))
+        points = mechanism.sample(footpoint, 50_000, np.random.default_rng(6))
+        dist = manifold.dist(footpoint, points)
+        gap = np.mean(dist) - mechanism.expected_distance()
+        assert sign * gap > 4.0 * np.std(dist) / math.sqrt(dist.size)
+
+
+def test_log_density_is_that_of_the_tangent_vector():
+    manifold = Sphere(2)
+    mechanism = TangentGaussian(manifold, 0.3, base=base_of(manifold))
+    first, second = np.array([0.1, 0.2]), np.array([-0.3, 0.4])
+    expected = stats.multivariate_normal(first, 0.09 * np.eye(2)).logpdf(second)
+    found = mechanism.log_density(near(manifold, second), near(manifold, first))
+    assert found == pytest.approx(expected, rel=1e-12)
+    laplace = TangentLaplace(manifold, 0.3, base=base_of(manifold))
+    found = laplace.log_density(near(manifold, second), near(manifold, first))
+    length = math.hypot(0.4, 0.2)
+    assert found == pytest.approx(-length / 0.3 - math.log(2 * math.pi * 0.09), rel=1e-12)
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(3), SPDLogEuclidean(2)], ids=str)
+def test_on_flat_spaces_the_base_has_no_effect(manifold):
+    footpoint = near(manifold, 0.3 * np.ones(manifold.dim))
+    for kind in (TangentGaussian, TangentLaplace):
+        free, bound = kind(manifold, 0.2), kind(manifold, 0.2, base=base_of(manifold))
+        assert free.summary == bound.summary == "frechet-mean"
+        np.testing.assert_array_equal(
+            free.sample(footpoint, 5, np.random.default_rng(1)),
+            bound.sample(footpoint, 5, np.random.default_rng(1)),
+        )
+    laplace = RiemannianLaplace(manifold, 0.2)
+    points = near(manifold, np.random.default_rng(0).standard_normal((50, manifold.dim)))
+    np.testing.assert_allclose(
+        TangentLaplace(manifold, 0.2).log_density(points, footpoint),
+        laplace.log_density(points, footpoint),
+        rtol=1e-12,
+    )
+
+
+@every_curved
+@both
+def test_on_curved_spaces_a_base_is_required(kind, manifold):
+    mechanism = kind(manifold, 0.2, base=base_of(manifold))
+    assert mechanism.summary == "tangent-mean"
+    with pytest.raises(errors.InvalidParameterError, match=r"needs base="):
+        kind(manifold, 0.2)
+    with pytest.raises(errors.InvalidParameterError, match=r"needs base="):
+        kind.calibrate(manifold, 0.2, ApproxDP(0.5, 1e-6))
+
+
+@both
+def test_a_bad_base(kind):
+    with pytest.raises(errors.NotOnManifoldError, match="norm"):
+        kind(Sphere(2), 0.2, base=[1.0, 1.0, 0.0])
+    with pytest.raises(errors.NotOnManifoldError, match="one point"):
+        kind(Sphere(2), 0.2, base=np.eye(3))
+    with pytest.raises(errors.NotOnManifoldError):
+        kind(Euclidean(2), 0.2, base=[0.0, 0.0, 0.0])
+
+
+@both
+def test_the_base_is_kept_apart_from_the_caller(kind):
+    base = np.array([1.0, 0.0, 0.0])
+    mechanism = kind(Sphere(2), 0.2, base=base)
+    base[0] = -1.0
+    assert mechanism.base[0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        mechanism.base[0] = 2.0
+    assert mechanism != kind(Sphere(2), 0.2, base=base)
+
+
+def test_analytic_against_classical():
+    budget = ApproxDP(0.5, 1e-6)
+    analytic = TangentGaussian.calibrate(Euclidean(2), 1.0, budget)
+    classical = TangentGaussian.calibrate(Euclidean(2), 1.0, budget, method="classical")
+    assert classical.sigma == pytest.approx(math.sqrt(2 * math.log(1.25e6)) / 0.5, rel=1e-14)
+    assert analytic.sigma < 0.81 * classical.sigma
+    assert classical.privacy(1.0).satisfies(budget)
+    # less noise than the analytic amount breaks the budget
+    assert gaussian_delta(1.0 / (0.999 * analytic.sigma), 0.5) > 1e-6
+    with pytest.raises(errors.InvalidBudgetError, match="epsilon < 1 only"):
+        TangentGaussian.calibrate(Euclidean(2), 1.0, ApproxDP(1.0, 1e-6), method="classical")
+    with pytest.raises(errors.InvalidParameterError, match="analytic"):
+        TangentGaussian.calibrate(Euclidean(2), 1.0, budget, method="magic")
+
+
+def test_reference_scale():
+    base = base_of(SPDAffineInvariant(2))
+    mechanism = TangentGaussian.calibrate(
+        SPDAffineInvariant(2), 1.0, ApproxDP(1.0, 1e-6), base=base
+    )
+    assert mechanism.sigma == pytest.approx(4.224678889, rel=2e-9)
+    with pytest.raises(errors.InvalidBudgetError, match="TangentLaplace or RiemannianLaplace"):
+        TangentGaussian.calibrate(SPDAffineInvariant(2), 1.0, PureDP(1.0), base=base)
+
+
+@every_curved
+@both
+def test_wide_noise_is_clipped_in_the_tangent_space(kind, manifold):
+    # so wide that the exponential alone would overflow, or wrap around the sphere
+    mechanism = kind(manifold, 1e4, base=base_of(manifold))
+    ball = Ball(manifold, base_of(manifold), 0.5)
+    footpoint = near(manifold, 0.1 * np.ones(manifold.dim))
+    points = mechanism.sample_in_ball(np.stack([footpoint] * 2000), ball, np.random.default_rng(4))
+    dist = manifold.dist(ball.center, points)
+    np.testing.assert_allclose(dist, 0.5, rtol=1e-9)
+    directions = coordinates_of(manifold, points) / 0.5
+    assert np.linalg.norm(np.mean(directions, axis=0)) < 5.0 / math.sqrt(2000)
+
+
+@both
+def test_a_ball_with_another_centre_projects_the_draw(kind):
+    manifold = Sphere(2)
+    mechanism = kind(manifold, 0.3, base=base_of(manifold))
+    ball = Ball(manifold, near(manifold, np.array([0.2, 0.0])), 0.4)
+    footpoint = near(manifold, np.array([0.3, 0.0]))
+    drawn = mechanism.sample_in_ball(footpoint, ball, np.random.default_rng(9))
+    plain = ball.project(mechanism.sample(footpoint, generator=np.random.default_rng(9)))
+    np.testing.assert_array_equal(drawn, plain)
+
+
+@pytest.mark.parametrize("manifold", [Hyperbolic(2), SPDAffineInvariant(2)], ids=str)
+@both
+def test_draws_without_coordinates_are_refused(kind, manifold):
+    mechanism = kind(manifold, 1e6, base=base_of(manifold))
+    with pytest.raises(errors.NotAttainableError, match="into a public ball"):
+        mechanism.sample(base_of(manifold), 100, np.random.default_rng(0))
+
+
+def test_the_antipode_of_the_base_has_no_logarithm():
+    mechanism = TangentGaussian(Sphere(2), 0.1, base=base_of(Sphere(2)))
+    with pytest.raises(errors.CutLocusError):
+        mechanism.sample(-base_of(Sphere(2)))
