@@ -15,6 +15,7 @@ from riemdp._errors import (
     UnsupportedBallError,
     UnsupportedManifoldError,
 )
+from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import (
     Ball,
     Euclidean,
@@ -69,6 +70,8 @@ __all__ = [
     "UnprovenMechanismError",
     "UnsupportedBallError",
     "UnsupportedManifoldError",
+    "covariance_descriptors",
+    "descriptor_radius",
     "frechet_mean",
     "frechet_mean_sensitivity",
     "secure_generator",
