@@ -32,6 +32,7 @@ from riemdp.mechanisms import (
 )
 from riemdp.noise import secure_generator
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PrivacyCurve, PureDP
+from riemdp.release import Plan, Release, plan, private_mean, verify
 from riemdp.summaries import (
     frechet_mean,
     frechet_mean_sensitivity,
@@ -57,8 +58,10 @@ __all__ = [
     "NoConversionError",
     "NotAttainableError",
     "NotOnManifoldError",
+    "Plan",
     "PrivacyCurve",
     "PureDP",
+    "Release",
     "RiemannianGaussian",
     "RiemannianLaplace",
     "RiemdpError",
@@ -74,7 +77,10 @@ __all__ = [
     "descriptor_radius",
     "frechet_mean",
     "frechet_mean_sensitivity",
+    "plan",
+    "private_mean",
     "secure_generator",
     "tangent_mean",
     "tangent_mean_sensitivity",
+    "verify",
 ]

@@ -1,0 +1,148 @@
+"""Which mechanisms a space, a ball, n and a budget allow, from public numbers only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from riemdp._errors import (
+    InvalidBudgetError,
+    NotAttainableError,
+    UnsupportedBallError,
+    UnsupportedManifoldError,
+)
+from riemdp.manifolds import FlatManifold
+from riemdp.mechanisms import MECHANISMS, Mechanism, TangentGaussian, TangentLaplace
+from riemdp.summaries import (
+    frechet_mean_sensitivity,
+    public_tolerance,
+    tangent_mean_sensitivity,
+)
+
+if TYPE_CHECKING:
+    from riemdp.manifolds import Ball
+    from riemdp.privacy import Budget
+
+#: What makes a mechanism unavailable, as opposed to a wrong call.
+Unavailable = (
+    InvalidBudgetError,
+    NotAttainableError,
+    UnsupportedBallError,
+    UnsupportedManifoldError,
+)
+
+#: Share of the hemisphere's radius next to its edge that is refused.
+_HEMISPHERE_MARGIN = 2e-3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A mechanism calibrated to a budget on a ball.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Calibrated; ``mechanism.privacy(sensitivity)`` satisfies the budget.
+    sensitivity : float
+        What the calibration used: that of the exact summary plus ``2 tol``.
+    tol : float
+        Public tolerance of the summary.
+    """
+
+    mechanism: Mechanism
+    sensitivity: float
+    tol: float
+
+
+def summary_of(mechanism: type[Mechanism], ball: Ball) -> str:
+    """Return the summary that a kind of mechanism releases on a ball's space."""
+    tangent = issubclass(mechanism, (TangentGaussian, TangentLaplace))
+    if tangent and not isinstance(ball.manifold, FlatManifold):
+        return "tangent-mean"
+    return "frechet-mean"
+
+
+def computed_sensitivity(
+    ball: Ball, n: int, summary: str, tol: float | None
+) -> tuple[float, float]:
+    """Sensitivity of a summary as computed, ``Delta + 2 tol``, and the public ``tol``.
+
+    See docs/proofs/frechet-mean-certificate.md. ``tol=None`` takes :func:`public_tolerance`.
+    """
+    if summary == "tangent-mean":
+        exact = tangent_mean_sensitivity(ball, n)
+    else:
+        exact = frechet_mean_sensitivity(ball, n)
+        _check_certifiable(ball)
+    used = public_tolerance(ball, exact) if tol is None else tol
+    return exact + 2.0 * used, used
+
+
+def _check_certifiable(ball: Ball) -> None:
+    """Refuse caps that nearly fill the hemisphere, from public numbers.
+
+    There the Hessian at the mean may vanish to rounding, and whether a solver can certify its
+    result would depend on the data.
+    """
+    manifold = ball.manifold
+    limit = 0.5 * manifold.injectivity_radius * (1.0 - _HEMISPHERE_MARGIN)
+    if manifold.curvature_bound > 0.0 and ball.radius > limit:
+        raise UnsupportedBallError(
+            f"radius {ball.radius:.6g} is too near pi/(2 sqrt(curvature)): a Fréchet mean cannot "
+            f"be certified in float64 beyond {limit:.6g}; choose a smaller ball or the tangent mean"
+        )
+
+
+def calibrated(
+    kind: type[Mechanism], ball: Ball, n: int, budget: Budget, tol: float | None = None
+) -> Candidate:
+    """Calibrate one kind of mechanism.
+
+    Raises
+    ------
+    InvalidBudgetError, NotAttainableError, UnsupportedBallError, UnsupportedManifoldError
+        If the mechanism is not available here.
+    """
+    summary = summary_of(kind, ball)
+    sensitivity, used = computed_sensitivity(ball, n, summary, tol)
+    options = {"base": ball.center} if summary == "tangent-mean" else {}
+    return Candidate(
+        kind.calibrate(ball.manifold, sensitivity, budget, **options), sensitivity, used
+    )
+
+
+def least_error(
+    ball: Ball, n: int, budget: Budget, tol: float | None = None
+) -> tuple[Candidate, str]:
+    """Return the mechanism with the least expected distance, and the reason in words.
+
+    Only mechanisms for the Fréchet mean are compared. Where the space has none, those for the
+    tangent mean are.
+
+    Raises
+    ------
+    NotAttainableError
+        If no mechanism can satisfy the budget here.
+    """
+    found: list[Candidate] = []
+    problems: list[str] = []
+    for name, kind in MECHANISMS.items():
+        try:
+            found.append(calibrated(kind, ball, n, budget, tol))
+        except Unavailable as error:
+            problems.append(f"{name}: {error}")
+    frechet = [c for c in found if c.mechanism.summary == "frechet-mean"]
+    pool = frechet or found
+    if not pool:
+        raise NotAttainableError(
+            f"no mechanism satisfies {budget} on {ball.manifold}. " + "; ".join(problems)
+        )
+    best = min(pool, key=lambda c: c.mechanism.expected_distance())
+    reason = (
+        f"least expected distance ({best.mechanism.expected_distance():.6g}) of "
+        + ", ".join(c.mechanism.name for c in pool)
+        + f" under {budget}"
+    )
+    if not frechet:
+        reason += "; for the tangent mean, since no mechanism for the Fréchet mean is available"
+    return best, reason

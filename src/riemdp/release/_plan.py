@@ -1,0 +1,257 @@
+"""What to expect of each mechanism, before any data are touched."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from riemdp._errors import InvalidParameterError
+from riemdp.manifolds import Ball, Manifold
+from riemdp.mechanisms import MECHANISMS, Mechanism
+from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
+from riemdp.release._candidates import Unavailable, calibrated, summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Largest n, and largest factor on a privacy parameter, that ``target_error`` looks for.
+_LARGEST_N = 10**15
+_LARGEST_PARAMETER = 1e6
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """What to expect of one mechanism. Distances are those between the exact summary and its draw.
+
+    Attributes
+    ----------
+    mechanism : str
+        Name.
+    summary : str
+        ``"frechet-mean"`` or ``"tangent-mean"``. Tangent mechanisms on curved spaces state the
+        length of the noise in the tangent space.
+    sensitivity, sigma, expected_distance, quantile_95 : float or None
+        None where the mechanism is not available.
+    problem : str or None
+        Why it is not available.
+    required_n : int or None
+        Smallest n that brings the expected distance down to the target at this budget.
+    required_budget : PureDP, ApproxDP, GDP, ZCDP or None
+        Least budget that does so at this n.
+    """
+
+    mechanism: str
+    summary: str
+    sensitivity: float | None = None
+    sigma: float | None = None
+    expected_distance: float | None = None
+    quantile_95: float | None = None
+    problem: str | None = None
+    required_n: int | None = None
+    required_budget: Budget | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Table of mechanisms for a space, a radius, n and a budget.
+
+    Attributes
+    ----------
+    manifold : Manifold
+    radius : float
+    n : int
+    budget : PureDP, ApproxDP, GDP or ZCDP
+    target_error : float or None
+    rows : tuple of PlanRow
+        One for each mechanism, available or not.
+    """
+
+    manifold: Manifold
+    radius: float
+    n: int
+    budget: Budget
+    target_error: float | None
+    rows: tuple[PlanRow, ...]
+
+    def __iter__(self) -> Iterator[PlanRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, mechanism: str) -> PlanRow:
+        """Row of the mechanism with this name."""
+        for row in self.rows:
+            if row.mechanism == mechanism:
+                return row
+        raise KeyError(mechanism)
+
+    @property
+    def best(self) -> PlanRow | None:
+        """What ``mechanism="auto"`` takes; None where nothing is available."""
+        found = [row for row in self.rows if row.problem is None]
+        pool = [row for row in found if row.summary == "frechet-mean"] or found
+        return min(pool, key=lambda row: row.expected_distance or 0.0, default=None)
+
+    def __str__(self) -> str:
+        header = ["mechanism", "summary", "sensitivity", "sigma", "E[distance]", "95 %"]
+        if self.target_error is not None:
+            header += ["n needed", "budget needed"]
+        lines = [header, *(self._cells(row) for row in self.rows)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+        table = [
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        notes = [f"{row.mechanism}: {row.problem}" for row in self.rows if row.problem]
+        title = f"{self.manifold}, radius {self.radius:g}, n = {self.n}, {self.budget}"
+        if self.target_error is not None:
+            title += f", target error {self.target_error:g}"
+        return "\n".join([title, *table, *notes])
+
+    def _cells(self, row: PlanRow) -> list[str]:
+        numbers = (row.sensitivity, row.sigma, row.expected_distance, row.quantile_95)
+        cells = [row.mechanism, row.summary, *("-" if x is None else f"{x:.6g}" for x in numbers)]
+        if self.target_error is not None:
+            cells.append("-" if row.required_n is None else str(row.required_n))
+            cells.append("-" if row.required_budget is None else str(row.required_budget))
+        return cells
+
+
+def plan(
+    manifold: Manifold,
+    radius: float,
+    n: int,
+    budget: Budget,
+    *,
+    target_error: float | None = None,
+) -> Plan:
+    """Say what each mechanism will cost in accuracy, from public numbers only.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        Space of the data.
+    radius : float
+        Radius of the public ball, in units of geodesic distance.
+    n : int
+        Number of records.
+    budget : PureDP, ApproxDP, GDP or ZCDP
+        Guarantee of the release.
+    target_error : float, optional
+        Expected distance to reach; adds to each row the n that reaches it at this budget and the
+        budget that reaches it at this n (ApproxDP keeps its delta).
+
+    Returns
+    -------
+    Plan
+        Its text is a table.
+
+    Raises
+    ------
+    UnsupportedBallError
+        If the radius is not positive and finite, or too large for the manifold.
+    InvalidParameterError
+        If n is not a positive integer or the target not positive and finite.
+    """
+    if not isinstance(manifold, Manifold):
+        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {manifold!r}")
+    if not isinstance(budget, Budget):
+        raise InvalidParameterError(
+            f"budget must be PureDP, ApproxDP, GDP or ZCDP, got {type(budget).__name__}"
+        )
+    if target_error is not None and not 0.0 < target_error < math.inf:
+        raise InvalidParameterError(
+            f"target_error must be a positive finite distance, got {target_error!r}"
+        )
+    ball = Ball(manifold, manifold.origin, radius)
+    rows = tuple(_row(kind, ball, n, budget, target_error) for kind in MECHANISMS.values())
+    return Plan(manifold, ball.radius, n, budget, target_error, rows)
+
+
+def _row(
+    kind: type[Mechanism], ball: Ball, n: int, budget: Budget, target_error: float | None
+) -> PlanRow:
+    row = PlanRow(kind.name, summary_of(kind, ball))
+    if target_error is not None:
+        row = replace(
+            row,
+            required_n=_required_n(kind, ball, budget, target_error),
+            required_budget=_required_budget(kind, ball, n, budget, target_error),
+        )
+    try:
+        candidate = calibrated(kind, ball, n, budget)
+    except Unavailable as error:
+        return replace(row, problem=str(error))
+    return replace(
+        row,
+        sensitivity=candidate.sensitivity,
+        sigma=candidate.mechanism.sigma,
+        expected_distance=candidate.mechanism.expected_distance(),
+        quantile_95=candidate.mechanism.error_quantile(0.95),
+    )
+
+
+def _error(kind: type[Mechanism], ball: Ball, n: int, budget: Budget) -> float:
+    """Return the expected distance, infinite where the mechanism is not available."""
+    try:
+        return calibrated(kind, ball, n, budget).mechanism.expected_distance()
+    except Unavailable:
+        return math.inf
+
+
+def _required_n(
+    kind: type[Mechanism], ball: Ball, budget: Budget, target_error: float
+) -> int | None:
+    """Smallest n whose expected distance is at most the target: it falls with n."""
+
+    def reached(n: int) -> bool:
+        return _error(kind, ball, n, budget) <= target_error
+
+    if not reached(_LARGEST_N):
+        return None
+    low, high = 0, _LARGEST_N
+    while high - low > 1:
+        middle = (low + high) // 2 if high < 4 * max(low, 1) else math.isqrt(max(low, 1) * high)
+        if reached(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _required_budget(
+    kind: type[Mechanism], ball: Ball, n: int, budget: Budget, target_error: float
+) -> Budget | None:
+    """Least budget whose expected distance is at most the target: it falls with the parameter."""
+    family = _family(budget)
+
+    def reached(parameter: float) -> bool:
+        return _error(kind, ball, n, family(parameter)) <= target_error
+
+    low, high = 1.0 / _LARGEST_PARAMETER, _LARGEST_PARAMETER
+    if not reached(high):
+        return None
+    while high > low * (1.0 + 1e-6):
+        middle = math.sqrt(low * high)
+        if reached(middle):
+            high = middle
+        else:
+            low = middle
+    return family(high)
+
+
+def _family(budget: Budget) -> Callable[[float], Budget]:
+    """Budgets of the same kind, by their first parameter."""
+    match budget:
+        case ApproxDP():
+            return lambda value: ApproxDP(value, budget.delta)
+        case PureDP():
+            return PureDP
+        case GDP():
+            return GDP
+        case ZCDP():
+            return lambda value: ZCDP(value, budget.xi)
+        case _:
+            raise InvalidParameterError(f"no family of budgets is known for {budget!r}")

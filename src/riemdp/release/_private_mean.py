@@ -1,0 +1,201 @@
+"""The one way that data takes: validate, clip, summarise, calibrate, draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from riemdp._errors import (
+    InvalidParameterError,
+    NotAttainableError,
+    UnprovenMechanismError,
+)
+from riemdp.manifolds import Ball, FlatManifold
+from riemdp.mechanisms import MECHANISMS, Mechanism
+from riemdp.noise import is_secure, resolve_generator
+from riemdp.privacy import Budget
+from riemdp.release._candidates import Candidate, calibrated, computed_sensitivity, least_error
+from riemdp.release._release import Release
+from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
+from riemdp.summaries._frechet_mean import check_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class SupportsSpend(Protocol):
+    """Anything that keeps the account of a total budget."""
+
+    def spend(self, guarantee: Budget, label: str) -> object:
+        """Charge a guarantee, or raise and change nothing."""
+
+
+def private_mean(
+    points: ArrayLike,
+    ball: Ball,
+    budget: Budget,
+    *,
+    mechanism: str | type[Mechanism] | Mechanism = "auto",
+    generator: np.random.Generator | None = None,
+    accountant: SupportsSpend | None = None,
+    allow_unproven: bool = False,
+    tol: float | None = None,
+) -> Release:
+    r"""Release a differentially private mean of manifold-valued data.
+
+    Records are validated, clipped to the ball one by one, and averaged; the mean is released
+    with noise calibrated to the budget, then projected onto the ball. Neighbouring data sets have
+    the same ``n`` and differ in one record. Nothing but the ball, ``n``, the budget and the
+    options sets the noise.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, \*point_shape)
+        Data, n >= 1. Records outside the ball are projected onto it.
+    ball : Ball
+        Public ball, chosen without looking at the data.
+    budget : PureDP, ApproxDP, GDP or ZCDP
+        Guarantee that the release has to satisfy.
+    mechanism : str or Mechanism class or Mechanism, default "auto"
+        ``"auto"`` takes the mechanism with the least expected distance for the Fréchet mean (for
+        the tangent mean where the space has none), decided from public numbers alone. A name
+        (``"riemannian-laplace"``, ``"riemannian-gaussian"``, ``"tangent-gaussian"``,
+        ``"tangent-laplace"``) or a class is calibrated here; an instance has to satisfy the
+        budget as it is.
+    generator : numpy.random.Generator, optional
+        Source of noise; this process's secure generator by default. Any other marks the release
+        ``reproducible=True, private=False``.
+    accountant : object with ``spend(guarantee, label)``, optional
+        Charged with the budget after all checks and before the draw.
+    allow_unproven : bool, default False
+        Whether a mechanism that is not of this library, whose guarantee nobody proved here, may
+        be used; the release then says ``proven=False``.
+    tol : float, optional
+        Public tolerance of the mean; ``2 tol`` is added to the sensitivity. By default a tiny
+        fraction of it. Fix it before seeing the data.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not on the manifold.
+    UnsupportedBallError
+        If the ball is too large for the curvature.
+    UnsupportedManifoldError
+        If the mechanism is not available on the space.
+    InvalidBudgetError
+        If the mechanism cannot satisfy this kind of budget.
+    NotAttainableError
+        If no noise attains the budget, or an instance has too little noise.
+    ConvergenceError
+        If float64 rounding exceeds ``tol`` on these data.
+    UnprovenMechanismError
+        If the mechanism is not proved and ``allow_unproven`` is false.
+
+    References
+    ----------
+    Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021;
+    Utpala, Vepakomma, Miolane, "Differentially Private Fréchet Mean on the Manifold of Symmetric
+    Positive Definite (SPD) Matrices with log-Euclidean Metric", TMLR 2023. Proofs: docs/proofs.
+    """
+    if not isinstance(ball, Ball):
+        raise InvalidParameterError(f"ball must be a riemdp.Ball, got {type(ball).__name__}")
+    if not isinstance(budget, Budget):
+        raise InvalidParameterError(
+            f"budget must be PureDP, ApproxDP, GDP or ZCDP, got {type(budget).__name__}"
+        )
+    if tol is not None and not 0.0 < tol < np.inf:
+        raise InvalidParameterError(f"tol must be positive and finite, got {tol!r}")
+    source = resolve_generator(generator)
+    data = ball.manifold.validate(points)
+    check_rows(data, ball.manifold)
+    n = len(data)
+    chosen, reason = _choose(mechanism, ball, n, budget, tol)
+    proven = type(chosen.mechanism) in MECHANISMS.values()
+    if not proven and not allow_unproven:
+        raise UnprovenMechanismError(
+            f"{type(chosen.mechanism).__name__} is not a mechanism of this library and its "
+            "guarantee is not proved here; pass allow_unproven=True to use it all the same, and "
+            "the release will say so"
+        )
+    if chosen.mechanism.summary == "tangent-mean":
+        footpoint = clipped_tangent_mean(ball, data)
+    else:
+        footpoint = clipped_frechet_mean(ball, data, chosen.tol)
+    if accountant is not None:
+        accountant.spend(budget, f"private_mean, {chosen.mechanism.name}")
+    value = chosen.mechanism.sample_in_ball(footpoint, ball, generator=source)
+    value.flags.writeable = False
+    return Release(
+        value=value,
+        guarantee=budget,
+        mechanism=chosen.mechanism,
+        summary=chosen.mechanism.summary,
+        reason=reason,
+        sensitivity=chosen.sensitivity,
+        tol=chosen.tol,
+        ball=ball,
+        n=n,
+        proven=proven,
+        private=is_secure(source),
+        reproducible=not is_secure(source),
+    )
+
+
+def _choose(
+    mechanism: str | type[Mechanism] | Mechanism,
+    ball: Ball,
+    n: int,
+    budget: Budget,
+    tol: float | None,
+) -> tuple[Candidate, str]:
+    """Return the calibrated mechanism and why it was taken."""
+    if isinstance(mechanism, Mechanism):
+        return _as_given(mechanism, ball, n, budget, tol), "given by the caller, calibrated"
+    if mechanism == "auto":
+        return least_error(ball, n, budget, tol)
+    if isinstance(mechanism, str):
+        if mechanism not in MECHANISMS:
+            raise InvalidParameterError(
+                f"unknown mechanism {mechanism!r}; known: auto, {', '.join(MECHANISMS)}"
+            )
+        kind = MECHANISMS[mechanism]
+    elif issubclass(mechanism, Mechanism):
+        kind = mechanism
+    else:
+        raise InvalidParameterError(
+            "mechanism must be a name, a Mechanism class or a calibrated Mechanism, "
+            f"got {type(mechanism).__name__}"
+        )
+    return calibrated(kind, ball, n, budget, tol), "named by the caller"
+
+
+def _as_given(
+    mechanism: Mechanism, ball: Ball, n: int, budget: Budget, tol: float | None
+) -> Candidate:
+    """Check that an instance belongs to the ball and satisfies the budget."""
+    if mechanism.manifold != ball.manifold:
+        raise InvalidParameterError(
+            f"the mechanism is for {mechanism.manifold}, the ball for {ball.manifold}"
+        )
+    base = getattr(mechanism, "base", None)
+    flat = isinstance(ball.manifold, FlatManifold)
+    if base is not None and not flat and not np.array_equal(base, ball.center):
+        raise InvalidParameterError(
+            "the base of a tangent mechanism must be the centre of the ball, where the "
+            "sensitivity of the tangent mean is proved"
+        )
+    restriction = getattr(mechanism, "ball", None)
+    if restriction is not None and restriction != ball:
+        raise InvalidParameterError("the mechanism is restricted to another ball than the data's")
+    sensitivity, used = computed_sensitivity(ball, n, mechanism.summary, tol)
+    if not mechanism.privacy(sensitivity).satisfies(budget):
+        raise NotAttainableError(
+            f"sigma = {mechanism.sigma:.6g} is too little noise for {budget} at sensitivity "
+            f"{sensitivity:.6g}; calibrate it, or name the mechanism and let it be calibrated"
+        )
+    return Candidate(mechanism, sensitivity, used)

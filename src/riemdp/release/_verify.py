@@ -1,0 +1,147 @@
+"""Recompute a release's guarantee from its public fields."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from riemdp._errors import RiemdpError
+from riemdp.mechanisms import MECHANISMS
+from riemdp.release._candidates import computed_sensitivity
+
+if TYPE_CHECKING:
+    from riemdp.release._release import Release
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was recomputed.
+
+    Attributes
+    ----------
+    name : str
+        What was checked.
+    passed : bool
+        Whether it holds.
+    detail : str
+        The numbers, all public.
+    """
+
+    name: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Result of :func:`verify`.
+
+    Attributes
+    ----------
+    checks : tuple of Check
+        One by one.
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check holds."""
+        return all(check.passed for check in self.checks)
+
+
+def verify(release: Release) -> Verification:
+    """Recompute the guarantee of a release from its ball, n, mechanism and scale.
+
+    It cannot tell that the value was really drawn this way, nor that the ball and the budget were
+    chosen without looking at the data: for that one has to trust who ran it.
+
+    Parameters
+    ----------
+    release : Release
+
+    Returns
+    -------
+    Verification
+    """
+    mechanism, ball = release.mechanism, release.ball
+    summary = Check(
+        "summary",
+        release.summary == mechanism.summary,
+        f"{mechanism.name} on {ball.manifold} releases the {mechanism.summary}",
+    )
+    adjacency = Check(
+        "adjacency", release.adjacency == "replace-one", f"{release.adjacency}, n = {release.n}"
+    )
+    inside = Check(
+        "value",
+        release.value.shape == ball.manifold.point_shape and bool(ball.contains(release.value)),
+        "one point of the public ball",
+    )
+    seeded = Check(
+        "randomness",
+        release.private != release.reproducible,
+        "secure generator" if release.private else "seeded by the caller: NOT private",
+    )
+    return Verification(
+        (
+            summary,
+            adjacency,
+            *_guarantee(release),
+            _error(release),
+            inside,
+            _proof(release),
+            seeded,
+        )
+    )
+
+
+def _guarantee(release: Release) -> tuple[Check, Check]:
+    """Sensitivity from ball and n, guarantee from sensitivity and scale."""
+    try:
+        if not release.tol > 0.0:
+            raise ValueError("tol must be positive")
+        sensitivity, _ = computed_sensitivity(
+            release.ball, release.n, release.mechanism.summary, release.tol
+        )
+        curve = release.mechanism.privacy(sensitivity)
+        satisfied = curve.satisfies(release.guarantee)
+    except (RiemdpError, ValueError) as error:
+        return (
+            Check("sensitivity", False, str(error)),
+            Check("guarantee", False, "no sensitivity to compute it from"),
+        )
+    return (
+        Check(
+            "sensitivity",
+            sensitivity <= release.sensitivity,
+            f"stated {release.sensitivity:.9g}, recomputed {sensitivity:.9g}",
+        ),
+        Check(
+            "guarantee",
+            satisfied,
+            f"{release.guarantee} from sigma = {release.mechanism.sigma:.9g}",
+        ),
+    )
+
+
+def _error(release: Release) -> Check:
+    """Error law from the mechanism."""
+    derived = (release.expected_distance, release.error_quantile(0.95))
+    stated = derived if release.stated_error is None else release.stated_error
+    return Check(
+        "error",
+        all(math.isclose(x, y, rel_tol=1e-9) for x, y in zip(stated, derived, strict=True)),
+        f"expected distance stated {stated[0]:.9g}, recomputed {derived[0]:.9g}; "
+        f"95 % quantile stated {stated[1]:.9g}, recomputed {derived[1]:.9g}",
+    )
+
+
+def _proof(release: Release) -> Check:
+    known = type(release.mechanism) in MECHANISMS.values()
+    return Check(
+        "proof",
+        release.proven and known,
+        "the mechanism's proof is in docs/proofs" if known else "not a mechanism of this library",
+    )

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    ApproxDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    PureDP,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.release._candidates import (
+    calibrated,
+    computed_sensitivity,
+    least_error,
+    summary_of,
+)
+
+
+def ball_of(manifold, radius=0.6):
+    return Ball(manifold, manifold.origin, radius)
+
+
+def test_sensitivity_includes_twice_the_tolerance():
+    ball = ball_of(Sphere(2))
+    exact = riemdp.frechet_mean_sensitivity(ball, 10)
+    sensitivity, tol = computed_sensitivity(ball, 10, "frechet-mean", None)
+    assert sensitivity == exact + 2 * tol
+    assert 0 < tol < 1e-6 * exact
+    assert computed_sensitivity(ball, 10, "frechet-mean", 0.1) == (exact + 0.2, 0.1)
+    tangent, _ = computed_sensitivity(ball, 10, "tangent-mean", 0.1)
+    assert tangent == riemdp.tangent_mean_sensitivity(ball, 10) + 0.2
+
+
+@pytest.mark.parametrize(
+    ("manifold", "expected"),
+    [
+        (Euclidean(2), "frechet-mean"),
+        (SPDLogEuclidean(2), "frechet-mean"),
+        (Sphere(1), "tangent-mean"),
+        (Sphere(2), "tangent-mean"),
+        (Hyperbolic(2), "tangent-mean"),
+        (SPDAffineInvariant(2), "tangent-mean"),
+    ],
+)
+def test_summary_of_the_class_is_that_of_the_instance(manifold, expected):
+    ball = ball_of(manifold)
+    assert summary_of(TangentGaussian, ball) == expected
+    candidate = calibrated(TangentLaplace, ball, 10, PureDP(1.0))
+    assert candidate.mechanism.summary == expected
+    assert summary_of(RiemannianLaplace, ball) == "frechet-mean"
+
+
+@pytest.mark.parametrize("kind", MECHANISMS.values())
+@pytest.mark.parametrize("budget", [PureDP(0.7), ApproxDP(0.7, 1e-5), GDP(0.7)])
+def test_calibrated_candidates_satisfy_the_budget_and_half_the_noise_does_not(kind, budget):
+    ball = ball_of(SPDLogEuclidean(2))
+    try:
+        candidate = calibrated(kind, ball, 10, budget)
+    except riemdp.InvalidBudgetError:
+        assert isinstance(budget, PureDP)
+        assert "gaussian" in kind.name
+        return
+    assert candidate.mechanism.privacy(candidate.sensitivity).satisfies(budget)
+    weak = kind(ball.manifold, 0.99 * candidate.mechanism.sigma)
+    assert not weak.privacy(candidate.sensitivity).satisfies(budget)
+
+
+def test_least_error_never_mixes_summaries():
+    """On the sphere the tangent Laplace is a little better, but it is another summary."""
+    ball = ball_of(Sphere(2), 1.4)
+    chosen, reason = least_error(ball, 100, PureDP(1.0))
+    tangent = calibrated(TangentLaplace, ball, 100, PureDP(1.0))
+    assert tangent.mechanism.expected_distance() < chosen.mechanism.expected_distance()
+    assert chosen.mechanism.name == "riemannian-laplace"
+    assert "tangent-laplace" not in reason
+
+
+def test_least_error_falls_back_to_the_tangent_mean():
+    for ball, n in [(ball_of(SPDAffineInvariant(2)), 10), (ball_of(Hyperbolic(3), 2.0), 2)]:
+        chosen, reason = least_error(ball, n, PureDP(1.0))
+        assert chosen.mechanism.summary == "tangent-mean"
+        assert "no mechanism for the Fréchet mean" in reason
+
+
+def test_nothing_available_says_why(monkeypatch):
+    import types
+
+    from riemdp.release import _candidates
+
+    only = types.MappingProxyType({"tangent-gaussian": TangentGaussian})
+    monkeypatch.setattr(_candidates, "MECHANISMS", only)
+    with pytest.raises(riemdp.NotAttainableError, match="tangent-gaussian: "):
+        least_error(ball_of(Euclidean(2)), 10, PureDP(1.0))
+
+
+@pytest.mark.parametrize("n", [1, 2, 10**6, 10**12])
+def test_any_n(n):
+    ball = ball_of(SPDLogEuclidean(2))
+    chosen, _ = least_error(ball, n, PureDP(1.0))
+    assert np.isfinite(chosen.mechanism.sigma)
+    assert chosen.sensitivity >= 2 * ball.radius / n

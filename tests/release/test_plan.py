@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    Ball,
+    Hyperbolic,
+    PureDP,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    plan,
+    private_mean,
+)
+
+
+@pytest.mark.parametrize(
+    ("manifold", "budget"),
+    [
+        (SPDLogEuclidean(3), ApproxDP(1.0, 1e-6)),
+        (Sphere(2), PureDP(0.5)),
+        (Hyperbolic(3), GDP(1.0)),
+        (SPDAffineInvariant(3), ApproxDP(1.0, 1e-6)),
+    ],
+)
+def test_plan_is_what_private_mean_does(manifold, budget):
+    table = plan(manifold, 0.8, 200, budget)
+    ball = Ball(manifold, manifold.origin, 0.8)
+    points = np.broadcast_to(manifold.origin, (200, *manifold.point_shape))
+    for row in table:
+        if row.problem is None:
+            release = private_mean(points, ball, budget, mechanism=row.mechanism)
+            assert release.sigma == row.sigma
+            assert release.sensitivity == row.sensitivity
+            assert release.expected_distance == row.expected_distance
+            assert release.error_quantile(0.95) == row.quantile_95
+            assert release.summary == row.summary
+        else:
+            with pytest.raises(riemdp.RiemdpError):
+                private_mean(points, ball, budget, mechanism=row.mechanism)
+    assert private_mean(points, ball, budget).mechanism.name == table.best.mechanism
+
+
+def test_every_mechanism_has_a_row_or_a_reason():
+    table = plan(Sphere(2), 0.8, 100, PureDP(1.0))
+    assert len(table) == 4
+    assert table["tangent-gaussian"].problem
+    assert table["riemannian-laplace"].problem is None
+    assert table["riemannian-laplace"].expected_distance < table["riemannian-laplace"].quantile_95
+    with pytest.raises(KeyError):
+        table["magic"]
+
+
+@pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), GDP(0.5), ZCDP(0.1)], ids=str)
+def test_target_error_is_solved_tightly(budget):
+    manifold, radius, n, target = SPDLogEuclidean(3), 1.0, 50, 0.05
+    row = plan(manifold, radius, n, budget, target_error=target)["riemannian-laplace"]
+    reached = plan(manifold, radius, row.required_n, budget)["riemannian-laplace"]
+    missed = plan(manifold, radius, row.required_n - 1, budget)["riemannian-laplace"]
+    assert reached.expected_distance <= target < missed.expected_distance
+    with_budget = plan(manifold, radius, n, row.required_budget)["riemannian-laplace"]
+    assert target * (1 - 1e-4) < with_budget.expected_distance <= target
+    assert type(row.required_budget) is type(budget)
+
+
+def test_target_error_beyond_reach_is_none():
+    row = plan(Sphere(2), 0.5, 10, PureDP(1.0), target_error=1e-30)["riemannian-laplace"]
+    assert row.required_n is None
+    assert row.required_budget is None
+
+
+def test_text_is_a_table():
+    text = str(plan(SPDAffineInvariant(2), 1.0, 100, PureDP(1.0), target_error=0.1))
+    assert "tangent-laplace" in text
+    assert "n needed" in text
+    assert "riemannian-laplace: " in text
+
+
+def test_bad_input():
+    with pytest.raises(riemdp.UnsupportedBallError):
+        plan(Sphere(2), 4.0, 10, PureDP(1.0))
+    with pytest.raises(riemdp.InvalidParameterError):
+        plan(Sphere(2), 0.5, 0, PureDP(1.0))
+    with pytest.raises(riemdp.InvalidParameterError, match="budget"):
+        plan(Sphere(2), 0.5, 10, 1.0)
+    with pytest.raises(riemdp.InvalidParameterError, match="manifold"):
+        plan("sphere", 0.5, 10, PureDP(1.0))
+    with pytest.raises(riemdp.InvalidParameterError, match="target_error"):
+        plan(Sphere(2), 0.5, 10, PureDP(1.0), target_error=-1.0)

@@ -1,0 +1,348 @@
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    ApproxDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    PureDP,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    private_mean,
+)
+from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
+
+
+def points_in(ball, n, seed=0, spread=1.0):
+    """Points about the centre, some outside the ball where spread > 1."""
+    generator = np.random.default_rng(seed)
+    vectors = generator.normal(size=(n, ball.manifold.dim))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors *= spread * ball.radius * generator.uniform(size=(n, 1))
+    tangent = ball.manifold.tangent_vector(ball.center, vectors)
+    return ball.manifold.exp(ball.center, tangent)
+
+
+SPACES = [
+    (Euclidean(3), 1.0),
+    (Sphere(1), 0.9),
+    (Sphere(2), 0.9),
+    (Sphere(3, 4.0), 0.5),
+    (Hyperbolic(2), 1.0),
+    (Hyperbolic(3, -0.5), 2.0),
+    (SPDLogEuclidean(3), 1.5),
+]
+
+
+@pytest.mark.parametrize(("manifold", "radius"), SPACES)
+@pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(0.8, 1e-6), GDP(0.5)])
+def test_release_on_every_space(manifold, radius, budget):
+    ball = Ball(manifold, manifold.origin, radius)
+    points = points_in(ball, 400, spread=1.3)
+    release = private_mean(points, ball, budget, generator=np.random.default_rng(1))
+    assert release.value.shape == manifold.point_shape
+    assert ball.contains(release.value)
+    assert release.summary == "frechet-mean"
+    assert release.guarantee == budget
+    assert release.mechanism.privacy(release.sensitivity).satisfies(budget)
+    assert release.adjacency == "replace-one"
+    assert release.n == 400
+    assert release.numerical_delta is None
+    assert "least expected distance" in release.reason
+
+
+@pytest.mark.parametrize(("manifold", "radius"), [*SPACES, (SPDAffineInvariant(3), 1.0)])
+@pytest.mark.parametrize("name", ["tangent-gaussian", "tangent-laplace"])
+def test_tangent_mechanisms_on_every_space(manifold, radius, name):
+    ball = Ball(manifold, manifold.origin, radius)
+    budget = ApproxDP(1.0, 1e-6)
+    release = private_mean(
+        points_in(ball, 50), ball, budget, mechanism=name, generator=np.random.default_rng(1)
+    )
+    flat = isinstance(manifold, (Euclidean, SPDLogEuclidean))
+    assert release.summary == ("frechet-mean" if flat else "tangent-mean")
+    assert release.sensitivity == pytest.approx(2 * radius / 50, rel=1e-6)
+
+
+def test_affine_invariant_auto_falls_back_to_the_tangent_mean_and_says_so():
+    ball = Ball(SPDAffineInvariant(2), np.eye(2), 1.0)
+    release = private_mean(points_in(ball, 50), ball, PureDP(1.0))
+    assert release.summary == "tangent-mean"
+    assert release.mechanism.name == "tangent-laplace"
+    assert "tangent mean, since no mechanism" in release.reason
+    with pytest.raises(riemdp.UnsupportedManifoldError, match="tangent-gaussian"):
+        private_mean(points_in(ball, 50), ball, PureDP(1.0), mechanism="riemannian-laplace")
+
+
+def test_auto_takes_the_least_expected_distance():
+    ball = Ball(SPDLogEuclidean(9), np.eye(9), 2.0)
+    points = points_in(ball, 30)
+    assert private_mean(points, ball, PureDP(1.0)).mechanism.name == "riemannian-laplace"
+    chosen = private_mean(points, ball, ApproxDP(1.0, 1e-6))
+    laplace = private_mean(points, ball, ApproxDP(1.0, 1e-6), mechanism="riemannian-laplace")
+    assert chosen.mechanism.name == "riemannian-gaussian"
+    assert chosen.expected_distance < laplace.expected_distance
+
+
+@pytest.mark.parametrize(("manifold", "radius"), [*SPACES, (SPDAffineInvariant(3), 1.0)])
+def test_noise_depends_on_public_numbers_only(manifold, radius):
+    ball = Ball(manifold, manifold.origin, radius)
+    clustered = np.broadcast_to(manifold.origin, (60, *manifold.point_shape))
+    first = private_mean(points_in(ball, 60, seed=1, spread=1.4), ball, PureDP(1.0))
+    second = private_mean(clustered, ball, PureDP(1.0))
+    assert first.sigma == second.sigma
+    assert first.sensitivity == second.sensitivity
+    assert first.tol == second.tol
+    assert first.reason == second.reason
+
+
+def test_seed_marks_the_release():
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    points = points_in(ball, 20)
+    secure = private_mean(points, ball, PureDP(1.0))
+    own = private_mean(points, ball, PureDP(1.0), generator=riemdp.secure_generator())
+    assert secure.private
+    assert own.private
+    assert not secure.reproducible
+    seeded = [
+        private_mean(points, ball, PureDP(1.0), generator=np.random.default_rng(3))
+        for _ in range(2)
+    ]
+    assert not seeded[0].private
+    assert seeded[0].reproducible
+    assert np.array_equal(seeded[0].value, seeded[1].value)
+    assert not np.array_equal(secure.value, own.value)
+
+
+def test_release_centres_on_the_clipped_mean():
+    ball = Ball(SPDLogEuclidean(2), np.eye(2), 1.0)
+    points = points_in(ball, 200, spread=2.0)
+    exact = riemdp.frechet_mean(ball.manifold, ball.project(points)).value
+    release = private_mean(points, ball, PureDP(1e6), generator=np.random.default_rng(0))
+    assert ball.manifold.dist(exact, release.value) < 20 * release.sigma
+    # a control: the mean of the unclipped data is elsewhere
+    unclipped = riemdp.frechet_mean(ball.manifold, points).value
+    assert ball.manifold.dist(unclipped, release.value) > 1000 * release.sigma
+
+
+def test_measured_error_matches_the_expected_distance():
+    ball = Ball(SPDLogEuclidean(3), np.eye(3), 3.0)
+    points = points_in(ball, 200, spread=0.3)
+    exact = riemdp.frechet_mean(ball.manifold, points).value
+    generator = np.random.default_rng(5)
+    errors = []
+    for _ in range(400):
+        release = private_mean(points, ball, PureDP(1.0), generator=generator)
+        errors.append(float(ball.manifold.dist(exact, release.value)))
+    # E rho = d sigma, sd = sqrt(d) sigma
+    d, sigma = ball.manifold.dim, release.sigma
+    assert release.expected_distance == pytest.approx(d * sigma, rel=1e-12)
+    assert np.mean(errors) == pytest.approx(d * sigma, abs=4.5 * np.sqrt(d) * sigma / 20)
+    beyond = np.mean(np.array(errors) > release.error_quantile(0.95))
+    assert 0.01 < beyond < 0.11
+
+
+def test_neighbours_give_distributions_within_the_budget():
+    """Histogram test of eps on the line; with half the noise it must fail."""
+    ball = Ball(Euclidean(1), [0.0], 1.0)
+    n, epsilon, draws = 3, 1.0, 60_000
+    first = np.full((n, 1), -1.0)
+    second = first.copy()
+    second[0] = 1.0
+    release = private_mean(first, ball, PureDP(epsilon))
+    means = [float(np.mean(first)), float(np.mean(second))]
+
+    def worst_ratio(sigma, seed):
+        mechanism = RiemannianLaplace(ball.manifold, sigma)
+        generator = np.random.default_rng(seed)
+        edges = np.linspace(-1.5, 1.0, 9)
+        counts = [
+            np.histogram(mechanism.sample([m], size=draws, generator=generator), edges)[0]
+            for m in means
+        ]
+        return float(np.max(np.log(counts[0] / counts[1])))
+
+    assert worst_ratio(release.sigma, 0) <= epsilon + 0.1
+    assert worst_ratio(release.sigma / 2, 0) > epsilon + 0.3
+
+
+def test_instances_have_to_satisfy_the_budget():
+    ball = Ball(SPDLogEuclidean(2), np.eye(2), 1.0)
+    points = points_in(ball, 100)
+    enough = TangentGaussian(ball.manifold, 1.0)
+    release = private_mean(points, ball, GDP(0.5), mechanism=enough)
+    assert release.mechanism is enough
+    with pytest.raises(riemdp.NotAttainableError, match="too little noise"):
+        private_mean(points, ball, GDP(0.5), mechanism=TangentGaussian(ball.manifold, 0.01))
+    with pytest.raises(riemdp.InvalidParameterError, match="the ball for"):
+        private_mean(points, ball, GDP(0.5), mechanism=TangentGaussian(Euclidean(3), 1.0))
+
+
+def test_instances_have_to_belong_to_the_ball():
+    sphere = Sphere(2)
+    ball = Ball(sphere, [0, 0, 1], 0.5)
+    points = points_in(ball, 100)
+    elsewhere = TangentLaplace(sphere, 1.0, base=[1, 0, 0])
+    with pytest.raises(riemdp.InvalidParameterError, match="centre of the ball"):
+        private_mean(points, ball, PureDP(1.0), mechanism=elsewhere)
+    restricted = RiemannianLaplace(sphere, 1.0, ball=ball)
+    assert private_mean(points, ball, PureDP(1.0), mechanism=restricted).mechanism is restricted
+    other = RiemannianLaplace(sphere, 1.0, ball=Ball(sphere, [0, 0, 1], 0.6))
+    with pytest.raises(riemdp.InvalidParameterError, match="another ball"):
+        private_mean(points, ball, PureDP(1.0), mechanism=other)
+
+
+def test_classes_and_names_agree():
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    points = points_in(ball, 100)
+    by_name = private_mean(points, ball, PureDP(1.0), mechanism="riemannian-laplace")
+    by_class = private_mean(points, ball, PureDP(1.0), mechanism=RiemannianLaplace)
+    assert by_name.mechanism == by_class.mechanism
+
+
+class Foreign(TangentGaussian):
+    """A mechanism that nobody proved here."""
+
+
+def test_foreign_mechanisms_need_allow_unproven():
+    ball = Ball(Euclidean(2), [0, 0], 1.0)
+    points = points_in(ball, 10)
+    foreign = Foreign(ball.manifold, 5.0)
+    with pytest.raises(riemdp.UnprovenMechanismError, match="allow_unproven"):
+        private_mean(points, ball, GDP(0.5), mechanism=foreign)
+    release = private_mean(points, ball, GDP(0.5), mechanism=foreign, allow_unproven=True)
+    assert not release.proven
+
+
+class Ledger:
+    def __init__(self, refuse=False):
+        self.spent = []
+        self.refuse = refuse
+
+    def spend(self, guarantee, label):
+        if self.refuse:
+            raise riemdp.BudgetExceededError("nothing left")
+        self.spent.append((guarantee, label))
+
+
+def test_accountant_is_charged_once_after_the_checks_and_before_the_draw():
+    ball = Ball(Euclidean(2), [0, 0], 1.0)
+    ledger = Ledger()
+    private_mean(points_in(ball, 10), ball, PureDP(1.0), accountant=ledger)
+    assert ledger.spent == [(PureDP(1.0), "private_mean, riemannian-laplace")]
+    with pytest.raises(riemdp.NotOnManifoldError):
+        private_mean([[np.nan, 0.0]], ball, PureDP(1.0), accountant=ledger)
+    assert len(ledger.spent) == 1
+    generator = np.random.default_rng(0)
+    before = generator.bit_generator.state
+    with pytest.raises(riemdp.BudgetExceededError):
+        private_mean(
+            points_in(ball, 10),
+            ball,
+            PureDP(1.0),
+            generator=generator,
+            accountant=Ledger(refuse=True),
+        )
+    assert generator.bit_generator.state == before
+
+
+@pytest.mark.parametrize(
+    ("points", "match"),
+    [
+        (np.zeros((0, 3)), "empty"),
+        (np.array([[0, 0, 1.0], [0, np.nan, 1.0]]), "row 1 has entries that are NaN"),
+        (np.array([[0, 0, np.inf]]), "row 0 has entries that are NaN"),
+        (np.array([[0, 0, 1.0], [0, 0, 2.0]]), "row 1 does not have norm"),
+        (np.zeros((4, 2)), "shape"),
+        (np.array([0, 0, 1.0]), "shape"),
+        ([["a", "b", "c"]], "real numbers"),
+    ],
+)
+def test_bad_data_are_named_before_anything_is_drawn(points, match):
+    generator = np.random.default_rng(0)
+    before = generator.bit_generator.state
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    with pytest.raises(riemdp.NotOnManifoldError, match=match):
+        private_mean(points, ball, PureDP(1.0), generator=generator)
+    assert generator.bit_generator.state == before
+
+
+def test_bad_matrices_are_named():
+    ball = Ball(SPDLogEuclidean(2), np.eye(2), 1.0)
+    good = np.eye(2)
+    with pytest.raises(riemdp.NotOnManifoldError, match="row 1 is not symmetric"):
+        private_mean([good, [[1, 0.5], [0.2, 1]]], ball, PureDP(1.0))
+    with pytest.raises(riemdp.NotOnManifoldError, match="row 2 is not positive definite"):
+        private_mean([good, good, [[1, 2], [2, 1]]], ball, PureDP(1.0))
+
+
+def test_bad_arguments_are_named():
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    points = points_in(ball, 10)
+    with pytest.raises(riemdp.InvalidParameterError, match="Ball"):
+        private_mean(points, 0.5, PureDP(1.0))
+    with pytest.raises(riemdp.InvalidParameterError, match="budget"):
+        private_mean(points, ball, 1.0)
+    with pytest.raises(riemdp.InvalidParameterError, match="unknown mechanism"):
+        private_mean(points, ball, PureDP(1.0), mechanism="laplace")
+    with pytest.raises(riemdp.InvalidParameterError, match="mechanism must be"):
+        private_mean(points, ball, PureDP(1.0), mechanism=int)
+    with pytest.raises(riemdp.InvalidParameterError, match="tol"):
+        private_mean(points, ball, PureDP(1.0), tol=0.0)
+    with pytest.raises(riemdp.InvalidBudgetError, match="pure"):
+        private_mean(points, ball, PureDP(1.0), mechanism="tangent-gaussian")
+
+
+def test_large_sphere_ball_has_the_tangent_mean_only():
+    ball = Ball(Sphere(2), [0, 0, 1], 2.0)
+    points = points_in(ball, 100)
+    with pytest.raises(riemdp.UnsupportedBallError, match="radius 2 must"):
+        private_mean(points, ball, PureDP(1.0), mechanism="riemannian-laplace")
+    assert private_mean(points, ball, PureDP(1.0)).summary == "tangent-mean"
+
+
+def test_caps_next_to_the_hemisphere_are_refused_before_the_data_count():
+    with pytest.raises(riemdp.UnsupportedBallError, match="certified"):
+        private_mean(
+            [[0.0, 0.0, 1.0]] * 5,
+            Ball(Sphere(2), [0, 0, 1], 1.57),
+            PureDP(1.0),
+            mechanism="riemannian-laplace",
+        )
+
+
+def test_hyperbolic_laplace_without_a_normaliser():
+    ball = Ball(Hyperbolic(2), Hyperbolic(2).origin, 1.0)
+    with pytest.raises(riemdp.NotAttainableError):
+        private_mean(points_in(ball, 1), ball, PureDP(0.5), mechanism="riemannian-laplace")
+
+
+def test_far_hyperbolic_noise_is_projected_without_overflow():
+    ball = Ball(Hyperbolic(2), Hyperbolic(2).origin, 7.5)
+    mechanism = RiemannianLaplace(ball.manifold, 0.9999)
+    points = points_in(ball, 100)
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        release = private_mean(points, ball, PureDP(0.5), mechanism=mechanism, generator=generator)
+        assert ball.contains(release.value)
+
+
+def test_one_record():
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    release = private_mean([[0.0, 0.0, 1.0]], ball, PureDP(1.0))
+    assert release.sensitivity == pytest.approx(1.0, rel=1e-6)
+
+
+def test_release_holds_nothing_private():
+    ball = Ball(Euclidean(2), [0, 0], 1.0)
+    points = np.array([[0.123456789, 0.3], [7.0, 9.0]])
+    release = private_mean(points, ball, PureDP(1.0))
+    mean = riemdp.frechet_mean(ball.manifold, ball.project(points)).value
+    text = release.to_json() + repr(release)
+    assert not any(f"{x:.8f}" in text for x in [*mean, *points.ravel()])
+    assert "passes" not in text
+    assert "clip" not in text

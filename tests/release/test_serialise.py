@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from riemdp import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    InvalidParameterError,
+    PureDP,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.release import _serialise
+
+MANIFOLDS = [
+    Euclidean(3),
+    Sphere(2, 0.1 + 0.2),
+    Sphere(1),
+    Hyperbolic(4, -1 / 3),
+    SPDLogEuclidean(2),
+    SPDAffineInvariant(5),
+]
+
+
+@pytest.mark.parametrize("manifold", MANIFOLDS)
+def test_manifolds(manifold):
+    assert _serialise.manifold_from_dict(_serialise.manifold_to_dict(manifold)) == manifold
+
+
+@pytest.mark.parametrize("budget", [PureDP(1 / 3), ApproxDP(1.0, 1e-9), GDP(0.1), ZCDP(0.2, 0.1)])
+def test_budgets(budget):
+    assert _serialise.budget_from_dict(_serialise.budget_to_dict(budget)) == budget
+
+
+@pytest.mark.parametrize("manifold", MANIFOLDS)
+def test_mechanisms(manifold):
+    ball = Ball(manifold, manifold.origin, 0.5)
+    mechanisms = [
+        TangentGaussian(manifold, 1 / 3, base=ball.center),
+        TangentLaplace(manifold, 1 / 3, base=ball.center),
+    ]
+    if not isinstance(manifold, SPDAffineInvariant):
+        mechanisms += [
+            RiemannianLaplace(manifold, 0.1),
+            RiemannianLaplace(manifold, 0.1, ball=ball),
+            RiemannianGaussian(manifold, 0.1),
+        ]
+    for mechanism in mechanisms:
+        document = _serialise.mechanism_to_dict(mechanism)
+        assert _serialise.mechanism_from_dict(document, ball) == mechanism
+
+
+def test_balls():
+    ball = Ball(Sphere(2), [0, 0.6, 0.8], 1 / 3)
+    document = {"center": ball.center.tolist(), "radius": ball.radius}
+    assert _serialise.ball_from_dict(ball.manifold, document) == ball
+
+
+def test_unknown_names_are_refused():
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    with pytest.raises(InvalidParameterError, match="Torus"):
+        _serialise.manifold_from_dict({"type": "Torus"})
+    with pytest.raises(InvalidParameterError, match="Blessing"):
+        _serialise.budget_from_dict({"type": "Blessing"})
+    with pytest.raises(InvalidParameterError, match="magic"):
+        _serialise.mechanism_from_dict({"name": "magic", "sigma": 1.0}, ball)
+    with pytest.raises(InvalidParameterError, match="restricted"):
+        _serialise.mechanism_from_dict(
+            {"name": "tangent-laplace", "sigma": 1.0, "restricted_to_ball": True}, ball
+        )
+    assert np.isfinite(ball.radius)

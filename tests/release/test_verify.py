@@ -1,0 +1,90 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    GDP,
+    ApproxDP,
+    Ball,
+    PureDP,
+    Release,
+    SPDLogEuclidean,
+    Sphere,
+    private_mean,
+    verify,
+)
+from riemdp.mechanisms import RiemannianLaplace
+
+
+def release_of(manifold=None, budget=None, **options):
+    manifold = manifold or Sphere(2)
+    ball = Ball(manifold, manifold.origin, 0.7)
+    points = np.broadcast_to(manifold.origin, (40, *manifold.point_shape))
+    return private_mean(points, ball, budget or PureDP(1.0), **options)
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        release_of(),
+        release_of(mechanism="tangent-laplace"),
+        release_of(SPDLogEuclidean(2), ApproxDP(1.0, 1e-6)),
+        release_of(SPDLogEuclidean(2), GDP(1.0), mechanism="tangent-gaussian"),
+    ],
+)
+def test_true_releases_pass(release):
+    verification = verify(release)
+    assert verification.passed
+    assert {check.name for check in verification.checks} >= {"sensitivity", "guarantee", "value"}
+
+
+def failed(release):
+    return {check.name for check in verify(release).checks if not check.passed}
+
+
+def test_half_the_noise_fails():
+    release = release_of()
+    weak = RiemannianLaplace(release.ball.manifold, release.sigma / 2)
+    assert failed(replace(release, mechanism=weak)) == {"guarantee"}
+    barely = RiemannianLaplace(release.ball.manifold, release.sigma * (1 - 1e-12))
+    assert failed(replace(release, mechanism=barely)) == {"guarantee"}
+
+
+def test_half_the_sensitivity_fails():
+    release = release_of()
+    assert failed(replace(release, sensitivity=release.sensitivity / 2)) == {"sensitivity"}
+
+
+def test_a_larger_claim_fails():
+    assert failed(replace(release_of(), guarantee=PureDP(0.999))) == {"guarantee"}
+
+
+def test_fewer_records_fail():
+    assert "guarantee" in failed(replace(release_of(), n=20))
+    assert {"sensitivity", "guarantee"} <= failed(replace(release_of(), n=0))
+
+
+def test_other_tampering_fails():
+    release = release_of()
+    assert failed(replace(release, value=-release.value)) == {"value"}
+    assert failed(replace(release, adjacency="add-remove")) == {"adjacency"}
+    assert failed(replace(release, summary="tangent-mean")) == {"summary"}
+    assert failed(replace(release, proven=False)) == {"proof"}
+    assert failed(replace(release, reproducible=True)) == {"randomness"}
+    assert failed(replace(release, tol=0.0)) == {"sensitivity", "guarantee"}
+
+
+def test_seeded_releases_verify_but_say_not_private():
+    release = release_of(generator=np.random.default_rng(0))
+    verification = verify(release)
+    assert verification.passed
+    assert any("NOT private" in check.detail for check in verification.checks)
+
+
+@pytest.mark.parametrize("key", ["expected_distance", "error_quantile_95"])
+def test_an_error_that_does_not_follow_fails(key):
+    document = json.loads(release_of().to_json())
+    document[key] *= 0.5
+    assert failed(Release.from_json(json.dumps(document))) == {"error"}
