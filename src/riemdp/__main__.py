@@ -1,0 +1,5 @@
+"""``python -m riemdp``."""
+
+from riemdp.cli import main
+
+main()

@@ -1,0 +1,87 @@
+"""``riemdp mean``: a private mean of the records in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from riemdp.cli._io import check_output, read_array, write_array
+from riemdp.cli._options import (
+    CurvatureOption,
+    DeltaOption,
+    EpsilonOption,
+    ManifoldOption,
+    MechanismName,
+    MuOption,
+    RadiusOption,
+    RhoOption,
+    budget_of,
+    center_of,
+    records_of,
+)
+from riemdp.cli._output import print_release, warn, working
+from riemdp.manifolds import Ball
+from riemdp.release import private_mean
+
+
+def mean(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Records: .npy or .npz of shape (n, ...), or .csv with one record in a row "
+            "(matrices flattened). The dimension is read from it."
+        ),
+    ],
+    *,
+    manifold: ManifoldOption,
+    center: Annotated[
+        str,
+        typer.Option(
+            help="Public centre of the ball: a file with one point, or identity (spd), "
+            "origin (euclidean, hyperbolic), north-pole (sphere)."
+        ),
+    ],
+    radius: RadiusOption,
+    epsilon: EpsilonOption = None,
+    delta: DeltaOption = None,
+    mu: MuOption = None,
+    rho: RhoOption = None,
+    mechanism: Annotated[
+        MechanismName, typer.Option(help="auto takes the one with the least expected distance.")
+    ] = MechanismName.AUTO,
+    curvature: CurvatureOption = None,
+    key: Annotated[str | None, typer.Option(help="Array of an .npz that holds several.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the released point there (.npy or .csv).")
+    ] = None,
+    release: Annotated[
+        Path | None, typer.Option(help="Write the release with its guarantee there (.json).")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Reproducible noise, for tests: NOT PRIVATE.")
+    ] = None,
+) -> None:
+    """Release a private mean of the records in FILE.
+
+    The ball and the budget must not be chosen by looking at the records. Records outside the
+    ball are projected onto it.
+    """
+    check_output(output, (".npy", ".csv"))
+    check_output(release, (".json",))
+    budget = budget_of(epsilon, delta, mu, rho)
+    space, points = records_of(read_array(file, key), file, manifold, curvature)
+    ball = Ball(space, center_of(center, space), radius)
+    generator = None
+    if seed is not None:
+        warn("--seed makes the noise reproducible: this release is not private")
+        generator = np.random.default_rng(seed)
+    with working(f"Private mean of {len(points)} records"):
+        result = private_mean(points, ball, budget, mechanism=mechanism.value, generator=generator)
+    if release is not None:
+        release.write_text(result.to_json() + "\n", encoding="utf-8")
+    if output is not None:
+        write_array(output, result.value)
+    print_release(result)

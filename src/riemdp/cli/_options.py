@@ -1,0 +1,188 @@
+"""Options that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp.cli._io import read_point
+from riemdp.manifolds import (
+    Euclidean,
+    Hyperbolic,
+    Manifold,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class ManifoldName(StrEnum):
+    """The manifolds that the command line knows."""
+
+    EUCLIDEAN = "euclidean"
+    SPHERE = "sphere"
+    HYPERBOLIC = "hyperbolic"
+    SPD_LOG_EUCLIDEAN = "spd-log-euclidean"
+    SPD_AFFINE_INVARIANT = "spd-affine-invariant"
+
+    @property
+    def is_spd(self) -> bool:
+        """Whether points are symmetric positive definite matrices."""
+        return self.startswith("spd")
+
+
+class MechanismName(StrEnum):
+    """The mechanisms that the command line knows, ``auto`` for the one with the least error."""
+
+    AUTO = "auto"
+    RIEMANNIAN_LAPLACE = "riemannian-laplace"
+    RIEMANNIAN_GAUSSIAN = "riemannian-gaussian"
+    TANGENT_GAUSSIAN = "tangent-gaussian"
+    TANGENT_LAPLACE = "tangent-laplace"
+
+
+ManifoldOption = Annotated[ManifoldName, typer.Option("--manifold", help="Space of the data.")]
+RadiusOption = Annotated[
+    float, typer.Option(help="Radius of the public ball, in geodesic distance.")
+]
+CurvatureOption = Annotated[
+    float | None,
+    typer.Option(help="Sectional curvature: sphere (default 1) or hyperbolic (default -1)."),
+]
+DimOption = Annotated[
+    int | None, typer.Option(help="Dimension: euclidean, sphere (2 is the usual one), hyperbolic.")
+]
+SizeOption = Annotated[int | None, typer.Option(help="Rows of a matrix: the spd spaces.")]
+EpsilonOption = Annotated[float | None, typer.Option(help="Pure DP, or with --delta (ε, δ).")]
+DeltaOption = Annotated[float | None, typer.Option(help="δ of (ε, δ) differential privacy.")]
+MuOption = Annotated[float | None, typer.Option(help="μ of Gaussian differential privacy.")]
+RhoOption = Annotated[float | None, typer.Option(help="ρ of zero-concentrated DP.")]
+
+
+def budget_of(
+    epsilon: float | None, delta: float | None, mu: float | None, rho: float | None
+) -> Budget:
+    """Return the one budget that the options name.
+
+    Raises
+    ------
+    InvalidParameterError
+        If they name none or more than one.
+    InvalidBudgetError
+        If a value lies outside its domain.
+    """
+    if (epsilon is not None) + (mu is not None) + (rho is not None) != 1:
+        raise InvalidParameterError(
+            "give one budget: --epsilon, --epsilon with --delta, --mu, or --rho"
+        )
+    if delta is not None and epsilon is None:
+        raise InvalidParameterError("--delta goes with --epsilon")
+    if mu is not None:
+        return GDP(mu)
+    if rho is not None:
+        return ZCDP(rho)
+    assert epsilon is not None
+    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+
+
+def manifold_of(
+    name: ManifoldName, dim: int | None, size: int | None, curvature: float | None
+) -> Manifold:
+    """Return the manifold that the options name.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the dimension is missing or of the wrong kind, or the curvature does not belong here.
+    """
+    wanted, other = ("--size", dim) if name.is_spd else ("--dim", size)
+    number = size if name.is_spd else dim
+    if number is None or other is not None:
+        raise InvalidParameterError(f"{name} needs {wanted}, and no other dimension")
+    constructors: dict[ManifoldName, Any] = {
+        ManifoldName.EUCLIDEAN: Euclidean,
+        ManifoldName.SPHERE: Sphere,
+        ManifoldName.HYPERBOLIC: Hyperbolic,
+        ManifoldName.SPD_LOG_EUCLIDEAN: SPDLogEuclidean,
+        ManifoldName.SPD_AFFINE_INVARIANT: SPDAffineInvariant,
+    }
+    manifold: Manifold
+    if curvature is None:
+        manifold = constructors[name](number)
+    elif name in (ManifoldName.SPHERE, ManifoldName.HYPERBOLIC):
+        manifold = constructors[name](number, curvature)
+    else:
+        raise InvalidParameterError("--curvature is for sphere and hyperbolic")
+    return manifold
+
+
+def records_of(
+    array: NDArray[Any], path: Path, name: ManifoldName, curvature: float | None
+) -> tuple[Manifold, NDArray[Any]]:
+    """Return the manifold whose dimension fits the array, and the array as its records.
+
+    Rows of a ``.csv`` are flattened matrices on the spd spaces.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the array is empty or its shape is not that of a stack of points.
+    """
+    if array.size == 0:
+        raise NotOnManifoldError(f"{path.name} holds no records")
+    size = array.shape[-1] if array.ndim else 0
+    if name.is_spd:
+        if path.suffix.lower() == ".csv":
+            size = math.isqrt(size)
+            if size * size != array.shape[1]:
+                raise NotOnManifoldError(
+                    f"a row of {path.name} must be a flattened square matrix, "
+                    f"got {array.shape[1]} numbers"
+                )
+            array = array.reshape(-1, size, size)
+        if array.ndim != 3 or array.shape[1] != size:
+            raise NotOnManifoldError(
+                f"{name} data must have shape (n, k, k), got {array.shape} in {path.name}"
+            )
+        return manifold_of(name, None, size, curvature), array
+    flat = name is ManifoldName.EUCLIDEAN
+    if array.ndim != 2 or (not flat and size < 2):
+        columns = "d" if flat else "d + 1"
+        raise NotOnManifoldError(
+            f"{name} data must have shape (n, {columns}), got {array.shape} in {path.name}"
+        )
+    return manifold_of(name, size if flat else size - 1, None, curvature), array
+
+
+def center_of(center: str, manifold: Manifold) -> NDArray[np.float64]:
+    """Return the centre of the ball: the space's own named point, or the one in a file.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the name belongs to another space.
+    NotOnManifoldError
+        If the file does not hold a point of the space.
+    """
+    match manifold:
+        case Sphere():
+            name = "north-pole"
+        case Euclidean() | Hyperbolic():
+            name = "origin"
+        case _:
+            name = "identity"
+    if center == name:
+        return manifold.origin
+    if center in ("origin", "north-pole", "identity"):
+        raise InvalidParameterError(f"--center {center} is not of this space; its own is {name}")
+    return manifold.validate(read_point(Path(center), manifold.point_shape))

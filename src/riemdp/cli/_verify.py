@@ -1,0 +1,38 @@
+"""``riemdp verify``: recompute the guarantee of a written release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp.cli._output import describe, warn
+from riemdp.release import Release
+from riemdp.release import verify as check
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(help="A release that riemdp mean --release wrote.")],
+) -> None:
+    """Recompute the guarantee of a release from its public fields.
+
+    It shows that the stated guarantee follows from ball, n, mechanism and sigma. It cannot show
+    that the value was drawn that way, nor that the ball was chosen without looking at the data.
+    """
+    try:
+        release = Release.from_json(file.read_text(encoding="utf-8"))
+    except RiemdpError:
+        raise
+    except (ValueError, OverflowError, RecursionError):  # not text, or numbers that are none
+        raise InvalidParameterError(f"{file.name} is not a release") from None
+    verification = check(release)
+    for item in verification.checks:
+        typer.echo(f"{'ok  ' if item.passed else 'FAIL'}  {item.name:<12} {item.detail}")
+    if not verification.passed:
+        warn("the release does not verify")
+        raise typer.Exit(1)
+    typer.echo(f"{describe(release.guarantee)} holds for a {release.summary} drawn that way")
+    if not release.private:
+        warn("the noise was seeded: this release is not private")

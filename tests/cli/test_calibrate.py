@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import riemdp as library
+
+MATRICES = ("--manifold", "spd-log-euclidean", "--size", 3)
+SPHERE = ("--manifold", "sphere", "--dim", 2)
+BUDGET = ("--epsilon", 1, "--delta", 1e-6)
+
+
+def field(result, name):
+    assert result.exit_code == 0, result.output
+    return re.search(rf"^{name} +(.*)$", result.stdout, flags=re.MULTILINE)[1]
+
+
+def test_sigma_is_that_of_the_library(riemdp):
+    result = riemdp(
+        "calibrate", "--mechanism", "tangent-gaussian", *MATRICES, "--sensitivity", 1, *BUDGET
+    )
+    expected = library.TangentGaussian.calibrate(
+        library.SPDLogEuclidean(3), 1.0, library.ApproxDP(1.0, 1e-6)
+    )
+    assert float(field(result, "sigma")) == expected.sigma
+    assert expected.sigma == pytest.approx(4.224678889, rel=1e-8)
+    assert field(result, "guarantee") == "ε = 1, δ = 1e-06"
+    assert field(result, "expected distance") == f"{expected.expected_distance():.6g}"
+
+
+@pytest.mark.parametrize("mechanism", ["riemannian-laplace", "tangent-laplace", "tangent-gaussian"])
+def test_radius_and_n_give_what_a_release_uses(riemdp, mechanism):
+    result = riemdp(
+        "calibrate", "--mechanism", mechanism, *SPHERE, "--radius", 0.7, "--n", 100, *BUDGET
+    )
+    release = library.private_mean(
+        [[0.0, 0.0, 1.0]] * 100,
+        library.Ball(library.Sphere(2), [0.0, 0.0, 1.0], 0.7),
+        library.ApproxDP(1.0, 1e-6),
+        mechanism=mechanism,
+    )
+    assert float(field(result, "sigma")) == release.sigma
+    assert float(field(result, "sensitivity")) == release.sensitivity
+    assert release.summary in field(result, "mechanism")
+
+
+def test_curved_tangent_mechanism_by_sensitivity(riemdp):
+    result = riemdp(
+        "calibrate", "--mechanism", "tangent-laplace", *SPHERE, "--sensitivity", 2, "--epsilon", 4
+    )
+    assert float(field(result, "sigma")) == pytest.approx(0.5, rel=1e-12)
+
+
+def test_exit_codes(riemdp, fails):
+    laplace = ("calibrate", "--mechanism", "riemannian-laplace", *SPHERE, "--epsilon", 1)
+    for arguments in ((), ("--radius", 1), ("--n", 5), ("--sensitivity", 1, "--n", 5)):
+        assert "give --sensitivity, or --radius and --n" in fails(2, *laplace, *arguments)
+    assert "sensitivity" in fails(2, *laplace, "--sensitivity", -1)
+    assert "riemdp plan" in fails(2, "calibrate", "--mechanism", "auto", *SPHERE, "--epsilon", 1)
+    gaussian = ("calibrate", "--mechanism", "tangent-gaussian", *SPHERE, "--sensitivity", 1)
+    assert "pure" in fails(3, *gaussian, "--epsilon", 1)
+    assert riemdp("calibrate", *SPHERE, "--epsilon", 1).exit_code == 2
+
+
+def test_laplace_without_normaliser_exits_with_3(fails):
+    message = fails(
+        3, "calibrate", "--mechanism", "riemannian-laplace", "--manifold", "hyperbolic",
+        "--dim", 3, "--sensitivity", 1, "--epsilon", 1,
+    )  # fmt: skip
+    assert "normaliser" in message

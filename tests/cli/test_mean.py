@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import riemdp as library
+from riemdp.mechanisms import MECHANISMS
+
+BALL = ("--manifold", "spd-log-euclidean", "--center", "identity", "--radius", 2)
+BUDGET = ("--epsilon", 1, "--delta", 1e-6)
+
+
+def test_writes_the_release_it_prints(riemdp, matrices, tmp_path):
+    output, document = tmp_path / "mean.npy", tmp_path / "release.json"
+    result = riemdp("mean", matrices, *BALL, *BUDGET, "--output", output, "--release", document)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    value = np.load(output)
+    release = library.Release.from_json(document.read_text(encoding="utf-8"))
+    np.testing.assert_array_equal(release.value, value)
+    assert release.private
+    assert release.guarantee == library.ApproxDP(1.0, 1e-6)
+    assert release.n == 50
+    assert release.ball.manifold == library.SPDLogEuclidean(3)
+    assert release.ball.radius == 2.0
+    np.testing.assert_array_equal(release.ball.center, np.eye(3))
+    for shown in ("ε = 1, δ = 1e-06", "replace-one", "frechet-mean of n = 50", "secure generator"):
+        assert shown in result.stdout
+    printed = result.stdout.split("secure generator")[1].replace("[", " ").replace("]", " ")
+    np.testing.assert_array_equal(np.array(printed.split(), dtype=float).reshape(3, 3), value)
+
+
+def test_is_the_mean_of_the_library(riemdp, matrices, tmp_path):
+    output = tmp_path / "mean.csv"
+    result = riemdp(
+        "mean", matrices, *BALL, "--mu", 1, "--mechanism", "tangent-gaussian",
+        "--seed", 3, "--output", output,
+    )  # fmt: skip
+    assert result.exit_code == 0
+    expected = library.private_mean(
+        np.load(matrices),
+        library.Ball(library.SPDLogEuclidean(3), np.eye(3), 2.0),
+        library.GDP(1.0),
+        mechanism="tangent-gaussian",
+        generator=np.random.default_rng(3),
+    )
+    np.testing.assert_array_equal(np.loadtxt(output, delimiter=",").reshape(3, 3), expected.value)
+
+
+def test_seeded_release_is_marked_everywhere(riemdp, matrices, tmp_path):
+    document = tmp_path / "release.json"
+    result = riemdp("mean", matrices, *BALL, *BUDGET, "--seed", 1, "--release", document)
+    assert "not private" in result.stderr
+    assert "NOT private" in result.stdout
+    assert json.loads(document.read_text(encoding="utf-8"))["private"] is False
+
+
+def test_two_runs_differ_and_two_seeded_ones_do_not(riemdp, matrices):
+    private = {riemdp("mean", matrices, *BALL, *BUDGET).stdout for _ in range(2)}
+    seeded = {riemdp("mean", matrices, *BALL, *BUDGET, "--seed", 1).stdout for _ in range(2)}
+    assert len(private) == 2
+    assert len(seeded) == 1
+
+
+def test_every_budget_and_mechanism(riemdp, matrices):
+    for budget in (("--epsilon", 1), BUDGET, ("--mu", 1), ("--rho", 0.5)):
+        assert riemdp("mean", matrices, *BALL, *budget).exit_code == 0
+    for name in ("auto", *MECHANISMS):
+        result = riemdp("mean", matrices, *BALL, *BUDGET, "--mechanism", name)
+        assert result.exit_code == 0
+        assert name in result.stdout or name == "auto"
+
+
+@pytest.mark.parametrize(
+    ("space", "rows"),
+    [
+        (("euclidean", "origin", 1), [[0.1, 0.2], [0.3, -0.2]]),
+        (("sphere", "north-pole", 0.5), [[0, 0, 1], [0, 0.6, 0.8]]),
+        (("sphere", "north-pole", 0.5), [[0, 1], [0.6, 0.8]]),
+        (("hyperbolic", "origin", 0.5), [[1, 0, 0], [1.25, 0.75, 0]]),
+        (("spd-log-euclidean", "identity", 1), [[1, 0, 0, 1], [2, 0.5, 0.5, 1]]),
+        (("spd-affine-invariant", "identity", 1), [[1, 0, 0, 1], [2, 0.5, 0.5, 1]]),
+    ],
+)
+def test_every_space_from_csv(riemdp, tmp_path, space, rows):
+    manifold, center, radius = space
+    np.savetxt(tmp_path / "data.csv", np.repeat(rows, 50, axis=0), delimiter=",")
+    result = riemdp(
+        "mean", tmp_path / "data.csv", "--manifold", manifold, "--center", center,
+        "--radius", radius, "--epsilon", 1,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "of n = 100" in result.stdout
+
+
+def test_curvature_key_and_center_from_a_file(riemdp, tmp_path):
+    points = 0.5 * np.array([[0, 0, 1], [0, 0.6, 0.8]] * 50)
+    np.savez(tmp_path / "data.npz", other=np.zeros(3), points=points)
+    np.save(tmp_path / "center.npy", [0.0, 0.3, 0.4])
+    arguments = (
+        "mean", tmp_path / "data.npz", "--manifold", "sphere", "--curvature", 4,
+        "--center", tmp_path / "center.npy", "--radius", 0.3, "--epsilon", 1,
+    )  # fmt: skip
+    assert "curvature=4.0" in riemdp(*arguments, "--key", "points").stdout
+    assert riemdp(*arguments).exit_code == 2
+
+
+def test_bad_data_exit_with_2_and_show_no_value(fails, matrices, tmp_path):
+    array = np.load(matrices)
+    for change, condition in (
+        (np.nan, "NaN or infinite"),
+        (271828.0, "symmetric"),
+    ):
+        broken = array.copy()
+        broken[7, 0, 1] = change
+        np.save(tmp_path / "broken.npy", broken)
+        message = fails(2, "mean", tmp_path / "broken.npy", *BALL, *BUDGET)
+        assert "row 7" in message
+        assert condition in message
+        assert "271828" not in message
+    np.save(tmp_path / "empty.npy", np.zeros((0, 3, 3)))
+    assert "no records" in fails(2, "mean", tmp_path / "empty.npy", *BALL, *BUDGET)
+    np.save(tmp_path / "flat.npy", np.zeros((5, 9)))
+    assert "(n, k, k)" in fails(2, "mean", tmp_path / "flat.npy", *BALL, *BUDGET)
+
+
+def test_bad_usage_exits_with_2(riemdp, fails, matrices, tmp_path):
+    assert "give one budget" in fails(2, "mean", matrices, *BALL)
+    assert "--delta goes with" in fails(2, "mean", matrices, *BALL, "--mu", 1, "--delta", 0.1)
+    assert "No such file" in fails(2, "mean", tmp_path / "none.npy", *BALL, *BUDGET)
+    assert "must end in" in fails(2, "mean", matrices, *BALL, *BUDGET, "--output", "mean.txt")
+    assert "radius" in fails(2, "mean", matrices, *BALL[:-1], -1, *BUDGET)
+    sphere = ("--manifold", "sphere", *BALL[2:])
+    assert "(n, d + 1)" in fails(2, "mean", matrices, *sphere, *BUDGET)
+    for arguments in (BALL[:4], (*BALL, "--mechanism", "none"), (*BALL, "--seed", -1), ("--what",)):
+        result = riemdp("mean", matrices, *arguments, *BUDGET)
+        assert result.exit_code == 2
+        assert "Traceback" not in result.output
+
+
+def test_ball_beyond_the_limit_exits_with_2(fails, tmp_path):
+    np.save(tmp_path / "points.npy", [[0.0, 0.0, 1.0]] * 10)
+    message = fails(
+        2, "mean", tmp_path / "points.npy", "--manifold", "sphere", "--center", "north-pole",
+        "--radius", 1.6, "--epsilon", 1, "--mechanism", "riemannian-laplace",
+    )  # fmt: skip
+    assert "radius" in message
+
+
+def test_bad_budget_exits_with_3(fails, matrices):
+    for budget in (("--epsilon", 0), ("--epsilon", "nan"), ("--epsilon", 1, "--delta", 1)):
+        fails(3, "mean", matrices, *BALL, *budget)
+    for budget in (("--mu", -1), ("--rho", "inf")):
+        fails(3, "mean", matrices, *BALL, *budget)
+    gaussian = ("--mechanism", "tangent-gaussian")
+    assert "pure" in fails(3, "mean", matrices, *BALL, "--epsilon", 1, *gaussian)
+
+
+def test_not_attainable_exits_with_3(fails, tmp_path):
+    np.save(tmp_path / "points.npy", [[1.0, 0.0, 0.0, 0.0]] * 2)
+    message = fails(
+        3, "mean", tmp_path / "points.npy", "--manifold", "hyperbolic", "--center", "origin",
+        "--radius", 1, "--epsilon", 0.1, "--mechanism", "riemannian-laplace",
+    )  # fmt: skip
+    assert "normaliser" in message
+
+
+def test_nothing_is_written_when_it_fails(fails, matrices, tmp_path):
+    output, document = tmp_path / "mean.npy", tmp_path / "release.json"
+    fails(3, "mean", matrices, *BALL, "--epsilon", -1, "--output", output, "--release", document)
+    assert not output.exists()
+    assert not document.exists()
+
+
+def test_output_tells_nothing_of_clipping(riemdp, matrices, tmp_path):
+    # All records in the ball, or most of them outside: but for the value the output is the same.
+    shown = []
+    for factor in (1.0, 50.0):
+        np.save(tmp_path / "data.npy", factor * np.load(matrices))
+        result = riemdp("mean", tmp_path / "data.npy", *BALL, *BUDGET)
+        shown.append(result.stdout.split("secure generator")[0] + result.stderr)
+    assert shown[0] == shown[1]

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
+from riemdp.cli._options import ManifoldName, budget_of, center_of, manifold_of, records_of
+from riemdp.manifolds import Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
+from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP
+
+NPY, CSV = Path("a.npy"), Path("a.csv")
+
+
+def test_budgets():
+    assert budget_of(1.0, None, None, None) == PureDP(1.0)
+    assert budget_of(1.0, 1e-6, None, None) == ApproxDP(1.0, 1e-6)
+    assert budget_of(None, None, 0.5, None) == GDP(0.5)
+    assert budget_of(None, None, None, 0.5) == ZCDP(0.5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (None, None, None, None),
+        (1.0, None, 1.0, None),
+        (1.0, 0.1, None, 1.0),
+        (None, None, 1.0, 1.0),
+    ],
+)
+def test_one_budget_exactly(options):
+    with pytest.raises(InvalidParameterError, match="give one budget"):
+        budget_of(*options)
+
+
+def test_delta_alone_is_refused():
+    with pytest.raises(InvalidParameterError, match="--delta goes with --epsilon"):
+        budget_of(None, 1e-6, 1.0, None)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (0.0, None, None, None),
+        (1.0, 1.0, None, None),
+        (None, None, -1.0, None),
+        (math.nan,) + 3 * (None,),
+    ],
+)
+def test_values_outside_their_domain(options):
+    with pytest.raises(InvalidBudgetError):
+        budget_of(*options)
+
+
+def test_manifolds():
+    assert manifold_of(ManifoldName.EUCLIDEAN, 3, None, None) == Euclidean(3)
+    assert manifold_of(ManifoldName.SPHERE, 2, None, None) == Sphere(2)
+    assert manifold_of(ManifoldName.SPHERE, 2, None, 4.0) == Sphere(2, 4.0)
+    assert manifold_of(ManifoldName.HYPERBOLIC, 2, None, -0.5) == Hyperbolic(2, -0.5)
+    assert manifold_of(ManifoldName.SPD_LOG_EUCLIDEAN, None, 3, None) == SPDLogEuclidean(3)
+    assert manifold_of(ManifoldName.SPD_AFFINE_INVARIANT, None, 3, None) == SPDAffineInvariant(3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((ManifoldName.SPHERE, None, None, None), "sphere needs --dim"),
+        ((ManifoldName.SPHERE, 2, 3, None), "sphere needs --dim"),
+        ((ManifoldName.SPD_LOG_EUCLIDEAN, 3, None, None), "spd-log-euclidean needs --size"),
+        ((ManifoldName.EUCLIDEAN, 3, None, 1.0), "--curvature is for sphere and hyperbolic"),
+        ((ManifoldName.SPHERE, 2, None, -1.0), "curvature of a sphere must be positive"),
+        ((ManifoldName.EUCLIDEAN, 0, None, None), "positive integer"),
+    ],
+)
+def test_manifolds_that_do_not_exist(arguments, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        manifold_of(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("shape", "path", "name", "manifold", "records"),
+    [
+        ((5, 3), NPY, "euclidean", Euclidean(3), (5, 3)),
+        ((5, 1), CSV, "euclidean", Euclidean(1), (5, 1)),
+        ((5, 3), CSV, "sphere", Sphere(2), (5, 3)),
+        ((1, 2), NPY, "sphere", Sphere(1), (1, 2)),
+        ((5, 4), NPY, "hyperbolic", Hyperbolic(3), (5, 4)),
+        ((5, 2, 2), NPY, "spd-log-euclidean", SPDLogEuclidean(2), (5, 2, 2)),
+        ((5, 9), CSV, "spd-affine-invariant", SPDAffineInvariant(3), (5, 3, 3)),
+        ((5, 1), CSV, "spd-log-euclidean", SPDLogEuclidean(1), (5, 1, 1)),
+    ],
+)
+def test_dimensions_come_from_the_file(shape, path, name, manifold, records):
+    found, array = records_of(np.zeros(shape), path, ManifoldName(name), None)
+    assert found == manifold
+    assert array.shape == records
+
+
+def test_csv_matrices_are_read_row_by_row():
+    array = np.arange(8.0).reshape(2, 4)
+    _, matrices = records_of(array, CSV, ManifoldName.SPD_LOG_EUCLIDEAN, None)
+    np.testing.assert_array_equal(matrices[1], [[4, 5], [6, 7]])
+
+
+@pytest.mark.parametrize(
+    ("shape", "path", "name", "message"),
+    [
+        ((0, 3), NPY, "euclidean", "no records"),
+        ((), NPY, "euclidean", r"shape \(n, d\), got \(\)"),
+        ((5,), NPY, "euclidean", r"shape \(n, d\), got \(5,\)"),
+        ((5, 1), NPY, "sphere", r"shape \(n, d \+ 1\)"),
+        ((5, 3, 3), NPY, "hyperbolic", r"shape \(n, d \+ 1\)"),
+        ((5, 9), NPY, "spd-log-euclidean", r"shape \(n, k, k\), got \(5, 9\)"),
+        ((5, 2, 3), NPY, "spd-log-euclidean", r"shape \(n, k, k\)"),
+        ((5, 8), CSV, "spd-log-euclidean", "flattened square matrix, got 8"),
+    ],
+)
+def test_shapes_that_are_not_records(shape, path, name, message):
+    with pytest.raises(NotOnManifoldError, match=message):
+        records_of(np.zeros(shape), path, ManifoldName(name), None)
+
+
+@pytest.mark.parametrize(
+    ("manifold", "name", "point"),
+    [
+        (Euclidean(2), "origin", [0, 0]),
+        (Sphere(2), "north-pole", [0, 0, 1]),
+        (Sphere(1, 4.0), "north-pole", [0, 0.5]),
+        (Hyperbolic(2), "origin", [1, 0, 0]),
+        (Hyperbolic(2, -4.0), "origin", [0.5, 0, 0]),
+        (SPDLogEuclidean(2), "identity", np.eye(2)),
+        (SPDAffineInvariant(3), "identity", np.eye(3)),
+    ],
+)
+def test_named_centers(manifold, name, point):
+    center = center_of(name, manifold)
+    np.testing.assert_allclose(center, point, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(manifold.validate(center), point, rtol=0, atol=1e-15)
+
+
+def test_center_of_another_space():
+    with pytest.raises(InvalidParameterError, match="its own is north-pole"):
+        center_of("identity", Sphere(2))
+    with pytest.raises(InvalidParameterError, match="its own is identity"):
+        center_of("origin", SPDLogEuclidean(2))
+
+
+def test_center_from_a_file(tmp_path):
+    (tmp_path / "c.csv").write_text("0,1,0\n")
+    np.testing.assert_array_equal(center_of(str(tmp_path / "c.csv"), Sphere(2)), [0, 1, 0])
+    with pytest.raises(NotOnManifoldError, match="norm"):
+        center_of(str(tmp_path / "c.csv"), Sphere(2, 4.0))
+    with pytest.raises(NotOnManifoldError, match="shape"):
+        center_of(str(tmp_path / "c.csv"), Sphere(3))
+    with pytest.raises(FileNotFoundError):
+        center_of(str(tmp_path / "none.csv"), Sphere(2))
+    with pytest.raises(InvalidParameterError, match=r"\.npy, \.npz or \.csv"):
+        center_of("centre", Sphere(2))

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from riemdp.cli._options import MechanismName
+from riemdp.cli._output import counted, describe, print_fields, print_table, warn, working
+from riemdp.mechanisms import MECHANISMS
+from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_mechanism_names_are_those_of_the_library():
+    assert list(MechanismName) == ["auto", *MECHANISMS]
+
+
+@pytest.mark.parametrize(
+    ("budget", "text"),
+    [
+        (PureDP(0.5), "ε = 0.5"),
+        (ApproxDP(1.0, 1e-6), "ε = 1, δ = 1e-06"),
+        (GDP(1 / 3), "μ = 0.333333"),
+        (ZCDP(2.0), "ρ = 2"),
+        (ZCDP(2.0, 0.1), "ρ = 2, ξ = 0.1"),
+    ],
+)
+def test_budgets_as_text(budget, text):
+    assert describe(budget) == text
+
+
+def test_a_budget_of_another_kind_speaks_for_itself():
+    class Other(Budget):
+        delta_at = epsilon_at = None
+
+        def __str__(self):
+            return "other"
+
+    assert describe(Other()) == "other"
+
+
+def test_tables_are_not_cut_and_not_marked_up(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    print_table(("name", "number"), [("[bold]" + 60 * "x", "1"), ("b", 60 * "2")])
+    out, err = capsys.readouterr()
+    assert "[bold]" + 60 * "x" in out
+    assert 60 * "2" in out
+    assert err == ""
+
+
+def test_fields_line_up(capsys):
+    print_fields([("a", "1"), ("long name", "2")])
+    assert capsys.readouterr().out == "a          1\nlong name  2\n"
+
+
+def test_warnings_go_to_stderr(capsys):
+    warn("beware")
+    assert capsys.readouterr() == ("", "riemdp: beware\n")
+
+
+def test_progress_is_silent_off_a_terminal(capsys):
+    with working("task"):
+        pass
+    assert list(counted(iter("abc"), 3, "steps")) == ["a", "b", "c"]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with working("task"):
+        pass
+    assert "task" in screen.getvalue()
+    assert list(counted(iter("abc"), 3, "steps")) == ["a", "b", "c"]
+    assert "steps" in screen.getvalue()
+    assert capsys.readouterr().out == ""
+
+
+def test_the_work_may_fail_under_the_progress(capsys):
+    with pytest.raises(ValueError, match="stop"), working("task"):
+        raise ValueError("stop")
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture(params=[("--epsilon", 1), ("--mu", 1), ("--epsilon", 1, "--delta", 1e-6)])
+def release(request, riemdp, matrices, tmp_path):
+    path = tmp_path / "release.json"
+    result = riemdp(
+        "mean", matrices, "--manifold", "spd-log-euclidean", "--center", "identity",
+        "--radius", 2, *request.param, "--release", path,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    return path
+
+
+def change(path, *keys, by):
+    document = json.loads(path.read_text(encoding="utf-8"))
+    part = document
+    for key in keys[:-1]:
+        part = part[key]
+    part[keys[-1]] = by(part[keys[-1]])
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
+def test_round_trip(riemdp, release):
+    result = riemdp("verify", release)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "FAIL" not in result.stdout
+    assert "= 1" in result.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("keys", "by", "check"),
+    [
+        (("mechanism", "sigma"), lambda x: 0.99 * x, "guarantee"),
+        (("n",), lambda x: x - 1, "sensitivity"),
+        (("ball", "radius"), lambda x: 1.01 * x, "sensitivity"),
+        (("sensitivity",), lambda x: 0.99 * x, "sensitivity"),
+        (("tol",), lambda x: 2 * x, "sensitivity"),
+        (("summary",), lambda _: "tangent-mean", "summary"),
+        (("adjacency",), lambda _: "add-remove", "adjacency"),
+        (("value",), lambda _: [[100.0, 0, 0], [0, 100, 0], [0, 0, 100]], "value"),
+        (("proven",), lambda _: False, "proof"),
+        (("reproducible",), lambda _: True, "randomness"),
+    ],
+)
+def test_tampered(riemdp, release, keys, by, check):
+    change(release, *keys, by=by)
+    result = riemdp("verify", release)
+    assert result.exit_code == 1
+    assert f"FAIL  {check}" in result.stdout
+    assert "does not verify" in result.stderr
+
+
+def test_stronger_claim(riemdp, release):
+    parameter = "mu" if "mu" in release.read_text(encoding="utf-8") else "epsilon"
+    change(release, "guarantee", parameter, by=lambda x: 0.99 * x)
+    result = riemdp("verify", release)
+    assert result.exit_code == 1
+    assert "FAIL  guarantee" in result.stdout
+
+
+def test_seeded_release(riemdp, release, matrices):
+    riemdp(
+        "mean", matrices, "--manifold", "spd-log-euclidean", "--center", "identity",
+        "--radius", 2, "--epsilon", 1, "--release", release, "--seed", 1,
+    )  # fmt: skip
+    result = riemdp("verify", release)
+    assert result.exit_code == 0
+    assert "not private" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no json", b"[]", b"{}", b"3", b'{"format": "other"}', b"\xff\xfe", b"[" * 100000],
+)
+def test_no_release(fails, tmp_path, content):
+    (tmp_path / "release.json").write_bytes(content)
+    fails(2, "verify", tmp_path / "release.json")
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        (("n",), "many"),
+        (("n",), 1e999),
+        (("mechanism", "name"), "none"),
+        (("mechanism", "sigma"), -1.0),
+        (("ball", "radius"), "wide"),
+        (("guarantee", "type"), "None"),
+        (("manifold", "k"), 4),
+        (("value",), [1.0]),
+    ],
+)
+def test_broken_fields(fails, release, keys, value):
+    change(release, *keys, by=lambda _: value)
+    fails(2, "verify", release)
+
+
+def test_missing_file(fails, tmp_path):
+    assert "No such file" in fails(2, "verify", tmp_path / "none.json")
