@@ -1,0 +1,69 @@
+# On a fresh clone: `make demo` shows the library at work, `make test` checks it.
+# Needs Python 3.11 or newer; another interpreter: `make PYTHON=python3.12 test`.
+
+PYTHON ?= python3
+VENV := .venv
+BENCH_VENV := .venv-bench
+BIN := $(VENV)/bin
+WORKERS ?= 2
+# One thread per process: tests run side by side, and benchmarks compare single threads.
+SINGLE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.NOTPARALLEL:
+.PHONY: help demo test test-slow bench docs lint clean distclean
+
+help:
+	@echo "make demo       private means of the bundled digit images: demo_output/"
+	@echo "make test       the tests, with coverage"
+	@echo "make test-slow  the statistical tests with a million draws"
+	@echo "make bench      speed against peers, in an environment of its own"
+	@echo "make docs       the documentation: docs/_build/html/index.html"
+	@echo "make lint       ruff, mypy, import-linter"
+	@echo "make clean      removes what the targets wrote; distclean also the environments"
+
+demo: $(VENV)/.installed-demo
+	$(BIN)/riemdp demo --output demo_output
+
+test: $(VENV)/.installed-test
+	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" --cov --cov-report=term
+
+test-slow: $(VENV)/.installed-test
+	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n $(WORKERS) -m slow
+
+bench: $(BENCH_VENV)/.installed-bench
+	$(SINGLE_THREAD) $(BENCH_VENV)/bin/python -m pytest benchmarks
+
+docs: $(VENV)/.installed-docs
+	$(SINGLE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+lint: $(VENV)/.installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+clean:
+	rm -rf demo_output docs/_build docs/gallery docs/api/generated docs/sg_execution_times.rst
+	rm -rf build dist htmlcov .benchmarks benchmark.json .hypothesis
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -f .coverage .coverage.*
+	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV) $(BENCH_VENV)
+
+# An environment per use, an installation per extra, repeated when the dependencies change.
+$(VENV)/bin/python $(BENCH_VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "riemdp needs Python 3.11 or newer; '$(PYTHON)' is older or missing." >&2; \
+		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv $(@D:/bin=)
+
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(BENCH_VENV)/.installed-%: pyproject.toml | $(BENCH_VENV)/bin/python
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,70 @@
+"""Sphinx configuration. Everything is built offline: no page of another project is fetched."""
+
+import os
+import re
+from importlib.metadata import version as installed_version
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+project = "riemdp"
+author = "The riemdp developers"
+copyright = "The riemdp developers"
+release = version = installed_version("riemdp")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["amsmath", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_default_options = {"members": True, "inherited-members": True}
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # types stand in the numpydoc sections
+# autosummary lists the members; numpydoc would list them a second time
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_.*\.py",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "plot_gallery": True,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "riemdp"
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+
+def escape_stars(*event):
+    """Let a docstring write the shape (*batch, dim): the star is no emphasis, outside literals."""
+    lines = event[-1]
+    for i, line in enumerate(lines):
+        parts = line.split("``")
+        parts[::2] = [re.sub(r"(?<![\\*\w])\*(?=\w)", r"\\*", part) for part in parts[::2]]
+        lines[i] = "``".join(parts)
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", escape_stars, priority=100)

@@ -1,0 +1,37 @@
+"""Every script of the gallery runs, and so does the example of the README."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
+def test_example_runs(script, monkeypatch, capsys):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    matplotlib = pytest.importorskip("matplotlib")
+    pytest.importorskip("sklearn")
+    matplotlib.use("Agg")
+    shown = []
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: shown.append(script))
+    try:
+        runpy.run_path(str(script))
+    finally:
+        matplotlib.pyplot.close("all")
+    assert shown
+    assert capsys.readouterr().out
+
+
+def test_readme_example_runs(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert names["release"].private
+    assert "riemannian-laplace" in capsys.readouterr().out

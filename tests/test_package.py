@@ -1,0 +1,120 @@
+"""The package as a whole: version, public names, import time, layers."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import riemdp
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_version_is_the_installed_one():
+    assert riemdp.__version__ == importlib.metadata.version("riemdp")
+
+
+def test_version_is_in_the_changelog_and_the_citation():
+    assert f"## [{riemdp.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"version: {riemdp.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_public_names_exist_once_and_are_documented():
+    names = riemdp.__all__
+    assert len(names) == len(set(names))
+    for name in names:
+        item = getattr(riemdp, name)
+        if name != "__version__":
+            assert item.__doc__, name
+
+
+def test_api_reference_lists_exactly_the_public_names():
+    text = (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
+    listed = re.findall(r"^   (\w+)$", text, flags=re.MULTILINE)
+    assert sorted(listed) == sorted(name for name in riemdp.__all__ if name != "__version__")
+
+
+def test_cited_proof_notes_exist():
+    notes = {path.stem for path in (ROOT / "docs" / "proofs").glob("*.md")}
+    cited = {
+        (path.name, note.removesuffix(".md"))
+        for path in (ROOT / "src").rglob("*.py")
+        for note in re.findall(r"docs/proofs/([\w.-]*\w)", path.read_text(encoding="utf-8"))
+    }
+    assert cited
+    assert sorted((module, note) for module, note in cited if note not in notes) == []
+
+
+def test_tests_named_in_proof_notes_exist():
+    named = {
+        (note.name, test)
+        for note in (ROOT / "docs" / "proofs").glob("*.md")
+        for test in re.findall(r"tests/[\w/]+\.py", note.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert sorted((note, test) for note, test in named if not (ROOT / test).exists()) == []
+
+
+def test_every_source_module_has_its_test_file():
+    package = ROOT / "src" / "riemdp"
+    missing = [
+        str(module.relative_to(package))
+        for module in package.rglob("_*.py")
+        if module.parent != package and module.name != "__init__.py"
+        if not (
+            ROOT
+            / "tests"
+            / module.parent.relative_to(package)
+            / f"test_{module.stem.lstrip('_')}.py"
+        ).exists()
+    ]
+    assert missing == []
+
+
+def _run(code: str) -> str:
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    return done.stdout
+
+
+def test_import_is_light():
+    code = (
+        "import time; start = time.process_time(); import riemdp; "
+        "print(time.process_time() - start)"
+    )
+    # The best of three: the first may compile, and the machine may be busy.
+    assert min(float(_run(code)) for _ in range(3)) <= 0.5
+
+
+def test_import_leaves_heavy_modules_alone():
+    loaded = set(json.loads(_run("import json, sys, riemdp; print(json.dumps(list(sys.modules)))")))
+    heavy = {
+        "matplotlib",
+        "randomgen",
+        "rich",
+        "scipy.linalg",
+        "scipy.optimize",
+        "scipy.stats",
+        "sklearn",
+        "typer",
+    }
+    assert loaded & heavy == set()
+
+
+def test_layers():
+    lint = Path(sys.executable).with_name("lint-imports")
+    if not lint.exists():
+        pytest.skip("import-linter is not installed here; `make lint` checks the layers")
+    done = subprocess.run(
+        [lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
