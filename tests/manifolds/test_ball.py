@@ -258,3 +258,34 @@ def test_projection_does_not_stretch_distances_on_hadamard_spaces(manifold, rand
     before, after = manifold.dist(a, b), manifold.dist(ball.project(a), ball.project(b))
     assert (after <= before + 1e-11).all()
     assert (after < before - 1e-3).any()
+
+
+def test_equal_balls_hash_alike_and_stay_read_only_through_pickle():
+    import pickle
+
+    ball = Ball(Euclidean(2), [0.0, -0.0], 1.0)
+    other = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    assert ball == other
+    assert hash(ball) == hash(other)
+    again = pickle.loads(pickle.dumps(ball))
+    assert again == ball
+    assert not again.center.flags.writeable
+
+
+def test_point_inverts_coordinates(random_points):
+    rng = np.random.default_rng(3)
+    for manifold in (Euclidean(3), Sphere(2, 4.0), Hyperbolic(3), SPDLogEuclidean(3)):
+        ball = Ball(manifold, random_points(manifold, rng), 0.4)
+        coordinates = 0.2 * rng.normal(size=(5, manifold.dim)) / np.sqrt(manifold.dim)
+        points = ball.point(coordinates)
+        np.testing.assert_allclose(ball.coordinates(points), coordinates, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [SPDLogEuclidean, SPDAffineInvariant])
+def test_point_stays_positive_definite_however_far(kind):
+    rng = np.random.default_rng(4)
+    center = np.array([[2.0, 0.3], [0.3, 0.5]])
+    ball = Ball(kind(2), center, 1e5)
+    points = ball.point(1e4 * rng.normal(size=(50, 3)))
+    assert np.all(np.linalg.eigvalsh(points)[:, 0] > 0.0)
+    assert ball.contains(points).all()

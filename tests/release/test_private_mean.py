@@ -346,3 +346,53 @@ def test_release_holds_nothing_private():
     assert not any(f"{x:.8f}" in text for x in [*mean, *points.ravel()])
     assert "passes" not in text
     assert "clip" not in text
+
+
+@pytest.mark.parametrize("manifold", [SPDLogEuclidean(3), SPDAffineInvariant(3)])
+@pytest.mark.parametrize("radius", [2.0, 16.0, 30.0, 1500.0])
+@pytest.mark.parametrize("epsilon", [0.01, 1e6])
+def test_wide_balls_of_matrices_release_finite_verifiable_matrices(manifold, radius, epsilon):
+    ball = Ball(manifold, np.eye(3), radius)
+    top = min(radius / np.sqrt(2.0), 14.0)
+    edge = np.diag(np.exp([top, 0.0, -top]))  # a mean on the boundary, or near it
+    ledger = Ledger()
+    for seed in range(5):
+        release = private_mean(
+            np.repeat([edge], 7, axis=0),
+            ball,
+            PureDP(epsilon),
+            generator=np.random.default_rng(seed),
+            accountant=ledger,
+        )
+        assert np.all(np.isfinite(release.value))
+        assert np.linalg.eigvalsh(release.value)[0] > 0.0
+        again = riemdp.Release.from_json(release.to_json())
+        assert riemdp.verify(again).passed
+    assert len(ledger.spent) == 5
+
+
+def test_records_on_the_boundary_never_fail_after_the_charge():
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    ball = Ball(SPDLogEuclidean(3), np.eye(3), 16.0)
+    edge = (rotation * np.exp(np.array([2.0, -1.0, -1.0]) * 16.0 / np.sqrt(6.0))) @ rotation.T
+    ledger = Ledger()
+    for _ in range(20):
+        private_mean(
+            np.repeat([0.5 * (edge + edge.T)], 7, axis=0), ball, PureDP(1.0), accountant=ledger
+        )
+    assert len(ledger.spent) == 20
+
+
+def test_bad_accountant_and_tolerance_are_named():
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    points = points_in(ball, 10)
+    with pytest.raises(riemdp.InvalidParameterError, match="spend"):
+        private_mean(points, ball, PureDP(1.0), accountant=object())
+    for tol in ("x", np.ones(2), True, float("nan")):
+        with pytest.raises(riemdp.InvalidParameterError, match="tol"):
+            private_mean(points, ball, PureDP(1.0), tol=tol)
+    for mechanism in (5, None, np.ones(2), riemdp.mechanisms.Mechanism):
+        with pytest.raises(riemdp.InvalidParameterError, match="mechanism must be"):
+            private_mean(points, ball, PureDP(1.0), mechanism=mechanism)
+    with pytest.raises(riemdp.ConvergenceError, match="tol"):
+        private_mean([[0.0]], Ball(Euclidean(1), [0.0], 1.0), PureDP(1.0), tol=1e-300)

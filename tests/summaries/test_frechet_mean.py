@@ -388,7 +388,7 @@ def test_the_same_for_what_is_computed_from_unclipped_records(manifold, radius, 
     others = random_points(manifold, rng, 15, 3.1)
     means = []
     for row in others:
-        means.append(clipped_frechet_mean(ball, np.concatenate([[row], data[1:]]), tol))
+        means.append(ball.point(clipped_frechet_mean(ball, np.concatenate([[row], data[1:]]), tol)))
     move = manifold.dist(np.stack(means)[:, None], np.stack(means)).max()
     assert 0.0 < move <= frechet_mean_sensitivity(ball, 10) + 2 * tol
 
@@ -406,7 +406,7 @@ def test_clipped_mean_is_the_mean_of_the_projected_records(manifold, n, random_p
     data = random_points(manifold, rng, n, 3.0)
     if n > 1:
         assert not ball.contains(data).all()
-    value = clipped_frechet_mean(ball, data, 1e-9)
+    value = ball.point(clipped_frechet_mean(ball, data, 1e-9))
     mean = frechet_mean(manifold, ball.project(data), ball=ball).value
     assert manifold.dist(value, mean) <= 2e-9
     assert ball.contains(value)
@@ -443,7 +443,7 @@ def test_clipping_takes_any_record_there_is(manifold, random_points):
     else:
         data[:2] = 1e-120 * np.eye(manifold.k), 1e120 * np.eye(manifold.k)
     data = manifold.validate(data)
-    assert ball.contains(clipped_frechet_mean(ball, data, 1e-8))
+    assert ball.contains(ball.point(clipped_frechet_mean(ball, data, 1e-8)))
     assert manifold.norm(ball.center, tangent_mean(ball, data)) <= ball.radius * (1 + 1e-12)
 
 
@@ -477,3 +477,37 @@ def test_lists_and_single_precision_are_data():
     points = np.array([[0, 0.6, 0.8], [0, -0.6, 0.8]], dtype=np.float32)
     mean = frechet_mean(Sphere(2), points, ball=Ball(Sphere(2), NORTH, 1.0))
     np.testing.assert_allclose(mean.value, NORTH, atol=1e-7)
+
+
+def test_ill_conditioned_records_move_the_computed_mean_by_no_more_than_the_sensitivity():
+    """The mean stays in coordinates: as a matrix it would move by several times as much."""
+    space = SPDLogEuclidean(3)
+    ball = Ball(space, np.eye(3), 20.7)
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    record = (rotation * np.exp([14.5, 0.0, -14.5])) @ rotation.T
+    first = np.repeat([0.5 * (record + record.T)], 200_000, axis=0)
+    second = first.copy()
+    second[0] = 0.5 * (np.linalg.inv(record) + np.linalg.inv(record).T)
+    tol = 1e-9
+    means = [clipped_frechet_mean(ball, space.validate(data), tol) for data in (first, second)]
+    limit = frechet_mean_sensitivity(ball, 200_000) + 2 * tol
+    assert 0.4 * limit < np.linalg.norm(means[0] - means[1]) <= limit
+    as_points = [space.to_chart(ball.point(mean)) for mean in means]
+    assert np.linalg.norm(as_points[0] - as_points[1]) > limit  # the control
+
+
+def test_far_centre_on_the_line_keeps_the_sensitivity():
+    ball = Ball(Euclidean(1), [1e8], 1e-6)
+    first = np.full((1000, 1), 1e8)
+    second = first.copy()
+    second[0] += 1e-6
+    means = [clipped_frechet_mean(ball, data, 1e-15) for data in (first, second)]
+    assert abs(means[0] - means[1]) <= frechet_mean_sensitivity(ball, 1000) + 2e-15
+
+
+def test_closed_forms_respect_the_tolerance_too():
+    for manifold in (Euclidean(2), SPDLogEuclidean(2), Sphere(1)):
+        ball = Ball(manifold, natural_center(manifold), 0.5)
+        data = np.repeat([natural_center(manifold)], 3, axis=0)
+        with pytest.raises(ConvergenceError, match="tol"):
+            clipped_frechet_mean(ball, data, 1e-300)

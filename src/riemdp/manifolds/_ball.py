@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
+from riemdp.manifolds import _symmetric
 from riemdp.manifolds._hyperbolic import Hyperbolic
 from riemdp.manifolds._manifold import FlatManifold, Manifold
+from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, colour
+from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Largest radius of a ball of data in hyperbolic space, in units of 1/sqrt(-curvature).
 HYPERBOLIC_RADIUS_LIMIT = 8.0
+#: Half the range of log-eigenvalues that float64 holds in one matrix, with a margin.
+_SPD_REACH = 15.0
 #: Relative rounding that ``contains`` forgives.
 _CONTAINS_TOLERANCE = 1e-9
 
@@ -104,7 +109,11 @@ class Ball:
         )
 
     def __hash__(self) -> int:
-        return hash((self.manifold, self.radius, self.center.tobytes()))
+        return hash((self.manifold, self.radius, tuple(self.center.ravel().tolist())))
+
+    def __reduce__(self) -> tuple[type[Ball], tuple[Manifold, FloatArray, float]]:
+        # Built anew, so that the centre is read-only again.
+        return Ball, (self.manifold, self.center, self.radius)
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         r"""Whether points lie in the ball.
@@ -133,7 +142,49 @@ class Ball:
             k = math.sqrt(-self.manifold.curvature)
             away = float(self.manifold.dist(self.manifold.origin, self.center))
             return 8.0 * eps * math.cosh(k * away) * math.cosh(k * (away + self.radius)) / k
-        return 0.0
+        if isinstance(self.manifold, (SPDLogEuclidean, SPDAffineInvariant)):
+            # An eigenvalue is known to eps times the largest one.
+            k = self.manifold.k
+            spread = _log_condition(self.center) + math.sqrt(2.0) * self.radius
+            return 4.0 * k * eps * math.exp(min(spread, 2.0 * _SPD_REACH))
+        return 4.0 * eps * float(np.linalg.norm(self.center))
+
+    def point(self, coordinates: ArrayLike) -> FloatArray:
+        r"""Point with these normal coordinates about the centre.
+
+        On SPD matrices a point whose eigenvalues float64 cannot hold together is moved: the
+        eigenvalues of its logarithm, seen from the centre, are clipped to a range of 30 about the
+        centre's. That is a function of public numbers and the point alone.
+
+        Parameters
+        ----------
+        coordinates : array_like, shape (..., dim)
+            Orthonormal coordinates of a tangent vector at the centre.
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+        """
+        manifold = self.manifold
+        coordinates = np.asarray(coordinates, dtype=np.float64)
+        if isinstance(manifold, SPDLogEuclidean):
+            logarithm = _symmetric.logm(self.center)
+            total = logarithm + _symmetric.unvecd(coordinates, manifold.k)
+            levels = np.linalg.eigvalsh(logarithm)
+            middle = float(np.mean(levels))
+            reach = max(_SPD_REACH, float(np.max(np.abs(levels - middle))))
+            return _symmetric.expm_within(total, middle, reach)
+        if isinstance(manifold, SPDAffineInvariant):
+            scale = np.sqrt(np.diagonal(self.center))
+            reach = max(
+                _SPD_REACH - 0.5 * _log_condition(self.center / np.outer(scale, scale)), 1.0
+            )
+            inside = _symmetric.unvecd(coordinates, manifold.k)
+            factor = np.asarray(np.linalg.cholesky(self.center), dtype=np.float64)
+            return colour(factor, _symmetric.expm_within(inside, 0.0, reach))
+        if isinstance(manifold, FlatManifold):
+            return manifold.from_chart(manifold.to_chart(self.center) + coordinates)
+        return manifold.exp(self.center, manifold.tangent_vector(self.center, coordinates))
 
     def project(self, points: ArrayLike) -> FloatArray:
         r"""Move points outside the ball along the geodesic from the centre to its boundary.
@@ -206,6 +257,12 @@ class Ball:
         if outside.any():
             result[outside] = manifold.from_chart(center + clipped[outside])
         return result
+
+
+def _log_condition(matrix: FloatArray) -> float:
+    """Logarithm of the condition number of a symmetric positive definite matrix."""
+    values = np.linalg.eigvalsh(matrix)
+    return math.log(values[-1] / max(float(values[0]), 1e-300))
 
 
 def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:

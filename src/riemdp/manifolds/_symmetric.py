@@ -112,6 +112,12 @@ def expm(matrices: FloatArray) -> FloatArray:
         return compose(np.exp(values), vectors)
 
 
+def expm_within(matrices: FloatArray, middle: float, reach: float) -> FloatArray:
+    """Exponential of symmetric matrices with eigenvalues moved into ``middle ± reach``."""
+    values, vectors = eigh(matrices)
+    return compose(np.exp(np.clip(values, middle - reach, middle + reach)), vectors)
+
+
 NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import Manifold
+from riemdp.noise._polar import normal_coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +156,33 @@ class Mechanism(ABC):
             If the ball belongs to another manifold.
         """
         self._check_ball(ball)
-        return ball.project(self.sample(footpoint, generator=generator))
+        return self.sample_from_coordinates(normal_coordinates(ball, footpoint), ball, generator)
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw as :meth:`sample_in_ball` does, about a footpoint in normal coordinates.
+
+        A mean that was computed in coordinates is used as it is: turning it into a point and back
+        would add rounding that no sensitivity accounts for.
+
+        Parameters
+        ----------
+        coordinates : ndarray, shape (\*batch, dim)
+            Normal coordinates of footpoints about the ball's centre, no longer than its radius.
+        ball : Ball
+            Chosen without looking at the data.
+        generator : numpy.random.Generator, optional
+            As in :meth:`sample`.
+
+        Returns
+        -------
+        ndarray, shape (\*batch, \*point_shape)
+        """
+        return ball.project(self.sample(ball.point(coordinates), generator=generator))
 
     @abstractmethod
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:

@@ -86,7 +86,7 @@ class RiemannianLaplace(Mechanism):
         sensitivity : float
             Largest distance between the footpoints of neighbouring data sets.
         budget : PureDP, ApproxDP, GDP or ZCDP
-            Under a budget other than pure DP, the largest pure epsilon that implies it (for
+            Under a budget other than pure DP, a pure epsilon that implies it (for
             (epsilon, delta): epsilon, the delta stays unused).
         ball : Ball, optional
             Public ball that the density is restricted to.
@@ -130,14 +130,18 @@ class RiemannianLaplace(Mechanism):
         """Exact draws; see :meth:`Mechanism.sample`."""
         return self._law.sample(footpoint, size=size, generator=generator)
 
-    def sample_in_ball(
-        self, footpoint: ArrayLike, ball: Ball, generator: np.random.Generator | None = None
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        """Draw and project onto a public ball; see :meth:`Mechanism.sample_in_ball`."""
-        if isinstance(self._law, BallLaplace):
-            return super().sample_in_ball(footpoint, ball, generator)
-        self._check_ball(ball)
-        return self._law.sample_in_ball(footpoint, ball, generator=generator)
+        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
+        if isinstance(self._law, IsotropicLaw):
+            return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
+        if self._law.ball == ball:
+            return self._law.sample_from_coordinates(coordinates, generator=generator)
+        return super().sample_from_coordinates(coordinates, ball, generator)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
@@ -269,12 +273,14 @@ class RiemannianGaussian(Mechanism):
         """Exact draws; see :meth:`Mechanism.sample`."""
         return self._law.sample(footpoint, size=size, generator=generator)
 
-    def sample_in_ball(
-        self, footpoint: ArrayLike, ball: Ball, generator: np.random.Generator | None = None
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        """Draw and project onto a public ball; see :meth:`Mechanism.sample_in_ball`."""
-        self._check_ball(ball)
-        return self._law.sample_in_ball(footpoint, ball, generator=generator)
+        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
+        return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""

@@ -92,6 +92,10 @@ class TangentMechanism(Mechanism):
     def __hash__(self) -> int:
         return hash(self._key)
 
+    def __reduce__(self) -> tuple[functools.partial[Self], tuple[Manifold, float]]:
+        # Built anew, so that the base is read-only again.
+        return functools.partial(type(self), base=self.base), (self.manifold, self.sigma)
+
     @property
     def _key(self) -> tuple[Manifold, float, bytes | None]:
         return self.manifold, self.sigma, None if self.base is None else self.base.tobytes()
@@ -128,21 +132,24 @@ class TangentMechanism(Mechanism):
             )
         return points
 
-    def sample_in_ball(
-        self, footpoint: ArrayLike, ball: Ball, generator: np.random.Generator | None = None
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        """Draw and project onto a public ball; see :meth:`Mechanism.sample_in_ball`.
+        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`.
 
         Where the ball's centre is the base, the noisy tangent vector is shortened to the radius
         before the exponential: no wrapping around a sphere, no overflow.
         """
-        self._check_ball(ball)
         if self._flat_law is not None:
-            return self._flat_law.sample_in_ball(footpoint, ball, generator=generator)
+            return self._flat_law.sample_from_coordinates(coordinates, ball, generator=generator)
         if np.array_equal(self._base, ball.center):
-            noisy = self._noisy_coordinates(footpoint, None, generator)
-            return self._point(clip_norm(noisy, ball.radius))
-        return super().sample_in_ball(footpoint, ball, generator)
+            shape = coordinates.shape[:-1]
+            noisy = coordinates + isotropic_vectors(self._distance_law, shape, generator)
+            return ball.point(clip_norm(noisy, ball.radius))
+        return super().sample_from_coordinates(coordinates, ball, generator)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Log density of the noisy tangent vector at ``log_base(point)``.
@@ -349,7 +356,7 @@ class TangentLaplace(TangentMechanism):
             Largest norm, in the tangent space at the base, between the footpoints of neighbouring
             data sets.
         budget : PureDP, ApproxDP, GDP or ZCDP
-            Under a budget other than pure DP, the largest pure epsilon that implies it (for
+            Under a budget other than pure DP, a pure epsilon that implies it (for
             (epsilon, delta): epsilon, the delta stays unused).
         base : array_like, shape (*point_shape,), optional
             Public base point, required off flat spaces.

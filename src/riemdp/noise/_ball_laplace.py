@@ -90,8 +90,22 @@ class BallLaplace:
         UnsupportedBallError
             If a footpoint lies outside the ball.
         """
+        return self.sample_from_coordinates(
+            normal_coordinates(self.ball, footpoint), size, generator
+        )
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw about footpoints in normal coordinates ``(\*batch, dim)`` about the centre.
+
+        See :meth:`sample` for the other parameters and the result.
+        """
         generator = resolve_generator(generator)
-        offset, axis = split(normal_coordinates(self.ball, footpoint))
+        offset, axis = split(coordinates)
         shape = (*leading_axes(size), *offset.shape)
         table = self._table(offset.reshape(-1))
         count = math.prod(leading_axes(size))

@@ -169,8 +169,37 @@ class IsotropicLaw:
             raise InvalidParameterError(
                 f"the ball must belong to {self.manifold}, got a ball of {ball.manifold}"
             )
+        return self.sample_from_coordinates(
+            normal_coordinates(ball, footpoint), ball, size, generator
+        )
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw as :meth:`sample_in_ball` does, about a footpoint in normal coordinates.
+
+        A footpoint that was computed in coordinates is then used as it is: turning it into a
+        point and back would add rounding that no sensitivity accounts for.
+
+        Parameters
+        ----------
+        coordinates : ndarray, shape (\*batch, dim)
+            Normal coordinates of footpoints about the ball's centre, no longer than its radius.
+        ball : Ball
+            Public ball of the same manifold.
+        size, generator
+            As in :meth:`sample_in_ball`.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+        """
         generator = resolve_generator(generator)
-        offset, axis = split(normal_coordinates(ball, footpoint))
+        offset, axis = split(coordinates)
         shape = (*leading_axes(size), *offset.shape)
         radius = self.radial.sample(shape, generator)
         unit = hyperbolic_unit(self.manifold)

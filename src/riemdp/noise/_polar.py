@@ -143,7 +143,6 @@ def place(
     -------
     ndarray, shape (..., \*point_shape)
     """
-    manifold = ball.manifold
     sign = np.where(axis[..., :1] >= 0.0, 1.0, -1.0)
     direction = np.concatenate([-sign * along[..., None], across], axis=-1)
     # The reflection in the complement of axis + sign e_0 takes e_0 to -sign * axis.
@@ -151,10 +150,7 @@ def place(
     normal[..., :1] += sign
     projection = np.einsum("...i,...i->...", normal, direction)[..., None]
     direction = direction - normal * (projection / (1.0 + np.abs(axis[..., :1])))
-    coordinates = np.minimum(side, ball.radius)[..., None] * direction
-    if isinstance(manifold, FlatManifold):
-        return manifold.from_chart(manifold.to_chart(ball.center) + coordinates)
-    return manifold.exp(ball.center, manifold.tangent_vector(ball.center, coordinates))
+    return ball.point(np.minimum(side, ball.radius)[..., None] * direction)
 
 
 def split(coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ from riemdp.privacy import Budget
 from riemdp.release._candidates import Candidate, calibrated, computed_sensitivity, least_error
 from riemdp.release._release import Release
 from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
-from riemdp.summaries._frechet_mean import check_rows
+from riemdp.summaries._frechet_mean import check_rows, check_tol
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -108,8 +109,10 @@ def private_mean(
         raise InvalidParameterError(
             f"budget must be PureDP, ApproxDP, GDP or ZCDP, got {type(budget).__name__}"
         )
-    if tol is not None and not 0.0 < tol < np.inf:
-        raise InvalidParameterError(f"tol must be positive and finite, got {tol!r}")
+    if tol is not None:
+        check_tol(tol)
+    if accountant is not None and not callable(getattr(accountant, "spend", None)):
+        raise InvalidParameterError("accountant must have a method spend(guarantee, label)")
     source = resolve_generator(generator)
     data = ball.manifold.validate(points)
     check_rows(data, ball.manifold)
@@ -123,12 +126,12 @@ def private_mean(
             "the release will say so"
         )
     if chosen.mechanism.summary == "tangent-mean":
-        footpoint = clipped_tangent_mean(ball, data)
+        footpoint = clipped_tangent_mean(ball, data, chosen.tol)
     else:
         footpoint = clipped_frechet_mean(ball, data, chosen.tol)
     if accountant is not None:
         accountant.spend(budget, f"private_mean, {chosen.mechanism.name}")
-    value = chosen.mechanism.sample_in_ball(footpoint, ball, generator=source)
+    value = chosen.mechanism.sample_from_coordinates(footpoint, ball, source)
     value.flags.writeable = False
     return Release(
         value=value,
@@ -147,7 +150,7 @@ def private_mean(
 
 
 def _choose(
-    mechanism: str | type[Mechanism] | Mechanism,
+    mechanism: object,
     ball: Ball,
     n: int,
     budget: Budget,
@@ -156,15 +159,19 @@ def _choose(
     """Return the calibrated mechanism and why it was taken."""
     if isinstance(mechanism, Mechanism):
         return _as_given(mechanism, ball, n, budget, tol), "given by the caller, calibrated"
-    if mechanism == "auto":
-        return least_error(ball, n, budget, tol)
     if isinstance(mechanism, str):
+        if mechanism == "auto":
+            return least_error(ball, n, budget, tol)
         if mechanism not in MECHANISMS:
             raise InvalidParameterError(
                 f"unknown mechanism {mechanism!r}; known: auto, {', '.join(MECHANISMS)}"
             )
         kind = MECHANISMS[mechanism]
-    elif issubclass(mechanism, Mechanism):
+    elif (
+        isinstance(mechanism, type)
+        and issubclass(mechanism, Mechanism)
+        and not inspect.isabstract(mechanism)
+    ):
         kind = mechanism
     else:
         raise InvalidParameterError(

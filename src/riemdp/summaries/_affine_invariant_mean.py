@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,12 @@ import numpy as np
 from riemdp._errors import ConvergenceError
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._manifold import raise_first
-from riemdp.manifolds._spd_affine_invariant import colour, inverse_factor, whiten
+from riemdp.manifolds._spd_affine_invariant import inverse_factor, whiten
+from riemdp.summaries._flat_mean import (
+    composition_allowance,
+    pairwise_sum,
+    sum_of_compositions,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,11 +84,6 @@ def clip_whitened(ball: Ball, data: FloatArray) -> FloatArray:
     return whitened
 
 
-def unwhiten(ball: Ball, value: FloatArray) -> FloatArray:
-    """Map a point seen from the centre back: ``L Y L^T``."""
-    return colour(_cholesky(ball.center), value)
-
-
 def _cholesky(matrix: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
 
@@ -105,22 +106,19 @@ def _evaluate(data: FloatArray, weights: FloatArray | None, factor: FloatArray) 
         raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
         logs[rows] = np.log(values)
         share = np.full(len(values), 1.0 / n) if weights is None else weights[rows]
-        basis = np.swapaxes(vectors[rows], 0, 1).reshape(k, -1)
-        total = (basis * (logs[rows] * share[:, None]).reshape(-1)) @ basis.T
+        total = sum_of_compositions(logs[rows] * share[:, None], vectors[rows])
         square = np.einsum("ij,ij->i", logs[rows], logs[rows])
         return total, float(share @ square), float(share @ (values[:, -1] / values[:, 0]))
 
-    gradient = np.zeros((k, k))
-    objective = condition = 0.0
-    for total, square, spread in _symmetric.map_chunks(part, n, k):
-        gradient += total
-        objective += 0.5 * square
-        condition += spread
+    totals, squares, spreads = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+    gradient = _symmetric.symmetrise(pairwise_sum(np.array(totals)))
+    square = math.fsum(squares)
     # Whitening magnifies rounding by the square of the Skeel condition number of the factor,
     # which rescaling rows leaves alone; the logarithm by the condition number of what it is of.
     skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(factor), 2))
-    allowance = 2.0 * _EPS * skeel**2 * condition
-    return _Pass(factor, logs, vectors, _symmetric.symmetrise(gradient), objective, allowance)
+    allowance = 3.0 * math.sqrt(k) * _EPS * skeel**2 * math.fsum(spreads)
+    allowance += composition_allowance(n, k, math.sqrt(square))
+    return _Pass(factor, logs, vectors, gradient, 0.5 * square, allowance)
 
 
 def _step(data: FloatArray, weights: FloatArray | None, at: _Pass) -> tuple[_Pass, int]:

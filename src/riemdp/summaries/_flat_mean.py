@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Matrices that one product adds.
-_GROUP = 32
+GROUP = 32
 
 
 def stable_mean(rows: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -30,7 +30,7 @@ def stable_mean(rows: FloatArray, weights: FloatArray | None) -> FloatArray:
     return np.asarray(columns.sum(axis=-1) / len(rows))
 
 
-def _summation_allowance(n: int, size: float) -> float:
+def summation_allowance(n: int, size: float) -> float:
     """Bound for the rounding of a pairwise sum of n terms of mean size ``size``."""
     return _EPS * (math.log2(max(n, 2)) + 10.0) * size
 
@@ -39,7 +39,7 @@ def euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray,
     """Mean ``(d,)`` of ``(n, d)`` and a bound of its rounding error."""
     value = stable_mean(data, weights)
     size = np.linalg.norm(stable_mean(np.abs(data), weights))
-    return value, _summation_allowance(len(data), float(size))
+    return value, summation_allowance(len(data), float(size))
 
 
 def circle(ball: Ball, data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:
@@ -48,54 +48,59 @@ def circle(ball: Ball, data: FloatArray, weights: FloatArray | None) -> tuple[Fl
     coordinates = ball.coordinates(data)
     mean = stable_mean(coordinates, weights)
     value = manifold.exp(ball.center, manifold.tangent_vector(ball.center, mean))
-    return value, _summation_allowance(len(data), manifold.injectivity_radius)
+    return value, summation_allowance(len(data), manifold.injectivity_radius)
 
 
 def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:
     """``Expm(mean Logm)`` of ``(n, k, k)`` and a bound of its rounding error.
 
-    The logarithms are never formed: ``sum_i U_i diag(log s_i) U_i^T`` is one product per chunk.
+    The logarithms are never formed: ``sum_i U_i diag(log s_i) U_i^T`` is one product per group.
     An eigenvalue of a matrix X is known to about ``eps |X|``, so its logarithm to the condition
-    number times eps; the mean of these, with a margin that grows like the measured error, is the
-    allowance.
+    number times eps; the mean of these, with a margin that grows like the measured error, is one
+    part of the allowance, the rounding of the sum the other.
     """
     k = data.shape[-1]
-    if k == 2:
-        mean_log, condition = _mean_log_2x2(data, weights)
-    else:
-        mean_log, condition = _mean_log(data, weights)
-    size = float(np.linalg.norm(mean_log)) + 1.0
-    allowance = 3.0 * math.sqrt(k) * _EPS * condition + _summation_allowance(len(data), size)
+    mean_log, condition, square = (_mean_log_2x2 if k == 2 else _mean_log)(data, weights)
+    allowance = 3.0 * math.sqrt(k) * _EPS * condition
+    allowance += composition_allowance(len(data), k, math.sqrt(square) + 1.0)
     return _symmetric.expm(mean_log), allowance
 
 
-def _mean_log(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:
+def composition_allowance(n: int, k: int, size: float) -> float:
+    """Bound for the rounding of :func:`sum_of_compositions` of n matrices of mean norm ``size``."""
+    return _EPS * GROUP * k * size + summation_allowance(n, size)
+
+
+def _mean_log(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
+    """Mean logarithm, mean condition number, mean squared norm of the logarithms."""
     n, k = data.shape[:2]
 
-    def part(rows: slice) -> tuple[FloatArray, float]:
+    def part(rows: slice) -> tuple[FloatArray, float, float]:
         values, vectors = np.linalg.eigh(data[rows])
         raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
         condition = values[:, -1] / values[:, 0]
         logs = np.log(values, out=values)
         share = np.full(len(logs), 1.0 / n) if weights is None else weights[rows]
+        square = np.einsum("ij,ij->i", logs, logs) @ share
         logs *= share[:, None]
-        return _sum_of_compositions(logs, vectors), float(condition @ share)
+        return sum_of_compositions(logs, vectors), float(condition @ share), float(square)
 
-    matrices, conditions = zip(*_symmetric.map_chunks(part, n, k), strict=True)
-    return _symmetric.symmetrise(_pairwise_sum(np.array(matrices))), math.fsum(conditions)
+    matrices, conditions, squares = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+    mean = _symmetric.symmetrise(pairwise_sum(np.array(matrices)))
+    return mean, math.fsum(conditions), math.fsum(squares)
 
 
-def _sum_of_compositions(values: FloatArray, vectors: FloatArray) -> FloatArray:
+def sum_of_compositions(values: FloatArray, vectors: FloatArray) -> FloatArray:
     """``sum_i V_i diag(values_i) V_i^T``.
 
     One product for a group of matrices, then pairwise: one product of all would add in sequence,
     where rounding grows with their number.
     """
-    whole = len(values) - len(values) % _GROUP
-    return _pairwise_sum(
+    whole = len(values) - len(values) % GROUP
+    return pairwise_sum(
         np.concatenate(
             [
-                _group_compositions(values[:whole], vectors[:whole], _GROUP),
+                _group_compositions(values[:whole], vectors[:whole], GROUP),
                 _group_compositions(values[whole:], vectors[whole:], 1),
             ]
         )
@@ -110,12 +115,13 @@ def _group_compositions(values: FloatArray, vectors: FloatArray, group: int) -> 
     return np.asarray(scaled @ np.swapaxes(side_by_side, -1, -2))
 
 
-def _pairwise_sum(terms: FloatArray) -> FloatArray:
+def pairwise_sum(terms: FloatArray) -> FloatArray:
     """Sum over the first axis; NumPy adds pairwise along contiguous memory only."""
     return np.asarray(np.ascontiguousarray(np.moveaxis(terms, 0, -1)).sum(axis=-1))
 
 
-def _mean_log_2x2(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:
+def _mean_log_2x2(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
+    """Return what :func:`_mean_log` does, in closed form."""
     n = len(data)
 
     def part(rows: slice) -> list[float]:
@@ -124,12 +130,13 @@ def _mean_log_2x2(data: FloatArray, weights: FloatArray | None) -> tuple[FloatAr
         )
         difference *= slope
         off *= slope
-        parts = (log_det, difference, off, condition)
+        square = 0.5 * log_det * log_det + 2.0 * (difference * difference + off * off)
+        parts = (log_det, difference, off, condition, square)
         if weights is None:
             return [float(part.sum()) / n for part in parts]
         return [float((part * weights[rows]).sum()) for part in parts]
 
     sums = zip(*_symmetric.map_chunks(part, n, 2), strict=True)
-    log_det, difference, off, condition = (math.fsum(terms) for terms in sums)
+    log_det, difference, off, condition, square = (math.fsum(terms) for terms in sums)
     mean = np.array([[0.5 * log_det + difference, off], [off, 0.5 * log_det - difference]])
-    return mean, condition
+    return mean, condition, square

@@ -25,6 +25,7 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
+from riemdp.manifolds._ball import clip_norm
 from riemdp.summaries import _affine_invariant_mean, _flat_mean, _space_form_mean
 
 if TYPE_CHECKING:
@@ -103,8 +104,11 @@ def frechet_mean(
     The certificates are proved in docs/proofs/frechet-mean-certificate.md; uniqueness on spheres:
     Afsari, "Riemannian L^p center of mass", Proc. AMS 139(2), 2011.
     """
-    if not 0.0 < tol < math.inf:
-        raise InvalidParameterError(f"tol must be positive and finite, got {tol!r}")
+    if not isinstance(manifold, Manifold):
+        raise InvalidParameterError("manifold, the first argument, must be a riemdp manifold")
+    if ball is not None and not isinstance(ball, Ball):
+        raise InvalidParameterError("ball must be a riemdp.Ball or None")
+    check_tol(tol)
     if isinstance(manifold, SPDLogEuclidean):
         # The eigenvalues that the mean needs anyway tell whether a row is positive definite.
         data = manifold.validate_symmetric(points)
@@ -144,20 +148,24 @@ def solve(
         raise UnsupportedManifoldError(
             f"no certified Fréchet mean is known for {type(manifold).__name__}; use tangent_mean"
         )
-    if not result.error_bound <= tol:
+    _check_bound(result.error_bound, tol)
+    return result
+
+
+def _check_bound(bound: float, tol: float) -> None:
+    if not bound <= tol:
         raise ConvergenceError(
             f"the mean cannot be certified to tol = {tol:.3g}: float64 rounding exceeds it on "
             "these data; scale the data, choose a smaller ball, or allow a larger tol"
         )
-    return result
 
 
 def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
-    r"""Fréchet mean of the data after each record is clipped to the ball.
+    r"""Fréchet mean of the data after each record is clipped to the ball, in coordinates.
 
     What happens to a record alone (clipping, whitening by the centre, logarithms on flat spaces)
     needs no accuracy for privacy: it is done first, so that rounding matters only in what
-    follows.
+    follows. The result stays in coordinates, where noise is added.
 
     Parameters
     ----------
@@ -170,7 +178,8 @@ def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
 
     Returns
     -------
-    ndarray, shape (*point_shape,)
+    ndarray, shape (dim,)
+        Normal coordinates about the ball's centre, no longer than its radius.
 
     Raises
     ------
@@ -179,18 +188,43 @@ def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
     """
     manifold = ball.manifold
     if isinstance(manifold, FlatManifold) or manifold.dim == 1:
-        return clipped_tangent_mean(ball, data)
+        return clipped_tangent_mean(ball, data, tol)
     if isinstance(manifold, SPDAffineInvariant):
         whitened = _affine_invariant_mean.clip_whitened(ball, data)
         value = solve(manifold, whitened, None, ball=None, tol=tol).value
-        return _affine_invariant_mean.unwhiten(ball, value)
+        return Ball(manifold, manifold.origin, ball.radius).coordinates(value)
     if isinstance(manifold, Hyperbolic):
         # Seen from the centre, coordinates are as small as the ball allows.
         origin = Ball(manifold, manifold.origin, ball.radius)
-        moved = from_coordinates(origin, ball.coordinates(data))
-        mean = solve(manifold, moved, None, ball=None, tol=tol).value
-        return from_coordinates(ball, origin.coordinates(mean))
-    return solve(manifold, ball.project(data), None, ball=ball, tol=tol).value
+        moved = origin.point(ball.coordinates(data))
+        return origin.coordinates(solve(manifold, moved, None, ball=None, tol=tol).value)
+    return ball.coordinates(solve(manifold, ball.project(data), None, ball=ball, tol=tol).value)
+
+
+def clipped_tangent_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
+    r"""Tangent mean of the data after each record is clipped to the ball, in coordinates.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    data : ndarray, shape (n, \*point_shape)
+        Validated points.
+    tol : float
+        Public tolerance of the mean.
+
+    Returns
+    -------
+    ndarray, shape (dim,)
+        Normal coordinates about the ball's centre, no longer than its radius.
+
+    Raises
+    ------
+    ConvergenceError
+        If the rounding of a sum of this many records exceeds ``tol``.
+    """
+    _check_bound(_flat_mean.summation_allowance(len(data), ball.radius), tol)
+    return clip_norm(_flat_mean.stable_mean(ball.coordinates(data), None), ball.radius)
 
 
 def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
@@ -218,32 +252,21 @@ def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not on the manifold.
     """
+    if not isinstance(ball, Ball):
+        raise InvalidParameterError("ball, the first argument, must be a riemdp.Ball")
     data = ball.manifold.validate(points)
     check_rows(data, ball.manifold)
-    return ball.manifold.tangent_vector(ball.center, tangent_mean_coordinates(ball, data))
-
-
-def clipped_tangent_mean(ball: Ball, data: FloatArray) -> FloatArray:
-    r"""Point that the tangent mean of valid data stands for: its exponential at the centre."""
-    return from_coordinates(ball, tangent_mean_coordinates(ball, data))
-
-
-def tangent_mean_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
-    r"""Orthonormal coordinates ``(dim,)`` of the tangent mean of valid data, never over the radius.
-
-    Rounding in the sum could leave the ball by a few ulps, so the result is clipped too.
-    """
     mean = _flat_mean.stable_mean(ball.coordinates(data), None)
-    length = float(np.linalg.norm(mean))
-    return mean if length <= ball.radius else mean * (ball.radius / length)
+    return ball.manifold.tangent_vector(ball.center, clip_norm(mean, ball.radius))
 
 
-def from_coordinates(ball: Ball, coordinates: FloatArray) -> FloatArray:
-    """Point with these normal coordinates about the centre of the ball."""
-    manifold = ball.manifold
-    if isinstance(manifold, FlatManifold):
-        return manifold.from_chart(manifold.to_chart(ball.center) + coordinates)
-    return manifold.exp(ball.center, manifold.tangent_vector(ball.center, coordinates))
+def check_tol(tol: object) -> None:
+    """Require a positive finite number."""
+    number = isinstance(tol, (int, float)) and not isinstance(tol, bool)
+    if not (number and 0.0 < tol < math.inf):  # type: ignore[operator]
+        raise InvalidParameterError(
+            f"tol must be a positive finite number, got {tol if number else type(tol).__name__}"
+        )
 
 
 def check_rows(data: FloatArray, manifold: Manifold) -> None:

@@ -30,7 +30,7 @@ _CHUNK_ENTRIES = 131072
 #: Rows that one product adds.
 _BLOCK = 128
 _MAX_PASSES = 100
-#: Smallest square of a sine, far under its rounding: rows at the point itself get w = 1 like others.
+#: Smallest square of a sine, far under its rounding: rows at the point itself get w = 1.
 _FLOOR = 1e-32
 
 
@@ -125,7 +125,7 @@ class _Problem:
     def evaluate(self, point: FloatArray) -> _Pass:
         """One pass over the data."""
         pulls = np.empty((len(self.chunks), len(point)))
-        objective = mean_a = farthest = lost = 0.0
+        objective = mean_a = mean_w = farthest = lost = 0.0
         covector = self._covector(point)
         scaled = self.k * covector
         for pull, rows in zip(pulls, self.chunks, strict=True):
@@ -148,6 +148,7 @@ class _Problem:
                 weighted = factor * share
                 objective += float((theta * theta) @ share)
             mean_a += float(weighted @ cosine)
+            mean_w += float(weighted.sum())
             pull[:] = _weighted_sum(weighted, block)
             if self.spherical and top > 0.5 * math.pi:
                 # w has a pole at the antipode: its rounding error grows like 1/sine there.
@@ -157,7 +158,10 @@ class _Problem:
         mean_a, pull = mean_a / self.total, pulls.sum(axis=0) * (self.k / self.total)
         gradient = self._tangential(point, pull)
         size = float(self.unit.norm(point, gradient))
+        # Each logarithm; then the sum, whose terms go through at most ``chain`` additions.
         allowance = 8.0 * _EPS * math.sqrt(len(point)) * (1.0 + farthest)
+        chain = _BLOCK + len(self.scratch[0]) // _BLOCK + len(self.chunks)
+        allowance += _EPS * chain * mean_w / self.total
         if self.spherical:
             allowance += 16.0 * math.pi * _EPS * lost / self.total
         else:
