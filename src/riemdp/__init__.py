@@ -32,7 +32,7 @@ from riemdp.mechanisms import (
 )
 from riemdp.noise import secure_generator
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PrivacyCurve, PureDP
-from riemdp.release import Plan, Release, plan, private_mean, verify
+from riemdp.release import Plan, PlanRow, Release, plan, private_mean, verify
 from riemdp.summaries import (
     frechet_mean,
     frechet_mean_sensitivity,
@@ -59,6 +59,7 @@ __all__ = [
     "NotAttainableError",
     "NotOnManifoldError",
     "Plan",
+    "PlanRow",
     "PrivacyCurve",
     "PureDP",
     "Release",

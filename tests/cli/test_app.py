@@ -75,6 +75,12 @@ def test_help_lists_the_commands_and_the_codes():
     assert CliRunner().invoke(_app.app, []).exit_code == 2
 
 
+def test_version():
+    result = CliRunner().invoke(_app.app, ["--version"])
+    assert result.exit_code == 0
+    assert result.stdout == f"riemdp {riemdp.__version__}\n"
+
+
 @pytest.mark.parametrize("command", ["mean", "plan", "calibrate", "verify", "demo"])
 def test_every_command_has_help(command):
     result = CliRunner().invoke(_app.app, [command, "--help"])

@@ -121,3 +121,14 @@ def test_output_is_checked_beforehand(tmp_path):
         check_output(tmp_path / "a.txt", (".npy", ".csv"))
     with pytest.raises(InvalidParameterError, match="does not exist; create it"):
         check_output(tmp_path / "none" / "a.npy", (".npy",))
+    (tmp_path / "b.npy").mkdir()
+    with pytest.raises(InvalidParameterError, match="is a folder"):
+        check_output(tmp_path / "b.npy", (".npy",))
+    with pytest.raises(InvalidParameterError, match=r"new\.npy is an input"):
+        check_output(tmp_path / "b.npy" / ".." / "new.npy", (".npy",), (tmp_path / "new.npy",))
+
+
+def test_output_that_may_not_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(InvalidParameterError, match="may not be written"):
+        check_output(tmp_path / "new.npy", (".npy",))

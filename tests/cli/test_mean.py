@@ -149,11 +149,14 @@ def test_ball_beyond_the_limit_exits_with_2(fails, tmp_path):
     assert "radius" in message
 
 
-def test_bad_budget_exits_with_3(fails, matrices):
+def test_budget_outside_its_domain_exits_with_2(fails, matrices):
     for budget in (("--epsilon", 0), ("--epsilon", "nan"), ("--epsilon", 1, "--delta", 1)):
-        fails(3, "mean", matrices, *BALL, *budget)
+        fails(2, "mean", matrices, *BALL, *budget)
     for budget in (("--mu", -1), ("--rho", "inf")):
-        fails(3, "mean", matrices, *BALL, *budget)
+        fails(2, "mean", matrices, *BALL, *budget)
+
+
+def test_budget_of_the_wrong_kind_exits_with_3(fails, matrices):
     gaussian = ("--mechanism", "tangent-gaussian")
     assert "pure" in fails(3, "mean", matrices, *BALL, "--epsilon", 1, *gaussian)
 
@@ -169,9 +172,35 @@ def test_not_attainable_exits_with_3(fails, tmp_path):
 
 def test_nothing_is_written_when_it_fails(fails, matrices, tmp_path):
     output, document = tmp_path / "mean.npy", tmp_path / "release.json"
-    fails(3, "mean", matrices, *BALL, "--epsilon", -1, "--output", output, "--release", document)
+    fails(2, "mean", matrices, *BALL, "--epsilon", -1, "--output", output, "--release", document)
     assert not output.exists()
     assert not document.exists()
+
+
+def test_outputs_are_checked_before_the_draw(fails, matrices, tmp_path, monkeypatch):
+    monkeypatch.setattr("riemdp.cli._mean.private_mean", lambda *_, **__: pytest.fail("drawn"))
+    folder = tmp_path / "release.json"
+    folder.mkdir()
+    assert "is a folder" in fails(2, "mean", matrices, *BALL, *BUDGET, "--release", folder)
+    before = matrices.read_bytes()
+    again = tmp_path / "release.json" / ".." / matrices.name
+    for path in (matrices, again):
+        assert "is an input" in fails(2, "mean", matrices, *BALL, *BUDGET, "--output", path)
+    center = tmp_path / "center.npy"
+    np.save(center, np.eye(3))
+    ball = ("--manifold", "spd-log-euclidean", "--center", center, "--radius", 2)
+    assert "is an input" in fails(2, "mean", matrices, *ball, *BUDGET, "--output", center)
+    assert matrices.read_bytes() == before
+
+
+def test_tolerance(riemdp, fails, matrices, tmp_path):
+    document = tmp_path / "release.json"
+    arguments = ("mean", matrices, *BALL, *BUDGET)
+    assert riemdp(*arguments, "--tol", 0.001, "--release", document).exit_code == 0
+    release = library.Release.from_json(document.read_text(encoding="utf-8"))
+    assert release.tol == 0.001
+    assert release.sensitivity == pytest.approx(2 * 2 / 50 + 0.002)
+    assert "tol" in fails(2, *arguments, "--tol", -1)
 
 
 def test_output_tells_nothing_of_clipping(riemdp, matrices, tmp_path):

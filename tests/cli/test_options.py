@@ -50,8 +50,9 @@ def test_delta_alone_is_refused():
     ],
 )
 def test_values_outside_their_domain(options):
-    with pytest.raises(InvalidBudgetError):
+    with pytest.raises(InvalidParameterError) as caught:
         budget_of(*options)
+    assert not isinstance(caught.value, InvalidBudgetError)  # that one is exit code 3
 
 
 def test_manifolds():

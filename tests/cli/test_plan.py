@@ -64,7 +64,7 @@ def test_exit_codes(riemdp, fails):
     assert "give one budget" in fails(2, *SPHERE)
     assert "radius" in fails(2, *SPHERE, "--radius", 4, "--epsilon", 1)
     assert "target_error" in fails(2, *SPHERE, "--epsilon", 1, "--target-error", 0)
-    assert "epsilon" in fails(3, *SPHERE, "--epsilon", 0)
+    assert "epsilon" in fails(2, *SPHERE, "--epsilon", 0)
     assert riemdp("plan", "--n", "many").exit_code == 2
 
 

@@ -90,6 +90,8 @@ def test_no_release(fails, tmp_path, content):
         (("n",), 1e999),
         (("mechanism", "name"), "none"),
         (("mechanism", "sigma"), -1.0),
+        (("proven",), "false"),
+        (("guarantee",), {"type": "PureDP", "epsilon": -1.0}),
         (("ball", "radius"), "wide"),
         (("guarantee", "type"), "None"),
         (("manifold", "k"), 4),

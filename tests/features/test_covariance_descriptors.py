@@ -178,17 +178,23 @@ def test_radius_values():
     assert descriptor_radius(0.1, 3) == pytest.approx(math.sqrt(11) * math.log(14.1), rel=1e-14)
 
 
-@pytest.mark.parametrize("eta", [0.0, -0.1, math.nan, math.inf])
+@pytest.mark.parametrize("eta", [0.0, -0.1, math.nan, math.inf, "x", None, True])
 def test_bad_eta(eta):
-    with pytest.raises(InvalidParameterError, match="eta must be positive"):
+    with pytest.raises(InvalidParameterError, match="eta must be"):
         covariance_descriptors(np.zeros((1, 4, 4)), eta)
-    with pytest.raises(InvalidParameterError, match="eta must be positive"):
+    with pytest.raises(InvalidParameterError, match="eta must be"):
         descriptor_radius(eta, 1)
 
 
-@pytest.mark.parametrize("channels", [0, 2, 4, -1])
+def test_masked_images_are_refused():
+    images = np.ma.masked_array(np.full((1, 4, 4), 0.5), mask=np.eye(4, dtype=bool))
+    with pytest.raises(NotOnManifoldError, match="masked"):
+        covariance_descriptors(images, 0.1)
+
+
+@pytest.mark.parametrize("channels", [0, 2, 4, -1, True, "3", None, [1]])
 def test_bad_channels(channels):
-    with pytest.raises(InvalidParameterError, match="channels must be 1"):
+    with pytest.raises(InvalidParameterError, match="channels must be"):
         descriptor_radius(0.1, channels)
 
 

@@ -57,7 +57,7 @@ def test_radius_has_to_be_positive_and_finite(manifold, radius, random_points):
 
 @pytest.mark.parametrize("radius", [None, "wide", [1.0, 2.0], 1j])
 def test_radius_has_to_be_a_number(radius):
-    with pytest.raises(UnsupportedBallError, match="number"):
+    with pytest.raises(InvalidParameterError, match="number"):
         Ball(Sphere(2), NORTH, radius)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riemdp import Euclidean, NotOnManifoldError
+from riemdp import Ball, Euclidean, NotOnManifoldError
 
 
 @given(seed=st.integers(0, 2**32 - 1), dim=st.integers(1, 6))
@@ -40,6 +40,13 @@ def test_large_finite_numbers_are_points():
     # Their sum overflows; the entries do not.
     points = np.full((3, 2), 1e308)
     np.testing.assert_array_equal(Euclidean(2).validate(points), points)
+
+
+def test_distances_of_large_numbers():
+    space = Euclidean(2)
+    assert space.dist([3e200, 0.0], [0.0, 4e200]) == pytest.approx(5e200)
+    assert space.dist([1.7e308, 0.0], [-1.7e308, 0.0]) == np.inf
+    assert Ball(space, [0.0, 0.0], 1.0).project([1e308, 0.0]).tolist() == [1.0, 0.0]
 
 
 def test_integers_and_single_precision_become_doubles():

@@ -175,7 +175,7 @@ def test_very_far_points_stay_finite():
     assert np.isfinite(space.log(space.origin, far)).all()
 
 
-@pytest.mark.parametrize("curvature", [0.0, 1.0, math.nan, -math.inf])
+@pytest.mark.parametrize("curvature", [0.0, 1.0, math.nan, -math.inf, "x", None, [-1.0]])
 def test_curvature_has_to_be_negative(curvature):
     with pytest.raises(InvalidParameterError, match="curvature"):
         Hyperbolic(2, curvature)

@@ -21,6 +21,7 @@ from riemdp import (
 )
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import FlatManifold, Manifold
+from riemdp.manifolds._manifold import check_broadcast, long_norm
 
 MANIFOLDS = [
     Euclidean(1),
@@ -224,6 +225,14 @@ def test_validate_refuses_what_is_not_an_array_of_reals(manifold, random_points)
 
 
 @every_manifold
+def test_validate_refuses_masked_arrays(manifold, random_points):
+    points = np.ma.masked_array(random_points(manifold, np.random.default_rng(0), 3))
+    for masked in (points, list(points), points[0]):
+        with pytest.raises(NotOnManifoldError, match="fill or drop"):
+            manifold.validate(masked)
+
+
+@every_manifold
 def test_constants_of_the_space(manifold):
     assert isinstance(manifold, Manifold)
     assert manifold.is_homogeneous
@@ -265,6 +274,21 @@ def test_sizes_that_are_no_positive_integers_are_refused(kind, size):
     with pytest.raises(InvalidParameterError, match="positive integer") as caught:
         kind(size)
     assert isinstance(caught.value, RiemdpError)
+
+
+def test_leading_axes_have_to_broadcast():
+    for good in ((3,), (4, 1), (), (1,)):
+        check_broadcast(np.zeros((*good, 2, 2)), np.zeros((3, 2, 2)), 2)
+    with pytest.raises(InvalidParameterError, match=r"\(4,\) of the points and \(3,\)"):
+        check_broadcast(np.zeros((4, 2)), np.zeros((3, 2)), 1)
+
+
+def test_long_norm():
+    ordinary = np.random.default_rng(0).normal(size=(5, 3))
+    np.testing.assert_array_equal(long_norm(ordinary), np.linalg.norm(ordinary, axis=-1))
+    vectors = np.array([[3e200, 4e200], [3.0, 4.0], [0.0, 0.0], [1.5e308, 1.5e308], [np.inf, 1.0]])
+    np.testing.assert_allclose(long_norm(vectors), [5e200, 5.0, 0.0, np.inf, np.inf], rtol=1e-15)
+    assert long_norm(vectors[0]) == pytest.approx(5e200)
 
 
 def test_numpy_integers_are_sizes():

@@ -186,7 +186,7 @@ def test_int_points_on_the_sphere():
     np.testing.assert_array_equal(Sphere(2).validate([[0, 0, -1]]), [[0.0, 0.0, -1.0]])
 
 
-@pytest.mark.parametrize("curvature", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("curvature", [0.0, -1.0, math.nan, math.inf, "x", None, True, [1.0]])
 def test_curvature_has_to_be_positive(curvature):
     with pytest.raises(InvalidParameterError, match="curvature"):
         Sphere(2, curvature)

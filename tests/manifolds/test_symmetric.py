@@ -12,7 +12,7 @@ import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riemdp import NotOnManifoldError, SPDAffineInvariant, SPDLogEuclidean
+from riemdp import Ball, NotOnManifoldError, SPDAffineInvariant, SPDLogEuclidean
 from riemdp.manifolds import _symmetric
 
 EPS = np.finfo(float).eps
@@ -228,3 +228,25 @@ def test_scaled_matrices_are_as_good_as_others(metric, k, scale, random_points):
     np.testing.assert_allclose(space.dist(p_scaled, q_scaled), space.dist(p, q), rtol=1e-11)
     identity = np.linalg.norm(np.log(np.linalg.eigvalsh(p)) + math.log(scale), axis=-1)
     np.testing.assert_allclose(space.dist(np.eye(k), p_scaled), identity, rtol=1e-11)
+
+
+@pytest.mark.parametrize("metric", [SPDLogEuclidean, SPDAffineInvariant])
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_the_largest_matrices_do_not_overflow(metric, k):
+    space = metric(k)
+    matrix = 1e308 * (np.eye(k) + 0.01)
+    matrix[0, -1] *= 1.0 + 1e-9  # has to be symmetrised
+    matrix = space.validate(matrix)
+    assert np.array_equal(matrix, matrix.T)
+    assert space.dist(matrix, matrix) == pytest.approx(0.0, abs=1e-6)
+    assert np.isfinite(space.dist(np.eye(k), matrix))
+    uneven = np.diag(np.geomspace(1e308, 1e300, k))
+    assert space.dist(np.eye(k), uneven) == pytest.approx(np.linalg.norm(np.log(np.diag(uneven))))
+    assert np.all(np.isfinite(Ball(space, np.eye(k), 1.0).project(matrix)))
+
+
+@pytest.mark.parametrize("metric", [SPDLogEuclidean, SPDAffineInvariant])
+def test_the_largest_asymmetry_is_refused_quietly(metric):
+    matrix = np.array([[1e308, 1.7e308], [-1.7e308, 1e308]])
+    with pytest.raises(NotOnManifoldError, match="not symmetric"):
+        metric(2).validate(matrix)

@@ -13,9 +13,9 @@ from riemdp.mechanisms._calibration import (
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, gaussian_mu, pure_to_gaussian
 
 
-@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "x", None, True, [1.0]])
 def test_sensitivity_outside_its_domain(bad):
-    with pytest.raises(errors.InvalidParameterError, match="sensitivity must be positive"):
+    with pytest.raises(errors.InvalidParameterError, match="sensitivity must be"):
         check_sensitivity(bad)
 
 
@@ -48,7 +48,8 @@ def test_classical_formula():
 
 
 @pytest.mark.parametrize("function", [affordable_epsilon, affordable_mu])
-@pytest.mark.parametrize("budget", [1.0, None, np.array([1.0])])
+@pytest.mark.parametrize("budget", [1.0, None, np.array([271828.0])])
 def test_what_is_no_budget(function, budget):
-    with pytest.raises(errors.InvalidBudgetError, match="PureDP, ApproxDP, GDP or ZCDP"):
+    with pytest.raises(errors.InvalidBudgetError, match="PureDP, ApproxDP, GDP or ZCDP") as caught:
         function(budget)
+    assert "271828" not in str(caught.value)

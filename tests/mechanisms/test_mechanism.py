@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import riemdp
 from riemdp import _errors as errors
 from riemdp.manifolds import (
     Ball,
@@ -211,3 +212,26 @@ def test_calibration_is_exact_where_it_can_be():
 def test_the_base_class_is_abstract():
     with pytest.raises(TypeError, match="abstract"):
         Mechanism(Euclidean(2), 1.0)
+
+
+def test_noise_beyond_float64_is_not_attainable():
+    with pytest.raises(riemdp.NotAttainableError, match="float64"):
+        riemdp.RiemannianLaplace.calibrate(riemdp.Euclidean(2), 1e300, riemdp.PureDP(1e-9))
+
+
+@pytest.mark.parametrize("size", [-1, 2.5, "ab", (2.5,), True, (3, -1)])
+def test_bad_sizes_are_named_before_anything_is_drawn(size):
+    generator = np.random.default_rng(0)
+    before = generator.bit_generator.state
+    ball = riemdp.Ball(riemdp.Sphere(2), [0, 0, 1], 0.5)
+    mechanisms = [
+        riemdp.RiemannianLaplace(ball.manifold, 1.0),
+        riemdp.RiemannianLaplace(ball.manifold, 1.0, ball=ball),
+        riemdp.RiemannianGaussian(ball.manifold, 1.0),
+        riemdp.TangentGaussian(ball.manifold, 1.0, base=ball.center),
+        riemdp.TangentLaplace(riemdp.SPDLogEuclidean(2), 1.0),
+    ]
+    for mechanism in mechanisms:
+        with pytest.raises(riemdp.InvalidParameterError, match="size"):
+            mechanism.sample(mechanism.manifold.origin, size, generator)
+    assert generator.bit_generator.state == before

@@ -248,3 +248,14 @@ def test_flat_formula_would_be_wrong_on_curved_spaces():
     flat = stats.norm.cdf(0.5 * sensitivity / sigma)
     assert right > flat + 4.0 * math.sqrt(0.25 / 50_000)
     assert right == pytest.approx(stats.norm.cdf(0.5 * 1.161223865), abs=4 * math.sqrt(0.25 / 5e4))
+
+
+def test_noise_beyond_float64_on_a_sphere_is_not_attainable():
+    with pytest.raises(errors.NotAttainableError):
+        RiemannianLaplace.calibrate(Sphere(2), 1e300, PureDP(1e-9))
+
+
+def test_shapes_that_do_not_broadcast_are_named():
+    mechanism = RiemannianLaplace(Sphere(2), 1.0)
+    with pytest.raises(errors.InvalidParameterError):
+        mechanism.log_density(np.tile([0, 0, 1.0], (2, 1)), np.tile([0, 0, 1.0], (3, 1)))

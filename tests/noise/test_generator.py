@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from riemdp._errors import InvalidParameterError
-from riemdp.noise import SecureGenerator, is_secure, resolve_generator, secure_generator
+from riemdp.noise import SecureGenerator, _generator, is_secure, resolve_generator, secure_generator
 
 
 def _draws_of_child(generator: np.random.Generator) -> bytes:
@@ -98,11 +98,60 @@ def test_process_id_is_checked_without_fork_hooks(monkeypatch: pytest.MonkeyPatc
         lambda g: g.bit_generator.state,
         lambda g: g.bit_generator.__getstate__(),
         lambda g: pickle.dumps({"generator": [g]}),
+        lambda g: g.__setstate__({}),
+        lambda g: g.bit_generator.__setstate__({}),
+        lambda g: g.bit_generator.__setstate_cython__({}),
+        lambda g: g.bit_generator.__reduce_cython__(),
+        lambda g: g.bit_generator.seed(1),
+        lambda g: g.bit_generator.__init__(),
+        lambda g: setattr(g.bit_generator, "__class__", np.random.PCG64),
+        lambda g: g.bit_generator.seed(key=1),
+        lambda g: g.bit_generator.seed_seq,
+        lambda g: g.bit_generator._seed_seq,
+        lambda g: g.bit_generator._seed_with_seed_sequence(np.random.SeedSequence(1)),
+        lambda g: g.bit_generator.spawn(2),
+        lambda g: g.bit_generator.jumped(),
+        lambda g: g.bit_generator.advance(1),
+        lambda g: g.bit_generator.ctypes,
+        lambda g: setattr(g.bit_generator, "state", {}),
     ],
 )
 def test_the_key_stays_in_the_process(leak):
     with pytest.raises(TypeError, match=r"riemdp\.secure_generator"):
         leak(SecureGenerator())
+
+
+def test_no_attribute_of_the_bit_generator_sets_or_shows_state():
+    from randomgen import ChaCha
+
+    generator = SecureGenerator()
+    names = {*dir(ChaCha), *dir(np.random.PCG64), "jumped", "advance", "jump", "generator"}
+    names = {name for name in names if not (name.startswith("__") and name.endswith("__"))}
+    assert names >= {"seed", "state", "seed_seq", "capsule", "lock"}
+    for name in names:
+        with pytest.raises(TypeError, match=r"riemdp\.secure_generator"):
+            setattr(generator.bit_generator, name, 1)
+        if name not in ("capsule", "lock"):
+            with pytest.raises(TypeError, match=r"riemdp\.secure_generator"):
+                getattr(generator.bit_generator, name)
+    assert 0.0 <= generator.random() < 1.0
+    assert "SecureChaCha" in repr(generator)
+    assert isinstance(generator.bit_generator, ChaCha)
+
+
+def test_threads_that_meet_at_the_first_call_share_one_instance(monkeypatch: pytest.MonkeyPatch):
+    class Interrupted(SecureGenerator):
+        def __init__(self):
+            super().__init__()
+            if not others:  # another thread comes in between
+                others.append(None)
+                others.append(secure_generator())
+
+    others = []
+    monkeypatch.setattr(_generator, "_PER_PROCESS", {})
+    monkeypatch.setattr(_generator, "SecureGenerator", Interrupted)
+    assert secure_generator() is others[1]
+    assert secure_generator() is others[1]
 
 
 def test_spawned_generators_are_secure_and_differ():

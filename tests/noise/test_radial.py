@@ -275,10 +275,10 @@ def test_mean_distance_of_draws():
         assert abs(draws.mean() - law.mean()) < 5 * spread
 
 
-@pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan, math.inf])
-def test_sigma_is_checked(sigma: float):
-    with pytest.raises(InvalidParameterError, match="sigma"):
-        RadialLaw("laplace", 2, 0.0, sigma)
+@pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan, math.inf, "x", None, [1.0], True])
+def test_sigma_is_checked(sigma: object):
+    with pytest.raises(InvalidParameterError, match="sigma, the noise scale,"):
+        RadialLaw("laplace", 2, 0.0, sigma)  # type: ignore[arg-type]
 
 
 def test_other_parameters_are_checked():
@@ -288,12 +288,22 @@ def test_other_parameters_are_checked():
         RadialLaw("laplace", 0, 0.0, 1.0)
     with pytest.raises(InvalidParameterError, match="curvature"):
         RadialLaw("laplace", 2, math.nan, 1.0)
-    for upper in (0.0, -1.0, math.nan):
+    for kind in (["laplace"], None, np.array(["laplace", "gaussian"])):
+        with pytest.raises(InvalidParameterError, match="kind"):
+            RadialLaw(kind, 2, 0.0, 1.0)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameterError, match="curvature"):
+        RadialLaw("laplace", 2, "flat", 1.0)  # type: ignore[arg-type]
+    for upper in (0.0, -1.0, math.nan, "x", None):
         with pytest.raises(InvalidParameterError, match="upper"):
             RadialLaw("laplace", 2, 0.0, 1.0, upper)
     for q in (-0.1, 1.1, math.nan):
         with pytest.raises(InvalidParameterError, match="probabilities"):
             RadialLaw("laplace", 2, 0.0, 1.0).quantile(q)
+    law = RadialLaw("laplace", 2, 0.0, 1.0)
+    for function in (law.quantile, law.cdf, law.sf, law.log_pdf):
+        for bad in ("x", None, [0.1, "x"], True):
+            with pytest.raises(InvalidParameterError, match="real numbers"):
+                function(bad)
 
 
 def test_support_ends_at_the_antipode():

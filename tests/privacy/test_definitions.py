@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from riemdp import _errors as errors
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, gaussian_delta
 
-BAD_POSITIVE = [0.0, -1.0, math.nan, math.inf, -math.inf, "a lot", None]
+BAD_POSITIVE = [0.0, -1.0, math.nan, math.inf, -math.inf, "a lot", None, True, [1.0], 1j]
 EPSILONS = np.array([0.0, 0.1, 0.5, 0.999, 1.0, 1.5, 10.0, 1e6, np.inf])
 
 
@@ -19,7 +19,7 @@ def test_a_budget_outside_its_domain_is_refused(budget, bad):
         budget(bad)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1.0, -1e-9, 2.0, math.nan, math.inf, "a"])
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1e-9, 2.0, math.nan, math.inf, "a", None, [1e-6]])
 def test_a_delta_outside_its_domain_is_refused(delta):
     with pytest.raises(errors.InvalidBudgetError, match="delta"):
         ApproxDP(1.0, delta)
@@ -52,10 +52,10 @@ def test_curves_of_budgets(budget):
         epsilon = budget.epsilon_at(target)
         assert budget.delta_at(epsilon) <= target * (1.0 + 1e-12)
         assert epsilon == 0.0 or budget.delta_at(0.999 * epsilon) > target
-    for bad in (-0.1, math.nan):
+    for bad in (-0.1, math.nan, "x", None, [None], True):
         with pytest.raises(errors.InvalidParameterError, match="epsilon"):
             budget.delta_at(bad)
-    for bad in (-0.1, 1.0, math.nan):
+    for bad in (-0.1, 1.0, math.nan, "x", None, [0.1], False):
         with pytest.raises(errors.InvalidParameterError, match="delta"):
             budget.epsilon_at(bad)
 

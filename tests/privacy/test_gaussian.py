@@ -167,6 +167,20 @@ def test_epsilon_outside_its_domain(epsilon):
         gaussian_mu(epsilon, 0.1)
 
 
+@pytest.mark.parametrize("bad", ["x", None, True, [None]])
+def test_what_is_no_number(bad):
+    for call in (
+        lambda: gaussian_delta(bad, 1.0),
+        lambda: gaussian_delta(1.0, bad),
+        lambda: gaussian_epsilon(bad, 0.1),
+        lambda: gaussian_epsilon(1.0, bad),
+        lambda: gaussian_mu(bad, 0.1),
+        lambda: gaussian_mu(1.0, bad),
+    ):
+        with pytest.raises(errors.InvalidParameterError, match="real number"):
+            call()
+
+
 def test_infinite_epsilon_has_no_mu():
     with pytest.raises(errors.InvalidParameterError, match="finite"):
         gaussian_mu(np.inf, 0.1)

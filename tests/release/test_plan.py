@@ -90,3 +90,11 @@ def test_bad_input():
         plan("sphere", 0.5, 10, PureDP(1.0))
     with pytest.raises(riemdp.InvalidParameterError, match="target_error"):
         plan(Sphere(2), 0.5, 10, PureDP(1.0), target_error=-1.0)
+    for target in ("x", True, np.inf, [1.0]):
+        with pytest.raises(riemdp.InvalidParameterError, match="target_error"):
+            plan(Sphere(2), 0.5, 10, PureDP(1.0), target_error=target)
+    for n in (10**400, "x", 2.5):
+        with pytest.raises(riemdp.InvalidParameterError, match="n, the number of points"):
+            plan(Sphere(2), 0.5, n, PureDP(1.0))
+    with pytest.raises(riemdp.InvalidParameterError, match="got ndarray"):
+        plan(np.array([271828.0]), 0.5, 10, PureDP(1.0))

@@ -1,4 +1,8 @@
+import copy
 import json
+import pickle
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,15 +12,19 @@ from riemdp import (
     ZCDP,
     ApproxDP,
     Ball,
+    Euclidean,
     Hyperbolic,
     InvalidParameterError,
     PureDP,
     Release,
+    RiemannianLaplace,
     RiemdpError,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
+    TangentLaplace,
     private_mean,
+    verify,
 )
 
 
@@ -67,8 +75,6 @@ def test_json_round_trip_is_exact(manifold, budget, options):
 
 
 def test_json_of_a_restricted_mechanism():
-    from riemdp import RiemannianLaplace
-
     ball = Ball(Sphere(2), [0, 0, 1], 0.7)
     mechanism = RiemannianLaplace(ball.manifold, 0.5, ball=ball)
     release = private_mean([[0, 0, 1.0]] * 9, ball, PureDP(1.0), mechanism=mechanism)
@@ -90,12 +96,97 @@ def test_json_of_a_restricted_mechanism():
         {"n": None},
         {"expected_distance": "small"},
         {"value": [0.0, 0.0, 7.0]},
+        {"value": [0.0, 0.0, True]},
+        {"value": ["0", "0", "1"]},
+        {"value": "001"},
+        {"extra": 1},
+        {"proven": "false"},
+        {"proven": 1},
+        {"private": 0},
+        {"reproducible": None},
+        {"n": True},
+        {"n": 40.0},
+        {"n": "40"},
+        {"n": 0},
+        {"n": 10**400},
+        {"tol": "1e-9"},
+        {"sensitivity": True},
+        {"sensitivity": 10**400},
+        {"summary": None},
+        {"reason": ["none"]},
+        {"adjacency": 1},
+        {"numerical_delta": 0.0},
+        {"error_quantile_95": None},
+        {"guarantee": {"type": "PureDP", "epsilon": True}},
+        {"guarantee": {"type": "PureDP", "epsilon": "1.0"}},
+        {"guarantee": {"type": "PureDP", "epsilon": 1.0, "delta": 0.0}},
+        {"guarantee": {"type": ["PureDP"], "epsilon": 1.0}},
+        {"guarantee": {"type": "ZCDP", "rho": 1.0}},
+        {"manifold": {"type": "Sphere", "dim": 2.0, "curvature": 1.0}},
+        {"manifold": {"type": "Sphere", "dim": 2}},
+        {"manifold": "Sphere"},
+        {"ball": {"center": [0.0, 0.0, 1.0], "radius": "0.7"}},
+        {"ball": {"center": [0.0, 0.0, 1.0], "radius": 0.7, "unit": 1.0}},
+        {"mechanism": {"name": "riemannian-laplace", "sigma": True}},
+        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "restricted_to_ball": False}},
+        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "restricted_to_ball": 1}},
+        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "base": "ball-center"}},
+        {"mechanism": {"name": "tangent-laplace", "sigma": 1.0, "base": "elsewhere"}},
+        {"mechanism": {"name": "tangent-laplace", "sigma": 1.0, "base": True}},
+        {"mechanism": {"name": "tangent-laplace", "sigma": 1.0, "base": None}},
+        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "colour": 1}},
     ],
 )
 def test_malformed_documents_are_refused(change):
     document = json.loads(make(Sphere(2), PureDP(1.0)).to_json()) | change
     with pytest.raises(RiemdpError):
         Release.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("key", json.loads(make(Sphere(2), PureDP(1.0)).to_json()))
+def test_every_key_is_needed(key):
+    document = json.loads(make(Sphere(2), PureDP(1.0)).to_json())
+    del document[key]
+    with pytest.raises(InvalidParameterError):
+        Release.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_are_not_finite_are_refused(literal):
+    text = make(Sphere(2), PureDP(1.0)).to_json()
+    broken = re.sub('"tol": [^,]*', f'"tol": {literal}', text)
+    assert broken != text
+    with pytest.raises(InvalidParameterError):
+        Release.from_json(broken)
+
+
+def test_a_key_that_occurs_twice_is_refused():
+    text = make(Sphere(2), PureDP(1.0)).to_json()
+    broken = text.replace('"n": 40', '"n": 40, "n": 40')
+    assert broken != text
+    with pytest.raises(InvalidParameterError, match="twice"):
+        Release.from_json(broken)
+
+
+def test_a_mechanism_of_another_ball_is_not_written():
+    release = make(Sphere(2), PureDP(1.0))
+    other = Ball(Sphere(2), [0, 1, 0], 0.7)
+    for mechanism in (
+        RiemannianLaplace(Sphere(3), 0.5),
+        RiemannianLaplace(Sphere(2), 0.5, ball=other),
+        TangentLaplace(Sphere(2), 0.5, base=other.center),
+    ):
+        with pytest.raises(InvalidParameterError, match="cannot be written"):
+            replace(release, mechanism=mechanism).to_json()
+
+
+def test_a_base_without_effect_is_left_out():
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    mechanism = TangentLaplace(Euclidean(2), 1.0, base=[5.0, 5.0])
+    release = private_mean(np.zeros((9, 2)), ball, PureDP(1.0), mechanism=mechanism)
+    assert "base" not in json.loads(release.to_json())["mechanism"]
+    assert verify(release).passed
+    assert verify(Release.from_json(release.to_json())).passed
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "not json", "[" * 100_000])
@@ -106,5 +197,13 @@ def test_other_text_is_refused(text):
 
 def test_value_cannot_be_changed_in_place():
     release = make(Sphere(2), PureDP(1.0))
-    with pytest.raises(ValueError, match="read-only"):
-        release.value[0] = 2.0
+    copies = (
+        pickle.loads(pickle.dumps(release)),
+        copy.deepcopy(release),
+        Release.from_json(release.to_json()),
+        replace(release, value=release.value.copy()),
+    )
+    for same in (release, *copies):
+        assert np.array_equal(same.value, release.value)
+        with pytest.raises(ValueError, match="read-only"):
+            same.value[0] = 2.0

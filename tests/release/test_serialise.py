@@ -51,7 +51,7 @@ def test_mechanisms(manifold):
             RiemannianGaussian(manifold, 0.1),
         ]
     for mechanism in mechanisms:
-        document = _serialise.mechanism_to_dict(mechanism)
+        document = _serialise.mechanism_to_dict(mechanism, ball)
         assert _serialise.mechanism_from_dict(document, ball) == mechanism
 
 

@@ -8,6 +8,7 @@ from riemdp import (
     GDP,
     ApproxDP,
     Ball,
+    InvalidParameterError,
     PureDP,
     Release,
     SPDLogEuclidean,
@@ -15,7 +16,7 @@ from riemdp import (
     private_mean,
     verify,
 )
-from riemdp.mechanisms import RiemannianLaplace
+from riemdp.mechanisms import RiemannianLaplace, TangentLaplace
 
 
 def release_of(manifold=None, budget=None, **options):
@@ -55,6 +56,31 @@ def test_half_the_noise_fails():
 def test_half_the_sensitivity_fails():
     release = release_of()
     assert failed(replace(release, sensitivity=release.sensitivity / 2)) == {"sensitivity"}
+
+
+def test_a_larger_sensitivity_fails_too():
+    release = release_of()
+    for factor in (1 + 1e-6, 2.0, np.nan):
+        changed = replace(release, sensitivity=release.sensitivity * factor)
+        assert failed(changed) == {"sensitivity"}
+
+
+def test_a_mechanism_of_another_ball_fails():
+    other = Ball(Sphere(2), [0, 1, 0], 0.7)
+    release = release_of()
+    flipped = RiemannianLaplace(Sphere(2), 2 * release.sigma, ball=other)
+    assert "mechanism" in failed(replace(release, mechanism=flipped))
+    elsewhere = RiemannianLaplace(Sphere(2, 1.5), release.sigma)
+    assert "mechanism" in failed(replace(release, mechanism=elsewhere))
+    tangent = release_of(mechanism="tangent-laplace")
+    moved = TangentLaplace(Sphere(2), tangent.sigma, base=other.center)
+    assert failed(replace(tangent, mechanism=moved)) == {"mechanism"}
+
+
+@pytest.mark.parametrize("other", ["x", None, {}, "{}"])
+def test_what_is_no_release_is_refused(other):
+    with pytest.raises(InvalidParameterError, match=r"riemdp\.Release"):
+        verify(other)
 
 
 def test_a_larger_claim_fails():

@@ -511,3 +511,17 @@ def test_closed_forms_respect_the_tolerance_too():
         data = np.repeat([natural_center(manifold)], 3, axis=0)
         with pytest.raises(ConvergenceError, match="tol"):
             clipped_frechet_mean(ball, data, 1e-300)
+
+
+def test_sums_beyond_float64_are_an_error_not_a_warning():
+    with pytest.raises(ConvergenceError):
+        frechet_mean(Euclidean(2), np.full((3, 2), 1e308))
+    matrices = np.repeat([1e308 * np.eye(2)], 5, axis=0)
+    value = frechet_mean(SPDAffineInvariant(2), matrices).value
+    np.testing.assert_allclose(value, matrices[0], rtol=1e-12)
+
+
+def test_masked_weights_are_refused():
+    weights = np.ma.masked_array([1.0, 1.0], mask=[False, True])
+    with pytest.raises(InvalidParameterError):
+        frechet_mean(Euclidean(1), [[0.0], [1.0]], weights)

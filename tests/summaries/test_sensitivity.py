@@ -173,7 +173,7 @@ class TestRounding:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("n", [0, -3, 2.0, True, "5", None])
+    @pytest.mark.parametrize("n", [0, -3, 2.0, True, "5", None, 10**400])
     def test_n(self, n: Any) -> None:
         with pytest.raises(InvalidParameterError, match="positive integer"):
             frechet_mean_sensitivity(cap(0.5), n)
@@ -184,6 +184,12 @@ class TestRefusals:
         assert frechet_mean_sensitivity(cap(0.5), np.int64(5)) == frechet_mean_sensitivity(  # type: ignore[arg-type]
             cap(0.5), 5
         )
+
+    @pytest.mark.parametrize("ball", ["b", None, 1.0])
+    def test_what_is_no_ball(self, ball: Any) -> None:
+        for function in (frechet_mean_sensitivity, tangent_mean_sensitivity):
+            with pytest.raises(InvalidParameterError, match=r"riemdp\.Ball"):
+                function(ball, 5)
 
     @pytest.mark.parametrize("manifold", [Sphere(2), Euclidean(3)])
     def test_unknown_bound(self, manifold: Any) -> None:

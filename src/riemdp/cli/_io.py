@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 import zipfile
 from pathlib import Path
@@ -64,13 +65,16 @@ def read_point(path: Path, point_shape: tuple[int, ...]) -> NDArray[Any]:
     return array.reshape(point_shape)
 
 
-def check_output(path: Path | None, suffixes: tuple[str, ...]) -> None:
+def check_output(
+    path: Path | None, suffixes: tuple[str, ...], inputs: tuple[Path, ...] = ()
+) -> None:
     """Check that a file can be written there, before anything is drawn.
 
     Raises
     ------
     InvalidParameterError
-        If the suffix is not one of these or the folder does not exist.
+        If the suffix is not one of these, the folder does not exist, the path is a folder or one
+        of the inputs, or may not be written.
     """
     if path is None:
         return
@@ -78,6 +82,12 @@ def check_output(path: Path | None, suffixes: tuple[str, ...]) -> None:
         raise InvalidParameterError(f"{path.name} must end in {' or '.join(suffixes)}")
     if not path.parent.is_dir():
         raise InvalidParameterError(f"the folder {path.parent} does not exist; create it first")
+    if path.is_dir():
+        raise InvalidParameterError(f"{path} is a folder; name a file")
+    if any(path.resolve() == source.resolve() for source in inputs):
+        raise InvalidParameterError(f"{path.name} is an input and would be overwritten")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InvalidParameterError(f"{path} may not be written")
 
 
 def write_array(path: Path, point: NDArray[np.float64]) -> None:

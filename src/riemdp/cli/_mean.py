@@ -52,6 +52,10 @@ def mean(
     mechanism: Annotated[
         MechanismName, typer.Option(help="auto takes the one with the least expected distance.")
     ] = MechanismName.AUTO,
+    tol: Annotated[
+        float | None,
+        typer.Option(help="Public tolerance of the mean; twice it adds to the sensitivity."),
+    ] = None,
     curvature: CurvatureOption = None,
     key: Annotated[str | None, typer.Option(help="Array of an .npz that holds several.")] = None,
     output: Annotated[
@@ -69,7 +73,7 @@ def mean(
     The ball and the budget must not be chosen by looking at the records. Records outside the
     ball are projected onto it.
     """
-    check_output(output, (".npy", ".csv"))
+    check_output(output, (".npy", ".csv"), (file, Path(center)))
     check_output(release, (".json",))
     budget = budget_of(epsilon, delta, mu, rho)
     space, points = records_of(read_array(file, key), file, manifold, curvature)
@@ -79,7 +83,9 @@ def mean(
         warn("--seed makes the noise reproducible: this release is not private")
         generator = np.random.default_rng(seed)
     with working(f"Private mean of {len(points)} records"):
-        result = private_mean(points, ball, budget, mechanism=mechanism.value, generator=generator)
+        result = private_mean(
+            points, ball, budget, mechanism=mechanism.value, generator=generator, tol=tol
+        )
     if release is not None:
         release.write_text(result.to_json() + "\n", encoding="utf-8")
     if output is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
 from riemdp.cli._io import read_point
 from riemdp.manifolds import (
     Euclidean,
@@ -77,9 +77,8 @@ def budget_of(
     Raises
     ------
     InvalidParameterError
-        If they name none or more than one.
-    InvalidBudgetError
-        If a value lies outside its domain.
+        If they name none or more than one, or a value lies outside its domain. (No
+        ``InvalidBudgetError``, which is for budgets that a mechanism cannot use.)
     """
     if (epsilon is not None) + (mu is not None) + (rho is not None) != 1:
         raise InvalidParameterError(
@@ -87,12 +86,15 @@ def budget_of(
         )
     if delta is not None and epsilon is None:
         raise InvalidParameterError("--delta goes with --epsilon")
-    if mu is not None:
-        return GDP(mu)
-    if rho is not None:
-        return ZCDP(rho)
-    assert epsilon is not None
-    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+    try:
+        if mu is not None:
+            return GDP(mu)
+        if rho is not None:
+            return ZCDP(rho)
+        assert epsilon is not None
+        return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+    except InvalidBudgetError as error:
+        raise InvalidParameterError(str(error)) from None
 
 
 def manifold_of(

@@ -23,8 +23,8 @@ def verify(
     """
     try:
         release = Release.from_json(file.read_text(encoding="utf-8"))
-    except RiemdpError:
-        raise
+    except RiemdpError as error:  # whatever is wrong, the file is
+        raise InvalidParameterError(str(error)) from None
     except (ValueError, OverflowError, RecursionError):  # not text, or numbers that are none
         raise InvalidParameterError(f"{file.name} is not a release") from None
     verification = check(release)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 
 if TYPE_CHECKING:
@@ -113,8 +114,8 @@ def descriptor_radius(eta: float, channels: int) -> float:
     appendix A.5. Proof: docs/proofs/covariance-descriptors.md
     """
     eta = _check_eta(eta)
-    if channels not in (1, 3):
-        raise InvalidParameterError(f"channels must be 1 (grey) or 3 (RGB), got {channels!r}")
+    if real(channels, "channels") not in (1.0, 3.0):
+        raise InvalidParameterError(f"channels must be 1 (grey) or 3 (RGB), got {channels}")
     features, largest = (9, 12.0) if channels == 1 else (11, 14.0)
     return math.sqrt(features) * max(abs(math.log(eta)), math.log(largest + eta))
 
@@ -155,15 +156,15 @@ def _smooth(images: FloatArray, axis: int) -> FloatArray:
 
 
 def _check_eta(eta: float) -> float:
-    if not (0.0 < eta < math.inf):
-        raise InvalidParameterError(
-            f"eta must be positive and finite, got {eta}; about 0.1 gives a moderate radius"
-        )
-    return float(eta)
+    return positive(eta, "eta", "about 0.1 gives a moderate radius")
 
 
 def _check_images(images: ArrayLike) -> tuple[NDArray[Any], float]:
     """Check axes and type; return the raw stack and what its values are divided by."""
+    if isinstance(images, np.ma.MaskedArray):
+        raise NotOnManifoldError(
+            "images must not be a masked array; fill or drop the masked pixels first"
+        )
     try:
         stack = np.asarray(images)
     except ValueError:  # rows of different lengths

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._hyperbolic import Hyperbolic
-from riemdp.manifolds._manifold import FlatManifold, Manifold
+from riemdp.manifolds._manifold import FlatManifold, Manifold, long_norm
 from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, colour
 from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
@@ -48,8 +49,11 @@ class Ball:
     ------
     NotOnManifoldError
         If the centre is not one point of the manifold.
+    InvalidParameterError
+        If the manifold is none, or the radius not a number.
     UnsupportedBallError
-        If the radius is not positive and finite, or too large for the manifold.
+        If the radius is not positive and finite, or too large for the manifold; on hyperbolic
+        space also if the centre lies farther than that from the origin of coordinates.
     """
 
     manifold: Manifold
@@ -59,7 +63,7 @@ class Ball:
     def __post_init__(self) -> None:
         if not isinstance(self.manifold, Manifold):
             raise InvalidParameterError(
-                f"manifold must be a riemdp manifold, got {self.manifold!r}"
+                f"manifold must be a riemdp manifold, got {shown(self.manifold)}"
             )
         center = np.array(self.manifold.validate(self.center))
         if center.shape != self.manifold.point_shape:
@@ -69,10 +73,7 @@ class Ball:
             )
         center.flags.writeable = False
         object.__setattr__(self, "center", center)
-        try:
-            object.__setattr__(self, "radius", float(self.radius))
-        except (TypeError, ValueError):
-            raise UnsupportedBallError(f"radius must be a number, got {self.radius!r}") from None
+        object.__setattr__(self, "radius", real(self.radius, "radius"))
         self._check_radius()
 
     def _check_radius(self) -> None:
@@ -147,7 +148,7 @@ class Ball:
             k = self.manifold.k
             spread = _log_condition(self.center) + math.sqrt(2.0) * self.radius
             return 4.0 * k * eps * math.exp(min(spread, 2.0 * _SPD_REACH))
-        return 4.0 * eps * float(np.linalg.norm(self.center))
+        return 4.0 * eps * float(long_norm(self.center))
 
     def point(self, coordinates: ArrayLike) -> FloatArray:
         r"""Point with these normal coordinates about the centre.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds._manifold import FlatManifold, check_dimension, check_points
+from riemdp._checks import count
+from riemdp.manifolds._manifold import FlatManifold, check_points, long_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -33,7 +34,7 @@ class Euclidean(FlatManifold):
     dim: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", check_dimension(self.dim, "dim"))
+        object.__setattr__(self, "dim", count(self.dim, "dim"))
 
     @property
     def point_shape(self) -> tuple[int, ...]:
@@ -47,15 +48,17 @@ class Euclidean(FlatManifold):
 
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Return ``base + tangent``."""
-        return np.add(base, tangent, dtype=np.float64)
+        with np.errstate(over="ignore"):  # what lies beyond float64 is infinite
+            return np.add(base, tangent, dtype=np.float64)
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """``point - base``."""
-        return np.subtract(point, base, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            return np.subtract(point, base, dtype=np.float64)
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Euclidean distance."""
-        return np.asarray(np.linalg.norm(self.log(a, b), axis=-1))
+        return long_norm(self.log(a, b))
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Coordinates are the tangent vector."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._checks import count, real
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds._manifold import (
     Manifold,
-    check_dimension,
     check_finite,
     check_shape,
     raise_first,
@@ -49,8 +49,8 @@ class Hyperbolic(Manifold):
     curvature: float = -1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", check_dimension(self.dim, "dim"))
-        object.__setattr__(self, "curvature", float(self.curvature))
+        object.__setattr__(self, "dim", count(self.dim, "dim"))
+        object.__setattr__(self, "curvature", real(self.curvature, "curvature"))
         if not (-math.inf < self.curvature < 0.0):
             raise InvalidParameterError(
                 f"curvature of a hyperbolic space must be negative and finite, "

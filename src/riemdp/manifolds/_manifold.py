@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -152,13 +152,6 @@ class FlatManifold(Manifold):
         return math.inf
 
 
-def check_dimension(value: Any, name: str) -> int:
-    """Return a positive integer or raise ``InvalidParameterError``."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InvalidParameterError(f"{name} must be a positive integer, got {value!r}")
-    return int(value)
-
-
 def check_points(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
     """Check shape and finiteness; return float64 points and the tolerance for their precision."""
     array, tolerance = check_shape(points, point_shape)
@@ -194,6 +187,11 @@ def square_norm(array: FloatArray, metric: FloatArray | None = None) -> FloatArr
 
 def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
     """Check the shape; return float64 points and the tolerance for their precision."""
+    parts = points if isinstance(points, (list, tuple)) else (points,)
+    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
+        raise NotOnManifoldError(
+            "points must not be a masked array; fill or drop the masked entries first"
+        )
     try:
         raw = np.asarray(points)
         if raw.dtype.kind not in "fiu":
@@ -210,6 +208,31 @@ def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatA
         )
     single = raw.dtype.kind == "f" and raw.dtype.itemsize < 8
     return array, VALIDATION_TOLERANCE_SINGLE if single else VALIDATION_TOLERANCE
+
+
+def check_broadcast(point: FloatArray, footpoint: FloatArray, rank: int) -> None:
+    """Check that the leading axes of points, whose shape has ``rank`` axes, broadcast."""
+    axes = [array.shape[: array.ndim - rank] for array in (point, footpoint)]
+    try:
+        np.broadcast_shapes(*axes)
+    except ValueError:
+        raise InvalidParameterError(
+            f"the leading axes {axes[0]} of the points and {axes[1]} of the footpoints do not "
+            "broadcast against each other"
+        ) from None
+
+
+def long_norm(vectors: FloatArray) -> FloatArray:
+    """Norm over the last axis, also where the squares overflow float64."""
+    with np.errstate(over="ignore"):
+        length = np.asarray(np.linalg.norm(vectors, axis=-1))
+    if not np.isinf(length).any():
+        return length
+    largest = np.abs(vectors).max(axis=-1)
+    unit = np.where(np.isfinite(largest) & (largest > 0.0), largest, 1.0)
+    with np.errstate(over="ignore"):
+        longer = largest * np.linalg.norm(vectors / unit[..., None], axis=-1)
+    return np.asarray(np.where(np.isinf(length) & np.isfinite(largest), longer, length))
 
 
 def raise_first(bad: NDArray[np.bool_], condition: str, first_row: int = 0) -> None:

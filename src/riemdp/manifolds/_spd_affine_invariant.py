@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._checks import count
 from riemdp.manifolds import _symmetric
-from riemdp.manifolds._manifold import Manifold, check_dimension
+from riemdp.manifolds._manifold import Manifold, long_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -46,7 +47,7 @@ class SPDAffineInvariant(Manifold):
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_dimension(self.k, "k"))
+        object.__setattr__(self, "k", count(self.k, "k"))
 
     @property
     def dim(self) -> int:
@@ -95,7 +96,7 @@ class SPDAffineInvariant(Manifold):
         second = np.asarray(b, dtype=np.float64)
         inverse = inverse_factor(self._factor(a))
         values = _symmetric.eigvalsh(whiten(inverse, second))
-        wide = values[..., -1] > _REFINE_ABOVE * values[..., 0]
+        wide = values[..., -1] / _REFINE_ABOVE > values[..., 0]
         if wide.any():
             # Squaring the spread costs half the digits of the small eigenvalues. Singular values
             # of L_A^-1 L_B keep them.
@@ -181,14 +182,14 @@ def _graded_singular_values(matrices: FloatArray) -> FloatArray:
                 largest = max(largest, _rotate(rows, i, j))
         if largest <= 4.0 * np.finfo(np.float64).eps * k:
             break
-    return np.sort(np.linalg.norm(rows, axis=-1), axis=-1)
+    return np.sort(long_norm(rows), axis=-1)
 
 
 def _rotate(rows: FloatArray, i: int, j: int) -> float:
     """Make rows i and j orthogonal in place; return the largest cosine there was."""
     first, second = rows[:, i].copy(), rows[:, j].copy()
-    alpha = np.linalg.norm(first, axis=-1)
-    beta = np.linalg.norm(second, axis=-1)
+    alpha = long_norm(first)
+    beta = long_norm(second)
     cosine = np.einsum("ni,ni->n", first / alpha[:, None], second / beta[:, None])
     # tan of the rotation: the smaller root of t^2 + 2 zeta t - 1 = 0.
     active = np.abs(cosine) > np.finfo(np.float64).eps

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._checks import count
 from riemdp.manifolds import _symmetric
-from riemdp.manifolds._manifold import FlatManifold, check_dimension, raise_first
+from riemdp.manifolds._manifold import FlatManifold, raise_first
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -43,7 +44,7 @@ class SPDLogEuclidean(FlatManifold):
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_dimension(self.k, "k"))
+        object.__setattr__(self, "k", count(self.k, "k"))
 
     @property
     def dim(self) -> int:

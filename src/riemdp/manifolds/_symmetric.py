@@ -86,8 +86,9 @@ def compose(values: FloatArray, vectors: FloatArray) -> FloatArray:
 
 
 def symmetrise(matrices: FloatArray) -> FloatArray:
-    """``(X + X^T) / 2``."""
-    return np.asarray(0.5 * (matrices + np.swapaxes(matrices, -1, -2)))
+    """``X/2 + X^T/2``, which does not overflow."""
+    half = 0.5 * matrices
+    return np.asarray(half + np.swapaxes(half, -1, -2))
 
 
 def logm(matrices: FloatArray) -> FloatArray:
@@ -157,7 +158,8 @@ def log_parts_2x2(
         parts = _log_parts(a, b, c, det, trace)
     else:
         # Determinants may have left the range of float64: take out powers of two.
-        exponent = np.where(trace > 0.0, np.frexp(trace)[1], 0)
+        largest = np.minimum(trace, np.finfo(np.float64).max)  # the trace may have left it too
+        exponent = np.where(trace > 0.0, np.frexp(largest)[1], 0)
         a, b, c = (np.ldexp(entry, -exponent) for entry in (a, b, c))
         det, trace = a * c - b * b, a + c
         bad = ~((det > 0.0) & (trace > 0.0))
@@ -232,7 +234,8 @@ def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
     check_finite(array, 2)
     diagonal = np.einsum("...ii->...i", array)
     raise_first((diagonal <= 0.0).any(axis=-1), "has a diagonal entry that is not positive")
-    gap = array - np.swapaxes(array, -1, -2)
+    with np.errstate(over="ignore"):
+        gap = array - np.swapaxes(array, -1, -2)
     root = np.sqrt(diagonal)
     scale = root[..., :, None] * root[..., None, :]
     raise_first(

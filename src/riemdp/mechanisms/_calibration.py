@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from riemdp._errors import InvalidBudgetError, InvalidParameterError
+from riemdp._checks import positive, shown
+from riemdp._errors import InvalidBudgetError
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, gaussian_mu, gaussian_to_pure
 
 if TYPE_CHECKING:
@@ -14,13 +15,8 @@ if TYPE_CHECKING:
 
 def check_sensitivity(sensitivity: float) -> float:
     """Return a positive finite sensitivity or raise ``InvalidParameterError``."""
-    value = float(sensitivity)
-    if not 0.0 < value < math.inf:
-        raise InvalidParameterError(
-            f"sensitivity must be positive and finite, got {value}; it is the largest distance "
-            "that one record can move the summary"
-        )
-    return value
+    advice = "it is the largest distance that one record can move the summary"
+    return positive(sensitivity, "sensitivity", advice)
 
 
 def affordable_epsilon(budget: Budget) -> float:
@@ -66,7 +62,7 @@ def classical_mu(budget: Budget) -> float:
     """
     if not isinstance(budget, ApproxDP):
         raise InvalidBudgetError(
-            f'method="classical" is a formula for ApproxDP(epsilon, delta), got {budget!r}; '
+            f'method="classical" is a formula for ApproxDP(epsilon, delta), got {shown(budget)}; '
             'use method="analytic"'
         )
     if budget.epsilon >= 1.0:
@@ -79,5 +75,5 @@ def classical_mu(budget: Budget) -> float:
 
 def _unknown(budget: object) -> InvalidBudgetError:
     return InvalidBudgetError(
-        f"cannot calibrate noise to {budget!r}; use PureDP, ApproxDP, GDP or ZCDP"
+        f"cannot calibrate noise to {shown(budget)}; use PureDP, ApproxDP, GDP or ZCDP"
     )

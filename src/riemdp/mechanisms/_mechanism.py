@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from riemdp._errors import InvalidParameterError
-from riemdp.manifolds import Manifold
+from riemdp._checks import positive, real, shown
+from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp.manifolds import Ball, Manifold
 from riemdp.noise._polar import normal_coordinates
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
     from riemdp.noise import RadialLaw
     from riemdp.privacy import Budget, PrivacyCurve
 
@@ -57,13 +57,9 @@ class Mechanism(ABC):
     def __post_init__(self) -> None:
         if not isinstance(self.manifold, Manifold):
             raise InvalidParameterError(
-                f"manifold must be a riemdp manifold, got {self.manifold!r}"
+                f"manifold must be a riemdp manifold, got {shown(self.manifold)}"
             )
-        object.__setattr__(self, "sigma", float(self.sigma))
-        if not 0.0 < self.sigma < math.inf:
-            raise InvalidParameterError(
-                f"sigma, the noise scale, must be positive and finite, got {self.sigma}"
-            )
+        object.__setattr__(self, "sigma", positive(self.sigma, "sigma, the noise scale,"))
 
     @property
     def summary(self) -> str:
@@ -243,9 +239,11 @@ class Mechanism(ABC):
         InvalidParameterError
             If ``q`` lies outside [0, 1].
         """
-        return float(self._distance_law.quantile(q))
+        return float(self._distance_law.quantile(real(q, "q")))
 
     def _check_ball(self, ball: Ball) -> None:
+        if not isinstance(ball, Ball):
+            raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(ball)}")
         if ball.manifold != self.manifold:
             raise InvalidParameterError(
                 f"the ball belongs to {ball.manifold}, the mechanism to {self.manifold}"
@@ -255,7 +253,18 @@ class Mechanism(ABC):
 def enough_noise(
     build: Callable[[float], M], sigma: float, sensitivity: float, budget: Budget
 ) -> M:
-    """Mechanism at ``sigma`` or the next few floats, where its curve satisfies the budget."""
+    """Mechanism at ``sigma`` or the next few floats, where its curve satisfies the budget.
+
+    Raises
+    ------
+    NotAttainableError
+        If the noise exceeds float64.
+    """
+    if math.isinf(sigma):
+        raise NotAttainableError(
+            f"the noise for {budget} at sensitivity {sensitivity:.6g} exceeds float64; choose a "
+            "larger budget, a smaller ball, or more data"
+        )
     mechanism = build(sigma)
     step = sys.float_info.epsilon
     while not mechanism.privacy(sensitivity).satisfies(budget):

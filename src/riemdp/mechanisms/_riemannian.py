@@ -86,8 +86,9 @@ class RiemannianLaplace(Mechanism):
         sensitivity : float
             Largest distance between the footpoints of neighbouring data sets.
         budget : PureDP, ApproxDP, GDP or ZCDP
-            Under a budget other than pure DP, a pure epsilon that implies it (for
-            (epsilon, delta): epsilon, the delta stays unused).
+            A budget other than pure DP is met through a pure epsilon that implies it: epsilon
+            itself of (epsilon, delta), whose delta stays unused, ``sqrt(2 rho)`` of zCDP, and
+            the largest one that implies mu-GDP.
         ball : Ball, optional
             Public ball that the density is restricted to.
 
@@ -114,6 +115,8 @@ class RiemannianLaplace(Mechanism):
                 budget,
             )
         except NotAttainableError as error:
+            if manifold.curvature_bound >= 0.0:  # beyond float64, not without a normaliser
+                raise
             growth = (manifold.dim - 1) * math.sqrt(-manifold.curvature_bound)
             raise NotAttainableError(
                 f"{error}. At sensitivity {sensitivity:.6g} the budget has to allow a pure epsilon "

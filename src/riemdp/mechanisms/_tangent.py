@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from riemdp._checks import is_one_of, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
@@ -16,6 +17,7 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import FlatManifold
 from riemdp.manifolds._ball import clip_norm
+from riemdp.manifolds._manifold import check_broadcast
 from riemdp.mechanisms._calibration import (
     affordable_epsilon,
     affordable_mu,
@@ -81,6 +83,7 @@ class TangentMechanism(Mechanism):
             raise NotOnManifoldError(
                 f"base must be one point of shape {self.manifold.point_shape}, got {base.shape}"
             )
+        base += 0.0  # -0.0 becomes 0.0: the hash goes by the bytes
         base.flags.writeable = False
         object.__setattr__(self, "base", base)
 
@@ -160,7 +163,9 @@ class TangentMechanism(Mechanism):
         """
         if self._flat_law is not None:
             return self._flat_law.log_density(point, footpoint)
-        gap = self._coordinates(point) - self._coordinates(footpoint)
+        first, second = self._coordinates(point), self._coordinates(footpoint)
+        check_broadcast(first, second, 1)
+        gap = first - second
         ratio = np.linalg.norm(gap, axis=-1) / self.sigma
         penalty = ratio if self._distance_law.kind == "laplace" else 0.5 * np.square(ratio)
         return np.asarray(-penalty - self._distance_law.log_normaliser())
@@ -287,8 +292,10 @@ class TangentGaussian(TangentMechanism):
             If ``sensitivity`` is not positive and finite, or ``method`` unknown.
         """
         sensitivity = check_sensitivity(sensitivity)
-        if method not in ("analytic", "classical"):
-            raise InvalidParameterError(f'method must be "analytic" or "classical", got {method!r}')
+        if not is_one_of(method, ("analytic", "classical")):
+            raise InvalidParameterError(
+                f'method must be "analytic" or "classical", got {shown(method)}'
+            )
         mu = affordable_mu(budget) if method == "analytic" else classical_mu(budget)
         return enough_noise(
             lambda sigma: cls(manifold, sigma, base=base),  # type: ignore[arg-type]
@@ -356,8 +363,9 @@ class TangentLaplace(TangentMechanism):
             Largest norm, in the tangent space at the base, between the footpoints of neighbouring
             data sets.
         budget : PureDP, ApproxDP, GDP or ZCDP
-            Under a budget other than pure DP, a pure epsilon that implies it (for
-            (epsilon, delta): epsilon, the delta stays unused).
+            A budget other than pure DP is met through a pure epsilon that implies it: epsilon
+            itself of (epsilon, delta), whose delta stays unused, ``sqrt(2 rho)`` of zCDP, and
+            the largest one that implies mu-GDP.
         base : array_like, shape (*point_shape,), optional
             Public base point, required off flat spaces.
 

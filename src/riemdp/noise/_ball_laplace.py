@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp.manifolds._manifold import check_broadcast
 from riemdp.noise._ball_quadrature import BallRadialTable
 from riemdp.noise._cap import sample_cap
 from riemdp.noise._generator import resolve_generator
@@ -143,10 +144,11 @@ class BallLaplace:
             If a footpoint lies outside the ball.
         """
         manifold = self.ball.manifold
-        point = manifold.validate(point)
+        point, footpoint = manifold.validate(point), manifold.validate(footpoint)
+        check_broadcast(point, footpoint, len(manifold.point_shape))
         offset = np.linalg.norm(normal_coordinates(self.ball, footpoint), axis=-1)
         log_mass = self._table(offset.reshape(-1)).log_mass.reshape(offset.shape)
-        dist = manifold.dist(manifold.validate(footpoint), point)
+        dist = manifold.dist(footpoint, point)
         density = -dist / self.sigma - log_mass - log_sphere_area(manifold.dim)
         return np.asarray(np.where(self.ball.contains(point), density, -np.inf))
 

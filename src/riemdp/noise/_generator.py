@@ -6,14 +6,11 @@ import functools
 import os
 import secrets
 import weakref
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from riemdp._errors import InvalidParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class SecureGenerator(np.random.Generator):
@@ -51,6 +48,9 @@ class SecureGenerator(np.random.Generator):
     def __getstate__(self) -> NoReturn:
         _refuse("pickled or copied")
 
+    def __setstate__(self, state: object) -> NoReturn:
+        _refuse("set")
+
     def __copy__(self) -> NoReturn:
         _refuse("copied")
 
@@ -71,10 +71,13 @@ def secure_generator() -> SecureGenerator:
         One instance per process; a forked child gets its own, with a fresh key.
     """
     pid = os.getpid()
-    if pid not in _PER_PROCESS:
-        _PER_PROCESS.clear()
-        _PER_PROCESS[pid] = SecureGenerator()
-    return _PER_PROCESS[pid]
+    generator = _PER_PROCESS.get(pid)
+    if generator is None:
+        # Threads may get here at once; setdefault, one step to them, gives all of them one.
+        generator = _PER_PROCESS.setdefault(pid, SecureGenerator())
+        for other in set(_PER_PROCESS) - {pid}:
+            _PER_PROCESS.pop(other, None)
+    return generator
 
 
 def resolve_generator(generator: np.random.Generator | None) -> np.random.Generator:
@@ -128,22 +131,36 @@ def _refuse(what: str) -> NoReturn:
 
 
 def _fresh_bit_generator() -> np.random.BitGenerator:
-    bit_generator: np.random.BitGenerator = _bit_generator_class()(
-        key=secrets.randbits(256), rounds=20
-    )
-    return bit_generator
+    keyed, sealed = _bit_generator_classes()
+    bit_generator = keyed(key=secrets.randbits(256), rounds=20)
+    bit_generator.__class__ = sealed  # ChaCha's own constructor seeds through what is closed now
+    return bit_generator  # type: ignore[no-any-return]
 
 
 @functools.cache
-def _bit_generator_class() -> Callable[..., Any]:
+def _bit_generator_classes() -> tuple[Any, Any]:
+    """ChaCha20 that takes its key, and the same thing closed."""
     import randomgen
 
-    class SecureChaCha(randomgen.ChaCha):  # type: ignore[misc]
-        """ChaCha20 that keeps its key: no pickling, no copying, no reading of the state."""
+    class KeyedChaCha(randomgen.ChaCha):  # type: ignore[misc]
+        """ChaCha, as a Python class."""
 
-        @property
-        def state(self) -> NoReturn:
-            _refuse("read out")
+    class SecureChaCha(randomgen.ChaCha):  # type: ignore[misc]
+        """ChaCha20 that keeps its key: no seeding, no pickling, no copying, no reading of state.
+
+        Of its attributes only those are left that a generator draws through.
+        """
+
+        def __init__(self) -> None:
+            _refuse("seeded")
+
+        def __getattribute__(self, name: str) -> Any:
+            if name in _DRAWS_THROUGH or (_is_special(name) and name not in _STATE_METHODS):
+                return super().__getattribute__(name)
+            _refuse("seeded, set, moved or read out")
+
+        def __setattr__(self, name: str, value: object) -> NoReturn:
+            _refuse("seeded, set, moved or read out")
 
         def __reduce__(self) -> NoReturn:
             _refuse("pickled or copied")
@@ -154,7 +171,14 @@ def _bit_generator_class() -> Callable[..., Any]:
         def __getstate__(self) -> NoReturn:
             _refuse("pickled or copied")
 
-    return SecureChaCha
+        def __setstate__(self, state: object) -> NoReturn:
+            _refuse("set")
+
+    return KeyedChaCha, SecureChaCha
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
 
 
 def _after_fork_in_child() -> None:
@@ -162,6 +186,11 @@ def _after_fork_in_child() -> None:
     for generator in list(_LIVE):
         generator._renew()
 
+
+#: What numpy.random.Generator takes from its bit generator.
+_DRAWS_THROUGH = frozenset({"capsule", "lock"})
+#: Special methods of Cython classes that read or set the state.
+_STATE_METHODS = frozenset({"__reduce_cython__", "__setstate_cython__"})
 
 _LIVE: weakref.WeakSet[SecureGenerator] = weakref.WeakSet()
 _PER_PROCESS: dict[int, SecureGenerator] = {}

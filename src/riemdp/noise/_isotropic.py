@@ -10,6 +10,7 @@ import numpy as np
 
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp.manifolds import FlatManifold
+from riemdp.manifolds._manifold import check_broadcast
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._polar import (
     Geometry,
@@ -235,7 +236,9 @@ class IsotropicLaw:
         -------
         ndarray, shape (...)
         """
-        dist = self.manifold.dist(self.manifold.validate(footpoint), self.manifold.validate(point))
+        footpoint, point = self.manifold.validate(footpoint), self.manifold.validate(point)
+        check_broadcast(point, footpoint, len(self.manifold.point_shape))
+        dist = self.manifold.dist(footpoint, point)
         ratio = dist / self.sigma
         penalty = ratio if self.kind == "laplace" else 0.5 * np.square(ratio)
         return np.asarray(-penalty - self.radial.log_normaliser())

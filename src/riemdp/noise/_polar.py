@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
+from riemdp._checks import shown
+from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds import FlatManifold, Hyperbolic
 
 if TYPE_CHECKING:
@@ -173,10 +174,26 @@ def uniform_directions(
 
 
 def leading_axes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """Leading axes that ``size`` asks for."""
+    """Leading axes that ``size`` asks for.
+
+    Raises
+    ------
+    InvalidParameterError
+        Unless it is None or made of integers that are not negative.
+    """
     if size is None:
         return ()
-    return (int(size),) if isinstance(size, (int, np.integer)) else tuple(size)
+    return tuple(_axis(length) for length in (size if isinstance(size, tuple) else (size,)))
+
+
+def _axis(length: object) -> int:
+    whole = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
+    if not whole or int(length) < 0:  # type: ignore[call-overload]
+        raise InvalidParameterError(
+            "size must be None, an integer or a tuple of integers, none negative, "
+            f"got {shown(length)}"
+        )
+    return int(length)  # type: ignore[call-overload, no-any-return]
 
 
 def hyperbolic_unit(manifold: Manifold) -> float | None:

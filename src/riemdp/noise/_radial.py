@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import scipy
 
+from riemdp._checks import count, is_one_of, positive, real, real_array, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp.manifolds._manifold import check_dimension
 from riemdp.noise._envelope import Envelope
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._profile import Profile
@@ -73,13 +73,13 @@ class RadialLaw:
 
     def __post_init__(self) -> None:
         check_kind(self.kind)
-        object.__setattr__(self, "dim", check_dimension(self.dim, "dim"))
-        object.__setattr__(self, "curvature", float(self.curvature))
+        object.__setattr__(self, "dim", count(self.dim, "dim"))
+        object.__setattr__(self, "curvature", real(self.curvature, "curvature"))
         object.__setattr__(self, "sigma", check_sigma(self.sigma))
         if not math.isfinite(self.curvature):
             raise InvalidParameterError(f"curvature must be finite, got {self.curvature}")
         limit = math.pi / math.sqrt(self.curvature) if self.curvature > 0.0 else math.inf
-        object.__setattr__(self, "upper", min(float(self.upper), limit))
+        object.__setattr__(self, "upper", min(real(self.upper, "upper"), limit))
         if not self.upper > 0.0:
             raise InvalidParameterError(
                 f"upper, the end of the radial law's support, must be positive, got {self.upper}"
@@ -110,7 +110,7 @@ class RadialLaw:
         ndarray, shape (...)
             ``-inf`` outside ``(0, upper)``.
         """
-        r = np.asarray(r, dtype=np.float64)
+        r = real_array(r, "r")
         inside = (r >= 0.0) & (r <= self.upper)
         scaled = np.minimum(np.where(inside, r, 0.5 * self._unit) / self._unit, self._profile.upper)
         height = self._profile.relative(scaled) - self._log_mass - math.log(self._unit)
@@ -128,7 +128,7 @@ class RadialLaw:
         -------
         ndarray, shape (...)
         """
-        r = np.asarray(r, dtype=np.float64)
+        r = real_array(r, "r")
         if self._is_closed:
             clipped = np.maximum(r, 0.0)
             return np.asarray(scipy.special.gammainc(self._shape, self._gamma_variable(clipped)))
@@ -146,7 +146,7 @@ class RadialLaw:
         -------
         ndarray, shape (...)
         """
-        r = np.asarray(r, dtype=np.float64)
+        r = real_array(r, "r")
         if self._is_closed:
             clipped = np.maximum(r, 0.0)
             return np.asarray(scipy.special.gammaincc(self._shape, self._gamma_variable(clipped)))
@@ -169,7 +169,7 @@ class RadialLaw:
         InvalidParameterError
             If a probability lies outside [0, 1].
         """
-        q = np.asarray(q, dtype=np.float64)
+        q = real_array(q, "q")
         if not np.all((q >= 0.0) & (q <= 1.0)):
             raise InvalidParameterError("q must hold probabilities in [0, 1]")
         if self._is_closed:
@@ -317,15 +317,10 @@ def log_sphere_area(dim: int) -> float:
 
 def check_kind(kind: str) -> None:
     """Raise ``InvalidParameterError`` unless the kind of noise is known."""
-    if kind not in ("laplace", "gaussian"):
-        raise InvalidParameterError(f'kind must be "laplace" or "gaussian", got {kind!r}')
+    if not is_one_of(kind, ("laplace", "gaussian")):
+        raise InvalidParameterError(f'kind must be "laplace" or "gaussian", got {shown(kind)}')
 
 
 def check_sigma(sigma: float) -> float:
     """Return a positive finite scale or raise ``InvalidParameterError``."""
-    value = float(sigma)
-    if not 0.0 < value < math.inf:
-        raise InvalidParameterError(
-            f"sigma, the noise scale, must be positive and finite, got {sigma!r}"
-        )
-    return value
+    return positive(sigma, "sigma, the noise scale,")

@@ -7,9 +7,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import scipy
 
-from riemdp._errors import InvalidParameterError, NoConversionError
+from riemdp._checks import positive, shown
+from riemdp._errors import NoConversionError
 from riemdp.privacy._definitions import (
     GDP,
     ZCDP,
@@ -18,12 +20,12 @@ from riemdp.privacy._definitions import (
     approximate_delta,
     approximate_epsilon,
     check_delta,
+    check_epsilon,
 )
-from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon
+from riemdp.privacy._gaussian import DELTA_ERROR, delta_up, gaussian_delta, gaussian_epsilon
 from riemdp.privacy._rounding import half_square_up
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.privacy._definitions import Budget
@@ -42,11 +44,23 @@ class PrivacyCurve(ABC):
 
     @abstractmethod
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
-        """Proved ``delta`` at each ``epsilon >= 0``, shape of ``epsilon``."""
+        """Proved ``delta`` at each ``epsilon >= 0``, shape of ``epsilon``, rounded up.
+
+        Raises
+        ------
+        InvalidParameterError
+            If an ``epsilon`` is negative, NaN or no number.
+        """
 
     @abstractmethod
     def epsilon_at(self, delta: float) -> float:
-        """Smallest ``epsilon`` with ``delta_at(epsilon) <= delta`` in [0, 1), rounded up."""
+        """Smallest ``epsilon`` with ``delta_at(epsilon) <= delta`` in [0, 1), rounded up.
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``delta`` is outside [0, 1).
+        """
 
     @abstractmethod
     def mu(self) -> float:
@@ -91,7 +105,7 @@ class PrivacyCurve(ABC):
                 return self.zcdp_rho() <= budget.rho
             case _:
                 raise NoConversionError(
-                    f"a privacy curve cannot be held against {budget!r}; "
+                    f"a privacy curve cannot be held against {shown(budget)}; "
                     "use PureDP, ApproxDP, GDP or ZCDP"
                 )
 
@@ -120,11 +134,12 @@ class GaussianCurve(PrivacyCurve):
     separation: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "separation", _positive(self.separation, "separation"))
+        object.__setattr__(self, "separation", positive(self.separation, "separation"))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
-        """See :func:`gaussian_delta`."""
-        return gaussian_delta(self.separation, epsilon)
+        """See :func:`gaussian_delta`; up to 2e-12 (relative) more, and 0 at ``inf`` only."""
+        exact = gaussian_delta(self.separation, epsilon)
+        return np.where(np.isinf(check_epsilon(epsilon)), exact, delta_up(exact))
 
     def epsilon_at(self, delta: float) -> float:
         """See :func:`gaussian_epsilon`; ``inf`` at ``delta = 0``."""
@@ -173,15 +188,20 @@ class PureCurve(PrivacyCurve):
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _positive(self.epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
-        """``(e^self.epsilon - e^epsilon) / (1 + e^self.epsilon)``, and 0 from there on."""
-        return approximate_delta(self.epsilon, 0.0, epsilon)
+        """``(e^self.epsilon - e^epsilon) / (1 + e^self.epsilon)``, and 0 from there on.
+
+        Positive values are up to 2e-12 (relative) more.
+        """
+        exact = approximate_delta(self.epsilon, 0.0, epsilon)
+        return np.where(check_epsilon(epsilon) < self.epsilon, delta_up(exact), 0.0)
 
     def epsilon_at(self, delta: float) -> float:
         """Inverse of :meth:`delta_at`, rounded up."""
-        return approximate_epsilon(self.epsilon, 0.0, delta)
+        lowered = math.nextafter(check_delta(delta) * (1.0 - 2.0 * DELTA_ERROR), 0.0)
+        return approximate_epsilon(self.epsilon, 0.0, lowered)
 
     def mu(self) -> float:
         """See :func:`pure_to_gaussian`."""
@@ -227,7 +247,7 @@ def pure_to_gaussian(epsilon: float) -> float:
     Liu, Sun, Kong, Jiang, "Identification, amplification and measurement: a bridge to Gaussian
     differential privacy", NeurIPS 2022.
     """
-    epsilon = _positive(epsilon, "epsilon")
+    epsilon = positive(epsilon, "epsilon")
     if epsilon < 2.0:  # 1/(1+e^eps) = (1 - tanh(eps/2))/2 keeps the digits of a small epsilon
         mu = 2.0 * math.sqrt(2.0) * float(scipy.special.erfinv(math.tanh(0.5 * epsilon)))
     else:
@@ -254,16 +274,9 @@ def gaussian_to_pure(mu: float) -> float:
     InvalidParameterError
         If ``mu`` is outside its domain.
     """
-    mu = _positive(mu, "mu")
+    mu = positive(mu, "mu")
     if mu < 2.0:
         epsilon = 2.0 * math.atanh(math.erf(mu / (2.0 * math.sqrt(2.0))))
     else:
         epsilon = float(scipy.special.log_ndtr(0.5 * mu) - scipy.special.log_ndtr(-0.5 * mu))
     return epsilon * (1.0 - 10.0 * _CONVERSION_ERROR)
-
-
-def _positive(value: float, name: str) -> float:
-    number = float(value)
-    if not (0.0 < number < math.inf):
-        raise InvalidParameterError(f"{name} must be positive and finite, got {number}")
-    return number

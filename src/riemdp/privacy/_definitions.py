@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from riemdp._checks import real, real_array
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
 from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon
 
@@ -34,6 +35,9 @@ class Budget(ABC):
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         """Proved ``delta`` at each ``epsilon``, the smallest one unless the class says otherwise.
 
+        Exact up to a relative rounding error of 1e-12 on either side. Where a number has to be
+        on the safe side take :meth:`PrivacyCurve.delta_at` of a mechanism, which rounds up.
+
         Parameters
         ----------
         epsilon : array_like
@@ -46,7 +50,7 @@ class Budget(ABC):
         Raises
         ------
         InvalidParameterError
-            If an ``epsilon`` is negative or NaN.
+            If an ``epsilon`` is negative, NaN or no number.
         """
 
     @abstractmethod
@@ -221,7 +225,7 @@ class ZCDP(Budget):
         object.__setattr__(self, "xi", _checked("xi", self.xi, allow_zero=True))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
-        """Upper bound of ``delta`` at the best Renyi order."""
+        """Upper bound of ``delta`` at the best Renyi order, rounded up."""
         epsilon = check_epsilon(epsilon)
         finite = np.minimum(epsilon, 1e100)
         # The derivative in x vanishes where 2 rho x + log(x/(1+x)) = level; it increases in x.
@@ -293,7 +297,7 @@ def approximate_epsilon(epsilon0: float, delta0: float, delta: float) -> float:
 
 def check_epsilon(epsilon: ArrayLike) -> FloatArray:
     """Return ``epsilon`` as float64, all entries at least 0."""
-    array = np.asarray(epsilon, dtype=np.float64)
+    array = real_array(epsilon, "epsilon")
     if not np.all(array >= 0.0):
         raise InvalidParameterError("epsilon must be at least 0 everywhere")
     return array
@@ -301,19 +305,17 @@ def check_epsilon(epsilon: ArrayLike) -> FloatArray:
 
 def check_delta(delta: float) -> float:
     """Return ``delta`` as a float in [0, 1)."""
+    delta = real(delta, "delta")
     if not (0.0 <= delta < 1.0):
         raise InvalidParameterError(f"delta must be at least 0 and under 1, got {delta}")
-    return float(delta)
+    return delta
 
 
 def _checked(
     name: str, value: float, *, upper: float = math.inf, allow_zero: bool = False
 ) -> float:
     """Return a budget's parameter as a float inside its domain."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidBudgetError(f"{name} must be a real number, got {value!r}") from None
+    number = real(value, name, error=InvalidBudgetError)
     if not (0.0 < number < upper or (allow_zero and number == 0.0)):
         least = "at least 0" if allow_zero else "positive"
         most = "finite" if upper == math.inf else f"under {upper:g}"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from riemdp._checks import positive, real, real_array
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-#: Relative error allowed for in ``gaussian_delta`` where a result has to be on the safe side.
-_DELTA_ERROR = 2e-12
+#: Relative error allowed for in a ``delta`` that has to be on the safe side.
+DELTA_ERROR = 2e-12
 #: Relative step towards more privacy taken by the calibrated ``mu``.
 _NUDGE = 1e-9
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -60,13 +61,19 @@ def gaussian_delta(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
     Balle, Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018, Theorem 8.
     Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Corollary 2.13.
     """
-    mu_array = np.asarray(mu, dtype=np.float64)
-    epsilon_array = np.asarray(epsilon, dtype=np.float64)
+    mu_array = real_array(mu, "mu")
+    epsilon_array = real_array(epsilon, "epsilon")
     if not np.all((mu_array > 0.0) & np.isfinite(mu_array)):
         raise InvalidParameterError("mu must be positive and finite everywhere")
     if not np.all(epsilon_array >= 0.0):
         raise InvalidParameterError("epsilon must be at least 0 everywhere")
     return np.exp(_log_delta(mu_array, epsilon_array))
+
+
+def delta_up(delta: ArrayLike) -> FloatArray:
+    """Push computed ``delta`` up by more than their error, to 1 at most; 0 becomes positive."""
+    pushed = np.nextafter(np.multiply(delta, 1.0 + DELTA_ERROR), np.inf)
+    return np.asarray(np.minimum(pushed, 1.0))
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
@@ -89,7 +96,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     InvalidParameterError
         If an argument is outside its domain.
     """
-    mu = _positive(mu, "mu")
+    mu = positive(mu, "mu")
     delta = _probability(delta)
     if _safely_under(mu, 0.0, delta):
         return 0.0
@@ -137,6 +144,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     ----------
     Balle, Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018, Theorem 9.
     """
+    epsilon = real(epsilon, "epsilon")
     if not (0.0 <= epsilon < math.inf):
         raise InvalidParameterError(f"epsilon must be at least 0 and finite, got {epsilon}")
     delta = _probability(delta)
@@ -229,16 +237,11 @@ def _excess(mu: float, epsilon: float, delta: float) -> float:
 
 def _safely_under(mu: float, epsilon: float, delta: float) -> bool:
     """Whether ``delta(epsilon) <= delta`` with room for every rounding error."""
-    return _excess(mu, epsilon, delta) <= -_DELTA_ERROR
-
-
-def _positive(value: float, name: str) -> float:
-    if not (0.0 < value < math.inf):
-        raise InvalidParameterError(f"{name} must be positive and finite, got {value}")
-    return float(value)
+    return bool(delta_up(gaussian_delta(mu, epsilon)) <= delta)
 
 
 def _probability(delta: float) -> float:
+    delta = real(delta, "delta")
     if not (0.0 < delta < 1.0):
         raise InvalidParameterError(f"delta must lie strictly between 0 and 1, got {delta}")
-    return float(delta)
+    return delta

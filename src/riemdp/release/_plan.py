@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from riemdp._checks import positive, shown
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import Ball, Manifold
 from riemdp.mechanisms import MECHANISMS, Mechanism
@@ -156,15 +157,13 @@ def plan(
         If n is not a positive integer or the target not positive and finite.
     """
     if not isinstance(manifold, Manifold):
-        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {manifold!r}")
+        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {shown(manifold)}")
     if not isinstance(budget, Budget):
         raise InvalidParameterError(
-            f"budget must be PureDP, ApproxDP, GDP or ZCDP, got {type(budget).__name__}"
+            f"budget must be PureDP, ApproxDP, GDP or ZCDP, got {shown(budget)}"
         )
-    if target_error is not None and not 0.0 < target_error < math.inf:
-        raise InvalidParameterError(
-            f"target_error must be a positive finite distance, got {target_error!r}"
-        )
+    if target_error is not None:
+        target_error = positive(target_error, "target_error, a distance,")
     ball = Ball(manifold, manifold.origin, radius)
     rows = tuple(_row(kind, ball, n, budget, target_error) for kind in MECHANISMS.values())
     return Plan(manifold, ball.radius, n, budget, target_error, rows)
@@ -254,4 +253,4 @@ def _family(budget: Budget) -> Callable[[float], Budget]:
         case ZCDP():
             return lambda value: ZCDP(value, budget.xi)
         case _:
-            raise InvalidParameterError(f"no family of budgets is known for {budget!r}")
+            raise InvalidParameterError(f"no family of budgets is known for {shown(budget)}")

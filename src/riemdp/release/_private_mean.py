@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from riemdp._checks import positive, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
@@ -19,7 +20,7 @@ from riemdp.privacy import Budget
 from riemdp.release._candidates import Candidate, calibrated, computed_sensitivity, least_error
 from riemdp.release._release import Release
 from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
-from riemdp.summaries._frechet_mean import check_rows, check_tol
+from riemdp.summaries._frechet_mean import check_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -109,8 +110,7 @@ def private_mean(
         raise InvalidParameterError(
             f"budget must be PureDP, ApproxDP, GDP or ZCDP, got {type(budget).__name__}"
         )
-    if tol is not None:
-        check_tol(tol)
+    tol = None if tol is None else positive(tol, "tol")
     if accountant is not None and not callable(getattr(accountant, "spend", None)):
         raise InvalidParameterError("accountant must have a method spend(guarantee, label)")
     source = resolve_generator(generator)
@@ -164,7 +164,7 @@ def _choose(
             return least_error(ball, n, budget, tol)
         if mechanism not in MECHANISMS:
             raise InvalidParameterError(
-                f"unknown mechanism {mechanism!r}; known: auto, {', '.join(MECHANISMS)}"
+                f"unknown mechanism {shown(mechanism)}; known: auto, {', '.join(MECHANISMS)}"
             )
         kind = MECHANISMS[mechanism]
     elif (

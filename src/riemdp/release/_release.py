@@ -6,11 +6,13 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError, RiemdpError
-from riemdp.release import _serialise
+from riemdp.release import _document, _serialise
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
@@ -18,15 +20,28 @@ if TYPE_CHECKING:
     from riemdp.privacy import Budget
 
 _FORMAT = "riemdp-release/1"
-#: What reading a document that is no release may raise.
-_MALFORMED = (
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-)
+#: What the parser, or arrays of odd shape, may raise.
+_MALFORMED = (ValueError, TypeError, ArithmeticError, RecursionError)
+_KEYS = {
+    "format",
+    "value",
+    "guarantee",
+    "manifold",
+    "ball",
+    "n",
+    "summary",
+    "mechanism",
+    "reason",
+    "sensitivity",
+    "tol",
+    "adjacency",
+    "proven",
+    "private",
+    "reproducible",
+    "numerical_delta",
+    "expected_distance",
+    "error_quantile_95",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +62,7 @@ class Release:
     summary : str
         ``"frechet-mean"`` or ``"tangent-mean"``.
     reason : str
-        Why this mechanism.
+        Why this mechanism: free text for people, which :func:`verify` does not check.
     sensitivity : float
         Largest effect of one record on the summary as computed, ``2 tol`` included.
     tol : float
@@ -87,6 +102,15 @@ class Release:
     numerical_delta: None = None
     stated_error: tuple[float, float] | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        value = np.array(self.value, dtype=np.float64)
+        value.flags.writeable = False
+        object.__setattr__(self, "value", value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.value.flags.writeable = False  # pickle forgets it
+
     @property
     def sigma(self) -> float:
         """Scale of the noise."""
@@ -111,6 +135,11 @@ class Release:
         Returns
         -------
         str
+
+        Raises
+        ------
+        InvalidParameterError
+            If the mechanism does not belong to the ball of the release.
         """
         document = {
             "format": _FORMAT,
@@ -120,7 +149,7 @@ class Release:
             "ball": {"center": self.ball.center.tolist(), "radius": self.ball.radius},
             "n": self.n,
             "summary": self.summary,
-            "mechanism": _serialise.mechanism_to_dict(self.mechanism),
+            "mechanism": _serialise.mechanism_to_dict(self.mechanism, self.ball),
             "reason": self.reason,
             "sensitivity": self.sensitivity,
             "tol": self.tol,
@@ -138,6 +167,8 @@ class Release:
     def from_json(cls, text: str) -> Release:
         """Read a release that :meth:`to_json` wrote. It is not verified: see :func:`verify`.
 
+        Every key has to be there, once, with a value of its type, and no other key.
+
         Parameters
         ----------
         text : str
@@ -152,41 +183,45 @@ class Release:
             If the text is no release; also every error of the objects in it.
         """
         try:
-            document: dict[str, Any] = json.loads(text)
-            return cls._from_document(document)
+            return cls._from_document(_document.load(text))
         except RiemdpError:
             raise
         except _MALFORMED as error:
             raise InvalidParameterError(
-                f"this is not a release written by Release.to_json ({type(error).__name__}: "
-                f"{error})"
+                f"this is not a release written by Release.to_json ({type(error).__name__})"
             ) from None
 
     @classmethod
-    def _from_document(cls, document: dict[str, Any]) -> Release:
-        if document["format"] != _FORMAT:
+    def _from_document(cls, document: object) -> Release:
+        written = document.get("format") if isinstance(document, dict) else None
+        if written is None:
+            raise InvalidParameterError("this is not a release written by Release.to_json")
+        if written != _FORMAT:
             raise InvalidParameterError(
-                f"format {document['format']!r} is not {_FORMAT!r}: written by another version"
+                f"format {shown(written)} is not {_FORMAT!r}: written by another version"
             )
-        manifold = _serialise.manifold_from_dict(document["manifold"])
-        ball = _serialise.ball_from_dict(manifold, document["ball"])
+        fields = _document.fields(document, _KEYS)
+        if fields["numerical_delta"] is not None:
+            raise InvalidParameterError("numerical_delta must be null in this version")
+
+        def number(name: str) -> float:
+            return float(_document.number(fields[name], name))
+
+        manifold = _serialise.manifold_from_dict(fields["manifold"])
+        ball = _serialise.ball_from_dict(manifold, fields["ball"])
         return cls(
-            value=manifold.validate(document["value"]),
-            guarantee=_serialise.budget_from_dict(document["guarantee"]),
-            mechanism=_serialise.mechanism_from_dict(document["mechanism"], ball),
-            summary=str(document["summary"]),
-            reason=str(document["reason"]),
-            sensitivity=float(document["sensitivity"]),
-            tol=float(document["tol"]),
+            value=manifold.validate(_document.numbers(fields["value"], "value")),
+            guarantee=_serialise.budget_from_dict(fields["guarantee"]),
+            mechanism=_serialise.mechanism_from_dict(fields["mechanism"], ball),
+            summary=_document.text(fields["summary"], "summary"),
+            reason=_document.text(fields["reason"], "reason"),
+            sensitivity=number("sensitivity"),
+            tol=number("tol"),
             ball=ball,
-            n=int(document["n"]),
-            adjacency=str(document["adjacency"]),
-            proven=bool(document["proven"]),
-            private=bool(document["private"]),
-            reproducible=bool(document["reproducible"]),
-            numerical_delta=document["numerical_delta"],
-            stated_error=(
-                float(document["expected_distance"]),
-                float(document["error_quantile_95"]),
-            ),
+            n=count(fields["n"], "n"),
+            adjacency=_document.text(fields["adjacency"], "adjacency"),
+            proven=_document.flag(fields["proven"], "proven"),
+            private=_document.flag(fields["private"], "private"),
+            reproducible=_document.flag(fields["reproducible"], "reproducible"),
+            stated_error=(number("expected_distance"), number("error_quantile_95")),
         )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from riemdp._errors import RiemdpError
+from riemdp._checks import positive, shown
+from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp.mechanisms import MECHANISMS
 from riemdp.release._candidates import computed_sensitivity
-
-if TYPE_CHECKING:
-    from riemdp.release._release import Release
+from riemdp.release._release import Release
+from riemdp.release._serialise import foreign_part
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ def verify(release: Release) -> Verification:
     """Recompute the guarantee of a release from its ball, n, mechanism and scale.
 
     It cannot tell that the value was really drawn this way, nor that the ball and the budget were
-    chosen without looking at the data: for that one has to trust who ran it.
+    chosen without looking at the data: for that one has to trust who ran it. ``reason`` is free
+    text and not checked.
 
     Parameters
     ----------
@@ -64,13 +64,24 @@ def verify(release: Release) -> Verification:
     Returns
     -------
     Verification
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``release`` is no :class:`Release`.
     """
+    if not isinstance(release, Release):
+        raise InvalidParameterError(
+            f"release must be a riemdp.Release, got {shown(release)}; Release.from_json reads one"
+        )
     mechanism, ball = release.mechanism, release.ball
     summary = Check(
         "summary",
         release.summary == mechanism.summary,
         f"{mechanism.name} on {ball.manifold} releases the {mechanism.summary}",
     )
+    foreign = foreign_part(mechanism, ball)
+    space = Check("mechanism", foreign is None, foreign or "belongs to the ball")
     adjacency = Check(
         "adjacency", release.adjacency == "replace-one", f"{release.adjacency}, n = {release.n}"
     )
@@ -87,6 +98,7 @@ def verify(release: Release) -> Verification:
     return Verification(
         (
             summary,
+            space,
             adjacency,
             *_guarantee(release),
             _error(release),
@@ -100,14 +112,13 @@ def verify(release: Release) -> Verification:
 def _guarantee(release: Release) -> tuple[Check, Check]:
     """Sensitivity from ball and n, guarantee from sensitivity and scale."""
     try:
-        if not release.tol > 0.0:
-            raise ValueError("tol must be positive")
+        tol = positive(release.tol, "tol")
         sensitivity, _ = computed_sensitivity(
-            release.ball, release.n, release.mechanism.summary, release.tol
+            release.ball, release.n, release.mechanism.summary, tol
         )
         curve = release.mechanism.privacy(sensitivity)
         satisfied = curve.satisfies(release.guarantee)
-    except (RiemdpError, ValueError) as error:
+    except RiemdpError as error:
         return (
             Check("sensitivity", False, str(error)),
             Check("guarantee", False, "no sensitivity to compute it from"),
@@ -115,7 +126,7 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
     return (
         Check(
             "sensitivity",
-            sensitivity <= release.sensitivity,
+            math.isclose(sensitivity, release.sensitivity, rel_tol=1e-9),
             f"stated {release.sensitivity:.9g}, recomputed {sensitivity:.9g}",
         ),
         Check(

@@ -90,7 +90,7 @@ def _cholesky(matrix: FloatArray) -> FloatArray:
 
 def _arithmetic_mean(data: FloatArray, weights: FloatArray | None) -> FloatArray:
     flat = data.reshape(len(data), -1)
-    mean = flat.mean(axis=0) if weights is None else weights @ flat
+    mean = (np.full(len(data), 1.0 / len(data)) if weights is None else weights) @ flat
     return _symmetric.symmetrise(mean.reshape(data.shape[1:]))
 
 
@@ -114,9 +114,11 @@ def _evaluate(data: FloatArray, weights: FloatArray | None, factor: FloatArray) 
     gradient = _symmetric.symmetrise(pairwise_sum(np.array(totals)))
     square = math.fsum(squares)
     # Whitening magnifies rounding by the square of the Skeel condition number of the factor,
-    # which rescaling rows leaves alone; the logarithm by the condition number of what it is of.
+    # which rescaling rows leaves alone; eigenvalues are known to eps times the largest one; the
+    # logarithm magnifies both by the condition number of what it is of.
     skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(factor), 2))
-    allowance = 3.0 * math.sqrt(k) * _EPS * skeel**2 * math.fsum(spreads)
+    magnified = (2.0 * skeel**2 + 3.0 * math.sqrt(k)) * math.fsum(spreads)
+    allowance = _EPS * (magnified + 4.0 * k)
     allowance += composition_allowance(n, k, math.sqrt(square))
     return _Pass(factor, logs, vectors, gradient, 0.5 * square, allowance)
 

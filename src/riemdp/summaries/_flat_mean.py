@@ -37,9 +37,10 @@ def summation_allowance(n: int, size: float) -> float:
 
 def euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:
     """Mean ``(d,)`` of ``(n, d)`` and a bound of its rounding error."""
-    value = stable_mean(data, weights)
-    size = np.linalg.norm(stable_mean(np.abs(data), weights))
-    return value, summation_allowance(len(data), float(size))
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum beyond float64 has no bound
+        value = stable_mean(data, weights)
+        size = np.linalg.norm(stable_mean(np.abs(data), weights))
+        return value, summation_allowance(len(data), float(size))
 
 
 def circle(ball: Ball, data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._checks import positive
 from riemdp._errors import (
     ConvergenceError,
     InvalidParameterError,
@@ -108,7 +109,7 @@ def frechet_mean(
         raise InvalidParameterError("manifold, the first argument, must be a riemdp manifold")
     if ball is not None and not isinstance(ball, Ball):
         raise InvalidParameterError("ball must be a riemdp.Ball or None")
-    check_tol(tol)
+    tol = positive(tol, "tol")
     if isinstance(manifold, SPDLogEuclidean):
         # The eigenvalues that the mean needs anyway tell whether a row is positive definite.
         data = manifold.validate_symmetric(points)
@@ -118,7 +119,7 @@ def frechet_mean(
     normalised = None if weights is None else _check_weights(weights, len(data))
     if isinstance(manifold, Sphere):
         _check_ball(manifold, data, ball)
-    return solve(manifold, data, normalised, ball=ball, tol=float(tol))
+    return solve(manifold, data, normalised, ball=ball, tol=tol)
 
 
 def solve(
@@ -260,15 +261,6 @@ def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
     return ball.manifold.tangent_vector(ball.center, clip_norm(mean, ball.radius))
 
 
-def check_tol(tol: object) -> None:
-    """Require a positive finite number."""
-    number = isinstance(tol, (int, float)) and not isinstance(tol, bool)
-    if not (number and 0.0 < tol < math.inf):  # type: ignore[operator]
-        raise InvalidParameterError(
-            f"tol must be a positive finite number, got {tol if number else type(tol).__name__}"
-        )
-
-
 def check_rows(data: FloatArray, manifold: Manifold) -> None:
     """Require one leading axis with at least one row."""
     if data.ndim != len(manifold.point_shape) + 1:
@@ -283,7 +275,7 @@ def check_rows(data: FloatArray, manifold: Manifold) -> None:
 def _check_weights(weights: ArrayLike, n: int) -> FloatArray:
     try:
         raw = np.asarray(weights)
-        if raw.dtype.kind not in "biuf":
+        if raw.dtype.kind not in "biuf" or isinstance(weights, np.ma.MaskedArray):
             raise TypeError
         array = raw.astype(np.float64)
     except (TypeError, ValueError):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy
 
+from riemdp._checks import count, is_one_of, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-
-if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
+from riemdp.manifolds import Ball
 
 SensitivityBound = Literal["exact", "theorem", "tight"]
 
+_N = "n, the number of points,"
 #: Each formula below loses a few units in the last place; results are pushed up by this much,
 #: and so is the angle kr, which the steep functions of it would magnify.
 _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
@@ -52,7 +52,7 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
     Raises
     ------
     InvalidParameterError
-        If ``n`` is not a positive integer or ``bound`` is unknown.
+        If ``ball`` is no ball, ``n`` not a positive integer (under 2^63) or ``bound`` unknown.
     UnsupportedBallError
         If the ball is too large for the bound.
     UnsupportedManifoldError
@@ -63,10 +63,11 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
     docs/proofs/frechet-mean-sensitivity.md. ``"theorem"``: Reimherr, Bharath, Soto, "Differential
     Privacy over Riemannian Manifolds", NeurIPS 2021, Theorem 2.
     """
-    n = _check_n(n)
-    if bound not in ("exact", "theorem", "tight"):
+    _check_ball(ball)
+    n = count(n, _N)
+    if not is_one_of(bound, ("exact", "theorem", "tight")):
         raise InvalidParameterError(
-            f"bound must be 'exact', 'theorem' or 'tight', got {bound!r}; "
+            f"bound must be 'exact', 'theorem' or 'tight', got {shown(bound)}; "
             "'exact' is the smallest and the default"
         )
     manifold, diameter = ball.manifold, 2.0 * ball.radius
@@ -110,22 +111,20 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
     Raises
     ------
     InvalidParameterError
-        If ``n`` is not a positive integer.
+        If ``ball`` is no ball or ``n`` not a positive integer (under 2^63).
 
     References
     ----------
     docs/proofs/frechet-mean-sensitivity.md, last section.
     """
-    n = _check_n(n)
+    _check_ball(ball)
+    n = count(n, _N)
     return min(2.0 * ball.radius, _round_up(2.0 * ball.radius / n))
 
 
-def _check_n(n: Any) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise InvalidParameterError(
-            f"n, the number of points, must be a positive integer, got {n!r}"
-        )
-    return int(n)
+def _check_ball(ball: Ball) -> None:
+    if not isinstance(ball, Ball):
+        raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(ball)}")
 
 
 def _check_radius(ball: Ball, share: float, purpose: str) -> None:

@@ -1,0 +1,47 @@
+import pytest
+
+from riemdp import InvalidParameterError
+from riemdp.release import _document
+
+
+def test_json_is_read_as_it_is():
+    assert _document.load('{"a": [1, 0.1, true, null, "x"]}') == {"a": [1, 0.1, True, None, "x"]}
+    assert isinstance(_document.load("1"), int)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": 1, "a": 1}', '[{"b": {"a": 1, "a": 2}}]', "NaN", "[Infinity]", "-Infinity", "1e999"],
+)
+def test_ambiguous_json_is_refused(text):
+    with pytest.raises(InvalidParameterError):
+        _document.load(text)
+
+
+def test_keys_are_exact():
+    assert _document.fields({"a": 1}, {"a"}, {"b"}) == {"a": 1}
+    assert _document.fields({"a": 1, "b": 2}, {"a"}, {"b"}) == {"a": 1, "b": 2}
+    with pytest.raises(InvalidParameterError, match="missing: a"):
+        _document.fields({"b": 2}, {"a"}, {"b"})
+    with pytest.raises(InvalidParameterError, match="unknown: 'c'"):
+        _document.fields({"a": 1, "c": 2}, {"a"}, {"b"})
+    for other in ([], None, "a", 3):
+        with pytest.raises(InvalidParameterError, match="object"):
+            _document.fields(other, set())
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad"),
+    [
+        (_document.number, [1, 0.5, -2.0], [True, "1", None, [1], {}]),
+        (_document.text, ["", "x"], [1, None, True, ["x"]]),
+        (_document.flag, [True, False], [1, 0, "true", None, []]),
+        (_document.numbers, [[], [1, 2.5], [[1.0], [2]]], [1.0, "x", [True], [["1"]], [None], {}]),
+    ],
+)
+def test_types_are_exact(check, good, bad):
+    for value in good:
+        assert check(value, "field") is value
+    for value in bad:
+        with pytest.raises(InvalidParameterError, match="field must be"):
+            check(value, "field")

@@ -1,0 +1,74 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from riemdp._checks import count, is_one_of, positive, real, real_array, shown
+from riemdp._errors import InvalidBudgetError, InvalidParameterError
+
+NO_NUMBERS = ["x", "1.0", None, [1.0], (1.0,), np.ones(1), np.ones(2), 1j, True, np.True_, {}]
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int8(2), Fraction(4, 2), np.array(2)])
+def test_numbers_become_floats(value):
+    for check in (real, positive):
+        result = check(value, "x")
+        assert type(result) is float
+        assert result == 2.0
+
+
+@pytest.mark.parametrize("value", [*NO_NUMBERS, np.array("x"), np.array(True), 10**400])
+def test_what_is_no_number_is_refused(value):
+    for check in (real, positive):
+        with pytest.raises(InvalidParameterError, match=r"^width must"):
+            check(value, "width")
+        with pytest.raises(InvalidBudgetError):
+            check(value, "width", error=InvalidBudgetError)
+
+
+def test_real_lets_nan_and_infinity_through():
+    assert math.isnan(real(math.nan, "x"))
+    assert real(-math.inf, "x") == -math.inf
+
+
+@pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, -0.0])
+def test_positive_has_limits_and_advice(value):
+    with pytest.raises(InvalidParameterError, match=r"^x must be positive and finite, got [^;]*$"):
+        positive(value, "x")
+    with pytest.raises(InvalidParameterError, match=r"; take another$"):
+        positive(value, "x", "take another")
+
+
+def test_count():
+    assert count(3, "n") == 3
+    assert type(count(np.int64(3), "n")) is int
+    for value in (0, -1, 1.0, np.float64(2.0), *NO_NUMBERS, 2**63, 10**400, 10**5000):
+        with pytest.raises(InvalidParameterError, match=r"^n must be a positive integer"):
+            count(value, "n")
+
+
+def test_real_array():
+    assert real_array([1, 2], "q").dtype == np.float64
+    assert real_array(0.5, "q").shape == ()
+    for values in ("x", None, ["a"], [None], True, [True], 1j, [[1.0], [1.0, 2.0]], 10**400):
+        with pytest.raises(InvalidParameterError, match=r"^q must hold real numbers"):
+            real_array(values, "q")
+
+
+def test_names():
+    assert is_one_of("a", ("a", "b"))
+    for value in ("c", "", None, 1, ["a"], np.array(["a", "b"])):
+        assert not is_one_of(value, ("a", "b"))
+
+
+def test_messages_show_scalars_but_no_coordinates():
+    assert shown("word") == "'word'"
+    assert shown(3) == "3"
+    assert shown(None) == "None"
+    assert shown(np.array([271828.0])) == "ndarray"
+    assert shown([271828.0]) == "list"
+    assert shown(np.ma.masked_array([271828.0])) == "MaskedArray"
+    assert "401" not in shown(10**400)
+    assert len(shown("y" * 10**6)) < 50
+    assert shown(10**5000) == f"an integer of {(10**5000).bit_length()} bits"
