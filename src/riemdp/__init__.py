@@ -25,13 +25,27 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.mechanisms import (
+    GeneralizedGaussian,
     RiemannianGaussian,
     RiemannianLaplace,
     TangentGaussian,
     TangentLaplace,
 )
 from riemdp.noise import secure_generator
-from riemdp.privacy import GDP, ZCDP, ApproxDP, PrivacyCurve, PureDP
+from riemdp.privacy import (
+    GDP,
+    KLDP,
+    RDP,
+    ZCDP,
+    Accountant,
+    ApproxDP,
+    MeanCDP,
+    PrivacyCurve,
+    PureDP,
+    RaoDP,
+    compose,
+    convert,
+)
 from riemdp.release import Plan, PlanRow, Release, plan, private_mean, verify
 from riemdp.summaries import (
     frechet_mean,
@@ -44,17 +58,22 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GDP",
+    "KLDP",
+    "RDP",
     "ZCDP",
+    "Accountant",
     "ApproxDP",
     "Ball",
     "BudgetExceededError",
     "ConvergenceError",
     "CutLocusError",
     "Euclidean",
+    "GeneralizedGaussian",
     "Hyperbolic",
     "InsufficientSamplesError",
     "InvalidBudgetError",
     "InvalidParameterError",
+    "MeanCDP",
     "NoConversionError",
     "NotAttainableError",
     "NotOnManifoldError",
@@ -62,6 +81,7 @@ __all__ = [
     "PlanRow",
     "PrivacyCurve",
     "PureDP",
+    "RaoDP",
     "Release",
     "RiemannianGaussian",
     "RiemannianLaplace",
@@ -74,6 +94,8 @@ __all__ = [
     "UnprovenMechanismError",
     "UnsupportedBallError",
     "UnsupportedManifoldError",
+    "compose",
+    "convert",
     "covariance_descriptors",
     "descriptor_radius",
     "frechet_mean",

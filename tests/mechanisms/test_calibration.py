@@ -10,7 +10,7 @@ from riemdp.mechanisms._calibration import (
     check_sensitivity,
     classical_mu,
 )
-from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, gaussian_mu, pure_to_gaussian
+from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, RaoDP, gaussian_mu, pure_to_gaussian
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "x", None, True, [1.0]])
@@ -32,6 +32,9 @@ def test_gaussian_mu_under_each_budget():
     assert affordable_mu(ApproxDP(1.0, 1e-6)) == gaussian_mu(1.0, 1e-6)
     assert affordable_mu(GDP(0.7)) == 0.7
     assert affordable_mu(ZCDP(0.5)) == 1.0
+    assert affordable_mu(RaoDP(0.7, distance="parametric")) == 0.7
+    affinity = math.exp(-(affordable_mu(RaoDP(0.7, distance="angle")) ** 2) / 8.0)
+    assert affinity == pytest.approx(math.cos(0.35), rel=1e-14)
     with pytest.raises(errors.InvalidBudgetError, match="TangentLaplace or RiemannianLaplace"):
         affordable_mu(PureDP(1.0))
 
@@ -50,6 +53,7 @@ def test_classical_formula():
 @pytest.mark.parametrize("function", [affordable_epsilon, affordable_mu])
 @pytest.mark.parametrize("budget", [1.0, None, np.array([271828.0])])
 def test_what_is_no_budget(function, budget):
-    with pytest.raises(errors.InvalidBudgetError, match="PureDP, ApproxDP, GDP or ZCDP") as caught:
+    match = "PureDP, ApproxDP, GDP or RaoDP"
+    with pytest.raises(errors.InvalidBudgetError, match=match) as caught:
         function(budget)
     assert "271828" not in str(caught.value)

@@ -13,6 +13,7 @@ from riemdp.privacy import (
     ApproxDP,
     Budget,
     GaussianCurve,
+    PrivacyCurve,
     PureCurve,
     PureDP,
     gaussian_delta,
@@ -190,5 +191,45 @@ def test_an_unknown_budget_has_no_conversion():
         def epsilon_at(self, delta):
             return 0.0 * delta
 
-    with pytest.raises(errors.NoConversionError, match="PureDP, ApproxDP, GDP or ZCDP"):
+    with pytest.raises(errors.NoConversionError, match="PureDP, ApproxDP or GDP"):
         GaussianCurve(1.0).satisfies(Other())
+
+
+class OnlyNumbers(PrivacyCurve):
+    """A curve that knows a mu and a pure epsilon."""
+
+    def __init__(self, mu, pure):
+        self.numbers = mu, pure
+
+    def delta_at(self, epsilon):
+        return np.ones_like(epsilon)
+
+    def epsilon_at(self, delta):
+        return math.inf * (1.0 - delta)
+
+    def mu(self):
+        return self.numbers[0]
+
+    def mu_bracket(self):
+        return 0.0, self.numbers[0]
+
+    def pure_epsilon(self):
+        return self.numbers[1]
+
+    def zcdp_rho(self):
+        return math.inf
+
+
+def test_angle_of_a_curve():
+    assert GaussianCurve(1.0).rao("angle").theta == pytest.approx(0.9793, abs=5e-5)
+    assert PureCurve(1.0).rao("angle").theta == pytest.approx(4 * math.atan(math.tanh(0.25)))
+    gaussian, pure = GaussianCurve(0.5).rao("angle"), PureCurve(0.4).rao("angle")
+    assert OnlyNumbers(0.5, math.inf).rao("angle").theta == pytest.approx(gaussian.theta)
+    assert OnlyNumbers(math.inf, 0.4).rao("angle").theta == pytest.approx(pure.theta)
+    assert OnlyNumbers(0.5, 0.4).rao("angle").theta == pytest.approx(pure.theta)
+    with pytest.raises(errors.NoConversionError, match="no angle is proved"):
+        OnlyNumbers(math.inf, math.inf).rao("angle")
+    with pytest.raises(errors.NoConversionError, match="ask the mechanism"):
+        GaussianCurve(1.0).rao("parametric")
+    with pytest.raises(errors.InvalidParameterError, match="distance"):
+        GaussianCurve(1.0).rao("length")

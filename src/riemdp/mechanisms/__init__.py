@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
 from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.mechanisms._riemannian import RiemannianGaussian, RiemannianLaplace
 from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
 
-#: Mechanisms by name.
+#: Mechanisms by name, those that a manifold and a scale determine.
 MECHANISMS: Mapping[str, type[Mechanism]] = MappingProxyType(
     {
         mechanism.name: mechanism
@@ -17,6 +18,7 @@ MECHANISMS: Mapping[str, type[Mechanism]] = MappingProxyType(
 
 __all__ = [
     "MECHANISMS",
+    "GeneralizedGaussian",
     "Mechanism",
     "RiemannianGaussian",
     "RiemannianLaplace",

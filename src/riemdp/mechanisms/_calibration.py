@@ -6,10 +6,25 @@ import math
 from typing import TYPE_CHECKING
 
 from riemdp._checks import positive, shown
-from riemdp._errors import InvalidBudgetError
-from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, gaussian_mu, gaussian_to_pure
+from riemdp._errors import InvalidBudgetError, NotAttainableError
+from riemdp.mechanisms._rao import gaussian_ratio
+from riemdp.privacy import (
+    GDP,
+    KLDP,
+    RDP,
+    ZCDP,
+    ApproxDP,
+    MeanCDP,
+    PureDP,
+    RaoDP,
+    gaussian_mu,
+    gaussian_to_pure,
+    within,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from riemdp.privacy import Budget
 
 
@@ -32,6 +47,8 @@ def affordable_epsilon(budget: Budget) -> float:
             return gaussian_to_pure(budget.mu)
         case ZCDP():
             return math.sqrt(2.0 * budget.rho)
+        case RDP() | KLDP() | MeanCDP():
+            return _largest(lambda epsilon: within(PureDP(epsilon), budget))
         case _:
             raise _unknown(budget)
 
@@ -45,13 +62,33 @@ def affordable_mu(budget: Budget) -> float:
             return budget.mu
         case ZCDP():
             return math.sqrt(2.0 * budget.rho)
-        case PureDP():
+        case RaoDP():
+            return gaussian_ratio(budget)
+        case RDP() | KLDP() | MeanCDP() if getattr(budget, "order", 2.0) < math.inf:
+            return _largest(lambda mu: within(GDP(mu), budget))
+        case PureDP() | RDP():
             raise InvalidBudgetError(
                 "Gaussian noise has no pure epsilon; use TangentLaplace or RiemannianLaplace, or "
                 "allow a delta with ApproxDP(epsilon, delta)"
             )
         case _:
             raise _unknown(budget)
+
+
+def _largest(satisfied: Callable[[float], bool]) -> float:
+    """Largest parameter, to rounding, under a condition that large parameters break."""
+    low, high = 1e-15, 1e6
+    if not satisfied(low):
+        raise NotAttainableError("the budget is too small for float64; choose a larger one")
+    while high > low * (1.0 + 1e-15):
+        middle = math.sqrt(low * high)
+        if not low < middle < high:
+            break
+        if satisfied(middle):
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def classical_mu(budget: Budget) -> float:
@@ -75,5 +112,6 @@ def classical_mu(budget: Budget) -> float:
 
 def _unknown(budget: object) -> InvalidBudgetError:
     return InvalidBudgetError(
-        f"cannot calibrate noise to {shown(budget)}; use PureDP, ApproxDP, GDP or ZCDP"
+        f"cannot calibrate noise to {shown(budget)}; use a definition of riemdp, such as "
+        "PureDP, ApproxDP, GDP or RaoDP"
     )

@@ -6,12 +6,13 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp.manifolds import Ball, Manifold
 from riemdp.noise._polar import normal_coordinates
+from riemdp.privacy import RaoDP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +21,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.noise import RadialLaw
     from riemdp.privacy import Budget, PrivacyCurve
 
     FloatArray = NDArray[np.float64]
 
 M = TypeVar("M", bound="Mechanism")
+
+
+class DistanceLaw(Protocol):
+    """Law of the distance between footpoint and draw."""
+
+    def mean(self) -> float:
+        """Mean distance."""
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Distance that a draw exceeds with probability ``1 - q``."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +93,15 @@ class Mechanism(ABC):
         manifold : Manifold
         sensitivity : float
             Largest distance between the footpoints of neighbouring data sets.
-        budget : PureDP, ApproxDP, GDP or ZCDP
+        budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
         **options
             Options of the concrete mechanism, by keyword.
 
         Returns
         -------
         Mechanism
-            ``mechanism.privacy(sensitivity).satisfies(budget)`` is true; ``sigma`` is rounded
-            towards more noise.
+            ``mechanism.satisfies(sensitivity, budget)`` is true; ``sigma`` is rounded towards more
+            noise.
 
         Raises
         ------
@@ -213,9 +223,62 @@ class Mechanism(ABC):
             If ``sensitivity`` is outside its domain.
         """
 
+    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
+        """Rao privacy for footpoints at most ``sensitivity`` apart.
+
+        Parameters
+        ----------
+        sensitivity : float
+            Positive and finite.
+        distance : {"angle", "parametric"}
+            ``"parametric"`` is the length of the footpoint's path in the Fisher metric,
+            ``"angle"`` is ``2 arccos`` of the integral of ``sqrt(p q)``, which is never larger.
+
+        Returns
+        -------
+        RaoDP
+            ``theta`` rounded up. It is no epsilon: ``delta_at`` says what it means.
+
+        Raises
+        ------
+        InvalidParameterError
+            If an argument is outside its domain.
+        NoConversionError
+            For the parametric distance of a mechanism of which only a privacy curve is known.
+
+        References
+        ----------
+        docs/proofs/rao.md
+        """
+        return self.privacy(sensitivity).rao(distance)
+
+    def satisfies(self, sensitivity: float, budget: Budget) -> bool:
+        """Whether the mechanism is proved to lie within a budget.
+
+        Parameters
+        ----------
+        sensitivity : float
+            Largest distance between the footpoints of neighbouring data sets.
+        budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``sensitivity`` is outside its domain.
+        NoConversionError
+            For a budget that the mechanism's privacy curve cannot be held against.
+        """
+        if isinstance(budget, RaoDP):
+            return self.rao(sensitivity, budget.distance).theta <= budget.theta
+        return self.privacy(sensitivity).satisfies(budget)
+
     @property
     @abstractmethod
-    def _distance_law(self) -> RadialLaw:
+    def _distance_law(self) -> DistanceLaw:
         """Law of the distance between footpoint and draw."""
 
     def expected_distance(self) -> float:
@@ -253,7 +316,7 @@ class Mechanism(ABC):
 def enough_noise(
     build: Callable[[float], M], sigma: float, sensitivity: float, budget: Budget
 ) -> M:
-    """Mechanism at ``sigma`` or the next few floats, where its curve satisfies the budget.
+    """Mechanism at ``sigma`` or the next few floats, where it satisfies the budget.
 
     Raises
     ------
@@ -267,7 +330,7 @@ def enough_noise(
         )
     mechanism = build(sigma)
     step = sys.float_info.epsilon
-    while not mechanism.privacy(sensitivity).satisfies(budget):
+    while not mechanism.satisfies(sensitivity, budget):
         sigma *= 1.0 + step
         step *= 2.0
         mechanism = build(sigma)

@@ -5,13 +5,23 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from riemdp._errors import NotAttainableError, UnsupportedBallError, UnsupportedManifoldError
+from riemdp.manifolds import FlatManifold
 from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, check_sensitivity
 from riemdp.mechanisms._mechanism import Mechanism, enough_noise
+from riemdp.mechanisms._rao import (
+    gaussian_guarantee,
+    isotropic_gaussian_sigma,
+    isotropic_guarantee,
+    laplace_guarantee,
+    laplace_ratio,
+    restricted_laplace_guarantee,
+    restricted_laplace_ratio,
+)
 from riemdp.noise import BallLaplace, IsotropicLaw, RadialLaw
-from riemdp.privacy import GaussianCurve, PureCurve
+from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve, RaoDP
 from riemdp.privacy._rounding import quotient_up
 
 if TYPE_CHECKING:
@@ -85,10 +95,12 @@ class RiemannianLaplace(Mechanism):
         manifold : Manifold
         sensitivity : float
             Largest distance between the footpoints of neighbouring data sets.
-        budget : PureDP, ApproxDP, GDP or ZCDP
-            A budget other than pure DP is met through a pure epsilon that implies it: epsilon
-            itself of (epsilon, delta), whose delta stays unused, ``sqrt(2 rho)`` of zCDP, and
-            the largest one that implies mu-GDP.
+        budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
+            PureDP, ApproxDP, GDP and ZCDP are met through a pure epsilon that implies them:
+            epsilon itself of (epsilon, delta), whose delta stays unused, ``sqrt(2 rho)`` of zCDP,
+            and the largest one that implies mu-GDP. Under parametric RaoDP ``sigma`` is
+            ``sensitivity / (theta sqrt(dim))``, without the root if restricted to a ball; under an
+            angle the least one that is proved, exact on R^d.
         ball : Ball, optional
             Public ball that the density is restricted to.
 
@@ -102,25 +114,35 @@ class RiemannianLaplace(Mechanism):
             See :meth:`Mechanism.calibrate`.
         NotAttainableError
             On hyperbolic space, if the noise would be too wide to have a normaliser; the message
-            names the smallest epsilon.
+            names the smallest epsilon or theta.
         """
         sensitivity = check_sensitivity(sensitivity)
-        epsilon = affordable_epsilon(budget)
-        factor = 1.0 if ball is None else 2.0
+        if isinstance(budget, RaoDP):
+            if ball is None:
+                ratio = laplace_ratio(budget, manifold.dim, flat=_is_flat(manifold))
+            else:
+                ratio = restricted_laplace_ratio(budget)
+        else:
+            ratio = affordable_epsilon(budget) / (1.0 if ball is None else 2.0)
         try:
             return enough_noise(
                 lambda sigma: cls(manifold, sigma, ball=ball),
-                factor * sensitivity / epsilon,
+                sensitivity / ratio,
                 sensitivity,
                 budget,
             )
         except NotAttainableError as error:
             if manifold.curvature_bound >= 0.0:  # beyond float64, not without a normaliser
                 raise
-            growth = (manifold.dim - 1) * math.sqrt(-manifold.curvature_bound)
+            least = sensitivity * (manifold.dim - 1) * math.sqrt(-manifold.curvature_bound)
+            if isinstance(budget, RaoDP):
+                least = laplace_guarantee(least, manifold.dim, budget.distance, flat=False).theta
+                what, got = "a theta", budget.theta
+            else:
+                what, got = "a pure epsilon", ratio
             raise NotAttainableError(
-                f"{error}. At sensitivity {sensitivity:.6g} the budget has to allow a pure epsilon "
-                f"above {sensitivity * growth:.6g}, got {epsilon:.6g}; the tangent mechanisms "
+                f"{error}. At sensitivity {sensitivity:.6g} the budget has to allow {what} "
+                f"above {least:.6g}, got {got:.6g}; the tangent mechanisms "
                 '("tangent-gaussian", "tangent-laplace") have no such limit'
             ) from None
 
@@ -150,13 +172,29 @@ class RiemannianLaplace(Mechanism):
         """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
         return self._law.log_density(point, footpoint)
 
-    def privacy(self, sensitivity: float) -> PureCurve:
+    def privacy(self, sensitivity: float) -> PureCurve | LaplaceCurve:
         """Pure DP at ``sensitivity / sigma``, twice that if restricted to a ball.
 
-        The curve is the worst one with this epsilon; the mechanism's own is better.
+        On a line the mechanism's own curve; else the worst one with this epsilon.
         """
         factor = 1.0 if self.ball is None else 2.0
-        return PureCurve(quotient_up(factor * check_sensitivity(sensitivity), self.sigma))
+        line = isinstance(self.manifold, FlatManifold) and self.manifold.dim == 1
+        curve = LaplaceCurve if line and self.ball is None else PureCurve
+        return curve(quotient_up(factor * check_sensitivity(sensitivity), self.sigma))
+
+    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
+        """Rao privacy; see :meth:`Mechanism.rao`.
+
+        Parametric: ``sensitivity / (sigma sqrt(dim))`` exactly, on R^d, spheres and hyperbolic
+        spaces alike; restricted to a ball the bound ``sensitivity / sigma``. Angle: exact on R^d,
+        else the lesser of the parametric distance and ``4 arctan(tanh(epsilon / 4))`` at the pure
+        epsilon.
+        """
+        ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
+        if self.ball is not None:
+            return restricted_laplace_guarantee(ratio, distance)
+        flat = _is_flat(self.manifold)
+        return laplace_guarantee(ratio, self.manifold.dim, distance, flat=flat)
 
     def expected_distance(self) -> float:
         """Mean distance between footpoint and draw.
@@ -211,9 +249,10 @@ class RiemannianLaplace(Mechanism):
 class RiemannianGaussian(Mechanism):
     """Riemannian Gaussian, density proportional to ``exp(-dist(x, footpoint)^2 / (2 sigma^2))``.
 
-    Draws, densities and error laws hold on every space of constant curvature. Privacy is known in
-    closed form where the space is isometric to R^d; on curved spaces and on the circle the curve
-    is not available, and :meth:`privacy` and :meth:`calibrate` refuse.
+    Draws, densities, error laws and Rao privacy hold on every space of constant curvature. The
+    privacy curve is known in closed form where the space is isometric to R^d; on curved spaces and
+    on the circle it is not available: :meth:`privacy` refuses, and so does :meth:`calibrate` but
+    for RaoDP.
 
     Parameters
     ----------
@@ -243,14 +282,16 @@ class RiemannianGaussian(Mechanism):
 
     @classmethod
     def calibrate(cls, manifold: Manifold, sensitivity: float, budget: Budget) -> Self:
-        """Mechanism with the least ``sigma`` for the budget, on spaces isometric to R^d.
+        """Mechanism with the least ``sigma`` for the budget.
 
         Parameters
         ----------
         manifold : Manifold
         sensitivity : float
             Largest distance between the footpoints of neighbouring data sets.
-        budget : ApproxDP, GDP or ZCDP
+        budget : ApproxDP, GDP, ZCDP or RaoDP
+            Off spaces isometric to R^d RaoDP only; there the scale has the parametric distance
+            ``theta``, which bounds the angle.
 
         Returns
         -------
@@ -260,11 +301,18 @@ class RiemannianGaussian(Mechanism):
         ------
         InvalidBudgetError, InvalidParameterError
             See :meth:`Mechanism.calibrate`.
+        NotAttainableError
+            For RaoDP on hyperbolic space, where ``theta`` cannot fall under ``sensitivity (dim - 1)
+            sqrt(-curvature / dim)`` however wide the noise.
         UnsupportedManifoldError
-            On curved spaces and on the circle.
+            For other budgets on curved spaces and on the circle.
         """
         sensitivity = check_sensitivity(sensitivity)
-        sigma = sensitivity / affordable_mu(budget)
+        if isinstance(budget, RaoDP) and not _is_flat(manifold):
+            law = cls(manifold, sensitivity)._law.radial  # its sigma does not matter
+            sigma = isotropic_gaussian_sigma(law.dim, law.curvature, law.upper, sensitivity, budget)
+        else:
+            sigma = sensitivity / affordable_mu(budget)
         return enough_noise(lambda scale: cls(manifold, scale), sigma, sensitivity, budget)
 
     def sample(
@@ -298,14 +346,25 @@ class RiemannianGaussian(Mechanism):
             On curved spaces and on the circle.
         """
         sensitivity = check_sensitivity(sensitivity)
-        flat = self.manifold.constant_curvature == 0.0
-        if not (flat and math.isinf(self.manifold.injectivity_radius)):
+        if not _is_flat(self.manifold):
             raise UnsupportedManifoldError(
                 f"the privacy curve of the Riemannian Gaussian is not available on "
                 f'{self.manifold}; use RiemannianLaplace ("riemannian-laplace", pure epsilon) or '
                 'TangentGaussian at a public base point ("tangent-gaussian")'
             )
         return GaussianCurve(quotient_up(sensitivity, self.sigma))
+
+    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
+        """Rao privacy; see :meth:`Mechanism.rao`.
+
+        Parametric: ``sensitivity sqrt(E[dist^2] / dim) / sigma^2`` on every space of constant
+        curvature. Angle: ``cos(angle/2) = exp(-(sensitivity/sigma)^2 / 8)`` on R^d, else bounded
+        by the parametric distance.
+        """
+        sensitivity = check_sensitivity(sensitivity)
+        if _is_flat(self.manifold):
+            return gaussian_guarantee(quotient_up(sensitivity, self.sigma), distance)
+        return isotropic_guarantee(self._law.radial, sensitivity, distance)
 
     @functools.cached_property
     def _law(self) -> IsotropicLaw:
@@ -314,3 +373,8 @@ class RiemannianGaussian(Mechanism):
     @property
     def _distance_law(self) -> RadialLaw:
         return self._law.radial
+
+
+def _is_flat(manifold: Manifold) -> bool:
+    """Whether the manifold is isometric to R^d."""
+    return manifold.constant_curvature == 0.0 and math.isinf(manifold.injectivity_radius)

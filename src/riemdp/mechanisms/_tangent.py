@@ -25,9 +25,10 @@ from riemdp.mechanisms._calibration import (
     classical_mu,
 )
 from riemdp.mechanisms._mechanism import Mechanism, enough_noise
+from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee, laplace_ratio
 from riemdp.noise import IsotropicLaw, RadialLaw, isotropic_vectors
 from riemdp.noise._polar import leading_axes
-from riemdp.privacy import GaussianCurve, PureCurve
+from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve, RaoDP
 from riemdp.privacy._rounding import quotient_up
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ class TangentGaussian(TangentMechanism):
         sensitivity : float
             Largest norm, in the tangent space at the base, between the footpoints of neighbouring
             data sets.
-        budget : ApproxDP, GDP or ZCDP
+        budget : ApproxDP, GDP, ZCDP or RaoDP
         base : array_like, shape (*point_shape,), optional
             Public base point, required off flat spaces.
         method : {"analytic", "classical"}
@@ -307,6 +308,10 @@ class TangentGaussian(TangentMechanism):
     def privacy(self, sensitivity: float) -> GaussianCurve:
         """Exactly ``sensitivity / sigma``-GDP; the sensitivity is a norm in the tangent space."""
         return GaussianCurve(quotient_up(check_sensitivity(sensitivity), self.sigma))
+
+    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
+        """Exact: ``sensitivity / sigma`` (parametric), ``cos(angle/2) = exp(-that^2 / 8)``."""
+        return gaussian_guarantee(quotient_up(check_sensitivity(sensitivity), self.sigma), distance)
 
     @property
     def _kind(self) -> Literal["gaussian"]:
@@ -362,10 +367,11 @@ class TangentLaplace(TangentMechanism):
         sensitivity : float
             Largest norm, in the tangent space at the base, between the footpoints of neighbouring
             data sets.
-        budget : PureDP, ApproxDP, GDP or ZCDP
-            A budget other than pure DP is met through a pure epsilon that implies it: epsilon
-            itself of (epsilon, delta), whose delta stays unused, ``sqrt(2 rho)`` of zCDP, and
-            the largest one that implies mu-GDP.
+        budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
+            PureDP, ApproxDP, GDP and ZCDP are met through a pure epsilon that implies them:
+            epsilon itself of (epsilon, delta), whose delta stays unused, ``sqrt(2 rho)`` of zCDP,
+            and the largest one that implies mu-GDP. Under RaoDP ``sigma`` is
+            ``sensitivity / (theta sqrt(dim))`` (parametric), or where the exact angle is theta.
         base : array_like, shape (*point_shape,), optional
             Public base point, required off flat spaces.
 
@@ -379,16 +385,32 @@ class TangentLaplace(TangentMechanism):
             See :meth:`Mechanism.calibrate`.
         """
         sensitivity = check_sensitivity(sensitivity)
+        if isinstance(budget, RaoDP):
+            ratio = laplace_ratio(budget, manifold.dim, flat=True)
+        else:
+            ratio = affordable_epsilon(budget)
         return enough_noise(
             lambda sigma: cls(manifold, sigma, base=base),  # type: ignore[arg-type]
-            sensitivity / affordable_epsilon(budget),
+            sensitivity / ratio,
             sensitivity,
             budget,
         )
 
-    def privacy(self, sensitivity: float) -> PureCurve:
-        """Pure DP at ``sensitivity / sigma``; the sensitivity is a norm in the tangent space."""
-        return PureCurve(quotient_up(check_sensitivity(sensitivity), self.sigma))
+    def privacy(self, sensitivity: float) -> PureCurve | LaplaceCurve:
+        """Pure DP at ``sensitivity / sigma``; the sensitivity is a norm in the tangent space.
+
+        In one dimension the mechanism's own curve, else the worst one with this epsilon.
+        """
+        curve = LaplaceCurve if self.manifold.dim == 1 else PureCurve
+        return curve(quotient_up(check_sensitivity(sensitivity), self.sigma))
+
+    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
+        """Exact: ``sensitivity / (sigma sqrt(dim))`` (parametric), the angle by a Matern function.
+
+        See docs/proofs/rao.md, claims 2 and 4.
+        """
+        ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
+        return laplace_guarantee(ratio, self.manifold.dim, distance, flat=True)
 
     @property
     def _kind(self) -> Literal["laplace"]:

@@ -1,6 +1,7 @@
 """Noise on manifolds: radial laws, exact samplers, log densities, the secure generator."""
 
 from riemdp.noise._ball_laplace import BallLaplace
+from riemdp.noise._fisher import fisher_information
 from riemdp.noise._generator import (
     SecureGenerator,
     is_secure,
@@ -15,6 +16,7 @@ __all__ = [
     "IsotropicLaw",
     "RadialLaw",
     "SecureGenerator",
+    "fisher_information",
     "is_secure",
     "isotropic_vectors",
     "resolve_generator",

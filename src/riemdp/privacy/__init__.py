@@ -1,5 +1,9 @@
 """Privacy definitions, privacy curves and calibration. Numbers only: no points, no noise."""
 
+from riemdp.privacy._accountant import Accountant, LedgerEntry
+from riemdp.privacy._compose import compose
+from riemdp.privacy._composed import BudgetCurve, ComposedCurve
+from riemdp.privacy._conversions import convert, within
 from riemdp.privacy._curve import (
     GaussianCurve,
     PrivacyCurve,
@@ -8,20 +12,42 @@ from riemdp.privacy._curve import (
     pure_to_gaussian,
 )
 from riemdp.privacy._definitions import GDP, ZCDP, ApproxDP, Budget, PureDP
+from riemdp.privacy._divergences import KLDP, MeanCDP
+from riemdp.privacy._fisher_rao import normal_fisher_rao_distance
 from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
+from riemdp.privacy._laplace import LaplaceCurve
+from riemdp.privacy._pld import accounting_available, compose_budgets, compose_curves
+from riemdp.privacy._rao import RaoDP
+from riemdp.privacy._renyi import RDP
 
 __all__ = [
     "GDP",
+    "KLDP",
+    "RDP",
     "ZCDP",
+    "Accountant",
     "ApproxDP",
     "Budget",
+    "BudgetCurve",
+    "ComposedCurve",
     "GaussianCurve",
+    "LaplaceCurve",
+    "LedgerEntry",
+    "MeanCDP",
     "PrivacyCurve",
     "PureCurve",
     "PureDP",
+    "RaoDP",
+    "accounting_available",
+    "compose",
+    "compose_budgets",
+    "compose_curves",
+    "convert",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",
     "gaussian_to_pure",
+    "normal_fisher_rao_distance",
     "pure_to_gaussian",
+    "within",
 ]

@@ -11,11 +11,12 @@ import numpy as np
 import scipy
 
 from riemdp._checks import positive, shown
-from riemdp._errors import NoConversionError
+from riemdp._errors import InvalidParameterError, NoConversionError
 from riemdp.privacy._definitions import (
     GDP,
     ZCDP,
     ApproxDP,
+    Budget,
     PureDP,
     approximate_delta,
     approximate_epsilon,
@@ -28,7 +29,7 @@ from riemdp.privacy._rounding import half_square_up
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.privacy._definitions import Budget
+    from riemdp.privacy._rao import RaoDP
 
     FloatArray = NDArray[np.float64]
 
@@ -78,12 +79,96 @@ class PrivacyCurve(ABC):
     def zcdp_rho(self) -> float:
         """Parameter of zero-concentrated differential privacy (``xi = 0``), rounded up."""
 
+    def _angle(self) -> RaoDP:
+        """Rao DP of the angle distance, rounded up; here what follows from other definitions."""
+        from riemdp.privacy._rao import angle, angle_of_affinity, angle_of_response
+
+        mu, pure = self.mu(), self.pure_epsilon()
+        if math.isinf(mu) and math.isinf(pure):
+            raise NoConversionError("no angle is proved for a curve without mu and pure epsilon")
+        return angle(min(angle_of_affinity(0.125 * mu * mu), angle_of_response(pure)))
+
+    def rao(self, distance: str) -> RaoDP:
+        """Rao differential privacy.
+
+        Parameters
+        ----------
+        distance : {"angle"}
+            ``"angle"``, twice the arc cosine of the affinity of the two output laws. The
+            ``"parametric"`` distance is a length in a parameter space and only a mechanism has
+            one: ``mechanism.rao(sensitivity, "parametric")``.
+
+        Returns
+        -------
+        RaoDP
+
+        Raises
+        ------
+        NoConversionError
+            For the parametric distance, or if no angle under pi is proved.
+        InvalidParameterError
+            If ``distance`` is neither.
+        """
+        if distance == "parametric":
+            raise NoConversionError(
+                "a privacy curve knows no parameter space; ask the mechanism: "
+                'mechanism.rao(sensitivity, "parametric")'
+            )
+        if distance != "angle":
+            raise InvalidParameterError(
+                f'distance must be "angle" or "parametric", got {shown(distance)}'
+            )
+        return self._angle()
+
+    def compose(self, *others: PrivacyCurve) -> PrivacyCurve:
+        """Curve of this release and others together.
+
+        The releases may be chosen adaptively, one after the results of the others, as long as the
+        curves were fixed beforehand.
+
+        Parameters
+        ----------
+        *others : PrivacyCurve
+
+        Returns
+        -------
+        PrivacyCurve
+
+        References
+        ----------
+        docs/proofs/composition.md
+        """
+        from riemdp.privacy._pld import compose_curves
+
+        return compose_curves([self, *others])
+
+    def self_compose(self, n: int) -> PrivacyCurve:
+        """Curve of ``n`` releases with this curve.
+
+        Parameters
+        ----------
+        n : int
+            At least 1.
+
+        Returns
+        -------
+        PrivacyCurve
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``n`` is not a positive integer.
+        """
+        from riemdp.privacy._pld import compose_repeated
+
+        return compose_repeated([(self, n)])
+
     def satisfies(self, budget: Budget) -> bool:
         """Whether the curve is proved to lie within a budget.
 
         Parameters
         ----------
-        budget : PureDP, ApproxDP, GDP or ZCDP
+        budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP (angle)
 
         Returns
         -------
@@ -92,8 +177,14 @@ class PrivacyCurve(ABC):
         Raises
         ------
         NoConversionError
-            For a budget of another kind.
+            For a parametric Rao budget, which is not a property of the curve, and for what is no
+            budget.
         """
+        from riemdp.privacy._conversions import within
+        from riemdp.privacy._divergences import KLDP, MeanCDP
+        from riemdp.privacy._rao import RaoDP
+        from riemdp.privacy._renyi import RDP
+
         match budget:
             case PureDP():
                 return self.pure_epsilon() <= budget.epsilon
@@ -103,11 +194,19 @@ class PrivacyCurve(ABC):
                 return self.mu() <= budget.mu
             case ZCDP():
                 return self.zcdp_rho() <= budget.rho
+            case RaoDP():
+                return self.rao(budget.distance).theta <= budget.theta
+            case RDP() | KLDP() | MeanCDP():
+                return within(self._summary(), budget)
             case _:
                 raise NoConversionError(
                     f"a privacy curve cannot be held against {shown(budget)}; "
-                    "use PureDP, ApproxDP, GDP or ZCDP"
+                    "use a definition of riemdp, such as PureDP, ApproxDP or GDP"
                 )
+
+    def _summary(self) -> Budget:
+        """One guarantee that the curve implies, for definitions that it has no method for."""
+        return ZCDP(self.zcdp_rho())
 
 
 @dataclass(frozen=True)
@@ -157,9 +256,17 @@ class GaussianCurve(PrivacyCurve):
         """Infinite: a Gaussian's privacy loss is unbounded."""
         return math.inf
 
+    def _summary(self) -> GDP:
+        return GDP(self.separation)
+
     def zcdp_rho(self) -> float:
         """``separation**2 / 2``, rounded up."""
         return half_square_up(self.separation)
+
+    def _angle(self) -> RaoDP:
+        from riemdp.privacy._rao import angle, angle_of_affinity
+
+        return angle(angle_of_affinity(0.125 * self.separation**2))
 
 
 @dataclass(frozen=True)
@@ -216,9 +323,17 @@ class PureCurve(PrivacyCurve):
         """``epsilon`` itself."""
         return self.epsilon
 
+    def _summary(self) -> PureDP:
+        return PureDP(self.epsilon)
+
     def zcdp_rho(self) -> float:
         """``epsilon**2 / 2``, rounded up."""
         return half_square_up(self.epsilon)
+
+    def _angle(self) -> RaoDP:
+        from riemdp.privacy._rao import angle, angle_of_response
+
+        return angle(angle_of_response(self.epsilon))
 
 
 def pure_to_gaussian(epsilon: float) -> float:

@@ -1,0 +1,296 @@
+"""Several releases as one privacy curve."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError, NoConversionError
+from riemdp.privacy._compose import compose, sum_up
+from riemdp.privacy._conversions import convert
+from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve, pure_to_gaussian
+from riemdp.privacy._definitions import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    Budget,
+    PureDP,
+    approximate_delta,
+    approximate_epsilon,
+    check_delta,
+    check_epsilon,
+)
+from riemdp.privacy._divergences import KLDP, MeanCDP
+from riemdp.privacy._pld import accounting_available, composed_losses
+from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity
+from riemdp.privacy._renyi import RDP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from riemdp.privacy._curve import FloatArray
+    from riemdp.privacy._pld import LossTable
+
+#: Covers the rounding of a sum of squares and of a product.
+_UP = 1.0 + 1e-14
+#: Shares of delta that the closed bounds try for guarantees that are no pure or Gaussian ones.
+_SHARES = tuple(10.0 ** (-0.5 * j) for j in range(2, 33))
+
+
+@dataclass(frozen=True)
+class BudgetCurve(PrivacyCurve):
+    """Curve of the worst mechanism that a definition allows.
+
+    Parameters
+    ----------
+    budget : Budget
+    """
+
+    budget: Budget
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """``budget.delta_at``."""
+        return self.budget.delta_at(epsilon)
+
+    def epsilon_at(self, delta: float) -> float:
+        """``budget.epsilon_at``."""
+        return self.budget.epsilon_at(delta)
+
+    def mu(self) -> float:
+        """Gaussian parameter, ``inf`` where there is none."""
+        return self._parameter(GDP, "mu")
+
+    def mu_bracket(self) -> tuple[float, float]:
+        """0 and :meth:`mu`."""
+        return 0.0, self.mu()
+
+    def pure_epsilon(self) -> float:
+        """Pure ``epsilon``, ``inf`` where there is none."""
+        return self._parameter(PureDP, "epsilon")
+
+    def zcdp_rho(self) -> float:
+        """``rho`` with ``xi = 0``, ``inf`` where there is none."""
+        return math.inf if self._parameter(ZCDP, "xi") > 0.0 else self._parameter(ZCDP, "rho")
+
+    def _angle(self) -> RaoDP:
+        return convert(self.budget, RaoDP, distance="angle")
+
+    def _parameter(self, kind: type[Budget], name: str) -> float:
+        try:
+            return float(getattr(convert(self.budget, kind), name))
+        except NoConversionError:
+            return math.inf
+
+
+@dataclass(frozen=True)
+class ComposedCurve(PrivacyCurve):
+    """Curve of several releases together.
+
+    ``delta_at`` and ``epsilon_at`` are the better one of two proved bounds: numerical composition
+    of the privacy losses, which needs the extra ``accounting`` (``pip install
+    'riemdp[accounting]'``), and closed formulas. :attr:`method` says whether the first is there.
+    The releases may be chosen adaptively, the curves not.
+
+    Parameters
+    ----------
+    parts : tuple of (PrivacyCurve, int)
+        Curves with the number of times each occurs.
+
+    References
+    ----------
+    docs/proofs/composition.md
+    """
+
+    parts: tuple[tuple[PrivacyCurve, int], ...]
+
+    @property
+    def method(self) -> str:
+        """``"privacy-loss-distribution"``, or ``"closed-form"`` with the way to smaller numbers."""
+        if accounting_available():
+            return "privacy-loss-distribution"
+        return "closed-form; pip install 'riemdp[accounting]' gives smaller epsilon and delta"
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """Proved ``delta`` of all releases together."""
+        epsilon = check_epsilon(epsilon)
+        delta = np.ones(epsilon.shape)
+        if self._losses is not None:
+            delta = np.minimum(delta, self._losses.delta_at(epsilon))
+        for infinity, curve in self._closed:
+            delta = np.minimum(delta, infinity + (1.0 - infinity) * curve.delta_at(epsilon))
+        return np.asarray(delta)
+
+    def epsilon_at(self, delta: float) -> float:
+        """Smallest ``epsilon`` among the bounds, ``inf`` where none is proved."""
+        delta = check_delta(delta)
+        epsilon = self.pure_epsilon()
+        if self._losses is not None:
+            epsilon = min(epsilon, self._losses.epsilon_at(delta))
+        for infinity, curve in self._closed:
+            rest = (delta - infinity) / (1.0 - infinity) * (1.0 - 1e-12)
+            if rest >= 0.0:
+                epsilon = min(epsilon, curve.epsilon_at(rest))
+        return epsilon
+
+    def mu(self) -> float:
+        """Root of the sum of the squares; ``inf`` if a part has no ``mu``."""
+        return _root_of_squares((curve.mu(), n) for curve, n in self.parts)
+
+    def mu_bracket(self) -> tuple[float, float]:
+        """Lower end of the worst part, and :meth:`mu`."""
+        return max(curve.mu_bracket()[0] for curve, _ in self.parts), self.mu()
+
+    def pure_epsilon(self) -> float:
+        """Sum of the parts."""
+        return _sum((curve.pure_epsilon(), n) for curve, n in self.parts)
+
+    def zcdp_rho(self) -> float:
+        """Sum of the parts."""
+        return _sum((curve.zcdp_rho(), n) for curve, n in self.parts)
+
+    def _angle(self) -> RaoDP:
+        minus_log = 0.0
+        for curve, n in self.parts:
+            theta = curve.rao("angle").theta
+            sine = math.sin(0.5 * theta)
+            minus_log += -0.5 * n * math.log1p(-(sine**2)) if sine < 1.0 else math.inf
+        return angle(angle_of_affinity(minus_log * _UP))
+
+    @functools.cached_property
+    def _split(self) -> tuple[float, tuple[tuple[PrivacyCurve, int], ...]]:
+        """Mass of an infinite loss, and the parts without it.
+
+        An (epsilon, delta) pair is dominated by an infinite loss with probability delta and
+        randomised response otherwise.
+        """
+        log_kept = 0.0
+        base: list[tuple[PrivacyCurve, int]] = []
+        for curve, n in self.parts:
+            if isinstance(curve, BudgetCurve) and isinstance(curve.budget, ApproxDP):
+                log_kept += n * math.log1p(-curve.budget.delta)
+                base.append((PureCurve(curve.budget.epsilon), n))
+            else:
+                base.append((curve, n))
+        return -math.expm1(log_kept * _UP), tuple(base)
+
+    @functools.cached_property
+    def _losses(self) -> LossTable | None:
+        if not accounting_available():
+            return None
+        infinity, base = self._split
+        return composed_losses(base, infinity)
+
+    @functools.cached_property
+    def _closed(self) -> tuple[tuple[float, PrivacyCurve | Budget | _BasicCurve], ...]:
+        """Bounds as a mass at infinity and the curve of the rest."""
+        infinity, base = self._split
+        bounds: list[tuple[float, PrivacyCurve | Budget | _BasicCurve]] = []
+        if (pure := _sum((curve.pure_epsilon(), n) for curve, n in base)) < math.inf:
+            bounds.append((infinity, _BasicCurve(pure)))
+        if (rho := _sum((curve.zcdp_rho(), n) for curve, n in base)) < math.inf:
+            bounds.append((infinity, ZCDP(rho)))
+        if (mu := _root_of_squares((curve.mu(), n) for curve, n in base)) < math.inf:
+            bounds.append((infinity, GaussianCurve(mu)))
+        if self._losses is not None:
+            return tuple(bounds)
+        for share in _SHARES:
+            mass = (infinity + (1.0 - infinity) * share) * _UP
+            pure = _sum(_replaced(base, _pure_epsilon, float, share))
+            if pure < math.inf:
+                bounds.append((mass, _BasicCurve(pure)))
+            mu = _root_of_squares(_replaced(base, _mu, pure_to_gaussian, share))
+            if mu < math.inf:
+                bounds.append((mass, GaussianCurve(mu)))
+        return tuple(bounds)
+
+
+def _replaced(
+    parts: Sequence[tuple[PrivacyCurve, int]],
+    parameter: Callable[[PrivacyCurve], float],
+    of_pure: Callable[[float], float],
+    share: float,
+) -> list[tuple[float, int]]:
+    """Parameters; of the parts without one, that of an (epsilon, delta) pair instead.
+
+    The pairs share the delta evenly.
+    """
+    values = [(parameter(curve), n) for curve, n in parts]
+    count = sum(n for value, n in values if value == math.inf)
+    result = []
+    for (curve, _), (value, n) in zip(parts, values, strict=True):
+        replaced = value
+        if value == math.inf:
+            epsilon = max(curve.epsilon_at(share / count), 1e-300)
+            replaced = of_pure(epsilon) if epsilon < math.inf else math.inf
+        result.append((replaced, n))
+    return result
+
+
+@dataclass(frozen=True)
+class _BasicCurve:
+    """Pure composition, also where the sum is large."""
+
+    epsilon: float
+
+    def delta_at(self, epsilon: FloatArray) -> FloatArray:
+        return approximate_delta(self.epsilon, 0.0, epsilon)
+
+    def epsilon_at(self, delta: float) -> float:
+        return approximate_epsilon(self.epsilon, 0.0, delta)
+
+
+def curves_of(budgets: Sequence[Budget]) -> list[PrivacyCurve]:
+    """Curves of guarantees, those of one definition composed in it as far as that loses nothing."""
+    groups: dict[object, list[Budget]] = {}
+    curves: list[PrivacyCurve] = []
+    for budget in budgets:
+        if not isinstance(budget, Budget):
+            raise InvalidParameterError(f"only privacy definitions compose, got {budget!r}")
+        guarantee = budget
+        if isinstance(guarantee, MeanCDP):  # its own rule needs mechanisms chosen beforehand
+            guarantee = convert(guarantee, ZCDP)
+        if isinstance(guarantee, RDP) and guarantee.order == math.inf:
+            guarantee = PureDP(guarantee.epsilon)
+        match guarantee:
+            case PureDP():
+                curves.append(PureCurve(guarantee.epsilon))
+            case GDP():
+                curves.append(GaussianCurve(guarantee.mu))
+            case ZCDP() | KLDP():
+                groups.setdefault(type(guarantee), []).append(guarantee)
+            case RDP():
+                groups.setdefault((RDP, guarantee.order), []).append(guarantee)
+            case RaoDP():
+                groups.setdefault((RaoDP, guarantee.distance), []).append(guarantee)
+            case _:
+                curves.append(BudgetCurve(guarantee))
+    for group in groups.values():
+        together = compose(group)
+        assert isinstance(together, Budget)
+        curves.append(BudgetCurve(together))
+    return curves
+
+
+def _pure_epsilon(curve: PrivacyCurve) -> float:
+    return curve.pure_epsilon()
+
+
+def _mu(curve: PrivacyCurve) -> float:
+    return curve.mu()
+
+
+def _sum(values: Iterable[tuple[float, int]]) -> float:
+    """Sum of values that occur several times each, rounded up."""
+    terms = [float(np.nextafter(value * n, math.inf)) if n > 1 else value for value, n in values]
+    return math.inf if math.inf in terms else sum_up(terms)
+
+
+def _root_of_squares(values: Iterable[tuple[float, int]]) -> float:
+    """Root of the sum of squares of values that occur several times each, rounded up."""
+    return math.hypot(*(value * math.sqrt(n) for value, n in values)) * _UP

@@ -1,0 +1,183 @@
+"""Kullback-Leibler and mean-concentrated differential privacy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+from riemdp.privacy._definitions import ZCDP, Budget, _checked, check_delta, check_epsilon
+from riemdp.privacy._rao import angle, angle_of_response
+from riemdp.privacy._renyi import response_epsilon
+from riemdp.privacy._rounding import half_square_up
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.privacy._rao import RaoDP
+
+    FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KLDP(Budget):
+    """Kullback-Leibler privacy: the mean privacy loss ``KL(P||Q)`` is at most ``alpha``.
+
+    In both orders of (P, Q). It bounds a mean, so large losses stay possible: ``delta(epsilon)``
+    falls only like ``alpha / epsilon``. ``delta_at`` and ``epsilon_at`` are proved upper bounds.
+
+    Parameters
+    ----------
+    alpha : float
+        Positive and finite, in nats.
+
+    Raises
+    ------
+    InvalidBudgetError
+        If ``alpha`` is outside its domain.
+
+    Notes
+    -----
+    ``delta_at`` is the smaller of two bounds: the curve of the largest angle that the divergences
+    allow (exact at ``epsilon = 0``), and the best bound that follows from ``KL(P||Q) <= alpha``
+    alone. The latter: with Z the loss under P, ``E Z <= alpha``, ``E exp(-Z) <= 1`` and
+    ``g(z) = z - 1 + exp(-z)``, every x > 0 gives ``delta(epsilon) <= exp(-y) (alpha + g(-z0)) /
+    (1 - exp(-x))``, where ``exp(y) = 1 + g(x) / (1 - exp(-x))`` and ``z0 = epsilon - x + y``.
+    Proofs: docs/proofs/privacy-conversions.md.
+
+    References
+    ----------
+    Barber, Duchi, "Privacy and statistical risk: formalisms and minimax bounds", 2014.
+    Cuff, Yu, "Differential privacy as a mutual information constraint", CCS 2016.
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", _checked("alpha", self.alpha))
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """Upper bound of ``delta``."""
+        epsilon = check_epsilon(epsilon)
+        tail = _mean_loss_delta(self.alpha, np.minimum(epsilon, 1e300))
+        return np.asarray(np.minimum(tail, self.angle().delta_at(epsilon)))
+
+    def epsilon_at(self, delta: float) -> float:
+        """Upper bound of ``epsilon``; ``inf`` at ``delta = 0``."""
+        if check_delta(delta) == 0.0:
+            return math.inf
+        if self.delta_at(0.0) <= delta:
+            return 0.0
+        # twice the bound P(Z > epsilon) <= E max(Z, 0) / epsilon <= (alpha + 1) / epsilon
+        upper = 2.0 * (self.alpha + 1.0) / delta
+        if upper > 1e300:
+            return math.inf
+        log_epsilon = scipy.optimize.brentq(
+            lambda v: math.log(self.delta_at(math.expm1(v))) - math.log(delta),
+            0.0,
+            math.log1p(upper),
+            xtol=1e-14,
+        )
+        epsilon = math.expm1(log_epsilon)
+        step = 1e-13 * (1.0 + epsilon)
+        while self.delta_at(epsilon) > delta:
+            epsilon += step
+            step *= 2.0
+        return epsilon
+
+    def angle(self) -> RaoDP:
+        """Largest angle between two laws with these divergences (exact: randomised response)."""
+        return angle(angle_of_response(response_epsilon(self.alpha, 1.0)))
+
+
+@dataclass(frozen=True)
+class MeanCDP(Budget):
+    """Mean-concentrated differential privacy: a loss of small mean, concentrated like a Gaussian.
+
+    The privacy loss Z under P has ``E Z <= mu``, and ``E exp(t (Z - E Z)) <= exp(t^2 tau^2 / 2)``
+    for every real t; in both orders of (P, Q). Post-processing need not keep it (it keeps the
+    zero-concentrated guarantee that follows). ``delta_at`` and ``epsilon_at`` are proved upper
+    bounds, those of :meth:`zcdp` and of :meth:`kl`, whichever is smaller.
+
+    Parameters
+    ----------
+    mu : float
+        Bound of the mean loss, positive and finite, in nats. No relation to ``GDP``.
+    tau : float
+        Subgaussian standard deviation of the loss, positive and finite, in nats.
+
+    Raises
+    ------
+    InvalidBudgetError
+        If a parameter is outside its domain.
+
+    References
+    ----------
+    Dwork, Rothblum, "Concentrated differential privacy", 2016, Definitions 1.1 and 2.1.
+    Bun, Steinke, "Concentrated differential privacy", TCC 2016, Section 4 (relation to
+    zero-concentrated privacy, post-processing).
+    """
+
+    mu: float
+    tau: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", _checked("mu", self.mu))
+        object.__setattr__(self, "tau", _checked("tau", self.tau))
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """Upper bound of ``delta``."""
+        return np.asarray(np.minimum(self.zcdp().delta_at(epsilon), self.kl().delta_at(epsilon)))
+
+    def epsilon_at(self, delta: float) -> float:
+        """Upper bound of ``epsilon``; ``inf`` at ``delta = 0``."""
+        return min(self.zcdp().epsilon_at(delta), self.kl().epsilon_at(delta))
+
+    def zcdp(self) -> ZCDP:
+        """``tau**2/2``-zCDP, since ``E exp(-Z) = 1`` keeps the mean under ``tau**2/2``."""
+        return ZCDP(max(half_square_up(self.tau), 1e-300))
+
+    def kl(self) -> KLDP:
+        """``min(mu, tau**2/2)``-KL."""
+        return KLDP(min(self.mu, half_square_up(self.tau)))
+
+
+def _mean_loss_delta(alpha: float, epsilon: FloatArray) -> FloatArray:
+    """Best bound of ``delta`` from a mean loss of at most ``alpha``, over x by bisection."""
+    # Each x gives a valid bound, so the search may stop anywhere. The best one has mean loss alpha.
+    low = np.full(epsilon.shape, 1e-160)
+    high = np.full(epsilon.shape, 1e301)
+    for _ in range(64):
+        x = np.sqrt(low) * np.sqrt(high)
+        z1 = epsilon + _high_part(x)
+        z0 = np.minimum(z1 - x, 0.0)
+        # the mean of two values z0 and z1 with E exp(-Z) = 1, two ways round its cancellations
+        near = z0 + x * np.expm1(z0) / np.expm1(-x)
+        far = z1 - x * np.exp(z0) * np.expm1(-z1) / np.expm1(-x)
+        beyond = np.where(z0 > -1.0, near, far) > alpha
+        high = np.where(beyond, x, high)
+        low = np.where(beyond, low, x)
+    x = high
+    y = _high_part(x)
+    z0 = epsilon - x + y
+    z0 = np.where(np.abs(z0) <= 2e-15 * (x + epsilon), 0.0, z0)  # nothing but rounding
+    bound = np.exp(-y) / -np.expm1(-x) * (alpha + _g(-np.minimum(z0, 700.0)))
+    return np.asarray(np.minimum(np.nextafter(bound * (1.0 + 1e-12), math.inf), 1.0))
+
+
+def _high_part(x: FloatArray) -> FloatArray:
+    """``y`` of the tangent point: ``log(1 + g(x) / (1 - exp(-x)))``."""
+    return np.asarray(np.log1p(_g(x) / -np.expm1(-x)))
+
+
+def _g(x: FloatArray) -> FloatArray:
+    """``x - 1 + exp(-x)``, by its series where it cancels."""
+    small = np.clip(x, -0.1, 0.1)
+    series = np.ones_like(small)
+    for k in range(10, 2, -1):
+        series = 1.0 - series * small / k
+    plain = x + np.expm1(-np.maximum(x, -700.0))
+    return np.asarray(np.where(np.abs(x) < 0.1, 0.5 * small * small * series, plain))

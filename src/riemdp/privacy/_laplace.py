@@ -1,0 +1,100 @@
+"""The exact privacy curve of the Laplace mechanism on the real line."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+from riemdp._checks import positive
+from riemdp.privacy._curve import PrivacyCurve
+from riemdp.privacy._definitions import PureDP, check_delta, check_epsilon
+from riemdp.privacy._rounding import half_square_up
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.privacy._curve import FloatArray
+    from riemdp.privacy._rao import RaoDP
+
+#: Relative error allowed for in ``mu``.
+_MU_ERROR = 1e-13
+
+
+@dataclass(frozen=True)
+class LaplaceCurve(PrivacyCurve):
+    """Exact curve of two Laplace laws on the real line.
+
+    Better than :class:`PureCurve`, which has to hold for every mechanism of the same ``epsilon``.
+    It does not hold for the Laplace law ``exp(-|x|/sigma)`` in more than one dimension.
+
+    Parameters
+    ----------
+    separation : float
+        Distance of the locations in units of the scale, positive and finite; it is the pure
+        ``epsilon``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``separation`` is outside its domain.
+
+    References
+    ----------
+    Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Section 2.4 (the trade-off
+    function). docs/proofs/composition.md (``delta``, ``mu`` and the angle).
+    """
+
+    separation: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "separation", positive(self.separation, "separation"))
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """``1 - exp((epsilon - separation) / 2)`` up to the separation, 0 from there on."""
+        epsilon = check_epsilon(epsilon)
+        return np.asarray(-np.expm1(0.5 * np.minimum(epsilon - self.separation, 0.0)))
+
+    def epsilon_at(self, delta: float) -> float:
+        """``separation + 2 log(1 - delta)``, at least 0, rounded up."""
+        epsilon = self.separation + 2.0 * math.log1p(-check_delta(delta))
+        return min(self.separation, max(0.0, epsilon + 1e-15 * (1.0 + self.separation)))
+
+    def mu(self) -> float:
+        """``2 Phi^{-1}(1 - exp(-separation/2) / 2)``, the smallest one, rounded up."""
+        half = 0.5 * self.separation
+        if half < 1.0:
+            mu = 2.0 * math.sqrt(2.0) * float(scipy.special.erfinv(-math.expm1(-half)))
+        else:
+            mu = -2.0 * float(scipy.special.ndtri_exp(-half - math.log(2.0)))
+        return mu * (1.0 + _MU_ERROR)
+
+    def mu_bracket(self) -> tuple[float, float]:
+        """Return the smallest ``mu``, rounded down and up."""
+        upper = self.mu()
+        return upper * (1.0 - 3.0 * _MU_ERROR), upper
+
+    def pure_epsilon(self) -> float:
+        """Return the separation."""
+        return self.separation
+
+    def _summary(self) -> PureDP:
+        return PureDP(self.separation)
+
+    def zcdp_rho(self) -> float:
+        """``separation**2 / 2``, rounded up."""
+        return half_square_up(self.separation)
+
+    def _angle(self) -> RaoDP:
+        from riemdp.privacy._rao import angle, angle_of_affinity
+
+        # the affinity is (1 + t/2) exp(-t/2); its log cancels for a small t
+        half = 0.5 * self.separation
+        if half > 0.1:
+            minus_log = half - math.log1p(half)
+        else:
+            minus_log = half**2 * math.fsum((-half) ** j / (j + 2.0) for j in range(14))
+        return angle(angle_of_affinity(minus_log * (1.0 + 1e-14)))

@@ -1,0 +1,293 @@
+"""Numerical composition by privacy loss distributions; the only module that uses dp-accounting.
+
+Every curve becomes a discrete, dominating privacy loss (:mod:`riemdp.privacy._dominating`). The
+losses of a composition add up, so their laws are convolved, by dp-accounting's FFT. Whatever is
+cut off is moved to an infinite loss, and a proved bound of the rounding errors is added to delta.
+docs/proofs/composition.md
+"""
+
+from __future__ import annotations
+
+import heapq
+import importlib.util
+import math
+import numbers
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+
+from riemdp._errors import InvalidParameterError
+from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
+from riemdp.privacy._dominating import dominating_masses, largest_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.privacy._definitions import Budget
+
+    FloatArray = NDArray[np.float64]
+
+#: The library's grid step. Compositions double it (rarely halve it), see :func:`_grid_step`.
+STEP = 2.0**-12
+#: Number of cells that a composition may have, about.
+_CELLS = 2.0**19
+#: Mass that may be cut off all the curves together.
+_TAIL = 1e-13
+#: Mass that dp-accounting may cut off one self-composition; it moves it to infinity.
+_SELF_TAIL = 1e-15
+
+
+def accounting_available() -> bool:
+    """Whether dp-accounting is installed: ``pip install 'riemdp[accounting]'``."""
+    return importlib.util.find_spec("dp_accounting") is not None
+
+
+def compose_curves(curves: Iterable[PrivacyCurve]) -> PrivacyCurve:
+    """Curve of several releases together.
+
+    Parameters
+    ----------
+    curves : iterable of PrivacyCurve
+        At least one. Fixed beforehand; the releases themselves may depend on one another.
+
+    Returns
+    -------
+    PrivacyCurve
+        Gaussian curves compose to a Gaussian one. Others give a
+        :class:`~riemdp.privacy.ComposedCurve`: numerical with the extra ``accounting``, closed
+        bounds without it.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is nothing to compose, or something else than a curve.
+    """
+    return compose_repeated([(curve, 1) for curve in curves])
+
+
+def compose_budgets(budgets: Sequence[Budget]) -> PrivacyCurve:
+    """Curve of several guarantees together, of any kinds.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        At least one.
+
+    Returns
+    -------
+    PrivacyCurve
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is nothing to compose.
+    """
+    from riemdp.privacy._composed import curves_of
+
+    return compose_curves(curves_of(budgets))
+
+
+def compose_repeated(parts: Sequence[tuple[PrivacyCurve, int]]) -> PrivacyCurve:
+    """Curve of releases that occur several times each."""
+    from riemdp.privacy._composed import ComposedCurve
+
+    counts: dict[PrivacyCurve, int] = {}
+    for curve, count in parts:
+        if not isinstance(curve, PrivacyCurve):
+            raise InvalidParameterError(f"only privacy curves compose, got {curve!r}")
+        repetitions = _positive_integer(count)
+        inner = curve.parts if isinstance(curve, ComposedCurve) else ((curve, 1),)
+        for part, times in inner:
+            counts[part] = counts.get(part, 0) + times * repetitions
+    if not counts:
+        raise InvalidParameterError("nothing to compose: give at least one curve or guarantee")
+    gaussian = {c: n for c, n in counts.items() if isinstance(c, GaussianCurve)}
+    if sum(gaussian.values()) > 1:  # closed form: N(0, I) and N((mu_1, ..., mu_n), I)
+        for curve in gaussian:
+            del counts[curve]
+        total = math.fsum(n * c.separation**2 for c, n in gaussian.items())
+        merged = GaussianCurve(math.sqrt(total) * (1.0 + 4e-16))
+        counts[merged] = 1
+    if sum(counts.values()) == 1:
+        return next(iter(counts))
+    return ComposedCurve(tuple(counts.items()))
+
+
+def _positive_integer(n: Any) -> int:
+    if isinstance(n, bool) or not isinstance(n, numbers.Integral) or int(n) < 1:
+        raise InvalidParameterError(f"n must be a positive integer, got {n!r}")
+    return int(n)
+
+
+@dataclass(frozen=True)
+class LossTable:
+    """Law of a discrete privacy loss, as far as ``epsilon >= 0`` needs it.
+
+    Parameters
+    ----------
+    step : float
+        Grid step.
+    deltas : ndarray, shape (N + 1,)
+        ``delta`` at the losses ``0, step, ..., N step``, without the floor.
+    floor : float
+        Mass at infinity and allowance for rounding.
+    """
+
+    step: float
+    deltas: FloatArray
+    floor: float
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """Linear in ``exp(epsilon)`` between the grid points."""
+        epsilon = np.asarray(epsilon, dtype=np.float64)
+        last = len(self.deltas) - 1
+        cell = np.minimum(epsilon / self.step, last).astype(np.int64)
+        upper = np.minimum(cell + 1, last)
+        here, beyond = self.deltas[cell], self.deltas[upper]
+        weight = np.expm1(np.minimum(epsilon - upper * self.step, 0.0)) / math.expm1(-self.step)
+        return np.minimum(beyond + (here - beyond) * np.clip(weight, 0.0, 1.0) + self.floor, 1.0)
+
+    def epsilon_at(self, delta: float) -> float:
+        """Inverse of :meth:`delta_at`, rounded up; ``inf`` under the floor."""
+        target = delta - self.floor
+        if target < 0.0:
+            return math.inf
+        # first grid point with a small enough delta; the array falls
+        upper = int(np.searchsorted(-self.deltas, -target))
+        if upper == 0:
+            return 0.0
+        here, beyond = float(self.deltas[upper - 1]), float(self.deltas[upper])
+        share = max(0.0, (target - beyond) / (here - beyond) * (1.0 - 1e-12))
+        epsilon = upper * self.step + math.log1p(share * math.expm1(-self.step))
+        return epsilon * (1.0 + 1e-15)
+
+
+def composed_losses(parts: Sequence[tuple[PrivacyCurve, int]], infinity: float = 0.0) -> LossTable:
+    """Compose curves numerically.
+
+    Parameters
+    ----------
+    parts : sequence of (PrivacyCurve, int)
+        Curves with the number of times each occurs.
+    infinity : float, default 0.0
+        Mass of an infinite loss besides.
+
+    Returns
+    -------
+    LossTable
+    """
+    from dp_accounting.pld import pld_pmf
+
+    count = sum(times for _, times in parts)
+    ranges = [largest_loss(curve, _TAIL / count) for curve, _ in parts]
+    step = _grid_step(parts, ranges)
+    allowance = 0.0
+    heap: list[tuple[int, int, Any]] = []
+    for order, ((curve, times), largest) in enumerate(zip(parts, ranges, strict=True)):
+        masses, lost = dominating_masses(curve, step, largest)
+        law = pld_pmf.DensePLDPmf(step, -(len(masses) // 2), masses, lost, True)
+        if times > 1:
+            law, error = _self_composed(law, times)
+            allowance += error
+        heap.append((law.size, order, law))
+    heapq.heapify(heap)
+    while len(heap) > 1:  # the two smallest first: as few long transforms as possible
+        _, _, one = heapq.heappop(heap)
+        _, order, other = heapq.heappop(heap)
+        law, error = _pair_composed(one, other)
+        allowance += error
+        heapq.heappush(heap, (law.size, order, law))
+    law = heap[0][2]
+    kept = 1.0 - (1.0 - law._infinity_mass) * (1.0 - infinity)
+    return _table(law._lower_loss, law._probs, step, kept * (1.0 + 1e-15) + allowance)
+
+
+def _grid_step(parts: Sequence[tuple[PrivacyCurve, int]], ranges: Sequence[float]) -> float:
+    """Power of two near :data:`STEP` that suits the whole composition.
+
+    Doubled while the composition would have too many cells; halved while a curve would have only
+    a few.
+    """
+    variance = math.fsum(
+        times * (largest if curve.pure_epsilon() < math.inf else 0.125 * largest) ** 2
+        for (curve, times), largest in zip(parts, ranges, strict=True)
+    )
+    width = 16.0 * math.sqrt(variance) + 2.0 * max(ranges)
+    step = STEP
+    while width > _CELLS * step:
+        step *= 2.0
+    while min(ranges) < 16.0 * step and width < 0.25 * _CELLS * step:
+        step *= 0.5
+    return step
+
+
+def _fft_error(size: int) -> float:
+    """Largest error of a transform's coefficient, relative to the sum of the absolute inputs.
+
+    A coefficient is a sum of inputs that pass ``log2(size)`` butterflies, each with a relative
+    error of at most 8 units of rounding (Higham, Accuracy and Stability of Numerical Algorithms,
+    Section 24.1).
+    """
+    return 8.0 * 1.2e-16 * (math.log2(size) + 1.0)
+
+
+def _self_composed(law: Any, times: int) -> tuple[Any, float]:
+    composed = law.self_compose(times, _SELF_TAIL)
+    size = composed.size
+    length = scipy.fft.next_fast_len(max(size, law.size))
+    error = _fft_error(length)
+    spectrum = np.abs(scipy.fft.rfft(law._probs, length))
+    mean_power = float(np.mean((spectrum + error) ** (2 * times - 2)))
+    norm = times * 1.2 * error * math.sqrt(mean_power) + error * _norm(composed._probs)
+    return _trimmed(composed, math.sqrt(size) * norm)
+
+
+def _pair_composed(one: Any, other: Any) -> tuple[Any, float]:
+    composed = one.compose(other, 0.0)
+    error = 2.0 * _fft_error(2 * composed.size)
+    norm = error * (_norm(one._probs) + _norm(other._probs) + _norm(composed._probs))
+    return _trimmed(composed, math.sqrt(composed.size) * norm)
+
+
+def _norm(values: FloatArray) -> float:
+    return float(np.linalg.norm(values))
+
+
+def _trimmed(law: Any, allowance: float) -> tuple[Any, float]:
+    """Cut tails under the rounding: the left one moves up, the right one to infinity.
+
+    The allowance bounds the change of ``delta``, whatever is composed later.
+    """
+    probs = np.maximum(law._probs, 0.0)
+    left = int(np.searchsorted(np.cumsum(probs), 0.1 * allowance))
+    right = len(probs) - int(np.searchsorted(np.cumsum(probs[::-1]), 0.1 * allowance))
+    left = min(left, len(probs) - 1)
+    right = max(right, left + 1)
+    kept = probs[left:right].copy()
+    kept[0] += float(np.sum(probs[:left]))
+    lost = float(np.sum(probs[right:]))
+    infinity = law._infinity_mass + lost
+    trimmed = type(law)(law._discretization, law._lower_loss + left, kept, infinity, True)
+    return trimmed, allowance
+
+
+def _table(lower: int, probs: FloatArray, step: float, floor: float) -> LossTable:
+    """``delta`` at the grid points from 0 on, as a sum of positive numbers.
+
+    With ``S_i = sum_{j>i} p_j exp(l_i - l_j)``: ``S_i = exp(-step) (p_{i+1} + S_{i+1})`` and
+    ``delta(l_i) - delta(l_{i+1}) = (exp(step) - 1) S_i``.
+    """
+    size = max(0, lower + len(probs) - 1)  # the largest loss, in steps
+    masses = np.zeros(size)  # on the losses step, ..., size step
+    first = max(lower, 1)
+    if size:
+        masses[first - 1 :] = probs[first - lower :]
+    decay = math.exp(-step)
+    sums = scipy.signal.lfilter([decay], [1.0, -decay], masses[::-1])  # S_{size-1}, ..., S_0
+    falls = math.expm1(step) * np.cumsum(sums)
+    deltas = np.append(falls[::-1], 0.0) * (1.0 + 1e-15 * size)  # rounding of the two sums
+    return LossTable(step, deltas, min(1.0, floor))

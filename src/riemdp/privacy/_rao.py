@@ -1,0 +1,133 @@
+"""Rao differential privacy: the distance of the output laws, under either of its two meanings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from riemdp._errors import InvalidBudgetError
+from riemdp.privacy._definitions import Budget, _checked, check_delta, check_epsilon
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+
+RaoDistance = Literal["angle", "parametric"]
+
+#: Factor that covers the rounding of a few elementary functions.
+_UP = 1.0 + 4e-15
+
+
+@dataclass(frozen=True)
+class RaoDP(Budget):
+    """Rao differential privacy: the Rao distance of the two output laws is at most ``theta``.
+
+    Two different distances carry this name, so ``distance`` has to be given:
+
+    - ``"angle"``: ``2 arccos`` of the affinity ``integral sqrt(p q)``, the geodesic distance among
+      *all* laws. It is between 0 and pi, and needs nothing but the two laws.
+    - ``"parametric"``: length of a path from one law to the other inside the mechanism's own
+      family, in the Fisher metric. Lengths have no upper limit. The angle is at most the length.
+
+    ``theta`` is no ``epsilon``: an angle allows a total variation distance of ``sin(theta/2)``, and
+    ``delta(epsilon)`` never falls under ``sin(theta/2)**2``, however large ``epsilon``.
+
+    Parameters
+    ----------
+    theta : float
+        Positive and finite, in radians. At most pi for the angle; pi allows everything.
+    distance : {"angle", "parametric"}
+        Which distance is meant.
+
+    Raises
+    ------
+    InvalidBudgetError
+        If a parameter is outside its domain.
+
+    Notes
+    -----
+    With ``c = exp(epsilon)``, ``delta = (integral |p - c q| + 1 - c)/2``, and by Cauchy-Schwarz
+    the integral is at most ``sqrt((1 + c)^2 - 4 c cos(theta/2)^2)``. Laws with two outcomes attain
+    it. Proofs: docs/proofs/privacy-conversions.md.
+
+    References
+    ----------
+    Soto, "Rao differential privacy", Definition 3.1.
+    """
+
+    theta: float
+    distance: RaoDistance = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.distance not in ("angle", "parametric"):
+            raise InvalidBudgetError(
+                f'distance must be "angle" (2 arccos of the affinity of the laws) or "parametric" '
+                f"(length of a path in the mechanism's family), got {self.distance!r}"
+            )
+        theta = _checked("theta", self.theta)
+        if self.distance == "angle" and theta > math.pi:
+            raise InvalidBudgetError(
+                f"an angle theta is at most pi, got {theta}; an angle of pi already allows any "
+                'output, a longer path in a family is distance="parametric"'
+            )
+        object.__setattr__(self, "theta", theta)
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """``(sqrt((c - 1)^2 + 4 c s^2) - (c - 1))/2``, ``c = e^epsilon``, ``s = sin(theta/2)``.
+
+        The smallest true ``delta`` for the angle. A parametric ``theta`` is an angle of at most
+        ``min(theta, pi)`` and gets that angle's ``delta``. Rounded up.
+        """
+        epsilon = check_epsilon(epsilon)
+        s = self._sine()
+        # divided by c, and with the root in the denominator, no term cancels or overflows
+        with np.errstate(over="ignore", under="ignore"):
+            slope = -np.expm1(-epsilon) / s
+            delta = 2.0 * s / (slope + np.hypot(slope, 2.0 * np.exp(-0.5 * epsilon)))
+            delta = np.nextafter(delta * _UP, math.inf)
+            floor = np.nextafter(s * s, math.inf)
+        return np.asarray(np.minimum(np.maximum(delta, floor), 1.0))
+
+    def epsilon_at(self, delta: float) -> float:
+        """``log(delta (1 - delta) / (delta - sin(theta/2)^2))``, 0 from ``sin(theta/2)`` on.
+
+        ``inf`` if ``delta`` is at most ``sin(theta/2)**2``. Rounded up.
+        """
+        delta = check_delta(delta)
+        s = self._sine()
+        if not self.delta_at(math.inf) < delta:
+            return math.inf
+        if self.delta_at(0.0) <= delta:
+            return 0.0
+        above = max(delta - s * s * _UP, math.ulp(delta))
+        epsilon = math.log1p(max(0.0, (s - delta) * (s + delta) / above))
+        step = 1e-15 * (1.0 + epsilon)
+        while self.delta_at(epsilon) > delta:
+            if epsilon > 800.0:  # the curve has reached its floor in double precision
+                return math.inf
+            epsilon += step
+            step *= 2.0
+        return epsilon
+
+    def _sine(self) -> float:
+        """``sin(theta/2)`` of the angle, rounded up."""
+        return min(1.0, math.sin(0.5 * min(self.theta, math.pi)) * _UP)
+
+
+def angle(theta: float) -> RaoDP:
+    """Angle budget of a ``theta`` that is rounded up first, and cut at pi."""
+    return RaoDP(min(math.pi, max(theta * _UP, 5e-324)), distance="angle")
+
+
+def angle_of_affinity(minus_log: float) -> float:
+    """``2 arccos(exp(-minus_log))``, without cancellation at either end."""
+    return 2.0 * math.atan2(math.sqrt(-math.expm1(-2.0 * minus_log)), math.exp(-minus_log))
+
+
+def angle_of_response(epsilon: float) -> float:
+    """Angle of randomised response, ``cos(theta/2) = sech(epsilon/2)``."""
+    return 4.0 * math.atan(math.tanh(0.25 * epsilon))

@@ -1,0 +1,188 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy
+from scipy import stats
+
+from riemdp import _errors as errors
+from riemdp.manifolds import Euclidean
+from riemdp.mechanisms import GeneralizedGaussian, RiemannianLaplace, TangentGaussian
+from riemdp.mechanisms._generalized_gaussian import PowerLaw
+from riemdp.privacy import GDP, ZCDP, ApproxDP, GaussianCurve, PureCurve, PureDP, RaoDP
+
+POWERS = [0.75, 1.0, 1.3, 2.0, 3.0, 4.0]
+
+
+def density(mechanism, x, footpoint=0.0):
+    return math.exp(mechanism.log_density(np.array([x]), np.array([footpoint])))
+
+
+def integral(function, *, end=80.0, points=(0.0,)):
+    edges = [-end, *sorted(points), end]
+    return sum(
+        scipy.integrate.quad(function, a, b, limit=400, epsabs=1e-13)[0]
+        for a, b in itertools.pairwise(edges)
+    )
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_information_against_numerical_integration(power):
+    """Mean square of the numerical derivative of the log density."""
+    mechanism, sigma = GeneralizedGaussian(0.6, power), 0.6
+    assert integral(lambda x: density(mechanism, x)) == pytest.approx(1.0, rel=1e-9)
+    step = 1e-6
+
+    # x = v^4 (half the line) opens the cusp that the score has at 0 under power 1
+    def integrand(v):
+        x = v**4
+        gap = np.array([[x + step * x], [x - step * x]])
+        high, low = mechanism.log_density(gap, np.zeros(1))
+        score = (high - low) / (2.0 * step * x)
+        return 2.0 * score**2 * density(mechanism, x) * 4.0 * v**3
+
+    measured = scipy.integrate.quad(integrand, 1e-9, 80.0**0.25, limit=400)[0]
+    information = PowerLaw(sigma, power).fisher_information()
+    assert information == pytest.approx(measured, rel=1e-6)
+    assert 0.5 * information != pytest.approx(measured, rel=0.1)
+    theta = mechanism.rao(0.3, "parametric").theta
+    assert theta == pytest.approx(0.3 * math.sqrt(measured), rel=1e-6)
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("sensitivity", [0.05, 0.5, 2.0])
+def test_angle_against_numerical_integration(power, sensitivity):
+    mechanism = GeneralizedGaussian(0.6, power)
+    affinity = integral(
+        lambda x: math.sqrt(density(mechanism, x) * density(mechanism, x, sensitivity)),
+        points=(0.0, 0.5 * sensitivity, sensitivity),
+    )
+    exact = 2.0 * math.acos(affinity)
+    claimed = mechanism.rao(sensitivity, "angle").theta
+    assert exact <= claimed + 1e-6
+    if power in (1.0, 2.0):
+        assert claimed == pytest.approx(exact, abs=1e-6)
+    assert exact > mechanism.rao(0.5 * sensitivity, "angle").theta or claimed == math.pi
+
+
+def test_the_printed_scale_is_another_law():
+    """With sigma for sigma^power in the exponent the formula for theta is wrong off power 1."""
+    power, sigma = 3.0, 0.5
+    printed = PowerLaw(sigma ** (1.0 / power), power).fisher_information()
+    assert PowerLaw(sigma, power).fisher_information() > 1.5 * printed
+
+
+@pytest.mark.parametrize("power", [0.3, 0.75, 1.0, 2.0, 4.0, 60.0])
+def test_draws_follow_the_law(power):
+    mechanism = GeneralizedGaussian(0.7, power)
+    reference = stats.gennorm(power, loc=1.5, scale=0.7)
+    for seed in (3, 4):
+        draws = mechanism.sample([1.5], 50_000, np.random.default_rng(seed))
+        assert draws.shape == (50_000, 1)
+        if stats.kstest(draws[:, 0], reference.cdf).pvalue > 1e-4:
+            break
+    else:
+        pytest.fail("draws do not follow the law")
+    wrong = stats.gennorm(power, loc=1.5, scale=0.9)
+    assert stats.kstest(draws[:, 0], wrong.cdf).pvalue < 1e-4
+    grid = np.linspace(-1.0, 3.0, 9)
+    logs = mechanism.log_density(grid[:, None], [1.5])
+    assert logs == pytest.approx(reference.logpdf(grid), rel=1e-12)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0, 5.0])
+def test_error_law(power):
+    mechanism = GeneralizedGaussian(0.7, power)
+    end = float(mechanism.error_quantile(1.0 - 1e-13))
+    mean = scipy.integrate.quad(lambda x: 2.0 * x * density(mechanism, x), 0.0, end, limit=200)[0]
+    assert mechanism.expected_distance() == pytest.approx(mean, rel=1e-7)
+    for q in (0.01, 0.5, 0.95, 0.9999):
+        reference = stats.gennorm(power, scale=0.7).ppf(0.5 + 0.5 * q)
+        assert mechanism.error_quantile(q) == pytest.approx(reference, rel=1e-9)
+    with pytest.raises(errors.InvalidParameterError, match="probabilities"):
+        mechanism.error_quantile(1.5)
+
+
+def test_batches_and_balls():
+    mechanism = GeneralizedGaussian(0.1, 3.0)
+    assert mechanism.manifold == Euclidean(1)
+    assert mechanism.sample(np.zeros((2, 1)), (4, 3)).shape == (4, 3, 2, 1)
+    assert mechanism.log_density(np.zeros((5, 1, 1)), np.zeros((3, 1))).shape == (5, 3)
+    assert repr(mechanism) == "GeneralizedGaussian(sigma=0.1, power=3.0)"
+    assert mechanism == GeneralizedGaussian(0.1, 3)
+    assert mechanism != GeneralizedGaussian(0.1, 2.0)
+
+
+@pytest.mark.parametrize("power", [0.3, 0.75, 1.0])
+def test_pure_epsilon_up_to_power_one(power):
+    """The largest privacy loss on a fine grid, reached at a footpoint."""
+    mechanism = GeneralizedGaussian(0.6, power)
+    grid = np.concatenate([np.linspace(-3.0, 3.0, 6001), [0.0, 0.4]])[:, None]
+    loss = np.abs(mechanism.log_density(grid, [0.0]) - mechanism.log_density(grid, [0.4]))
+    epsilon = mechanism.privacy(0.4).pure_epsilon()
+    assert isinstance(mechanism.privacy(0.4), PureCurve)
+    assert 0.999999 * epsilon < np.max(loss) <= epsilon
+    assert np.max(loss) > mechanism.privacy(0.2).pure_epsilon()
+
+
+def test_special_powers_are_the_known_mechanisms():
+    laplace, gaussian = GeneralizedGaussian(0.6, 1.0), GeneralizedGaussian(0.6, 2.0)
+    line = Euclidean(1)
+    for distance in ("angle", "parametric"):
+        same = RiemannianLaplace(line, 0.6).rao(0.4, distance).theta
+        assert laplace.rao(0.4, distance).theta == pytest.approx(same, rel=1e-12)
+        same = TangentGaussian(line, 0.6 / math.sqrt(2.0)).rao(0.4, distance).theta
+        assert gaussian.rao(0.4, distance).theta == pytest.approx(same, rel=1e-12)
+    assert isinstance(gaussian.privacy(0.4), GaussianCurve)
+    assert gaussian.privacy(0.4).mu() == pytest.approx(0.4 / 0.6 * math.sqrt(2.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("power", [0.55, *POWERS, 30.0])
+@pytest.mark.parametrize("distance", ["angle", "parametric"])
+@pytest.mark.parametrize("theta", [1e-3, 1.0, 3.0])
+def test_calibration_to_theta(power, distance, theta):
+    budget = RaoDP(theta, distance=distance)
+    mechanism = GeneralizedGaussian.calibrate(0.3, budget, power=power)
+    assert mechanism.power == power
+    assert theta * (1.0 - 1e-10) <= mechanism.rao(0.3, distance).theta <= theta
+    assert not GeneralizedGaussian(0.999 * mechanism.sigma, power).satisfies(0.3, budget)
+
+
+@pytest.mark.parametrize("power", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("budget", [PureDP(0.5), ApproxDP(0.5, 1e-5), GDP(0.5), ZCDP(0.1)], ids=str)
+def test_calibration_to_other_budgets(power, budget):
+    if power == 2.0 and isinstance(budget, PureDP):
+        with pytest.raises(errors.InvalidBudgetError, match="no pure epsilon"):
+            GeneralizedGaussian.calibrate(0.3, budget, power=power)
+        return
+    mechanism = GeneralizedGaussian.calibrate(0.3, budget, power=power)
+    assert mechanism.satisfies(0.3, budget)
+    assert not GeneralizedGaussian(0.999 * mechanism.sigma, power).satisfies(0.3, budget)
+
+
+def test_other_powers_have_no_curve():
+    for power in (1.5, 3.0):
+        with pytest.raises(errors.InvalidParameterError, match="no privacy curve is available"):
+            GeneralizedGaussian(0.6, power).privacy(0.3)
+        with pytest.raises(errors.InvalidBudgetError, match="RaoDP only"):
+            GeneralizedGaussian.calibrate(0.3, PureDP(1.0), power=power)
+
+
+def test_infinite_information_up_to_power_one_half():
+    mechanism = GeneralizedGaussian(0.6, 0.5)
+    assert PowerLaw(0.6, 0.5).fisher_information() == math.inf
+    with pytest.raises(errors.NotAttainableError, match="above 1/2"):
+        mechanism.rao(0.3, "parametric")
+    with pytest.raises(errors.NotAttainableError, match="above 1/2"):
+        GeneralizedGaussian.calibrate(0.3, RaoDP(1.0, distance="parametric"), power=0.4)
+    budget = RaoDP(1.0, distance="angle")
+    assert GeneralizedGaussian.calibrate(0.3, budget, power=0.4).satisfies(0.3, budget)
+
+
+@pytest.mark.parametrize("power", [0.0, -1.0, math.nan, math.inf])
+def test_power_outside_its_domain(power):
+    with pytest.raises(errors.InvalidParameterError, match="power"):
+        GeneralizedGaussian(0.5, power)
+    with pytest.raises(errors.InvalidParameterError, match="power"):
+        GeneralizedGaussian.calibrate(0.3, RaoDP(1.0, distance="angle"), power=power)

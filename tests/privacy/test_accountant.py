@@ -1,0 +1,277 @@
+import copy
+import math
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riemdp import Ball, Euclidean, private_mean
+from riemdp import _errors as errors
+from riemdp.privacy import (
+    GDP,
+    KLDP,
+    RDP,
+    ZCDP,
+    Accountant,
+    ApproxDP,
+    MeanCDP,
+    PureDP,
+    RaoDP,
+    convert,
+)
+from riemdp.privacy._accountant import _currency
+
+
+def angle(theta):
+    return RaoDP(theta, distance="angle")
+
+
+def parametric(theta):
+    return RaoDP(theta, distance="parametric")
+
+
+CASES = [
+    (PureDP(1.0), PureDP(0.25), PureDP(0.75)),
+    (ApproxDP(1.0, 1e-6), ApproxDP(0.25, 2.5e-7), ApproxDP(0.75, 7.5e-7)),
+    (ApproxDP(1.0, 1e-6), PureDP(0.25), ApproxDP(0.75, 1e-6)),
+    (GDP(5.0), GDP(3.0), GDP(4.0)),
+    (ZCDP(1.0), ZCDP(0.25), ZCDP(0.75)),
+    (ZCDP(1.0, xi=0.5), ZCDP(0.25, xi=0.25), ZCDP(0.75, xi=0.25)),
+    (RDP(4.0, 1.0), RDP(4.0, 0.25), RDP(4.0, 0.75)),
+    (KLDP(1.0), KLDP(0.25), KLDP(0.75)),
+    (parametric(5.0), parametric(3.0), parametric(4.0)),
+    (angle(2.0), angle(1.0), angle(2.0 * math.acos(math.cos(1.0) / math.cos(0.5)))),
+]
+
+
+def same(one, other):
+    assert type(one) is type(other)
+    fields = vars(one)
+    assert fields.keys() == vars(other).keys()
+    for name, value in fields.items():
+        expected = vars(other)[name]
+        assert value == (expected if isinstance(value, str) else pytest.approx(expected, rel=1e-9))
+
+
+@pytest.mark.parametrize(("total", "guarantee", "left"), CASES, ids=str)
+def test_a_spend_is_taken_off(total, guarantee, left):
+    account = Accountant(total)
+    assert account.spent is None
+    same(account.remaining, total)
+    account.spend(guarantee, "first")
+    same(account.spent, guarantee)
+    same(account.remaining, left)
+    assert account.ledger == (("first", guarantee),)
+    assert account.ledger[0].label == "first"
+    account.spend(account.remaining, "the rest")
+    assert account.remaining is None
+    same(account.spent, total)
+    with pytest.raises(errors.BudgetExceededError, match="left is None"):
+        account.spend(guarantee, "too much")
+
+
+@pytest.mark.parametrize(("total", "guarantee", "left"), CASES, ids=str)
+def test_a_refusal_names_both_amounts_and_changes_nothing(total, guarantee, left):
+    account = Accountant(total)
+    account.spend(guarantee, "first")
+    before = account.spent, account.remaining, account.ledger
+    with pytest.raises(errors.BudgetExceededError) as refusal:
+        account.spend(total, "second")
+    assert str(total) in str(refusal.value)
+    assert str(account.remaining) in str(refusal.value)
+    assert (account.spent, account.remaining, account.ledger) == before
+
+
+def test_other_definitions_are_converted():
+    account = Accountant(ZCDP(1.0))
+    account.spend(PureDP(1.0), "pure")
+    account.spend(GDP(0.5), "gaussian")
+    spent = convert(PureDP(1.0), ZCDP).rho + convert(GDP(0.5), ZCDP).rho
+    assert account.spent.rho == pytest.approx(spent)
+    account = Accountant(angle(1.0))
+    account.spend(GDP(0.1), "gaussian")
+    assert account.spent.theta == pytest.approx(convert(GDP(0.1), RaoDP, distance="angle").theta)
+    account = Accountant(RDP(4.0, 1.0))
+    account.spend(ZCDP(0.1), "concentrated")
+    assert account.spent == RDP(4.0, account.spent.epsilon)
+    assert account.spent.epsilon == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("total", "guarantee"),
+    [
+        (PureDP(1.0), GDP(0.1)),
+        (PureDP(1.0), angle(0.1)),
+        (ApproxDP(1.0, 1e-6), GDP(0.1)),
+        (GDP(1.0), ZCDP(0.1)),
+        (ZCDP(1.0), ApproxDP(0.1, 1e-9)),
+        (RDP(4.0, 1.0), RDP(3.0, 0.1)),
+        (parametric(1.0), angle(0.1)),
+        (angle(1.0), MeanCDP(0.1, 0.1)),
+    ],
+    ids=str,
+)
+def test_without_a_conversion_nothing_changes(total, guarantee):
+    account = Accountant(total)
+    if isinstance(guarantee, MeanCDP):
+        account.spend(guarantee, "converts")
+        assert account.ledger
+        return
+    with pytest.raises(errors.NoConversionError):
+        account.spend(guarantee, "other")
+    assert account.ledger == ()
+    assert account.spent is None
+
+
+def test_an_approximate_total_asks_for_a_delta():
+    with pytest.raises(errors.NoConversionError, match="choose one before"):
+        Accountant(ApproxDP(1.0, 1e-6)).spend(GDP(0.1), "gaussian")
+
+
+def test_ten_tenths_are_one():
+    account = Accountant(PureDP(1.0))
+    for i in range(10):
+        account.spend(PureDP(0.1), f"{i}")
+    assert account.remaining is None
+    with pytest.raises(errors.BudgetExceededError):
+        account.spend(PureDP(1e-9), "a crumb")
+
+
+def test_spent_delta_alone_leaves_a_pure_remainder():
+    account = Accountant(ApproxDP(1.0, 1e-6))
+    account.spend(PureDP(0.5), "no delta")
+    assert account.spent == PureDP(0.5)
+    account.spend(ApproxDP(0.25, 1e-6), "all of the delta")
+    assert account.remaining == PureDP(0.25)
+    with pytest.raises(errors.BudgetExceededError):
+        account.spend(ApproxDP(0.1, 1e-9), "no delta left")
+    account.spend(PureDP(0.25), "the rest")
+    assert account.remaining is None
+
+
+POOL = {
+    PureDP(1.0): st.floats(1e-6, 1.2).map(PureDP),
+    ApproxDP(1.0, 1e-5): st.builds(ApproxDP, st.floats(1e-6, 1.2), st.floats(1e-12, 1.2e-5)),
+    GDP(1.0): st.floats(1e-6, 1.2).map(GDP),
+    ZCDP(1.0, xi=0.5): st.builds(ZCDP, st.floats(1e-6, 1.2), st.floats(0.0, 0.6)),
+    RDP(3.0, 1.0): st.floats(1e-6, 1.2).map(lambda e: RDP(3.0, e)),
+    KLDP(1.0): st.floats(1e-6, 1.2).map(KLDP),
+    angle(1.0): st.floats(1e-6, 1.2).map(angle),
+    parametric(1.0): st.floats(1e-6, 1.2).map(parametric),
+}
+
+
+@given(st.sampled_from(list(POOL)).flatmap(lambda t: st.tuples(st.just(t), st.lists(POOL[t]))))
+def test_no_sequence_exceeds_the_total(case):
+    total, spends = case
+    account = Accountant(total)
+    price = _currency(total).price
+    accepted = []
+    for guarantee in spends:
+        before = account.spent, account.remaining, account.ledger
+        try:
+            account.spend(guarantee, "x")
+        except errors.BudgetExceededError:
+            assert (account.spent, account.remaining, account.ledger) == before
+            together = zip(*map(price, [*accepted, guarantee]), strict=True)
+            limits = price(total)
+            assert any(math.fsum(t) > limit for t, limit in zip(together, limits, strict=True)), (
+                "refused although it fits"
+            )
+        else:
+            accepted.append(guarantee)
+    for amounts, limit in zip(zip(*map(price, accepted), strict=True), price(total), strict=False):
+        assert math.fsum(amounts) <= limit * (1.0 + 1e-12)
+    assert [entry.guarantee for entry in account.ledger] == accepted
+
+
+def test_threads_cannot_overspend_together():
+    account = Accountant(PureDP(1.0))
+    refused = []
+
+    def spend():
+        for _ in range(50):
+            try:
+                account.spend(PureDP(0.01), "thread")
+            except errors.BudgetExceededError:
+                refused.append(1)
+
+    threads = [threading.Thread(target=spend) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(account.ledger) == 100
+    assert len(refused) == 300
+
+
+def test_context_manager_closes():
+    with Accountant(PureDP(1.0)) as account:
+        account.spend(PureDP(0.5), "inside")
+    assert account.remaining == PureDP(0.5)
+    with pytest.raises(errors.BudgetExceededError, match="closed"):
+        account.spend(PureDP(0.1), "outside")
+    assert len(account.ledger) == 1
+
+
+def test_an_error_inside_is_not_swallowed():
+    with pytest.raises(KeyError), Accountant(PureDP(1.0)):
+        raise KeyError
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_no_copies(duplicate):
+    with pytest.raises(TypeError, match="double the budget"):
+        duplicate(Accountant(PureDP(1.0)))
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "add/remove", ""])
+def test_adjacency(adjacency):
+    with pytest.raises(errors.InvalidParameterError, match="replace-one"):
+        Accountant(PureDP(1.0), adjacency=adjacency)
+    assert Accountant(PureDP(1.0), adjacency="replace-one").total == PureDP(1.0)
+
+
+@pytest.mark.parametrize("total", [MeanCDP(0.1, 0.1), angle(math.pi), 1.0, None])
+def test_bad_totals(total):
+    with pytest.raises(errors.InvalidBudgetError):
+        Accountant(total)
+
+
+def test_bad_spends():
+    account = Accountant(PureDP(1.0))
+    with pytest.raises(errors.InvalidParameterError, match="privacy definition"):
+        account.spend(0.1, "a number")
+    with pytest.raises(errors.InvalidParameterError, match="label"):
+        account.spend(PureDP(0.1), 3)
+    assert repr(account) == f"Accountant(total={PureDP(1.0)}, remaining={PureDP(1.0)})"
+
+
+class Counting(np.random.Generator):
+    """Notices the first draw."""
+
+    def __init__(self):
+        super().__init__(np.random.PCG64(0))
+        self.before = self.bit_generator.state
+
+    @property
+    def untouched(self):
+        return self.bit_generator.state == self.before
+
+
+def test_a_refused_release_draws_nothing():
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    points = np.random.default_rng(0).uniform(-0.5, 0.5, (20, 2))
+    account = Accountant(PureDP(1.0))
+    generator = Counting()
+    private_mean(points, ball, PureDP(0.6), accountant=account, generator=generator)
+    assert not generator.untouched
+    generator = Counting()
+    with pytest.raises(errors.BudgetExceededError, match=r"0\.6.*0\.4"):
+        private_mean(points, ball, PureDP(0.6), accountant=account, generator=generator)
+    assert generator.untouched
+    assert len(account.ledger) == 1
+    assert account.ledger[0].label.startswith("private_mean")
