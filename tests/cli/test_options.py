@@ -7,9 +7,16 @@ import numpy as np
 import pytest
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
-from riemdp.cli._options import ManifoldName, budget_of, center_of, manifold_of, records_of
+from riemdp.cli._options import (
+    DistanceName,
+    ManifoldName,
+    budget_of,
+    center_of,
+    manifold_of,
+    records_of,
+)
 from riemdp.manifolds import Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
-from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP
+from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, RaoDP
 
 NPY, CSV = Path("a.npy"), Path("a.csv")
 
@@ -159,3 +166,15 @@ def test_center_from_a_file(tmp_path):
         center_of(str(tmp_path / "none.csv"), Sphere(2))
     with pytest.raises(InvalidParameterError, match=r"\.npy, \.npz or \.csv"):
         center_of("centre", Sphere(2))
+
+
+def test_rao_budgets_need_their_distance():
+    budget = budget_of(None, None, None, None, theta=0.5, distance=DistanceName.ANGLE)
+    assert budget == RaoDP(0.5, distance="angle")
+    for theta, distance in [(0.5, None), (None, DistanceName.ANGLE)]:
+        with pytest.raises(InvalidParameterError):
+            budget_of(
+                1.0 if theta is None else None, None, None, None, theta=theta, distance=distance
+            )
+    with pytest.raises(InvalidParameterError):
+        budget_of(None, None, None, None, theta=4.0, distance=DistanceName.ANGLE)

@@ -396,3 +396,47 @@ def test_bad_accountant_and_tolerance_are_named():
             private_mean(points, ball, PureDP(1.0), mechanism=mechanism)
     with pytest.raises(riemdp.ConvergenceError, match="tol"):
         private_mean([[0.0]], Ball(Euclidean(1), [0.0], 1.0), PureDP(1.0), tol=1e-300)
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        riemdp.RDP(8.0, 0.5),
+        riemdp.RDP(np.inf, 0.5),
+        riemdp.KLDP(0.1),
+        riemdp.MeanCDP(0.5, 0.8),
+        riemdp.ZCDP(0.2),
+        riemdp.RaoDP(0.3, distance="angle"),
+        riemdp.RaoDP(0.3, distance="parametric"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("manifold", [SPDLogEuclidean(2), Sphere(2), Euclidean(1)])
+def test_every_definition_is_a_budget(manifold, budget):
+    ball = Ball(manifold, manifold.origin, 0.6)
+    release = private_mean(points_in(ball, 50), ball, budget, generator=np.random.default_rng(0))
+    assert release.guarantee == budget
+    assert release.mechanism.satisfies(release.sensitivity, budget)
+    weak = type(release.mechanism)(manifold, 0.999 * release.sigma)
+    assert not weak.satisfies(release.sensitivity, budget)
+    again = riemdp.Release.from_json(release.to_json())
+    assert again.guarantee == budget
+    assert riemdp.verify(again).passed
+    table = riemdp.plan(manifold, 0.6, 50, budget, target_error=0.05)
+    row = table[release.mechanism.name]
+    assert row.sigma == release.sigma
+    assert row.required_n is not None
+
+
+def test_a_spent_accountant_refuses_before_the_draw():
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    accountant = riemdp.Accountant(PureDP(1.5))
+    private_mean(points_in(ball, 20), ball, PureDP(1.0), accountant=accountant)
+    generator = np.random.default_rng(0)
+    before = generator.bit_generator.state
+    with pytest.raises(riemdp.BudgetExceededError):
+        private_mean(
+            points_in(ball, 20), ball, PureDP(1.0), accountant=accountant, generator=generator
+        )
+    assert generator.bit_generator.state == before
+    assert accountant.spent == PureDP(1.0)

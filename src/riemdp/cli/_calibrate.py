@@ -6,23 +6,25 @@ from typing import Annotated
 
 import typer
 
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.cli._options import (
     CurvatureOption,
     DeltaOption,
     DimOption,
+    DistanceOption,
     EpsilonOption,
     ManifoldOption,
     MechanismName,
     MuOption,
     RhoOption,
     SizeOption,
+    ThetaOption,
     budget_of,
     manifold_of,
 )
 from riemdp.cli._output import describe, print_fields
 from riemdp.manifolds import Ball
-from riemdp.mechanisms import MECHANISMS, TangentGaussian, TangentLaplace
+from riemdp.mechanisms import MECHANISMS, Mechanism, TangentGaussian, TangentLaplace
 from riemdp.release._candidates import calibrated
 
 
@@ -42,6 +44,8 @@ def calibrate(
     delta: DeltaOption = None,
     mu: MuOption = None,
     rho: RhoOption = None,
+    theta: ThetaOption = None,
+    distance: DistanceOption = None,
 ) -> None:
     """Find the noise scale sigma that one mechanism needs for a budget.
 
@@ -50,7 +54,7 @@ def calibrate(
     if mechanism is MechanismName.AUTO:
         raise InvalidParameterError("name one mechanism; riemdp plan compares all of them")
     kind = MECHANISMS[mechanism]
-    budget = budget_of(epsilon, delta, mu, rho)
+    budget = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance)
     space = manifold_of(manifold, dim, size, curvature)
     if sensitivity is not None and radius is None and n is None:
         options = {}
@@ -62,15 +66,23 @@ def calibrate(
         found, sensitivity = candidate.mechanism, candidate.sensitivity
     else:
         raise InvalidParameterError("give --sensitivity, or --radius and --n")
-    curve = found.privacy(sensitivity)
     print_fields(
         [
             ("mechanism", f"{found.name} on {space}, for the {found.summary}"),
             ("guarantee", describe(budget)),
             ("sensitivity", repr(sensitivity)),
             ("sigma", repr(found.sigma)),
-            ("privacy", f"GDP(mu={curve.mu():.6g}), pure epsilon {curve.pure_epsilon():.6g}"),
+            ("privacy", _privacy(found, sensitivity)),
             ("expected distance", f"{found.expected_distance():.6g}"),
             ("95 % quantile", f"{found.error_quantile(0.95):.6g}"),
         ]
     )
+
+
+def _privacy(mechanism: Mechanism, sensitivity: float) -> str:
+    """Say what else is proved about the mechanism."""
+    try:
+        curve = mechanism.privacy(sensitivity)
+    except UnsupportedManifoldError:
+        return "no privacy curve is available on this space"
+    return f"GDP(mu={curve.mu():.6g}), pure epsilon {curve.pure_epsilon():.6g}"

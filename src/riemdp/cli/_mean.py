@@ -12,12 +12,14 @@ from riemdp.cli._io import check_output, read_array, write_array
 from riemdp.cli._options import (
     CurvatureOption,
     DeltaOption,
+    DistanceOption,
     EpsilonOption,
     ManifoldOption,
     MechanismName,
     MuOption,
     RadiusOption,
     RhoOption,
+    ThetaOption,
     budget_of,
     center_of,
     records_of,
@@ -49,6 +51,8 @@ def mean(
     delta: DeltaOption = None,
     mu: MuOption = None,
     rho: RhoOption = None,
+    theta: ThetaOption = None,
+    distance: DistanceOption = None,
     mechanism: Annotated[
         MechanismName, typer.Option(help="auto takes the one with the least expected distance.")
     ] = MechanismName.AUTO,
@@ -75,7 +79,7 @@ def mean(
     """
     check_output(output, (".npy", ".csv"), (file, Path(center)))
     check_output(release, (".json",))
-    budget = budget_of(epsilon, delta, mu, rho)
+    budget = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance)
     space, points = records_of(read_array(file, key), file, manifold, curvature)
     ball = Ball(space, center_of(center, space), radius)
     generator = None

@@ -20,7 +20,7 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
+from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,10 +67,29 @@ EpsilonOption = Annotated[float | None, typer.Option(help="Pure DP, or with --de
 DeltaOption = Annotated[float | None, typer.Option(help="δ of (ε, δ) differential privacy.")]
 MuOption = Annotated[float | None, typer.Option(help="μ of Gaussian differential privacy.")]
 RhoOption = Annotated[float | None, typer.Option(help="ρ of zero-concentrated DP.")]
+ThetaOption = Annotated[float | None, typer.Option(help="θ of Rao DP, with --distance.")]
+
+
+class DistanceName(StrEnum):
+    """The two distances of Rao DP."""
+
+    ANGLE = "angle"
+    PARAMETRIC = "parametric"
+
+
+DistanceOption = Annotated[
+    DistanceName | None, typer.Option(help="Which distance the θ of Rao DP is.")
+]
 
 
 def budget_of(
-    epsilon: float | None, delta: float | None, mu: float | None, rho: float | None
+    epsilon: float | None,
+    delta: float | None,
+    mu: float | None,
+    rho: float | None,
+    *,
+    theta: float | None = None,
+    distance: DistanceName | None = None,
 ) -> Budget:
     """Return the one budget that the options name.
 
@@ -80,10 +99,12 @@ def budget_of(
         If they name none or more than one, or a value lies outside its domain. (No
         ``InvalidBudgetError``, which is for budgets that a mechanism cannot use.)
     """
-    if (epsilon is not None) + (mu is not None) + (rho is not None) != 1:
+    if sum(value is not None for value in (epsilon, mu, rho, theta)) != 1:
         raise InvalidParameterError(
-            "give one budget: --epsilon, --epsilon with --delta, --mu, or --rho"
+            "give one budget: --epsilon, --epsilon with --delta, --mu, --rho, or --theta"
         )
+    if (theta is None) != (distance is None):
+        raise InvalidParameterError("--theta needs --distance, and --distance goes with --theta")
     if delta is not None and epsilon is None:
         raise InvalidParameterError("--delta goes with --epsilon")
     try:
@@ -91,6 +112,8 @@ def budget_of(
             return GDP(mu)
         if rho is not None:
             return ZCDP(rho)
+        if theta is not None and distance is not None:
+            return RaoDP(theta, distance=distance.value)
         assert epsilon is not None
         return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
     except InvalidBudgetError as error:

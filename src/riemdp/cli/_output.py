@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import typer
 
-from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
+from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +35,9 @@ def describe(budget: Budget) -> str:
             return f"μ = {mu:.6g}"
         case ZCDP(rho, xi):
             return f"ρ = {rho:.6g}" + (f", ξ = {xi:.6g}" if xi else "")
-        case _:  # of another library
+        case RaoDP(theta, distance=distance):
+            return f"θ = {theta:.6g} ({distance})"
+        case _:  # not an option of the command line
             return str(budget)
 
 

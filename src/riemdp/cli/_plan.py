@@ -11,12 +11,14 @@ from riemdp.cli._options import (
     CurvatureOption,
     DeltaOption,
     DimOption,
+    DistanceOption,
     EpsilonOption,
     ManifoldOption,
     MuOption,
     RadiusOption,
     RhoOption,
     SizeOption,
+    ThetaOption,
     budget_of,
     manifold_of,
 )
@@ -39,13 +41,15 @@ def plan(
     delta: DeltaOption = None,
     mu: MuOption = None,
     rho: RhoOption = None,
+    theta: ThetaOption = None,
+    distance: DistanceOption = None,
     target_error: Annotated[
         float | None,
         typer.Option(help="Expected distance to reach: adds the n and the budget it needs."),
     ] = None,
 ) -> None:
     """Show what to expect of every mechanism, from public numbers only."""
-    budget = budget_of(epsilon, delta, mu, rho)
+    budget = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance)
     space = manifold_of(manifold, dim, size, curvature)
     with working("Calibrating every mechanism"):
         table = make_plan(space, radius, n, budget, target_error=target_error)

@@ -42,7 +42,7 @@ class Candidate:
     Attributes
     ----------
     mechanism : Mechanism
-        Calibrated; ``mechanism.privacy(sensitivity)`` satisfies the budget.
+        Calibrated; ``mechanism.satisfies(sensitivity, budget)``.
     sensitivity : float
         What the calibration used: that of the exact summary plus ``2 tol``.
     tol : float

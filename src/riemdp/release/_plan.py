@@ -10,7 +10,17 @@ from riemdp._checks import positive, shown
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import Ball, Manifold
 from riemdp.mechanisms import MECHANISMS, Mechanism
-from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
+from riemdp.privacy import (
+    GDP,
+    KLDP,
+    RDP,
+    ZCDP,
+    ApproxDP,
+    Budget,
+    MeanCDP,
+    PureDP,
+    RaoDP,
+)
 from riemdp.release._candidates import Unavailable, calibrated, summary_of
 
 if TYPE_CHECKING:
@@ -38,7 +48,7 @@ class PlanRow:
         Why it is not available.
     required_n : int or None
         Smallest n that brings the expected distance down to the target at this budget.
-    required_budget : PureDP, ApproxDP, GDP, ZCDP or None
+    required_budget : Budget or None
         Least budget that does so at this n.
     """
 
@@ -62,7 +72,7 @@ class Plan:
     manifold : Manifold
     radius : float
     n : int
-    budget : PureDP, ApproxDP, GDP or ZCDP
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
     target_error : float or None
     rows : tuple of PlanRow
         One for each mechanism, available or not.
@@ -138,7 +148,7 @@ def plan(
         Radius of the public ball, in units of geodesic distance.
     n : int
         Number of records.
-    budget : PureDP, ApproxDP, GDP or ZCDP
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the release.
     target_error : float, optional
         Expected distance to reach; adds to each row the n that reaches it at this budget and the
@@ -160,7 +170,7 @@ def plan(
         raise InvalidParameterError(f"manifold must be a riemdp manifold, got {shown(manifold)}")
     if not isinstance(budget, Budget):
         raise InvalidParameterError(
-            f"budget must be PureDP, ApproxDP, GDP or ZCDP, got {shown(budget)}"
+            f"budget must be a privacy definition such as PureDP, got {shown(budget)}"
         )
     if target_error is not None:
         target_error = positive(target_error, "target_error, a distance,")
@@ -230,6 +240,8 @@ def _required_budget(
         return _error(kind, ball, n, family(parameter)) <= target_error
 
     low, high = 1.0 / _LARGEST_PARAMETER, _LARGEST_PARAMETER
+    if isinstance(budget, RaoDP) and budget.distance == "angle":
+        high = math.pi
     if not reached(high):
         return None
     while high > low * (1.0 + 1e-6):
@@ -242,14 +254,18 @@ def _required_budget(
 
 
 def _family(budget: Budget) -> Callable[[float], Budget]:
-    """Budgets of the same kind, by their first parameter."""
+    """Budgets of the same kind, by the parameter that measures them."""
     match budget:
         case ApproxDP():
             return lambda value: ApproxDP(value, budget.delta)
-        case PureDP():
-            return PureDP
-        case GDP():
-            return GDP
+        case PureDP() | GDP() | KLDP():
+            return type(budget)
+        case RDP():
+            return lambda value: RDP(budget.order, value)
+        case MeanCDP():
+            return lambda value: MeanCDP(value * budget.mu / budget.tau, value)
+        case RaoDP():
+            return lambda value: RaoDP(value, distance=budget.distance)
         case ZCDP():
             return lambda value: ZCDP(value, budget.xi)
         case _:

@@ -57,7 +57,7 @@ def private_mean(
         Data, n >= 1. Records outside the ball are projected onto it.
     ball : Ball
         Public ball, chosen without looking at the data.
-    budget : PureDP, ApproxDP, GDP or ZCDP
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee that the release has to satisfy.
     mechanism : str or Mechanism class or Mechanism, default "auto"
         ``"auto"`` takes the mechanism with the least expected distance for the Fréchet mean (for
@@ -108,7 +108,7 @@ def private_mean(
         raise InvalidParameterError(f"ball must be a riemdp.Ball, got {type(ball).__name__}")
     if not isinstance(budget, Budget):
         raise InvalidParameterError(
-            f"budget must be PureDP, ApproxDP, GDP or ZCDP, got {type(budget).__name__}"
+            f"budget must be a privacy definition such as PureDP, got {type(budget).__name__}"
         )
     tol = None if tol is None else positive(tol, "tol")
     if accountant is not None and not callable(getattr(accountant, "spend", None)):
@@ -200,7 +200,7 @@ def _as_given(
     if restriction is not None and restriction != ball:
         raise InvalidParameterError("the mechanism is restricted to another ball than the data's")
     sensitivity, used = computed_sensitivity(ball, n, mechanism.summary, tol)
-    if not mechanism.privacy(sensitivity).satisfies(budget):
+    if not mechanism.satisfies(sensitivity, budget):
         raise NotAttainableError(
             f"sigma = {mechanism.sigma:.6g} is too little noise for {budget} at sensitivity "
             f"{sensitivity:.6g}; calibrate it, or name the mechanism and let it be calibrated"

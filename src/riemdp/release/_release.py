@@ -55,7 +55,7 @@ class Release:
     ----------
     value : ndarray, shape (*point_shape,)
         Released point.
-    guarantee : PureDP, ApproxDP, GDP or ZCDP
+    guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Proved guarantee of the release, in real arithmetic: the budget that was asked for.
     mechanism : Mechanism
         Calibrated mechanism; ``mechanism.name`` and ``mechanism.sigma`` name it.

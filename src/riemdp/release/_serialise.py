@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from riemdp.manifolds import (
 )
 from riemdp.mechanisms import MECHANISMS, Mechanism, RiemannianLaplace
 from riemdp.mechanisms._tangent import TangentMechanism
-from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP
+from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, RaoDP
 from riemdp.release import _document
 
 if TYPE_CHECKING:
@@ -35,7 +36,11 @@ _MANIFOLDS: dict[str, type[Any]] = {
 }
 #: How a document names the one base that a release may have.
 _BASE = "ball-center"
-_BUDGETS: dict[str, type[Any]] = {kind.__name__: kind for kind in (PureDP, ApproxDP, GDP, ZCDP)}
+#: How an infinite order is written.
+_INFINITE = "infinity"
+_BUDGETS: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP, RaoDP)
+}
 
 
 def manifold_to_dict(manifold: Manifold) -> dict[str, Any]:
@@ -51,7 +56,10 @@ def manifold_from_dict(document: object) -> Manifold:
 
 def budget_to_dict(budget: Budget) -> dict[str, Any]:
     """Class name and fields."""
-    return {"type": type(budget).__name__, **dataclasses.asdict(budget)}  # type: ignore[call-overload]
+    fields = dataclasses.asdict(budget)  # type: ignore[call-overload]
+    if fields.get("order") == math.inf:
+        fields["order"] = _INFINITE  # JSON has no infinity
+    return {"type": type(budget).__name__, **fields}
 
 
 def budget_from_dict(document: object) -> Budget:
@@ -138,4 +146,13 @@ def _build(known: Mapping[str, type[Any]], document: object) -> Any:
     names = {field.name for field in dataclasses.fields(known[name])}
     values = dict(_document.fields(document, names | {"type"}))
     del values["type"]
-    return known[name](**{key: _document.number(value, key) for key, value in values.items()})
+    return known[name](**{key: _field(key, value) for key, value in values.items()})
+
+
+def _field(key: str, value: object) -> float | int | str:
+    """Value of a field: a text where the field is one, else a number."""
+    if key == "distance":
+        return _document.text(value, key)
+    if key == "order" and value == _INFINITE:
+        return math.inf
+    return _document.number(value, key)

@@ -116,8 +116,7 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
         sensitivity, _ = computed_sensitivity(
             release.ball, release.n, release.mechanism.summary, tol
         )
-        curve = release.mechanism.privacy(sensitivity)
-        satisfied = curve.satisfies(release.guarantee)
+        satisfied = release.mechanism.satisfies(sensitivity, release.guarantee)
     except RiemdpError as error:
         return (
             Check("sensitivity", False, str(error)),
