@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import functools
-from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
-
-import numpy as np
 
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import (
     InvalidParameterError,
-    NotAttainableError,
-    NotOnManifoldError,
 )
-from riemdp.manifolds import FlatManifold
-from riemdp.manifolds._ball import clip_norm
-from riemdp.manifolds._manifold import check_broadcast
 from riemdp.mechanisms._calibration import (
     affordable_epsilon,
     affordable_mu,
     check_sensitivity,
     classical_mu,
 )
-from riemdp.mechanisms._mechanism import Mechanism, enough_noise
+from riemdp.mechanisms._mechanism import enough_noise
 from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee, laplace_ratio
-from riemdp.noise import IsotropicLaw, RadialLaw, isotropic_vectors
-from riemdp.noise._polar import leading_axes
+from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve, RaoDP
 from riemdp.privacy._rounding import quotient_up
 
@@ -36,192 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
-
-
-@dataclass(frozen=True, eq=False)
-class TangentMechanism(Mechanism):
-    """Spherical noise added to ``log_base(footpoint)`` in the tangent space at a public point.
-
-    The draw is ``exp_base(log_base(footpoint) + noise)``, a function of the noisy tangent vector,
-    so its privacy is that of the vector. **Sensitivities are norms in the tangent space**: the
-    largest ``|log_base(f1) - log_base(f2)|`` over neighbouring footpoints, which is what the
-    tangent mean at the same base has. On a flat space every tangent space is the whole space, no
-    base is needed and norms are geodesic distances.
-
-    Parameters
-    ----------
-    manifold : Manifold
-    sigma : float
-        Scale of the noise, in units of geodesic distance.
-    base : array_like, shape (*point_shape,), optional
-        Public base point, chosen without looking at the data. Required on curved spaces, on the
-        circle and on ``Hyperbolic(1)``; without effect on flat spaces.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``sigma`` is not positive and finite, or a required base is missing.
-    NotOnManifoldError
-        If the base is not one point of the manifold.
-    """
-
-    base: FloatArray | None = field(default=None, kw_only=True, repr=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.base is None:
-            if not isinstance(self.manifold, FlatManifold):
-                raise InvalidParameterError(
-                    f'"{self.name}" needs base=, a public point of {self.manifold} (such as the '
-                    "centre of the ball); only flat spaces do without"
-                )
-            return
-        base = np.array(self.manifold.validate(self.base))
-        if base.shape != self.manifold.point_shape:
-            raise NotOnManifoldError(
-                f"base must be one point of shape {self.manifold.point_shape}, got {base.shape}"
-            )
-        base += 0.0  # -0.0 becomes 0.0: the hash goes by the bytes
-        base.flags.writeable = False
-        object.__setattr__(self, "base", base)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __reduce__(self) -> tuple[functools.partial[Self], tuple[Manifold, float]]:
-        # Built anew, so that the base is read-only again.
-        return functools.partial(type(self), base=self.base), (self.manifold, self.sigma)
-
-    @property
-    def _key(self) -> tuple[Manifold, float, bytes | None]:
-        return self.manifold, self.sigma, None if self.base is None else self.base.tobytes()
-
-    @property
-    def summary(self) -> str:
-        """``"frechet-mean"`` on flat spaces, where both means agree, else ``"tangent-mean"``."""
-        return "frechet-mean" if isinstance(self.manifold, FlatManifold) else "tangent-mean"
-
-    def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """``exp_base(log_base(footpoint) + noise)``; see :meth:`Mechanism.sample`.
-
-        Raises
-        ------
-        NotAttainableError
-            If a draw lies so far out that float64 has no coordinates for it.
-        CutLocusError
-            If a footpoint is the antipode of the base on a sphere.
-        """
-        if self._flat_law is not None:
-            return self._flat_law.sample(footpoint, size=size, generator=generator)
-        with np.errstate(over="ignore", invalid="ignore"):
-            points = self._point(self._noisy_coordinates(footpoint, size, generator))
-        if not np.all(np.isfinite(points)):
-            raise NotAttainableError(
-                f"a draw with sigma = {self.sigma:g} lies too far out for float64 coordinates on "
-                f"{self.manifold}; use a smaller sigma (more data, a smaller ball, a larger "
-                "budget), or release into a public ball"
-            )
-        return points
-
-    def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`.
-
-        Where the ball's centre is the base, the noisy tangent vector is shortened to the radius
-        before the exponential: no wrapping around a sphere, no overflow.
-        """
-        if self._flat_law is not None:
-            return self._flat_law.sample_from_coordinates(coordinates, ball, generator=generator)
-        if np.array_equal(self._base, ball.center):
-            shape = coordinates.shape[:-1]
-            noisy = coordinates + isotropic_vectors(self._distance_law, shape, generator)
-            return ball.point(clip_norm(noisy, ball.radius))
-        return super().sample_from_coordinates(coordinates, ball, generator)
-
-    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        """Log density of the noisy tangent vector at ``log_base(point)``.
-
-        With respect to Lebesgue measure of the tangent space at the base, not Riemannian volume
-        (they agree on flat spaces). On a sphere vectors beyond the injectivity radius wrap
-        around; the density is that of the shortest vector alone.
-        """
-        if self._flat_law is not None:
-            return self._flat_law.log_density(point, footpoint)
-        first, second = self._coordinates(point), self._coordinates(footpoint)
-        check_broadcast(first, second, 1)
-        gap = first - second
-        ratio = np.linalg.norm(gap, axis=-1) / self.sigma
-        penalty = ratio if self._distance_law.kind == "laplace" else 0.5 * np.square(ratio)
-        return np.asarray(-penalty - self._distance_law.log_normaliser())
-
-    def expected_distance(self) -> float:
-        """Mean length of the noise in the tangent space at the base.
-
-        It is the mean distance between footpoint and draw on flat spaces and an upper bound of it
-        on nonnegatively curved ones (Rauch); on negatively curved spaces the distance is longer.
-        """
-        return super().expected_distance()
-
-    def error_quantile(self, q: float) -> float:
-        """Quantile of the noise's length; see :meth:`expected_distance`."""
-        return super().error_quantile(q)
-
-    @property
-    @abstractmethod
-    def _kind(self) -> Literal["laplace", "gaussian"]:
-        """Which radial law the noise has."""
-
-    @functools.cached_property
-    def _distance_law(self) -> RadialLaw:
-        return RadialLaw(kind=self._kind, dim=self.manifold.dim, curvature=0.0, sigma=self.sigma)
-
-    @functools.cached_property
-    def _flat_law(self) -> IsotropicLaw | None:
-        """The same law on a flat space, where the tangent space is the space itself."""
-        if not isinstance(self.manifold, FlatManifold):
-            return None
-        return IsotropicLaw(self._kind, self.manifold, self.sigma)
-
-    @property
-    def _base(self) -> FloatArray:
-        assert self.base is not None  # checked at construction off flat spaces
-        return self.base
-
-    def _coordinates(self, points: ArrayLike) -> FloatArray:
-        """Orthonormal coordinates of ``log_base``."""
-        tangent = self.manifold.log(self._base, self.manifold.validate(points))
-        return self.manifold.tangent_coordinates(self._base, tangent)
-
-    def _noisy_coordinates(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None,
-        generator: np.random.Generator | None,
-    ) -> FloatArray:
-        exact = self._coordinates(footpoint)
-        shape = (*leading_axes(size), *exact.shape[:-1])
-        return exact + isotropic_vectors(self._distance_law, shape, generator)
-
-    def _point(self, coordinates: FloatArray) -> FloatArray:
-        tangent = self.manifold.tangent_vector(self._base, coordinates)
-        return self.manifold.exp(self._base, tangent)
 
 
 @dataclass(frozen=True, eq=False)

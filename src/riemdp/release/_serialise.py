@@ -21,7 +21,7 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.mechanisms import MECHANISMS, Mechanism, RiemannianLaplace
-from riemdp.mechanisms._tangent import TangentMechanism
+from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, RaoDP
 from riemdp.release import _document
 

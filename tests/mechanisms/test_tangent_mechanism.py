@@ -1,0 +1,140 @@
+import math
+
+import numpy as np
+import pytest
+
+from riemdp import _errors as errors
+from riemdp.manifolds import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.privacy import ApproxDP
+
+SPACES = [
+    Euclidean(3),
+    SPDLogEuclidean(2),
+    Sphere(2),
+    Sphere(2, 4.0),
+    Hyperbolic(2),
+    Hyperbolic(1),
+    SPDAffineInvariant(2),
+]
+CURVED = [manifold for manifold in SPACES if not isinstance(manifold, (Euclidean, SPDLogEuclidean))]
+every_space = pytest.mark.parametrize("manifold", SPACES, ids=str)
+every_curved = pytest.mark.parametrize("manifold", CURVED, ids=str)
+both = pytest.mark.parametrize("kind", [TangentGaussian, TangentLaplace])
+
+
+def base_of(manifold):
+    if isinstance(manifold, Euclidean):
+        return np.zeros(manifold.dim)
+    if isinstance(manifold, (SPDLogEuclidean, SPDAffineInvariant)):
+        return np.diag(np.arange(1.0, manifold.k + 1.0))
+    point = np.zeros(manifold.dim + 1)
+    point[0] = 1.0 / math.sqrt(abs(manifold.curvature))
+    return point
+
+
+def near(manifold, coordinates):
+    base = base_of(manifold)
+    return manifold.exp(base, manifold.tangent_vector(base, coordinates))
+
+
+def coordinates_of(manifold, points):
+    base = base_of(manifold)
+    return manifold.tangent_coordinates(base, manifold.log(base, points))
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(3), SPDLogEuclidean(2)], ids=str)
+def test_on_flat_spaces_the_base_has_no_effect(manifold):
+    footpoint = near(manifold, 0.3 * np.ones(manifold.dim))
+    for kind in (TangentGaussian, TangentLaplace):
+        free, bound = kind(manifold, 0.2), kind(manifold, 0.2, base=base_of(manifold))
+        assert free.summary == bound.summary == "frechet-mean"
+        np.testing.assert_array_equal(
+            free.sample(footpoint, 5, np.random.default_rng(1)),
+            bound.sample(footpoint, 5, np.random.default_rng(1)),
+        )
+    laplace = RiemannianLaplace(manifold, 0.2)
+    points = near(manifold, np.random.default_rng(0).standard_normal((50, manifold.dim)))
+    np.testing.assert_allclose(
+        TangentLaplace(manifold, 0.2).log_density(points, footpoint),
+        laplace.log_density(points, footpoint),
+        rtol=1e-12,
+    )
+
+
+@every_curved
+@both
+def test_on_curved_spaces_a_base_is_required(kind, manifold):
+    mechanism = kind(manifold, 0.2, base=base_of(manifold))
+    assert mechanism.summary == "tangent-mean"
+    with pytest.raises(errors.InvalidParameterError, match=r"needs base="):
+        kind(manifold, 0.2)
+    with pytest.raises(errors.InvalidParameterError, match=r"needs base="):
+        kind.calibrate(manifold, 0.2, ApproxDP(0.5, 1e-6))
+
+
+@both
+def test_a_bad_base(kind):
+    with pytest.raises(errors.NotOnManifoldError, match="norm"):
+        kind(Sphere(2), 0.2, base=[1.0, 1.0, 0.0])
+    with pytest.raises(errors.NotOnManifoldError, match="one point"):
+        kind(Sphere(2), 0.2, base=np.eye(3))
+    with pytest.raises(errors.NotOnManifoldError):
+        kind(Euclidean(2), 0.2, base=[0.0, 0.0, 0.0])
+
+
+@both
+def test_the_base_is_kept_apart_from_the_caller(kind):
+    base = np.array([1.0, 0.0, 0.0])
+    mechanism = kind(Sphere(2), 0.2, base=base)
+    base[0] = -1.0
+    assert mechanism.base[0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        mechanism.base[0] = 2.0
+    assert mechanism != kind(Sphere(2), 0.2, base=base)
+
+
+@every_curved
+@both
+def test_wide_noise_is_clipped_in_the_tangent_space(kind, manifold):
+    # so wide that the exponential alone would overflow, or wrap around the sphere
+    mechanism = kind(manifold, 1e4, base=base_of(manifold))
+    ball = Ball(manifold, base_of(manifold), 0.5)
+    footpoint = near(manifold, 0.1 * np.ones(manifold.dim))
+    points = mechanism.sample_in_ball(np.stack([footpoint] * 2000), ball, np.random.default_rng(4))
+    dist = manifold.dist(ball.center, points)
+    np.testing.assert_allclose(dist, 0.5, rtol=1e-9)
+    directions = coordinates_of(manifold, points) / 0.5
+    assert np.linalg.norm(np.mean(directions, axis=0)) < 5.0 / math.sqrt(2000)
+
+
+@both
+def test_a_ball_with_another_centre_projects_the_draw(kind):
+    manifold = Sphere(2)
+    mechanism = kind(manifold, 0.3, base=base_of(manifold))
+    ball = Ball(manifold, near(manifold, np.array([0.2, 0.0])), 0.4)
+    footpoint = near(manifold, np.array([0.3, 0.0]))
+    drawn = mechanism.sample_in_ball(footpoint, ball, np.random.default_rng(9))
+    plain = ball.project(mechanism.sample(footpoint, generator=np.random.default_rng(9)))
+    np.testing.assert_array_equal(drawn, plain)
+
+
+@pytest.mark.parametrize("manifold", [Hyperbolic(2), SPDAffineInvariant(2)], ids=str)
+@both
+def test_draws_without_coordinates_are_refused(kind, manifold):
+    mechanism = kind(manifold, 1e6, base=base_of(manifold))
+    with pytest.raises(errors.NotAttainableError, match="into a public ball"):
+        mechanism.sample(base_of(manifold), 100, np.random.default_rng(0))
+
+
+def test_the_antipode_of_the_base_has_no_logarithm():
+    mechanism = TangentGaussian(Sphere(2), 0.1, base=base_of(Sphere(2)))
+    with pytest.raises(errors.CutLocusError):
+        mechanism.sample(-base_of(Sphere(2)))
