@@ -189,3 +189,29 @@ def test_many_matrices_in_chunks(k, random_points):
         charts = np.average(space.to_chart(data), axis=0, weights=share)
         mean = frechet_mean(space, data, share).value
         np.testing.assert_allclose(space.to_chart(mean), charts, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("bad", "condition"),
+    [(math.nan, "NaN"), (math.inf, "NaN or infinite"), (-1.0, "not positive")],
+)
+def test_bad_2x2_rows_are_named_beyond_the_first_chunk(bad, condition):
+    data = np.repeat([np.eye(2)], 40_000, axis=0)
+    data[33_333, 1, 1] = bad
+    with pytest.raises(NotOnManifoldError, match=f"row 33333 .*{condition}"):
+        frechet_mean(SPDLogEuclidean(2), data)
+
+
+def test_subnormal_2x2_matrices_have_their_mean():
+    value = frechet_mean(SPDLogEuclidean(2), np.repeat([np.diag([1e-300, 1e-300])], 4, axis=0))
+    np.testing.assert_allclose(value.value, np.diag([1e-300, 1e-300]), rtol=1e-10)
+
+
+def test_exponential_2x2_keeps_small_entries():
+    for s in ([[3.0, 0.5], [0.5, -40.0]], [[-300.0, 1e-3], [1e-3, 2.0]], [[1.0, 0.0], [0.0, 1.0]]):
+        with mpmath.workdps(60):
+            exact = mpmath.expm(mpmath.matrix(s))
+            reference = np.array([[float(exact[i, j]) for j in range(2)] for i in range(2)])
+        middle = 0.5 * (s[0][0] + s[1][1])
+        ours = _flat_mean._expm_2x2(middle, 0.5 * (s[0][0] - s[1][1]), s[0][1])
+        np.testing.assert_allclose(np.diag(ours), np.diag(reference), rtol=1e-12)

@@ -124,79 +124,73 @@ NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 
 def _logm_2x2(matrices: FloatArray) -> FloatArray:
     """Compute :func:`logm` of 2x2 matrices in closed form."""
-    difference, off, log_det, slope, _ = log_parts_2x2(matrices)
+    shape = matrices.shape[:-2]
+    log_det, difference, off, _ = (part.reshape(shape) for part in log_parts_2x2(matrices))
     result = np.empty(matrices.shape)
-    result[..., 0, 0] = 0.5 * log_det + slope * difference
-    result[..., 1, 1] = 0.5 * log_det - slope * difference
-    result[..., 0, 1] = result[..., 1, 0] = slope * off
+    result[..., 0, 0] = 0.5 * log_det + difference
+    result[..., 1, 1] = 0.5 * log_det - difference
+    result[..., 0, 1] = result[..., 1, 0] = off
     return result
 
 
 def log_parts_2x2(
     matrices: FloatArray, first_row: int = 0
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Parts of the logarithm of ``[[m + d, b], [b, m - d]]``.
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Parts of the logarithms ``log_det / 2 I + [[p, q], [q, -p]]`` of n matrices.
 
-    With ``h = sqrt(d^2 + b^2)`` the eigenvalues are ``m ± h`` and
-    ``Logm = log(det)/2 I + slope [[d, b], [b, -d]]``, ``slope = log((m + h)/(m - h)) / (2 h)``.
+    With ``d = (a - c)/2`` and ``h = sqrt(d^2 + b^2)`` the eigenvalues of ``[[a, b], [b, c]]`` are
+    ``m ± h``, and ``p = s d``, ``q = s b`` where ``s = log((m + h)/(m - h)) / (2 h)``.
     ``first_row`` is the number of the first matrix, for the error.
 
     Returns
     -------
-    d, b, log_det, slope, condition : ndarray, shape (...)
+    log_det, p, q, excess : ndarray, shape (n,)
+        ``excess`` is the condition number less one.
 
     Raises
     ------
     NotOnManifoldError
-        If a matrix is not positive definite in float64.
+        If a matrix is not finite or not positive definite in float64.
     """
     shape = matrices.shape[:-2]
-    a, b, c = (matrices[..., i, j].flatten() for i, j in ((0, 0), (0, 1), (1, 1)))
+    flat = matrices.reshape(-1, 2, 2)
+    a, b, c = flat[:, 0, 0], flat[:, 0, 1], flat[:, 1, 1]
     with np.errstate(over="ignore", invalid="ignore"):
-        det, trace = a * c - b * b, a + c
+        trace, square, det = a + c, b * b, a * c
+        det -= square
+    # NaN fails the comparisons, infinite entries make the determinant infinite or NaN.
     if not det.size or (det.min() > 1e-280 and det.max() < 1e280 and trace.min() > 0.0):
-        parts = _log_parts(a, b, c, det, trace)
-    else:
-        # Determinants may have left the range of float64: take out powers of two.
-        largest = np.minimum(trace, np.finfo(np.float64).max)  # the trace may have left it too
-        exponent = np.where(trace > 0.0, np.frexp(largest)[1], 0)
-        a, b, c = (np.ldexp(entry, -exponent) for entry in (a, b, c))
-        det, trace = a * c - b * b, a + c
-        bad = ~((det > 0.0) & (trace > 0.0))
-        raise_first(bad.reshape(shape), NOT_POSITIVE_DEFINITE, first_row)
-        difference, off, log_det, slope, condition = _log_parts(a, b, c, det, trace)
-        parts = (
-            np.ldexp(difference, exponent),
-            np.ldexp(off, exponent),
-            log_det + 2.0 * math.log(2.0) * exponent,
-            np.ldexp(slope, -exponent),
-            condition,
-        )
-    difference, off, log_det, slope, condition = (part.reshape(shape) for part in parts)
-    return difference, off, log_det, slope, condition
+        return _log_parts(a - c, b, trace, square, det)
+    # Determinants may have left the range of float64: take out powers of two.
+    largest = np.minimum(trace, np.finfo(np.float64).max)  # the trace may have left it too
+    exponent = np.where(trace > 0.0, np.frexp(largest)[1], 0)
+    a, b, c = (np.ldexp(entry, -exponent) for entry in (a, b, c))
+    trace, square, det = a + c, b * b, a * c
+    det -= square
+    bad = ~((trace > 0.0) & (det > 0.0) & (det < math.inf))
+    raise_first(bad.reshape(shape), NOT_POSITIVE_DEFINITE, first_row)
+    log_det, p, q, excess = _log_parts(a - c, b, trace, square, det)
+    return log_det + 2.0 * math.log(2.0) * exponent, p, q, excess
 
 
 def _log_parts(
-    a: FloatArray, b: FloatArray, c: FloatArray, det: FloatArray, trace: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Compute :func:`log_parts_2x2` of ``[[a, b], [b, c]]``, all of shape ``(n,)``, in place."""
-    difference = np.subtract(a, c, out=a)
-    gap = difference * difference
-    np.add(b, b, out=c)
-    c *= c
-    gap += c
-    np.sqrt(gap, out=gap)  # 2 h
+    difference: FloatArray, b: FloatArray, trace: FloatArray, square: FloatArray, det: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Compute :func:`log_parts_2x2` from a - c, b, a + c, b^2 and the determinant, in place."""
     difference *= 0.5
-    np.maximum(gap, 1e-300, out=gap)  # where h vanishes any finite slope will do
+    square += difference * difference
+    h = np.sqrt(square, out=square)
+    h += 1e-300  # where h vanishes any finite slope will do
+    gap = h + h
     # m - h cancels where the matrix is nearly singular; det / (m + h) does not.
     excess = np.add(trace, gap, out=trace)
-    excess *= gap
+    excess *= h
     excess /= det
-    excess *= 0.5  # (m + h)/(m - h) - 1
     slope = np.log1p(excess)
     slope /= gap
-    excess += 1.0
-    return difference, b, np.log(det, out=det), slope, excess
+    difference *= slope
+    slope *= b
+    return np.log(det, out=det), difference, slope, excess
 
 
 def vecd(matrices: FloatArray) -> FloatArray:
@@ -243,6 +237,14 @@ def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
         f"is not symmetric (relative tolerance {tolerance:g})",
     )
     return symmetrise(array)
+
+
+def check_mirrored_2x2(points: ArrayLike) -> FloatArray:
+    """Do of :func:`check_symmetric` only what :func:`log_parts_2x2` cannot find out later."""
+    array, _ = check_shape(points, (2, 2))
+    if (array[..., 0, 1] == array[..., 1, 0]).all():
+        return array
+    return check_symmetric(points, 2)
 
 
 def _is_plainly_symmetric(matrices: FloatArray) -> bool:

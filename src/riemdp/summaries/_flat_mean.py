@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._errors import NotOnManifoldError
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._manifold import raise_first
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball
 
     FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
+_LOG_LARGEST = math.log(float(np.finfo(np.float64).max))
 #: Matrices that one product adds.
 GROUP = 32
 
@@ -52,6 +54,13 @@ def circle(ball: Ball, data: FloatArray, weights: FloatArray | None) -> tuple[Fl
     return value, summation_allowance(len(data), manifold.injectivity_radius)
 
 
+def check_data(k: int, points: ArrayLike) -> FloatArray:
+    """Check that ``(..., k, k)`` matrices are symmetric; :func:`log_euclidean` checks the rest."""
+    if k == 2:
+        return _symmetric.check_mirrored_2x2(points)
+    return _symmetric.check_symmetric(points, k)
+
+
 def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:
     """``Expm(mean Logm)`` of ``(n, k, k)`` and a bound of its rounding error.
 
@@ -61,10 +70,10 @@ def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatAr
     part of the allowance, the rounding of the sum the other.
     """
     k = data.shape[-1]
-    mean_log, condition, square = (_mean_log_2x2 if k == 2 else _mean_log)(data, weights)
+    value, condition, square = (_mean_2x2 if k == 2 else _mean)(data, weights)
     allowance = 3.0 * math.sqrt(k) * _EPS * condition
     allowance += composition_allowance(len(data), k, math.sqrt(square) + 1.0)
-    return _symmetric.expm(mean_log), allowance
+    return value, allowance
 
 
 def composition_allowance(n: int, k: int, size: float) -> float:
@@ -72,8 +81,8 @@ def composition_allowance(n: int, k: int, size: float) -> float:
     return _EPS * GROUP * k * size + summation_allowance(n, size)
 
 
-def _mean_log(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
-    """Mean logarithm, mean condition number, mean squared norm of the logarithms."""
+def _mean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
+    """Mean, mean condition number, mean squared norm of the logarithms."""
     n, k = data.shape[:2]
 
     def part(rows: slice) -> tuple[FloatArray, float, float]:
@@ -87,8 +96,8 @@ def _mean_log(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray,
         return sum_of_compositions(logs, vectors), float(condition @ share), float(square)
 
     matrices, conditions, squares = zip(*_symmetric.map_chunks(part, n, k), strict=True)
-    mean = _symmetric.symmetrise(pairwise_sum(np.array(matrices)))
-    return mean, math.fsum(conditions), math.fsum(squares)
+    mean_log = _symmetric.symmetrise(pairwise_sum(np.array(matrices)))
+    return _symmetric.expm(mean_log), math.fsum(conditions), math.fsum(squares)
 
 
 def sum_of_compositions(values: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -121,23 +130,47 @@ def pairwise_sum(terms: FloatArray) -> FloatArray:
     return np.asarray(np.ascontiguousarray(np.moveaxis(terms, 0, -1)).sum(axis=-1))
 
 
-def _mean_log_2x2(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
-    """Return what :func:`_mean_log` does, in closed form."""
+def _mean_2x2(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
+    """Return what :func:`_mean` does, in closed form, the mean squared norm rounded up.
+
+    The squared norm of a logarithm is ``(log(det)^2 + log(condition)^2) / 2``, and
+    ``log(e + x)^2`` is concave for ``x >= 0``: its mean is at most ``log(e + mean x)^2``.
+    """
     n = len(data)
 
     def part(rows: slice) -> list[float]:
-        difference, off, log_det, slope, condition = _symmetric.log_parts_2x2(
-            data[rows], rows.start
-        )
-        difference *= slope
-        off *= slope
-        square = 0.5 * log_det * log_det + 2.0 * (difference * difference + off * off)
-        parts = (log_det, difference, off, condition, square)
-        if weights is None:
-            return [float(part.sum()) / n for part in parts]
-        return [float((part * weights[rows]).sum()) for part in parts]
+        with np.errstate(over="ignore", invalid="ignore"):  # a sum beyond float64 has no bound
+            parts = _symmetric.log_parts_2x2(data[rows], rows.start)
+            log_det = parts[0]
+            if weights is None:
+                sums = [float(part.sum()) for part in parts]
+                return [total / n for total in (*sums, float(log_det @ log_det))]
+            share = weights[rows]
+            return [float((part * share).sum()) for part in (*parts, log_det * log_det)]
 
-    sums = zip(*_symmetric.map_chunks(part, n, 2), strict=True)
-    log_det, difference, off, condition, square = (math.fsum(terms) for terms in sums)
-    mean = np.array([[0.5 * log_det + difference, off], [off, 0.5 * log_det - difference]])
-    return mean, condition, square
+    try:
+        sums = list(zip(*_symmetric.map_chunks(part, n, 2), strict=True))
+    except NotOnManifoldError:
+        # Entries that are not finite and diagonals that are not positive have their own names.
+        _symmetric.check_symmetric(data, 2)
+        raise
+    log_det, p, q, excess, square = (math.fsum(terms) for terms in sums)
+    condition = 1.0 + excess
+    square = 0.5 * square + 0.5 * math.log(math.e + condition) ** 2
+    return _expm_2x2(0.5 * log_det, p, q), condition, square
+
+
+def _expm_2x2(middle: float, p: float, q: float) -> FloatArray:
+    """``Expm(middle I + [[p, q], [q, -p]])``; not finite, quietly, on overflow."""
+    h = math.hypot(p, q)
+    large, small = (
+        math.exp(x) if x <= _LOG_LARGEST else math.inf for x in (middle + h, middle - h)
+    )
+    if h == 0.0:
+        return np.diag([large, large])
+    slope = (large - small) / (2.0 * h)
+    # h - |p| would cancel; adding only what is positive keeps small diagonal entries accurate.
+    far = h + abs(p)
+    diagonal = [small + slope * far, small + slope * (q / far) * q]
+    first, second = diagonal if p > 0.0 else diagonal[::-1]
+    return np.array([[first, slope * q], [slope * q, second]])

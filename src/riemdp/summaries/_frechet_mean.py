@@ -112,7 +112,7 @@ def frechet_mean(
     tol = positive(tol, "tol")
     if isinstance(manifold, SPDLogEuclidean):
         # The eigenvalues that the mean needs anyway tell whether a row is positive definite.
-        data = manifold.validate_symmetric(points)
+        data = _flat_mean.check_data(manifold.k, points)
     else:
         data = manifold.validate(points)
     check_rows(data, manifold)
