@@ -186,3 +186,28 @@ def test_power_outside_its_domain(power):
         GeneralizedGaussian(0.5, power)
     with pytest.raises(errors.InvalidParameterError, match="power"):
         GeneralizedGaussian.calibrate(0.3, RaoDP(1.0, distance="angle"), power=power)
+
+
+@pytest.mark.parametrize("bad", ["1", "a", True, None, [1.0], np.ones(2), 10**400, 0.0, math.inf])
+def test_a_power_that_is_no_positive_number_is_refused(bad):
+    with pytest.raises(errors.InvalidParameterError, match="power"):
+        GeneralizedGaussian(1.0, bad)
+
+
+@pytest.mark.parametrize("budget", [RaoDP(0.5, distance="angle"), PureDP(0.5), PureDP(2.0)])
+def test_a_tiny_power_has_no_noise_in_float64(budget):
+    with pytest.raises(errors.NotAttainableError, match="leaves float64"):
+        GeneralizedGaussian.calibrate(1.0, budget, power=1e-300)
+
+
+@pytest.mark.parametrize("power", [1e200, 1e300])
+def test_a_huge_power_is_calibrated(power):
+    budget = RaoDP(0.5, distance="angle")
+    mechanism = GeneralizedGaussian.calibrate(1.0, budget, power=power)
+    assert mechanism.satisfies(1.0, budget)
+    # the Fisher information is N^2 / Gamma(1/N), nearly N
+    assert mechanism.sigma == pytest.approx(2.0 * math.sqrt(power), rel=1e-9)
+
+
+def test_a_density_that_underflows_is_zero():
+    assert GeneralizedGaussian(1.0, 1000.0).log_density([30.0], [0.0]) == -math.inf

@@ -235,3 +235,20 @@ def test_bad_sizes_are_named_before_anything_is_drawn(size):
         with pytest.raises(riemdp.InvalidParameterError, match="size"):
             mechanism.sample(mechanism.manifold.origin, size, generator)
     assert generator.bit_generator.state == before
+
+
+@pytest.mark.parametrize("bad", [np.array([1.0, 2.0]), "arc", None])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        TangentGaussian(Euclidean(2), 1.0),
+        TangentLaplace(Euclidean(2), 1.0),
+        RiemannianLaplace(Sphere(2), 1.0),
+        RiemannianGaussian(Sphere(2), 1.0),
+        RiemannianGaussian(Euclidean(2), 1.0),
+        riemdp.GeneralizedGaussian(1.0, 0.4),
+    ],
+)
+def test_a_distance_of_laws_that_is_no_name_is_refused(mechanism, bad):
+    with pytest.raises(errors.InvalidParameterError, match="distance"):
+        mechanism.rao(1.0, bad)

@@ -258,3 +258,11 @@ def test_bad_arguments():
         RiemannianGaussian(SPDAffineInvariant(2), 0.3)
     with pytest.raises(errors.UnsupportedManifoldError, match="privacy curve"):
         RiemannianGaussian.calibrate(Sphere(2), 0.3, GDP(1.0))
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5])
+@pytest.mark.parametrize("kind", [TangentGaussian, TangentLaplace])
+def test_tiny_angles_do_not_underflow(kind, dim):
+    budget = RaoDP(1e-170, distance="angle")
+    mechanism = kind.calibrate(Euclidean(dim), 1.0, budget)
+    assert 0.999e-170 < mechanism.rao(1.0, "angle").theta <= 1e-170

@@ -275,3 +275,48 @@ def test_a_refused_release_draws_nothing():
     assert generator.untouched
     assert len(account.ledger) == 1
     assert account.ledger[0].label.startswith("private_mean")
+
+
+@pytest.mark.parametrize(
+    "total",
+    [GDP(1e-170), GDP(5e-324), GDP(1e200), parametric(1e-170), angle(1e-170), PureDP(1e-300)],
+)
+def test_a_total_that_float64_cannot_add_up_is_refused(total):
+    with pytest.raises(errors.InvalidBudgetError, match="too small or too large"):
+        Accountant(total)
+
+
+def test_what_underflows_is_not_free():
+    account = Accountant(GDP(1.0))
+    account.spend(GDP(1e-200), "tiny")
+    assert account.spent is not None
+
+
+@pytest.mark.parametrize(
+    ("total", "spent"), [(GDP(1.0), GDP(1e200)), (parametric(1.0), parametric(1e200))]
+)
+def test_what_overflows_is_refused(total, spent):
+    with pytest.raises(errors.BudgetExceededError):
+        Accountant(total).spend(spent, "x")
+
+
+@pytest.mark.parametrize("largest", [1e308, 1.7976931348623157e308])
+def test_sums_beyond_float64_are_refused(largest):
+    account = Accountant(PureDP(largest))
+    account.spend(PureDP(1e308), "first")
+    with pytest.raises(errors.BudgetExceededError):
+        account.spend(PureDP(1e308), "second")
+
+
+def test_arrays_get_into_no_message():
+    data = np.array([0.125, 0.375])
+    account = Accountant(PureDP(1.0))
+    for call in (
+        lambda: Accountant(PureDP(1.0), adjacency=data),
+        lambda: Accountant(data),
+        lambda: account.spend(data, "x"),
+        lambda: account.spend(PureDP(0.1), data),
+    ):
+        with pytest.raises(errors.InvalidParameterError, match="ndarray") as caught:
+            call()
+        assert "0.125" not in str(caught.value)

@@ -181,3 +181,10 @@ def test_a_definition_from_elsewhere_has_no_rule():
 
     with pytest.raises(errors.InvalidParameterError, match="Other has no rule"):
         compose([Other(1.0)] * 2)
+
+
+@pytest.mark.parametrize("bad", [1.0, None, PureDP(1.0), [1.0], [np.array([0.125])]])
+def test_only_lists_of_guarantees_compose(bad):
+    with pytest.raises(errors.InvalidParameterError) as caught:
+        compose(bad)
+    assert "0.125" not in str(caught.value)

@@ -150,3 +150,15 @@ def test_mean_concentrated_goes_through_zcdp():
     assert isinstance(curve, ComposedCurve)
     assert any(isinstance(getattr(part, "budget", None), ZCDP) for part, _ in curve.parts)
     assert curve.epsilon_at(1e-5) < 10.0
+
+
+def test_mixed_renyi_guarantees_are_composed_at_their_smallest_order():
+    mixes = [
+        [ZCDP(5e-4)] * 50 + [RDP(2.0 + 0.1 * i, 5e-4) for i in range(50)],
+        [GDP(0.3), ZCDP(0.05), RDP(8.0, 0.2)],
+    ]
+    for mix in mixes:
+        order = min(part.order for part in mix if isinstance(part, RDP))
+        total = sum(convert(part, RDP, order=order).epsilon for part in mix)
+        best = RDP(order, total * (1 + 1e-12)).epsilon_at(1e-5)
+        assert compose_budgets(mix).epsilon_at(1e-5) <= best * (1 + 1e-9)

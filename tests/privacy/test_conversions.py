@@ -332,3 +332,27 @@ def test_closed_forms_are_fast():
             convert(guarantee, kind, **options)
             times.append(time.perf_counter() - start)
         assert min(times) < 5e-4  # 100 microseconds, and room for a busy machine
+
+
+def test_a_huge_rho_has_no_mean_concentrated_guarantee():
+    with pytest.raises(errors.NoConversionError, match="exceeds float64"):
+        convert(ZCDP(1e200), MeanCDP)
+
+
+@pytest.mark.parametrize(
+    ("to", "options"),
+    [
+        *((ApproxDP, {"delta": d}) for d in ("a", [1.0], 1j, np.ones(2), 10**400, object(), True)),
+        *((RDP, {"order": o}) for o in ("3", [1.0], np.ones(2), 10**400, True)),
+        *((RaoDP, {"distance": d}) for d in (np.array([1.0, 2.0]), "x", 1.0)),
+        ([1.0], {}),
+        (np.array([1.0, 2.0]), {}),
+        (GDP(1.0), {}),
+    ],
+)
+@pytest.mark.parametrize("guarantee", [GDP(1.0), PureDP(1.0)])
+def test_bad_options_are_named(guarantee, to, options):
+    with pytest.raises(errors.InvalidParameterError, match="|".join(options) or "to must"):
+        convert(guarantee, to, **options)
+    with pytest.raises(errors.InvalidParameterError, match="distance"):
+        convert(RaoDP(1.0, distance="angle"), RaoDP, distance=np.array([1.0, 2.0]))

@@ -233,3 +233,9 @@ def test_angle_of_a_curve():
         GaussianCurve(1.0).rao("parametric")
     with pytest.raises(errors.InvalidParameterError, match="distance"):
         GaussianCurve(1.0).rao("length")
+
+
+@pytest.mark.parametrize("separation", [1e-200, 1e-160, 1e-155, 1e-99, 1e-50])
+def test_tiny_angles_are_the_length(separation):
+    theta = GaussianCurve(separation).rao("angle").theta
+    assert separation <= theta <= separation * (1 + 1e-12)

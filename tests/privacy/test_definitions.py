@@ -138,3 +138,10 @@ def test_zero_concentrated_at_extremes(rho, delta):
     assert 0.0 <= epsilon <= limit * (1.0 + 1e-9)
     assert budget.delta_at(epsilon) <= delta
     assert np.all(np.isfinite(budget.delta_at([0.0, 1e-3, 1e5, np.inf])))
+
+
+@pytest.mark.parametrize("delta", [1e-300, 1e-6, 0.5, math.nextafter(1.0, 0.0)])
+def test_epsilon_of_a_rho_under_normal_numbers(delta):
+    for xi in (0.0, 1.0):
+        tiny, small = ZCDP(5e-324, xi).epsilon_at(delta), ZCDP(1e-300, xi).epsilon_at(delta)
+        assert ZCDP(1e-310, xi).epsilon_at(delta) == tiny == small

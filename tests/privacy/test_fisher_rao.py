@@ -92,3 +92,12 @@ def test_bounds_the_angle():
 def test_outside_the_domain(pair):
     with pytest.raises(errors.InvalidParameterError, match="finite"):
         normal_fisher_rao_distance(*pair)
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("bad", ["a", None, 10**400, True, [1.0], np.ones(2), 1j, math.nan])
+def test_arguments_that_are_no_numbers_are_named(place, bad):
+    arguments = [0.0, 1.0, 0.0, 1.0]
+    arguments[place] = bad
+    with pytest.raises(errors.InvalidParameterError, match=r"(mean|std)[12] must"):
+        normal_fisher_rao_distance(*arguments)

@@ -228,3 +228,46 @@ def test_bad_parts():
 
 def test_the_extra_is_here():
     assert accounting_available()
+
+
+@pytest.mark.parametrize("separation", [1e200, 1e-200, 5e-324])
+def test_gaussians_whose_squares_leave_float64_compose(separation):
+    composed = GaussianCurve(separation).self_compose(3)
+    assert composed.separation >= math.sqrt(3.0) * separation
+    assert composed.separation <= max(math.sqrt(3.0) * separation * (1.0 + 3e-15), 2e-323)
+
+
+def test_a_separation_beyond_float64_is_refused():
+    with pytest.raises(errors.InvalidParameterError, match="exceeds float64"):
+        GaussianCurve(1e308).self_compose(9)
+
+
+@pytest.mark.parametrize("n", [10**400, 2**63, 1.0, True, np.array([2])])
+def test_a_number_of_releases_that_is_none_is_refused(n):
+    with pytest.raises(errors.InvalidParameterError, match="n must be a positive integer"):
+        GaussianCurve(1.0).self_compose(n)
+
+
+def test_repetitions_of_repetitions_stay_countable():
+    many = PureCurve(1e-9).self_compose(2**62)
+    with pytest.raises(errors.InvalidParameterError, match="the number of releases"):
+        many.self_compose(2)
+
+
+@pytest.mark.parametrize("epsilon", [1e9, 1e160, 1e308])
+def test_losses_too_large_for_a_grid_leave_the_closed_bounds(epsilon):
+    curve = compose_budgets([PureDP(epsilon), GDP(1.0)])
+    assert curve.delta_at(1.0) == 1.0
+    assert curve.epsilon_at(1e-6) >= epsilon
+    if epsilon < 1e300:
+        assert curve.delta_at(1.7e308) < 1e-6
+
+
+def test_a_tiny_guarantee_adds_next_to_nothing():
+    curve = compose_budgets([PureDP(1e-300), GDP(1.0)])
+    assert gaussian_delta(1.0, 1.0) <= curve.delta_at(1.0) <= gaussian_delta(1.0, 1.0) + 1e-6
+
+
+def test_delta_at_a_huge_epsilon():
+    curve = compose_budgets([PureDP(1.0), GDP(1.0)])
+    assert curve.delta_at(1.7e308) == curve.delta_at(math.inf) <= 1e-9

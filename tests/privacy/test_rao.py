@@ -147,3 +147,9 @@ def test_the_distance_has_to_be_named():
     for bad in (-0.1, 1.0, math.nan):
         with pytest.raises(errors.InvalidParameterError, match="delta"):
             angle(1.0).epsilon_at(bad)
+
+
+@pytest.mark.parametrize("bad", [np.array([1.0, 2.0]), ["angle"], None, "arc", 1.0])
+def test_a_distance_that_is_no_name_is_refused(bad):
+    with pytest.raises(errors.InvalidBudgetError, match="distance"):
+        RaoDP(1.0, distance=bad)

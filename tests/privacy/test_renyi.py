@@ -105,3 +105,20 @@ def test_an_epsilon_outside_its_domain_is_refused(epsilon):
     for bad in (-0.1, 1.0, math.nan):
         with pytest.raises(errors.InvalidParameterError, match="delta"):
             RDP(2.0, 1.0).epsilon_at(bad)
+
+
+@pytest.mark.parametrize("order", [1.0 + 1e-15, 1.0 + 1e-9])
+@pytest.mark.parametrize("exponent", [-310, -300, -299, -200, -30])
+def test_tiny_divergences_near_order_one(order, exponent):
+    divergence = 10.0**exponent
+    theta = RDP(order, divergence).angle().theta
+    # epsilon^2/2 to first order, and the angle is epsilon; floored at 1e-300
+    with mpmath.workdps(60):
+        exact = mpmath.sqrt(2 * mpmath.mpf(max(divergence, 1e-300)) / mpmath.mpf(order))
+    assert exact * (1.0 - 1e-16) <= theta <= exact * (1.0 + 1e-13)
+
+
+@pytest.mark.parametrize("bad", ["2", None, [2.0], np.ones(2), 10**400, 1j, True, math.nan])
+def test_an_order_that_is_no_number_is_refused(bad):
+    with pytest.raises(errors.InvalidBudgetError, match="order"):
+        RDP(bad, 1.0)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 import scipy
 
+from riemdp._checks import positive, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
 from riemdp.manifolds import Euclidean, Manifold
 from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, check_sensitivity
@@ -27,6 +28,7 @@ from riemdp.mechanisms._rao import (
 from riemdp.noise import resolve_generator
 from riemdp.noise._polar import leading_axes
 from riemdp.privacy import GaussianCurve, PureCurve, RaoDP
+from riemdp.privacy._rao import check_distance
 
 if TYPE_CHECKING:
     from typing import Self
@@ -80,7 +82,7 @@ class PowerLaw:
             return math.inf
         log_gamma = scipy.special.gammaln
         logs = log_gamma((2.0 * self.power - 1.0) / self.power) - log_gamma(1.0 / self.power)
-        return self.power**2 * math.exp(logs) / self.sigma / self.sigma
+        return self.power * math.exp(logs) * self.power / self.sigma / self.sigma
 
 
 @dataclass(frozen=True)
@@ -154,13 +156,19 @@ class GeneralizedGaussian(Mechanism):
             If ``sensitivity`` or ``power`` is outside its domain.
         NotAttainableError
             For a parametric RaoDP budget at powers up to 1/2, where the Fisher information is
-            infinite.
+            infinite, or where the noise leaves float64.
         """
         sensitivity = check_sensitivity(sensitivity)
         power = _checked_power(power)
+        ratio = _affordable_ratio(budget, power)
+        if not 0.0 < ratio < math.inf:
+            raise NotAttainableError(
+                f"the noise for {budget} at power {power:g} leaves float64; choose a power nearer "
+                "to 1"
+            )
         return enough_noise(
             lambda sigma: cls(sigma, power),
-            sensitivity / _affordable_ratio(budget, power),
+            sensitivity / ratio,
             sensitivity,
             budget,
         )
@@ -187,8 +195,9 @@ class GeneralizedGaussian(Mechanism):
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Log density on the line; see :meth:`Mechanism.log_density`."""
         dist = self.manifold.dist(self.manifold.validate(footpoint), self.manifold.validate(point))
-        ratio = np.asarray(dist / self.sigma)
-        return np.asarray(-(ratio**self.power) - self._distance_law.log_normaliser())
+        with np.errstate(over="ignore"):  # an infinite power is a density of 0
+            depth = (dist / self.sigma) ** self.power
+        return np.asarray(-depth - self._distance_law.log_normaliser())
 
     def privacy(self, sensitivity: float) -> PureCurve | GaussianCurve:
         """Pure DP at ``(sensitivity / sigma)^power`` up to power 1, the Gaussian's at power 2.
@@ -222,6 +231,7 @@ class GeneralizedGaussian(Mechanism):
             For the parametric distance at powers up to 1/2, where it is infinite.
         """
         ratio = check_sensitivity(sensitivity) / self.sigma
+        distance = check_distance(distance)
         if self.power == 1.0:
             return laplace_guarantee(ratio * (1.0 + _ERROR), 1, distance, flat=True)
         if self.power == 2.0:
@@ -250,16 +260,24 @@ def _affordable_ratio(budget: Budget, power: float) -> float:
             _check_information(power)
             return budget.theta / _speed(power)
         theta = angle_of(budget)
-        pure = pure_epsilon_at_angle(theta) ** (1.0 / power) if power < 1.0 else 0.0
+        pure = _root(pure_epsilon_at_angle(theta), power) if power < 1.0 else 0.0
         return max(theta / _speed(power), pure)
     if power <= 1.0:
-        return float(affordable_epsilon(budget) ** (1.0 / power))
+        return _root(affordable_epsilon(budget), power)
     if power == 2.0:
         return affordable_mu(budget) / math.sqrt(2.0)
     raise InvalidBudgetError(
         f"the generalised Gaussian of power {power:g} can be calibrated to RaoDP only, got "
-        f"{budget!r}; use a power up to 1 or power 2"
+        f"{shown(budget)}; use a power up to 1 or power 2"
     )
+
+
+def _root(epsilon: float, power: float) -> float:
+    """``epsilon^(1 / power)``, infinite beyond float64."""
+    try:
+        return float(epsilon ** (1.0 / power))
+    except OverflowError:
+        return math.inf
 
 
 def _speed(power: float) -> float:
@@ -276,9 +294,4 @@ def _check_information(power: float) -> None:
 
 
 def _checked_power(power: float) -> float:
-    value = float(power)
-    if not 0.0 < value < math.inf:
-        raise InvalidParameterError(
-            f"power, the exponent of the density, must be positive and finite, got {power!r}"
-        )
-    return value
+    return positive(power, "power, the exponent of the density,")

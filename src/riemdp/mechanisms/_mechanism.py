@@ -13,6 +13,7 @@ from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp.manifolds import Ball, Manifold
 from riemdp.noise._polar import normal_coordinates
 from riemdp.privacy import RaoDP
+from riemdp.privacy._rao import check_distance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -250,7 +251,7 @@ class Mechanism(ABC):
         ----------
         docs/proofs/rao.md
         """
-        return self.privacy(sensitivity).rao(distance)
+        return self.privacy(sensitivity).rao(check_distance(distance))
 
     def satisfies(self, sensitivity: float, budget: Budget) -> bool:
         """Whether the mechanism is proved to lie within a budget.

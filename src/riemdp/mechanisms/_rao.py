@@ -17,7 +17,7 @@ import scipy
 from riemdp._errors import InvalidBudgetError, NotAttainableError
 from riemdp.noise import RadialLaw, fisher_information
 from riemdp.privacy import RaoDP
-from riemdp.privacy._rao import angle_of_affinity, angle_of_response
+from riemdp.privacy._rao import angle_of_response, angle_of_separation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,8 @@ Distance = Literal["angle", "parametric"]
 #: Relative error allowed for in closed forms and in integrals.
 _CLOSED_ERROR = 4e-15
 _QUADRATURE_ERROR = 1e-12
+#: Angles and separations whose squares leave float64: there the angle is taken as the length.
+_TINY = 1e-100
 #: Scales beyond this multiple of the flat one are not searched.
 _WIDEST = 1e12
 
@@ -69,6 +71,8 @@ def gaussian_ratio(budget: RaoDP) -> float:
     """Sensitivity over standard deviation that Gaussian noise on R^d may have."""
     if budget.distance == "parametric":
         return budget.theta
+    if budget.theta < _TINY:
+        return budget.theta * (1.0 - _CLOSED_ERROR)
     half = 0.5 * angle_of(budget)
     # -log cos without cancellation at either end
     depth = -0.5 * math.log1p(-(math.sin(half) ** 2)) if half < 0.5 else -math.log(math.cos(half))
@@ -81,6 +85,8 @@ def laplace_ratio(budget: RaoDP, dim: int, *, flat: bool) -> float:
     if budget.distance == "parametric":
         return budget.theta * root
     theta = angle_of(budget)
+    if theta < _TINY:
+        return theta * root * (1.0 - _QUADRATURE_ERROR)
     least = max(theta * root, pure_epsilon_at_angle(theta))
     if not flat:
         return least
@@ -141,7 +147,7 @@ def pure_angle(epsilon: float) -> float:
 
 def gaussian_angle(separation: float) -> float:
     """Angle of two unit Gaussians, ``cos(angle/2) = exp(-separation^2 / 8)``."""
-    return angle_of_affinity(0.125 * separation * separation) * (1.0 + _CLOSED_ERROR)
+    return angle_of_separation(separation) * (1.0 + _CLOSED_ERROR)
 
 
 def laplace_angle(ratio: float, dim: int) -> float:
@@ -152,6 +158,8 @@ def laplace_angle(ratio: float, dim: int) -> float:
     difference from 1 is integrated from a positive integrand, in ``log(u/v)`` by the trapezoidal
     rule, which converges exponentially.
     """
+    if ratio < _TINY:
+        return ratio / math.sqrt(dim) * (1.0 + _QUADRATURE_ERROR)
     order = 0.5 * dim + 1.0
     step = min(0.2, 0.5 / math.sqrt(order))
     # below, the integrand falls like exp((order - 1) x), above faster than a normal density

@@ -22,6 +22,7 @@ from riemdp.mechanisms._rao import (
 )
 from riemdp.noise import BallLaplace, IsotropicLaw, RadialLaw
 from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve, RaoDP
+from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
 
 if TYPE_CHECKING:
@@ -191,6 +192,7 @@ class RiemannianLaplace(Mechanism):
         epsilon.
         """
         ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
+        distance = check_distance(distance)
         if self.ball is not None:
             return restricted_laplace_guarantee(ratio, distance)
         flat = _is_flat(self.manifold)
@@ -361,7 +363,7 @@ class RiemannianGaussian(Mechanism):
         curvature. Angle: ``cos(angle/2) = exp(-(sensitivity/sigma)^2 / 8)`` on R^d, else bounded
         by the parametric distance.
         """
-        sensitivity = check_sensitivity(sensitivity)
+        sensitivity, distance = check_sensitivity(sensitivity), check_distance(distance)
         if _is_flat(self.manifold):
             return gaussian_guarantee(quotient_up(sensitivity, self.sigma), distance)
         return isotropic_guarantee(self._law.radial, sensitivity, distance)

@@ -19,6 +19,7 @@ from riemdp.mechanisms._mechanism import enough_noise
 from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee, laplace_ratio
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve, RaoDP
+from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ class TangentGaussian(TangentMechanism):
 
     def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
         """Exact: ``sensitivity / sigma`` (parametric), ``cos(angle/2) = exp(-that^2 / 8)``."""
-        return gaussian_guarantee(quotient_up(check_sensitivity(sensitivity), self.sigma), distance)
+        ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
+        return gaussian_guarantee(ratio, check_distance(distance))
 
     @property
     def _kind(self) -> Literal["gaussian"]:
@@ -216,6 +218,7 @@ class TangentLaplace(TangentMechanism):
         See docs/proofs/rao.md, claims 2 and 4.
         """
         ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
+        distance = check_distance(distance)
         return laplace_guarantee(ratio, self.manifold.dim, distance, flat=True)
 
     @property

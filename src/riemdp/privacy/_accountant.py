@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from riemdp._checks import is_one_of, shown
 from riemdp._errors import (
     BudgetExceededError,
     InvalidBudgetError,
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 #: A total within this relative distance over the limit still passes: sums of decimal fractions.
 _TOLERANCE = 1e-12
+#: A smaller total is refused: squares of its parts would leave float64.
+_SMALLEST_LIMIT = 1e-290
+#: Smallest positive float.
+_SMALLEST = 5e-324
 
 
 class LedgerEntry(NamedTuple):
@@ -77,7 +82,8 @@ class Accountant:
     Raises
     ------
     InvalidBudgetError
-        If ``total`` is of no definition above, or an angle of pi, which limits nothing.
+        If ``total`` is of no definition above, an angle of pi, which limits nothing, or so small
+        or large that its parts cannot be added up in float64.
     InvalidParameterError
         If ``adjacency`` is another one.
 
@@ -107,14 +113,16 @@ class Accountant:
     """
 
     def __init__(self, total: Budget, *, adjacency: str = "replace-one") -> None:
-        if adjacency != "replace-one":
+        if not is_one_of(adjacency, ("replace-one",)):
             raise InvalidParameterError(
-                f"adjacency {adjacency!r} is not supported: the number of records is public here, "
-                'so neighbours are "replace-one", never add/remove'
+                f"adjacency {shown(adjacency)} is not supported: the number of records is public "
+                'here, so neighbours are "replace-one", never add/remove'
             )
         self._currency = _currency(total)
         self._total = total
         self._limits = self._currency.price(total)
+        if not _SMALLEST_LIMIT <= self._limits[0] < math.inf:
+            raise InvalidBudgetError(f"{total} is too small or too large to be added up in float64")
         self._amounts: tuple[list[float], ...] = tuple([] for _ in self._limits)
         self._ledger: list[LedgerEntry] = []
         self._closed = False
@@ -169,11 +177,12 @@ class Accountant:
         """
         if not isinstance(guarantee, Budget):
             raise InvalidParameterError(
-                f"a guarantee must be a privacy definition such as GDP(0.5), got {guarantee!r}"
+                f"a guarantee must be a privacy definition such as GDP(0.5), got {shown(guarantee)}"
             )
         if not isinstance(label, str):
-            raise InvalidParameterError(f"label must be a string, got {label!r}")
-        price = self._currency.price(_in_terms_of(self._total, guarantee))
+            raise InvalidParameterError(f"label must be a string, got {shown(label)}")
+        first, *others = self._currency.price(_in_terms_of(self._total, guarantee))
+        price = (max(first, _SMALLEST), *others)  # a square may underflow; nothing is free
         with self._lock:
             if self._closed:
                 raise BudgetExceededError(
@@ -181,7 +190,8 @@ class Accountant:
                     "spend inside its with block"
                 )
             for amounts, more, limit in zip(self._amounts, price, self._limits, strict=True):
-                if not math.fsum([*amounts, more]) <= limit * (1.0 + _TOLERANCE):
+                spent = _sum([*amounts, more])
+                if not (spent < math.inf and spent <= limit * (1.0 + _TOLERANCE)):
                     raise BudgetExceededError(
                         f"asked for {guarantee} ({label}), left is {self._remaining()} "
                         f"of {self._total}"
@@ -269,8 +279,8 @@ def _currency(total: Budget) -> _Currency:
             raise InvalidBudgetError("an angle of pi allows everything; choose a smaller total")
         case _:
             raise InvalidBudgetError(
-                f"{total!r} cannot be a total: no filter is proved for it. Use PureDP, ApproxDP, "
-                "GDP, ZCDP, RDP, KLDP or RaoDP"
+                f"{shown(total)} cannot be a total: no filter is proved for it. Use PureDP, "
+                "ApproxDP, GDP, ZCDP, RDP, KLDP or RaoDP"
             )
 
 
@@ -282,10 +292,21 @@ def _sums_of(name: str, kind: Callable[[float], Budget]) -> _Currency:
 
 
 def _squares_of(name: str, kind: Callable[[float], Budget]) -> _Currency:
+    def price(guarantee: Budget) -> tuple[float]:
+        value: float = getattr(guarantee, name)
+        return (value * value,)  # infinite where ** raises
+
     return _Currency(
-        lambda guarantee: (getattr(guarantee, name) ** 2,),
+        price,
         lambda amounts: kind(math.sqrt(amounts[0])) if amounts[0] > 0.0 else None,
     )
+
+
+def _sum(amounts: list[float]) -> float:
+    try:
+        return math.fsum(amounts)
+    except OverflowError:
+        return math.inf
 
 
 def _approximate(amounts: tuple[float, ...]) -> Budget | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from riemdp._checks import shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
 from riemdp.privacy._conversions import KINDS, convert
 from riemdp.privacy._definitions import GDP, ZCDP, ApproxDP, Budget, PureDP
@@ -15,7 +17,7 @@ from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity
 from riemdp.privacy._renyi import RDP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from riemdp.privacy._curve import PrivacyCurve
 
@@ -74,12 +76,14 @@ def compose(guarantees: Sequence[Budget]) -> Budget | PrivacyCurve:
     >>> compose([GDP(3.0), GDP(4.0)])
     GDP(mu=5.0)
     """
+    if not isinstance(guarantees, Iterable):
+        raise InvalidParameterError(f"guarantees must be a list of them, got {shown(guarantees)}")
     parts = list(guarantees)
     if not parts:
         raise InvalidParameterError("nothing to compose: give at least one guarantee")
     for part in parts:
         if not isinstance(part, Budget):
-            raise InvalidParameterError(f"only privacy definitions compose, got {part!r}")
+            raise InvalidParameterError(f"only privacy definitions compose, got {shown(part)}")
         if type(part) not in KINDS:
             raise InvalidParameterError(f"{type(part).__name__} has no rule of composition")
     distances = {part.distance for part in parts if isinstance(part, RaoDP)}

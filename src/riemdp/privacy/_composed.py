@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, NoConversionError
 from riemdp.privacy._compose import compose, sum_up
 from riemdp.privacy._conversions import convert
@@ -155,9 +156,11 @@ class ComposedCurve(PrivacyCurve):
         return _sum((curve.zcdp_rho(), n) for curve, n in self.parts)
 
     def _angle(self) -> RaoDP:
+        angles = [(curve.rao("angle").theta, n) for curve, n in self.parts]
+        if (euclidean := _root_of_squares(angles)) < 1e-100:
+            return angle(euclidean)  # squares of sines would underflow
         minus_log = 0.0
-        for curve, n in self.parts:
-            theta = curve.rao("angle").theta
+        for theta, n in angles:
             sine = math.sin(0.5 * theta)
             minus_log += -0.5 * n * math.log1p(-(sine**2)) if sine < 1.0 else math.inf
         return angle(angle_of_affinity(minus_log * _UP))
@@ -186,6 +189,19 @@ class ComposedCurve(PrivacyCurve):
         infinity, base = self._split
         return composed_losses(base, infinity)
 
+    def _renyi(self) -> RDP | None:
+        """All parts as Renyi guarantees of the smallest order among them, if they have one."""
+        _, base = self._split
+        orders = [
+            curve.budget.order
+            for curve, _ in base
+            if isinstance(curve, BudgetCurve) and isinstance(curve.budget, RDP)
+        ]
+        if not orders:
+            return None
+        total = _sum((_renyi_at(curve, min(orders)), n) for curve, n in base)
+        return RDP(min(orders), total) if total < math.inf else None
+
     @functools.cached_property
     def _closed(self) -> tuple[tuple[float, PrivacyCurve | Budget | _BasicCurve], ...]:
         """Bounds as a mass at infinity and the curve of the rest."""
@@ -197,6 +213,8 @@ class ComposedCurve(PrivacyCurve):
             bounds.append((infinity, ZCDP(rho)))
         if (mu := _root_of_squares((curve.mu(), n) for curve, n in base)) < math.inf:
             bounds.append((infinity, GaussianCurve(mu)))
+        if (renyi := self._renyi()) is not None:
+            bounds.append((infinity, renyi))
         if self._losses is not None:
             return tuple(bounds)
         for share in _SHARES:
@@ -208,6 +226,20 @@ class ComposedCurve(PrivacyCurve):
             if mu < math.inf:
                 bounds.append((mass, GaussianCurve(mu)))
         return tuple(bounds)
+
+
+def _renyi_at(curve: PrivacyCurve, order: float) -> float:
+    """Renyi parameter of a part at an order, infinite where none is proved."""
+    if isinstance(curve, BudgetCurve):
+        guarantee = curve.budget
+    elif math.isinf(curve.zcdp_rho()):
+        return math.inf
+    else:
+        guarantee = curve._summary()
+    try:
+        return convert(guarantee, RDP, order=order).epsilon
+    except NoConversionError:
+        return math.inf
 
 
 def _replaced(
@@ -251,7 +283,7 @@ def curves_of(budgets: Sequence[Budget]) -> list[PrivacyCurve]:
     curves: list[PrivacyCurve] = []
     for budget in budgets:
         if not isinstance(budget, Budget):
-            raise InvalidParameterError(f"only privacy definitions compose, got {budget!r}")
+            raise InvalidParameterError(f"only privacy definitions compose, got {shown(budget)}")
         guarantee = budget
         if isinstance(guarantee, MeanCDP):  # its own rule needs mechanisms chosen beforehand
             guarantee = convert(guarantee, ZCDP)

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, NoConversionError
 from riemdp.privacy._curve import pure_to_gaussian
 from riemdp.privacy._definitions import GDP, ZCDP, ApproxDP, Budget, PureDP
 from riemdp.privacy._divergences import KLDP, MeanCDP
-from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity, angle_of_response
+from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity, angle_of_response, check_distance
 from riemdp.privacy._renyi import RDP, response_divergence
 from riemdp.privacy._rounding import half_square_up
 
@@ -99,7 +100,7 @@ def convert(
     """
     if type(guarantee) not in KINDS:
         raise InvalidParameterError(
-            f"guarantee must be a privacy definition of this library, got {guarantee!r}"
+            f"guarantee must be a privacy definition of this library, got {shown(guarantee)}"
         )
     options = _Options(delta, epsilon, order, distance)
     options.check(to)
@@ -150,12 +151,12 @@ class _Options:
     order: float | None
     distance: RaoDistance | None
 
-    def check(self, to: type[Budget]) -> None:
+    def check(self, to: Any) -> None:
         """Check that the options given are those that the target needs."""
-        needed = _NEEDED.get(to, ())
-        if to not in KINDS:
+        if not isinstance(to, type) or to not in KINDS:
             names = ", ".join(kind.__name__ for kind in KINDS)
-            raise InvalidParameterError(f"to must be one of the classes {names}, got {to!r}")
+            raise InvalidParameterError(f"to must be one of the classes {names}, got {shown(to)}")
+        needed = _NEEDED.get(to, ())
         given = [name for name in self.__slots__ if getattr(self, name) is not None]
         if len(given) != min(1, len(needed)) or not set(given) <= set(needed):
             asked = f"takes {' or '.join(f'{n}=' for n in needed)}" if needed else "takes no option"
@@ -181,7 +182,7 @@ def _to_approx(guarantee: Budget, options: _Options) -> ApproxDP:
         if delta >= 1.0:
             raise NoConversionError(f"{guarantee!r} has no delta under 1 at epsilon = {target}")
         return ApproxDP(target, max(delta, sys.float_info.min))
-    delta = float(options.delta or 0.0)
+    delta = real(options.delta, "delta")
     if delta == 0.0:
         raise NoConversionError("delta = 0 is pure privacy: convert to PureDP instead")
     delta = ApproxDP(1.0, delta).delta
@@ -251,15 +252,16 @@ def _zcdp_to_mean(guarantee: ZCDP) -> MeanCDP:
         )
     # any s in (0, 1] is valid; this one is nearly the best at both ends
     s = min(1.0, 1.6 / (1.0 + guarantee.rho))
+    if s < 1e-150:
+        raise NoConversionError(f"the MeanCDP guarantee that {guarantee!r} implies exceeds float64")
     half_square = math.expm1(_up(s * (s + 1.0) * guarantee.rho)) / (s * s)
     return MeanCDP(guarantee.rho, _up(math.sqrt(2.0 * half_square)))
 
 
 def _to_rao(formula: Callable[[Any], RaoDP]) -> Callable[[Any, _Options], RaoDP]:
     def conversion(guarantee: Budget, options: _Options) -> RaoDP:
-        if options.distance == "angle":
+        if check_distance(options.distance) == "angle":
             return formula(guarantee)
-        RaoDP(1.0, distance=options.distance)  # type: ignore[arg-type]
         raise NoConversionError(
             f'{guarantee!r} implies no RaoDP(distance="parametric"): the length of a path in the '
             "mechanism's family follows from the mechanism alone, ask it (mechanism.rao)"
@@ -290,7 +292,7 @@ def _affinity_angle(guarantee: ZCDP) -> RaoDP:
 
 
 def _rao_to_rao(guarantee: RaoDP, options: _Options) -> RaoDP:
-    if options.distance == guarantee.distance:
+    if check_distance(options.distance) == guarantee.distance:
         return guarantee
     if options.distance == "angle":
         return RaoDP(min(guarantee.theta, math.pi), distance="angle")

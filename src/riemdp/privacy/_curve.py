@@ -81,12 +81,12 @@ class PrivacyCurve(ABC):
 
     def _angle(self) -> RaoDP:
         """Rao DP of the angle distance, rounded up; here what follows from other definitions."""
-        from riemdp.privacy._rao import angle, angle_of_affinity, angle_of_response
+        from riemdp.privacy._rao import angle, angle_of_response, angle_of_separation
 
         mu, pure = self.mu(), self.pure_epsilon()
         if math.isinf(mu) and math.isinf(pure):
             raise NoConversionError("no angle is proved for a curve without mu and pure epsilon")
-        return angle(min(angle_of_affinity(0.125 * mu * mu), angle_of_response(pure)))
+        return angle(min(angle_of_separation(mu), angle_of_response(pure)))
 
     def rao(self, distance: str) -> RaoDP:
         """Rao differential privacy.
@@ -264,9 +264,9 @@ class GaussianCurve(PrivacyCurve):
         return half_square_up(self.separation)
 
     def _angle(self) -> RaoDP:
-        from riemdp.privacy._rao import angle, angle_of_affinity
+        from riemdp.privacy._rao import angle, angle_of_separation
 
-        return angle(angle_of_affinity(0.125 * self.separation**2))
+        return angle(angle_of_separation(self.separation))
 
 
 @dataclass(frozen=True)

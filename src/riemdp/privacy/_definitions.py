@@ -257,12 +257,13 @@ class ZCDP(Budget):
         """Upper bound of ``epsilon`` at the best Renyi order; ``inf`` at ``delta = 0``."""
         if check_delta(delta) == 0.0:
             return math.inf
+        rho = max(self.rho, 1e-300)  # the search needs normal numbers
         # At the best order, log(1/delta) = rho x^2 + log(1 + x).
         depth = -math.log(delta)
-        upper = min(math.sqrt(depth / self.rho), math.expm1(min(depth, 700.0)))
+        upper = min(math.sqrt(depth / rho), math.expm1(min(depth, 700.0)))
         x = float(
             scipy.optimize.brentq(
-                lambda y: self.rho * y * y + math.log1p(y) - depth,
+                lambda y: rho * y * y + math.log1p(y) - depth,
                 0.0,
                 upper * (1.0 + 1e-9),
                 xtol=1e-300,
@@ -270,8 +271,8 @@ class ZCDP(Budget):
             )
         )
         order_terms = (depth - math.log1p(x)) / x - math.log1p(1.0 / x)
-        epsilon = self.xi + self.rho * (1.0 + x) + order_terms
-        return max(0.0, epsilon + 1e-14 * (self.xi + self.rho * (1.0 + x) + depth / x))
+        epsilon = self.xi + rho * (1.0 + x) + order_terms
+        return max(0.0, epsilon + 1e-14 * (self.xi + rho * (1.0 + x) + depth / x))
 
 
 def approximate_delta(epsilon0: float, delta0: float, epsilon: ArrayLike) -> FloatArray:

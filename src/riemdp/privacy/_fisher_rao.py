@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError
 
 
@@ -43,12 +44,11 @@ def normal_fisher_rao_distance(mean1: float, std1: float, mean2: float, std2: fl
     Costa, Santos, Strapasson, "Fisher information distance: a geometrical reading", Discrete
     Applied Mathematics 2015; docs/proofs/rao.md, claim 6.
     """
+    mean1, mean2 = real(mean1, "mean1"), real(mean2, "mean2")
     for name, mean in (("mean1", mean1), ("mean2", mean2)):
         if not math.isfinite(mean):
             raise InvalidParameterError(f"{name} must be finite, got {mean}")
-    for name, std in (("std1", std1), ("std2", std2)):
-        if not 0.0 < std < math.inf:
-            raise InvalidParameterError(f"{name} must be positive and finite, got {std}")
+    std1, std2 = positive(std1, "std1"), positive(std2, "std2")
     # F^2 - G^2 = 8 std1 std2, so that (F + G) / (F - G) = exp(2 asinh(G / sqrt(8 std1 std2))).
     # Halves, as the differences themselves may overflow.
     half_gap = math.hypot(0.5 * mean1 - 0.5 * mean2, math.sqrt(2.0) * (0.5 * std1 - 0.5 * std2))

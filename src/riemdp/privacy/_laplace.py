@@ -91,6 +91,8 @@ class LaplaceCurve(PrivacyCurve):
     def _angle(self) -> RaoDP:
         from riemdp.privacy._rao import angle, angle_of_affinity
 
+        if self.separation < 1e-100:  # its square underflows; the angle is at most the length
+            return angle(self.separation)
         # the affinity is (1 + t/2) exp(-t/2); its log cancels for a small t
         half = 0.5 * self.separation
         if half > 0.1:

@@ -11,14 +11,15 @@ from __future__ import annotations
 import heapq
 import importlib.util
 import math
-import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
+from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError
+from riemdp.privacy._compose import root_of_squares_up
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
 from riemdp.privacy._dominating import dominating_masses, largest_loss
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 #: The library's grid step. Compositions double it (rarely halve it), see :func:`_grid_step`.
 STEP = 2.0**-12
+#: Finest and coarsest step. A coarser one says nothing, and exponentials would overflow.
+_FINEST, _COARSEST = 2.0**-900, 64.0
 #: Number of cells that a composition may have, about.
 _CELLS = 2.0**19
 #: Mass that may be cut off all the curves together.
@@ -96,31 +99,34 @@ def compose_repeated(parts: Sequence[tuple[PrivacyCurve, int]]) -> PrivacyCurve:
     from riemdp.privacy._composed import ComposedCurve
 
     counts: dict[PrivacyCurve, int] = {}
-    for curve, count in parts:
+    for curve, n in parts:
         if not isinstance(curve, PrivacyCurve):
-            raise InvalidParameterError(f"only privacy curves compose, got {curve!r}")
-        repetitions = _positive_integer(count)
+            raise InvalidParameterError(f"only privacy curves compose, got {shown(curve)}")
+        repetitions = count(n, "n")
         inner = curve.parts if isinstance(curve, ComposedCurve) else ((curve, 1),)
         for part, times in inner:
-            counts[part] = counts.get(part, 0) + times * repetitions
+            total = counts.get(part, 0) + times * repetitions
+            counts[part] = count(total, "the number of releases")
     if not counts:
         raise InvalidParameterError("nothing to compose: give at least one curve or guarantee")
     gaussian = {c: n for c, n in counts.items() if isinstance(c, GaussianCurve)}
     if sum(gaussian.values()) > 1:  # closed form: N(0, I) and N((mu_1, ..., mu_n), I)
         for curve in gaussian:
             del counts[curve]
-        total = math.fsum(n * c.separation**2 for c, n in gaussian.items())
-        merged = GaussianCurve(math.sqrt(total) * (1.0 + 4e-16))
-        counts[merged] = 1
+        together = root_of_squares_up(_repeated(c.separation, n) for c, n in gaussian.items())
+        if together == math.inf:
+            raise InvalidParameterError("the separation of the composition exceeds float64")
+        counts[GaussianCurve(together)] = 1
     if sum(counts.values()) == 1:
         return next(iter(counts))
     return ComposedCurve(tuple(counts.items()))
 
 
-def _positive_integer(n: Any) -> int:
-    if isinstance(n, bool) or not isinstance(n, numbers.Integral) or int(n) < 1:
-        raise InvalidParameterError(f"n must be a positive integer, got {n!r}")
-    return int(n)
+def _repeated(separation: float, n: int) -> float:
+    """``sqrt(n) separation``, rounded up."""
+    if n == 1:
+        return separation
+    return math.nextafter(math.sqrt(n) * separation * (1.0 + 1e-15), math.inf)
 
 
 @dataclass(frozen=True)
@@ -145,11 +151,12 @@ class LossTable:
         """Linear in ``exp(epsilon)`` between the grid points."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
         last = len(self.deltas) - 1
-        cell = np.minimum(epsilon / self.step, last).astype(np.int64)
+        cell = (np.minimum(epsilon, last * self.step) / self.step).astype(np.int64)
         upper = np.minimum(cell + 1, last)
         here, beyond = self.deltas[cell], self.deltas[upper]
         weight = np.expm1(np.minimum(epsilon - upper * self.step, 0.0)) / math.expm1(-self.step)
-        return np.minimum(beyond + (here - beyond) * np.clip(weight, 0.0, 1.0) + self.floor, 1.0)
+        deltas = beyond + (here - beyond) * np.clip(weight, 0.0, 1.0)
+        return np.asarray(np.minimum(deltas + self.floor, 1.0))
 
     def epsilon_at(self, delta: float) -> float:
         """Inverse of :meth:`delta_at`, rounded up; ``inf`` under the floor."""
@@ -179,12 +186,15 @@ def composed_losses(parts: Sequence[tuple[PrivacyCurve, int]], infinity: float =
     Returns
     -------
     LossTable
+        One that says nothing (``delta = 1``) if the losses are too large for a grid.
     """
     from dp_accounting.pld import pld_pmf
 
-    count = sum(times for _, times in parts)
-    ranges = [largest_loss(curve, _TAIL / count) for curve, _ in parts]
+    releases = sum(times for _, times in parts)
+    ranges = [largest_loss(curve, _TAIL / releases) for curve, _ in parts]
     step = _grid_step(parts, ranges)
+    if step > _COARSEST:
+        return LossTable(STEP, np.zeros(1), 1.0)
     allowance = 0.0
     heap: list[tuple[int, int, Any]] = []
     for order, ((curve, times), largest) in enumerate(zip(parts, ranges, strict=True)):
@@ -212,15 +222,17 @@ def _grid_step(parts: Sequence[tuple[PrivacyCurve, int]], ranges: Sequence[float
     Doubled while the composition would have too many cells; halved while a curve would have only
     a few.
     """
-    variance = math.fsum(
-        times * (largest if curve.pure_epsilon() < math.inf else 0.125 * largest) ** 2
-        for (curve, times), largest in zip(parts, ranges, strict=True)
+    deviation = math.hypot(
+        *(
+            math.sqrt(times) * (largest if curve.pure_epsilon() < math.inf else 0.125 * largest)
+            for (curve, times), largest in zip(parts, ranges, strict=True)
+        )
     )
-    width = 16.0 * math.sqrt(variance) + 2.0 * max(ranges)
+    width = 16.0 * deviation + 2.0 * max(ranges)
     step = STEP
-    while width > _CELLS * step:
+    while width > _CELLS * step and step <= _COARSEST:
         step *= 2.0
-    while min(ranges) < 16.0 * step and width < 0.25 * _CELLS * step:
+    while min(ranges) < 16.0 * step and width < 0.25 * _CELLS * step and step > _FINEST:
         step *= 0.5
     return step
 

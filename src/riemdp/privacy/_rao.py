@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidBudgetError
 from riemdp.privacy._definitions import Budget, _checked, check_delta, check_epsilon
 
@@ -63,11 +64,7 @@ class RaoDP(Budget):
     distance: RaoDistance = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.distance not in ("angle", "parametric"):
-            raise InvalidBudgetError(
-                f'distance must be "angle" (2 arccos of the affinity of the laws) or "parametric" '
-                f"(length of a path in the mechanism's family), got {self.distance!r}"
-            )
+        check_distance(self.distance)
         theta = _checked("theta", self.theta)
         if self.distance == "angle" and theta > math.pi:
             raise InvalidBudgetError(
@@ -118,6 +115,16 @@ class RaoDP(Budget):
         return min(1.0, math.sin(0.5 * min(self.theta, math.pi)) * _UP)
 
 
+def check_distance(distance: object) -> RaoDistance:
+    """Return one of the two names or raise ``InvalidBudgetError``."""
+    if not is_one_of(distance, ("angle", "parametric")):
+        raise InvalidBudgetError(
+            f'distance must be "angle" (2 arccos of the affinity of the laws) or "parametric" '
+            f"(length of a path in the mechanism's family), got {shown(distance)}"
+        )
+    return distance  # type: ignore[return-value]
+
+
 def angle(theta: float) -> RaoDP:
     """Angle budget of a ``theta`` that is rounded up first, and cut at pi."""
     return RaoDP(min(math.pi, max(theta * _UP, 5e-324)), distance="angle")
@@ -126,6 +133,16 @@ def angle(theta: float) -> RaoDP:
 def angle_of_affinity(minus_log: float) -> float:
     """``2 arccos(exp(-minus_log))``, without cancellation at either end."""
     return 2.0 * math.atan2(math.sqrt(-math.expm1(-2.0 * minus_log)), math.exp(-minus_log))
+
+
+def angle_of_separation(mu: float) -> float:
+    """Angle of two unit Gaussians ``mu`` apart, ``cos(theta/2) = exp(-mu^2/8)``.
+
+    Where the square leaves float64 it is the length ``mu``, an upper bound, or pi.
+    """
+    if mu < 1e-100:
+        return mu
+    return angle_of_affinity(0.125 * mu * mu) if mu < 1e100 else math.pi
 
 
 def angle_of_response(epsilon: float) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from riemdp._checks import real
 from riemdp._errors import InvalidBudgetError
 from riemdp.privacy._definitions import (
     Budget,
@@ -66,10 +67,7 @@ class RDP(Budget):
     epsilon: float
 
     def __post_init__(self) -> None:
-        try:
-            order = float(self.order)
-        except (TypeError, ValueError):
-            raise InvalidBudgetError(f"order must be a number, got {self.order!r}") from None
+        order = real(self.order, "order", error=InvalidBudgetError)
         if not order > 1.0:
             raise InvalidBudgetError(
                 f"order must be above 1, got {order}; order 1 is KLDP(alpha), and math.inf is pure"
@@ -126,6 +124,10 @@ def response_divergence(epsilon: float, order: float) -> float:
     shift = excess * epsilon
     if excess == 0.0 or shift == 0.0:
         return epsilon * half
+    if shift < 1e-8:  # the same to second order, as the logarithm may underflow
+        part = 0.5 * shift + half
+        gap = shift * part
+        return epsilon * part * (1.0 - gap * (0.5 - gap / 3.0))
     if shift < 1.0:  # cosh(a)/cosh(b) = cosh(a - b) + tanh(b) sinh(a - b)
         sine = math.sinh(0.5 * shift)
         return math.log1p(2.0 * sine * (sine + half * math.cosh(0.5 * shift))) / excess
@@ -135,6 +137,7 @@ def response_divergence(epsilon: float, order: float) -> float:
 
 def response_epsilon(divergence: float, order: float) -> float:
     """Inverse of :func:`response_divergence` in ``epsilon`` (``order`` finite), rounded up."""
+    divergence = max(divergence, 1e-300)  # smaller ones have few digits
     # divergence lies between epsilon tanh(epsilon/2) and epsilon
     upper = divergence + min(0.6, 1.0 + divergence)
     if divergence < 0.1:
