@@ -271,3 +271,13 @@ def test_a_tiny_guarantee_adds_next_to_nothing():
 def test_delta_at_a_huge_epsilon():
     curve = compose_budgets([PureDP(1.0), GDP(1.0)])
     assert curve.delta_at(1.7e308) == curve.delta_at(math.inf) <= 1e-9
+
+
+@pytest.mark.parametrize("n", [10**7, 10**12])
+def test_more_releases_than_memory_holds_fall_back_to_closed_bounds(n):
+    curve = LaplaceCurve(1.0).self_compose(n)
+    epsilon = curve.epsilon_at(1e-6)
+    assert epsilon <= GaussianCurve(LaplaceCurve(1.0).mu() * math.sqrt(n)).epsilon_at(1e-6) * (
+        1 + 1e-9
+    )
+    assert epsilon <= n

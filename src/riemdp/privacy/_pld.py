@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 STEP = 2.0**-12
 #: Finest and coarsest step. A coarser one says nothing, and exponentials would overflow.
 _FINEST, _COARSEST = 2.0**-900, 64.0
+#: Releases beyond this many would need too much memory; the closed bounds are left then.
+_MOST_RELEASES = 10**6
 #: Number of cells that a composition may have, about.
 _CELLS = 2.0**19
 #: Mass that may be cut off all the curves together.
@@ -186,14 +188,15 @@ def composed_losses(parts: Sequence[tuple[PrivacyCurve, int]], infinity: float =
     Returns
     -------
     LossTable
-        One that says nothing (``delta = 1``) if the losses are too large for a grid.
+        One that says nothing (``delta = 1``) if the losses are too large for a grid, or the
+        releases too many for one.
     """
     from dp_accounting.pld import pld_pmf
 
     releases = sum(times for _, times in parts)
     ranges = [largest_loss(curve, _TAIL / releases) for curve, _ in parts]
     step = _grid_step(parts, ranges)
-    if step > _COARSEST:
+    if step > _COARSEST or releases > _MOST_RELEASES:
         return LossTable(STEP, np.zeros(1), 1.0)
     allowance = 0.0
     heap: list[tuple[int, int, Any]] = []
