@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from dataclasses import dataclass
@@ -230,16 +231,12 @@ class ComposedCurve(PrivacyCurve):
 
 def _renyi_at(curve: PrivacyCurve, order: float) -> float:
     """Renyi parameter of a part at an order, infinite where none is proved."""
-    if isinstance(curve, BudgetCurve):
-        guarantee = curve.budget
-    elif math.isinf(curve.zcdp_rho()):
-        return math.inf
-    else:
-        guarantee = curve._summary()
-    try:
-        return convert(guarantee, RDP, order=order).epsilon
-    except NoConversionError:
-        return math.inf
+    known = (curve.budget,) if isinstance(curve, BudgetCurve) else curve._guarantees()
+    least = math.inf
+    for guarantee in known:
+        with contextlib.suppress(NoConversionError):
+            least = min(least, convert(guarantee, RDP, order=order).epsilon)
+    return least
 
 
 def _replaced(

@@ -197,16 +197,17 @@ class PrivacyCurve(ABC):
             case RaoDP():
                 return self.rao(budget.distance).theta <= budget.theta
             case RDP() | KLDP() | MeanCDP():
-                return within(self._summary(), budget)
+                return any(within(guarantee, budget) for guarantee in self._guarantees())
             case _:
                 raise NoConversionError(
                     f"a privacy curve cannot be held against {shown(budget)}; "
                     "use a definition of riemdp, such as PureDP, ApproxDP or GDP"
                 )
 
-    def _summary(self) -> Budget:
-        """One guarantee that the curve implies, for definitions that it has no method for."""
-        return ZCDP(self.zcdp_rho())
+    def _guarantees(self) -> tuple[Budget, ...]:
+        """Guarantees that the curve implies, for definitions that it has no method for."""
+        rho = self.zcdp_rho()
+        return (ZCDP(rho),) if rho < math.inf else ()
 
 
 @dataclass(frozen=True)
@@ -256,8 +257,8 @@ class GaussianCurve(PrivacyCurve):
         """Infinite: a Gaussian's privacy loss is unbounded."""
         return math.inf
 
-    def _summary(self) -> GDP:
-        return GDP(self.separation)
+    def _guarantees(self) -> tuple[Budget, ...]:
+        return (GDP(self.separation),)
 
     def zcdp_rho(self) -> float:
         """``separation**2 / 2``, rounded up."""
@@ -323,8 +324,8 @@ class PureCurve(PrivacyCurve):
         """``epsilon`` itself."""
         return self.epsilon
 
-    def _summary(self) -> PureDP:
-        return PureDP(self.epsilon)
+    def _guarantees(self) -> tuple[Budget, ...]:
+        return (PureDP(self.epsilon),)
 
     def zcdp_rho(self) -> float:
         """``epsilon**2 / 2``, rounded up."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.privacy._curve import FloatArray
+    from riemdp.privacy._definitions import Budget
     from riemdp.privacy._rao import RaoDP
 
 #: Relative error allowed for in ``mu``.
@@ -81,8 +82,8 @@ class LaplaceCurve(PrivacyCurve):
         """Return the separation."""
         return self.separation
 
-    def _summary(self) -> PureDP:
-        return PureDP(self.separation)
+    def _guarantees(self) -> tuple[Budget, ...]:
+        return (PureDP(self.separation),)
 
     def zcdp_rho(self) -> float:
         """``separation**2 / 2``, rounded up."""

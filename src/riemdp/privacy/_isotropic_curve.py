@@ -1,0 +1,401 @@
+"""Exact privacy curves of the Laplace and Gaussian laws on spaces of constant curvature."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import scipy
+
+from riemdp._checks import count, is_one_of, positive, real, shown
+from riemdp._errors import ConvergenceError, InvalidParameterError, NotAttainableError
+from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
+from riemdp.privacy._definitions import GDP, PureDP, check_delta, check_epsilon
+from riemdp.privacy._isotropic_mu import (
+    LossPoints,
+    bracket,
+    hyperbolic_tail,
+    probability_error,
+)
+from riemdp.privacy._isotropic_quadrature import LossIntegrals
+from riemdp.privacy._laplace import LaplaceCurve
+from riemdp.privacy._rounding import half_square_up, quotient_up
+from riemdp.privacy._score_bound import score_bound
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.privacy._curve import FloatArray
+    from riemdp.privacy._definitions import Budget
+
+#: Covers the rounding of a few elementary operations.
+_UP = 1.0 + 4e-15
+#: Distance into the tail, in standard deviations, from which on ``delta`` underflows.
+_DEEPEST = 60.0
+
+
+@dataclass(frozen=True)
+class IsotropicCurve(PrivacyCurve):
+    """Exact curve of two Laplace or Gaussian laws on a space of constant curvature.
+
+    The densities are proportional to ``exp(-dist/sigma)`` or ``exp(-dist^2/(2 sigma^2))``. Every
+    ``delta`` is a one-dimensional integral, computed by two rules that have to agree, and rounded
+    up by 1e-11 times the probabilities it is the difference of. It belongs to two footpoints at
+    exactly the distance ``sensitivity``; closer ones are no worse (proved in the note below), so
+    it is a guarantee for all of them.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    dim : int
+    curvature : float
+        Sectional curvature; 0 on flat spaces and the circle.
+    sigma : float
+        Scale, in units of distance.
+    sensitivity : float
+        Largest distance of the two footpoints; on spheres below ``upper``.
+    upper : float, default inf
+        Largest distance from a footpoint. Only the circle needs it, half its length; on spheres it
+        is pi/k anyway.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter lies outside its domain.
+    NotAttainableError
+        For the Laplace law on negative curvature unless ``sigma < 1/((dim - 1) k)``.
+
+    Notes
+    -----
+    Where double precision does not suffice the methods raise ``ConvergenceError`` for the Gaussian
+    law; for the Laplace law they return what its pure ``epsilon`` and :func:`score_bound` imply.
+
+    References
+    ----------
+    docs/proofs/isotropic-curve.md. The mechanism: Jiang et al., "Gaussian Differential Privacy on
+    Riemannian Manifolds", NeurIPS 2023, who estimate ``mu`` by Monte Carlo.
+    """
+
+    kind: Literal["laplace", "gaussian"]
+    dim: int
+    curvature: float
+    sigma: float
+    sensitivity: float
+    upper: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not is_one_of(self.kind, ("laplace", "gaussian")):
+            raise InvalidParameterError(
+                f'kind must be "laplace" or "gaussian", got {shown(self.kind)}'
+            )
+        object.__setattr__(self, "dim", count(self.dim, "dim"))
+        object.__setattr__(self, "sigma", positive(self.sigma, "sigma"))
+        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+        curvature, upper = real(self.curvature, "curvature"), real(self.upper, "upper")
+        if not math.isfinite(curvature):
+            raise InvalidParameterError(f"curvature must be finite, got {curvature}")
+        if curvature > 0.0:
+            upper = min(upper, math.pi / math.sqrt(curvature))
+        if not upper > 0.0:
+            raise InvalidParameterError(f"upper must be positive, got {upper}")
+        if self.dim == 1:
+            curvature = 0.0
+        elif upper < (math.pi / math.sqrt(curvature) if curvature > 0.0 else math.inf):
+            raise InvalidParameterError(
+                f"upper must be the injectivity radius of the whole sphere or space, got {upper}; "
+                "quotient spaces have no privacy curve here"
+            )
+        object.__setattr__(self, "curvature", curvature)
+        object.__setattr__(self, "upper", upper)
+        if not self.sensitivity < upper:
+            raise InvalidParameterError(
+                f"sensitivity must be below {upper:.6g}, the largest distance on the space, got "
+                f"{self.sensitivity:g}; use a smaller ball or more records"
+            )
+        growth = (self.dim - 1) * math.sqrt(max(-curvature, 0.0))
+        if self.kind == "laplace" and self.sigma * growth >= 1.0:
+            raise NotAttainableError(
+                f"the Laplace law with sigma = {self.sigma:g} has no normaliser on a space of "
+                f"curvature {curvature:g} and dimension {self.dim}: sigma has to be below "
+                f"1/((dim - 1) sqrt(-curvature)) = {1.0 / growth:.6g}"
+            )
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """``P_1(L >= epsilon) - exp(epsilon) P_2(L >= epsilon)``, rounded up.
+
+        Zero from :meth:`pure_epsilon` on. The allowance is 1e-11 times the two terms, which a
+        ``delta`` far under ``P_1(L >= epsilon)`` shows (``sigma`` far above ``sensitivity``).
+        """
+        epsilon = check_epsilon(epsilon)
+        if self._closed is not None:
+            return self._closed.delta_at(epsilon)
+        try:
+            return self._delta(epsilon.reshape(-1)).reshape(epsilon.shape)
+        except ConvergenceError:
+            if self.kind == "gaussian":
+                raise
+            coarser = [curve.delta_at(epsilon) for curve in self._coarser]
+            return np.asarray(np.minimum(*coarser))
+
+    def _delta(self, epsilon: FloatArray) -> FloatArray:
+        inside = epsilon < self.pure_epsilon()
+        delta = np.zeros_like(epsilon)
+        points = self._points(np.minimum(epsilon[inside], self._deepest))
+        delta[inside] = np.minimum(np.nextafter(np.exp(points.log_delta()) * _UP, np.inf), 1.0)
+        return delta
+
+    def epsilon_at(self, delta: float) -> float:
+        """Smallest ``epsilon`` with ``delta_at(epsilon) <= delta``, by root finding, rounded up.
+
+        Only ``delta = 0`` on unbounded spaces gives ``inf``. Includes the allowance of
+        :meth:`delta_at`: a ``delta`` under 1e-11 may need a small ``P_1(L >= epsilon)``.
+        """
+        delta = check_delta(delta)
+        if self._closed is not None:
+            return self._closed.epsilon_at(delta)
+        if delta == 0.0:
+            return self.pure_epsilon()
+        try:
+            return self._epsilon(delta)
+        except ConvergenceError:
+            if self.kind == "gaussian":
+                raise
+            return min(curve.epsilon_at(delta) for curve in self._coarser)
+
+    def _epsilon(self, delta: float) -> float:
+        """Newton's method on the log of ``delta``, kept inside a bracket."""
+        target, limit = math.log(delta), self._deepest
+
+        def excess(epsilon: float) -> tuple[float, float]:
+            try:
+                points = self._points(np.array([epsilon]))
+            except ConvergenceError:
+                if not self._closes(epsilon):
+                    raise
+                return 1.0, 0.0
+            value = float(points.log_delta()[0])
+            slope = -math.exp(min(epsilon + float(points.log_second[0]) - value, 50.0))
+            return value - target, slope
+
+        low, high = 0.0, min(0.25 * self._reach(1.0), limit)
+        epsilon = low
+        value, slope = excess(low)
+        if value <= 0.0:
+            return 0.0 if self._delta(np.zeros(1))[0] <= delta else self._above(0.0, delta)
+        while high < limit and excess(high)[0] > 0.0:
+            low, high = high, min(2.0 * high, limit)
+        if low > 0.0:
+            epsilon, (value, slope) = low, excess(low)
+        for _ in range(100):
+            step = -value / slope if slope < 0.0 else math.inf
+            gap = self.pure_epsilon() - epsilon
+            if 0.0 < gap < math.inf:  # near the largest loss delta is a power of the gap to it
+                step = -gap * math.expm1(min(max(-step / gap, -700.0), 50.0))
+            step = step if low < epsilon + step < high else 0.5 * (low + high) - epsilon
+            epsilon += step
+            if abs(step) <= 1e-13 * epsilon or high - low <= 1e-13 * high:
+                break
+            value, slope = excess(epsilon)
+            low, high = (epsilon, high) if value > 0.0 else (low, epsilon)
+        return self._above(epsilon, delta)
+
+    def _closes(self, epsilon: float) -> bool:
+        """Whether an ``epsilon`` without integrals may be passed over, as the loss ends above."""
+        return self.kind == "gaussian" and epsilon > 0.0 and self.pure_epsilon() < math.inf
+
+    def _above(self, epsilon: float, delta: float) -> float:
+        """First of a few slightly larger numbers at which ``delta_at`` is seen to suffice."""
+        limit, step = self._deepest, 1e-13 * max(epsilon, 1e-3 * self._reach(0.0))
+        while epsilon < limit:
+            try:
+                if self._delta(np.array([epsilon]))[0] <= delta:
+                    break
+            except ConvergenceError:
+                if not self._closes(epsilon):
+                    raise
+            epsilon += step
+            step *= 2.0
+        return min(epsilon, limit)
+
+    def mu(self) -> float:
+        """Upper end of :meth:`mu_bracket`."""
+        return self.mu_bracket()[1]
+
+    def mu_bracket(self) -> tuple[float, float]:
+        """Two numbers around the smallest ``mu``, mostly within 1e-5; the second one is proved.
+
+        The first one is what the curve shows at the points that were tried. The second one holds
+        for every ``epsilon``: chords between these points, and a tail bound where the privacy loss
+        is unbounded.
+        """
+        return self._mu_bracket
+
+    def pure_epsilon(self) -> float:
+        """Largest privacy loss, rounded up; ``inf`` for the Gaussian on unbounded spaces."""
+        if self.kind == "laplace":
+            return quotient_up(self.sensitivity, self.sigma)
+        if self.upper == math.inf:
+            return math.inf
+        ratio = self.sensitivity / self.sigma
+        return 0.5 * ratio * ((2.0 * self.upper - self.sensitivity) / self.sigma) * _UP
+
+    def zcdp_rho(self) -> float:
+        """``mu**2 / 2``, or what follows from the pure ``epsilon`` if that is less.
+
+        ``mu``-GDP says that two unit Gaussians at distance ``mu`` can be turned into the two laws,
+        which increases no Renyi divergence.
+        """
+        if self._closed is not None:
+            return self._closed.zcdp_rho()
+        return min(self._pure_rho(), half_square_up(self.mu()))
+
+    def _pure_rho(self) -> float:
+        """``epsilon tanh(epsilon/2)``, rounded up; docs/proofs/privacy-conversions.md."""
+        pure = self.pure_epsilon()
+        return pure * math.tanh(0.5 * pure) * _UP if pure < math.inf else math.inf
+
+    def _guarantees(self) -> tuple[Budget, ...]:
+        mu, pure = self.mu(), self.pure_epsilon()
+        gaussian: tuple[Budget, ...] = (GDP(mu),) if mu < math.inf else ()
+        return (*gaussian, PureDP(pure)) if pure < math.inf else gaussian
+
+    @property
+    def _coarser(self) -> list[PrivacyCurve]:
+        """What is proved of the Laplace law without an integral."""
+        return [PureCurve(self.pure_epsilon()), GaussianCurve(self._score_bound)]
+
+    @functools.cached_property
+    def _score_bound(self) -> float:
+        space = self.kind, self.dim, self.curvature
+        return score_bound(*space, self.sigma, self.sensitivity, self.upper)
+
+    @functools.cached_property
+    def _closed(self) -> PrivacyCurve | None:
+        """The curve in closed form, on Euclidean space and the line."""
+        if self.curvature != 0.0 or self.upper < math.inf:
+            return None
+        separation = quotient_up(self.sensitivity, self.sigma)
+        if self.kind == "gaussian":
+            return GaussianCurve(separation)
+        return LaplaceCurve(separation) if self.dim == 1 else None
+
+    @functools.cached_property
+    def _integrals(self) -> LossIntegrals:
+        unit = math.sqrt(abs(self.curvature)) if self.curvature != 0.0 else 1.0 / self.sigma
+        sign = int(math.copysign(1.0, self.curvature)) if self.curvature != 0.0 else 0
+        upper = math.pi if sign > 0 else self.upper * unit
+        return LossIntegrals(
+            self.kind, self.dim, sign, self.sigma * unit, self.sensitivity * unit, upper
+        )
+
+    def _reach(self, deviations: float) -> float:
+        """``epsilon`` that many standard deviations into the tail."""
+        growth = (self.dim - 1) * math.sqrt(max(-self.curvature, 0.0)) * self.sigma
+        ratio = self.sensitivity / self.sigma
+        return ratio * (0.5 * ratio + growth + deviations)
+
+    @property
+    def _deepest(self) -> float:
+        """An ``epsilon`` from which on ``delta`` is zero or underflows."""
+        return min(self.pure_epsilon(), self._reach(_DEEPEST))
+
+    def _points(self, epsilon: FloatArray) -> LossPoints:
+        # each point gets the smaller one of P_1(L >= epsilon) and P_1(L < epsilon), guessed here
+        law, median = self._integrals, self._reach(0.0)
+        first, complement = np.empty_like(epsilon), np.empty_like(epsilon)
+        low = epsilon < median
+        with np.errstate(divide="ignore", invalid="ignore"):
+            complement[low] = law.log_complement(epsilon[low])
+            first[low] = np.log(-np.expm1(complement[low]))
+            wrong = low & (complement > -math.log(2.0))
+            first[wrong | ~low] = law.log_first(epsilon[wrong | ~low])
+            complement[~low] = np.log(-np.expm1(first[~low]))
+            wrong = ~low & (first > -math.log(2.0))
+            complement[wrong] = law.log_complement(epsilon[wrong])
+        return LossPoints(epsilon, first, complement, law.log_second(epsilon), probability_error)
+
+    @functools.cached_property
+    def _mu_bracket(self) -> tuple[float, float]:
+        if self._closed is not None:
+            return self._closed.mu_bracket()
+        try:
+            return self._chord_bracket()
+        except ConvergenceError:
+            if self.kind == "gaussian":
+                raise
+            return 0.0, min(curve.mu() for curve in self._coarser)
+
+    def _chord_bracket(self) -> tuple[float, float]:
+        pure = self.pure_epsilon()
+        depths = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 1.6, 2.5, 4.0, 6.0, 8.0])
+        if pure < math.inf:
+            grid = np.minimum(self._reach(8.0), 0.98 * pure) * depths / 8.0
+            far = 0.98 * pure * np.array([0.25, 0.5, 0.75, 1.0])
+            grid = np.unique(np.concatenate([grid, far[far > grid[-1]]]))
+            return bracket(self._points, grid, end=pure, cap=self._score_bound)
+        tail = functools.partial(hyperbolic_tail, self._integrals)
+        grid, deepest, cap = self._reach(6.0) * depths / 8.0, self._reach(150.0), self._score_bound
+        return bracket(self._points, grid, end=math.inf, cap=cap, tail=tail, deepest=deepest)
+
+
+def _half_angle(dim: int, curvature: float, sensitivity: float) -> tuple[float, float]:
+    if not (count(dim, "dim") > 1 and real(curvature, "curvature") < 0.0):
+        raise InvalidParameterError(
+            "only negative curvature in dimension 2 or more has a floor, got curvature "
+            f"{curvature} in dimension {dim}"
+        )
+    distance = math.sqrt(-curvature) * positive(sensitivity, "sensitivity")
+    return 0.5 * (dim - 1), distance
+
+
+def gaussian_floor(dim: int, curvature: float, sensitivity: float) -> float:
+    """``mu`` at ``epsilon = 0`` that the Gaussian on hyperbolic space tends to as sigma grows.
+
+    ``2 Phi^{-1}(I_{1/(1+exp(-k sensitivity))}(h, h))`` with ``h = (dim - 1)/2``. No ``sigma``
+    makes the curve much better than this.
+
+    Parameters
+    ----------
+    dim : int
+        At least 2.
+    curvature : float
+        Negative.
+    sensitivity : float
+
+    Returns
+    -------
+    float
+    """
+    h, distance = _half_angle(dim, curvature, sensitivity)
+    share = float(scipy.special.betainc(h, h, scipy.special.expit(-distance)))
+    return -2.0 * float(scipy.special.ndtri(share))
+
+
+def delta_floor(dim: int, curvature: float, sensitivity: float, epsilon: ArrayLike) -> FloatArray:
+    """``delta`` that the Gaussian on hyperbolic space tends to as sigma grows.
+
+    ``I_x(h, h) - exp(epsilon) I_y(h, h)``, ``x = (e^D - e^t)/(2 sinh D)`` and
+    ``y = (e^-t - e^-D)/(2 sinh D)``, with ``t = epsilon/(dim - 1)`` and ``D = k sensitivity``; zero
+    from ``epsilon = (dim - 1) D`` on.
+
+    Parameters
+    ----------
+    dim, curvature, sensitivity
+        As in :func:`gaussian_floor`.
+    epsilon : array_like
+        Not negative.
+
+    Returns
+    -------
+    ndarray, shape of ``epsilon``
+    """
+    h, distance = _half_angle(dim, curvature, sensitivity)
+    t = np.minimum(check_epsilon(epsilon) / (2.0 * h), distance)
+    scale = -math.expm1(-2.0 * distance)
+    x = -np.expm1(t - distance) / scale
+    y = np.exp(-distance - t) * -np.expm1(t - distance) / scale
+    betainc = scipy.special.betainc
+    return np.asarray(np.maximum(betainc(h, h, x) - np.exp(2.0 * h * t) * betainc(h, h, y), 0.0))

@@ -1,0 +1,262 @@
+"""A safe upper bound of the smallest ``mu`` of a privacy curve that is known at single points.
+
+``delta`` is a convex function of ``exp(epsilon)``, so a chord bounds it between two points, and a
+chord that lies under the Gaussian curve of some ``mu`` proves ``mu`` there. The proof is
+docs/proofs/isotropic-curve.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from riemdp.privacy._isotropic_quadrature import LossIntegrals
+
+    FloatArray = NDArray[np.float64]
+
+#: Widths of the bracket (relative) that are aimed at, with the most points to spend on each.
+_WIDTHS = ((8e-6, 4000), (5e-10, 800))
+_ROUNDS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class LossPoints:
+    """Probabilities of the privacy loss at increasing ``epsilon``, with their relative errors.
+
+    Parameters
+    ----------
+    epsilon : ndarray, shape (n,)
+    log_first, log_complement, log_second : ndarray, shape (n,)
+        Logs of ``P_1(L >= epsilon)``, ``P_1(L < epsilon)`` and ``P_2(L >= epsilon)``.
+    """
+
+    epsilon: FloatArray
+    log_first: FloatArray
+    log_complement: FloatArray
+    log_second: FloatArray
+    error: Callable[[FloatArray], FloatArray]
+
+    def log_delta(self) -> FloatArray:
+        """Log of ``delta``, rounded up by the error of the probabilities."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            log_ratio = self.epsilon + self.log_second - self.log_first
+            allowance = self.error(self.log_first)
+            allowance = allowance + self.error(self.log_second) * np.exp(np.minimum(log_ratio, 0.0))
+            share = np.maximum(-np.expm1(np.minimum(log_ratio, 0.0)), 0.0) + allowance
+            small = self.log_first + np.log(share)
+            large = np.log1p(-np.exp(self.log_co_delta()))
+        found = np.where(self.log_first > -math.log(2.0), large, small)
+        return np.asarray(np.where(self.log_first == -np.inf, -np.inf, np.minimum(found, 0.0)))
+
+    def log_co_delta(self) -> FloatArray:
+        """Log of ``1 - delta``, rounded down, accurate where ``P_1(L < epsilon)`` is small."""
+        second = self.epsilon + self.log_second
+        return np.asarray(
+            np.logaddexp(
+                self.log_complement + np.log1p(-self.error(self.log_complement)),
+                second + np.log1p(-self.error(self.log_second)),
+            )
+        )
+
+    def exact_mu(self) -> FloatArray:
+        """``mu`` of the Gaussian pair that has the same two probabilities."""
+        high = self.log_first > -math.log(2.0)
+        first = np.where(
+            high,
+            -scipy.special.ndtri_exp(self.log_complement),
+            scipy.special.ndtri_exp(self.log_first),
+        )
+        second = scipy.special.ndtri_exp(self.log_second)
+        known = (self.log_first > -np.inf) & (self.log_second > -np.inf)
+        return np.asarray(np.subtract(first, second, out=np.zeros_like(first), where=known))
+
+    def merged(self, other: LossPoints) -> LossPoints:
+        """Both sets of points in order."""
+        order = np.argsort(np.concatenate([self.epsilon, other.epsilon]), kind="stable")
+
+        def joined(mine: FloatArray, theirs: FloatArray) -> FloatArray:
+            return np.concatenate([mine, theirs])[order]
+
+        return LossPoints(
+            joined(self.epsilon, other.epsilon),
+            joined(self.log_first, other.log_first),
+            joined(self.log_complement, other.log_complement),
+            joined(self.log_second, other.log_second),
+            self.error,
+        )
+
+
+def chord_mu(points: LossPoints) -> FloatArray:
+    """Smallest ``mu`` whose Gaussian curve lies above a line above each chord, shape (n - 1,).
+
+    A line ``p - a exp(epsilon)`` lies under the Gaussian curve of ``mu`` everywhere if
+    ``p <= Phi(Phi^{-1}(a) + mu)``. Any slope ``a`` will do; here it is that of the chord.
+    """
+    low, high = points.epsilon[:-1], points.epsilon[1:]
+    log_delta, co_delta = points.log_delta(), points.log_co_delta()
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        fall = -np.expm1(np.minimum(log_delta[1:] - log_delta[:-1], 0.0))
+        log_slope = log_delta[:-1] + np.log(fall) - high - np.log(-np.expm1(low - high))
+        ends = points.log_second[1:], points.log_second[:-1]
+        log_slope = np.clip(log_slope, np.minimum(*ends), np.maximum(*ends))
+        top = np.maximum(
+            np.logaddexp(log_delta[:-1], low + log_slope),
+            np.logaddexp(log_delta[1:], high + log_slope),
+        )
+        # 1 - p = (1 - delta) - a exp(epsilon) at the end where it is smaller
+        rest = np.minimum(
+            co_delta[:-1] + np.log(np.maximum(-np.expm1(low + log_slope - co_delta[:-1]), 0.0)),
+            co_delta[1:] + np.log(np.maximum(-np.expm1(high + log_slope - co_delta[1:]), 0.0)),
+        )
+        upper = np.where(
+            top > -math.log(2.0),
+            -scipy.special.ndtri_exp(np.minimum(rest, -1e-300)),
+            scipy.special.ndtri_exp(np.minimum(top, -1e-300)),
+        )
+        mu = upper - scipy.special.ndtri_exp(log_slope)
+    mu = np.where(top == -np.inf, 0.0, mu)
+    return np.asarray(np.where(np.isnan(mu), np.inf, mu) * (1.0 + 1e-12) + 1e-14)
+
+
+def bracket(
+    evaluate: Callable[[FloatArray], LossPoints],
+    grid: FloatArray,
+    *,
+    end: float,
+    cap: float = math.inf,
+    tail: Callable[[float, float], float] | None = None,
+    deepest: float = math.inf,
+) -> tuple[float, float]:
+    """Two numbers around the smallest ``mu``, the second one proved.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Probabilities at increasing ``epsilon``.
+    grid : ndarray
+        First points; starts with 0.
+    end : float
+        Privacy loss is never above; ``inf`` where it is unbounded.
+    cap : float, default inf
+        A ``mu`` that is proved otherwise.
+    tail : callable, optional
+        Where it is unbounded: ``tail(mu, epsilon)`` is a number not under ``mu`` that is proved
+        for all larger ``epsilon``, or ``inf``.
+    deepest : float
+        With ``tail``: the largest ``epsilon`` that may be evaluated.
+
+    Returns
+    -------
+    tuple of float
+    """
+    points = evaluate(grid)
+    lower, width = _largest(points), max(_WIDTHS[-1][0], 1.5 * _blur(points))
+    if cap <= lower * (1.0 + width):
+        return min(lower * (1.0 - 1e-9), cap), cap
+    if tail is not None:
+        candidates = np.linspace(grid[-1], deepest, 25)
+        while tail(lower * (1.0 + width), deepest) == math.inf and width < 1.0:
+            width *= 1.3
+        proved = [e for e in candidates if tail(lower * (1.0 + width), float(e)) < math.inf]
+        stop = min(proved, default=deepest)
+        beyond = candidates[(candidates > grid[-1]) & (candidates <= stop)]
+        points = points.merged(evaluate(beyond)) if beyond.size else points
+    closing = np.array([end]) if end < math.inf else np.zeros(0)
+    nothing = np.full(closing.shape, -np.inf)
+    last = LossPoints(closing, nothing, np.zeros_like(closing), nothing, points.error)
+    points = points.merged(last)
+    for aim, most in _WIDTHS:
+        points = _refined(evaluate, points, max(aim, width), most, cap)
+    lower = _largest(points)
+    upper, last_epsilon = float(np.max(chord_mu(points))), float(points.epsilon[-1])
+    if tail is not None:
+        factors = 1.0 + np.append(0.0, np.geomspace(1e-7, 1.0, 60))
+        tails = (tail(max(upper, lower) * float(factor), last_epsilon) for factor in factors)
+        upper = next((mu for mu in tails if mu < math.inf), math.inf)
+    upper = min(upper, cap)
+    return min(lower * (1.0 - 1e-9), upper), upper
+
+
+def _refined(
+    evaluate: Callable[[FloatArray], LossPoints],
+    points: LossPoints,
+    width: float,
+    most: int,
+    cap: float,
+) -> LossPoints:
+    """More points until every chord is low enough, or the points are spent."""
+    for _ in range(_ROUNDS):
+        lower, chords = _largest(points), chord_mu(points)
+        bad = np.flatnonzero(chords > lower * (1.0 + width))
+        if not bad.size or points.epsilon.size > most or cap <= lower * (1.0 + width):
+            break
+        points = points.merged(evaluate(_between(points, chords, lower, width, bad)))
+    return points
+
+
+def _blur(points: LossPoints) -> float:
+    """Relative error of the largest ``mu`` that the errors of the probabilities leave."""
+    best = int(np.argmax(points.exact_mu()))
+    log_delta = float(points.log_delta()[best])
+    return (
+        float(points.error(points.log_first)[best])
+        * 2.0
+        * math.exp(float(points.log_first[best]) - log_delta)
+    )
+
+
+def _largest(points: LossPoints) -> float:
+    return float(np.max(points.exact_mu()))
+
+
+def _between(
+    points: LossPoints, chords: FloatArray, lower: float, width: float, bad: NDArray[np.intp]
+) -> FloatArray:
+    """Points inside the intervals whose chord is too high, as many as the gap asks for.
+
+    The gap of a chord over the curve falls with the square of the length.
+    """
+    exact = points.exact_mu()
+    base = np.maximum(exact[bad], exact[bad + 1])
+    allowed = np.maximum(lower * (1.0 + width) - base, 0.3 * width * lower)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.sqrt(np.maximum(chords[bad] - base, 0.0) / allowed)
+    parts = np.where(np.isfinite(parts), parts, 0.0)
+    pieces = np.clip(np.ceil(1.1 * parts), 2, 8).astype(int)
+    low, high = points.epsilon[bad], points.epsilon[bad + 1]
+    inner = [a + (b - a) * np.arange(1, n) / n for a, b, n in zip(low, high, pieces, strict=True)]
+    return np.concatenate(inner)
+
+
+def hyperbolic_tail(law: LossIntegrals, mu: float, epsilon: float) -> float:
+    """``mu`` if the Gaussian curve of ``mu`` is proved above the one of ``law`` from there on.
+
+    Else ``inf``. Only for the Gaussian law on negative curvature.
+    """
+    base, growth = law.sensitivity / law.sigma, (law.dim - 1) * law.sigma
+    z = epsilon / base - 0.5 * base - growth
+    w = epsilon / mu - 0.5 * mu
+    if not (z > 0.0 and w > 0.0 and mu > base * (1.0 + 1e-12)):
+        return math.inf
+    # the factor 2^(1-dim) of the volume and exp(growth^2/2) are left out of both
+    log_k = math.log(law.sigma) + 0.5 * math.log(2.0 * math.pi) - law.log_mass
+    needed = log_k - math.log(z) - math.log(mu) + math.log((w + mu) ** 2 + 3.0)
+    margin = 1e-9 + 1e-14 * (z * z + w * w)
+    rises = z / base - w / mu >= 2.0 / (mu * (w + mu)) * (1.0 + 1e-9)
+    return mu if rises and 0.5 * (z * z - w * w) >= needed + margin else math.inf
+
+
+def probability_error(log_probability: FloatArray) -> FloatArray:
+    """Relative error allowed for: quadrature, and rounding of a large exponent."""
+    return PROBABILITY_ERROR + 1e-14 * np.maximum(-log_probability, 0.0).clip(max=1e6)

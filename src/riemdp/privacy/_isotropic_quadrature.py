@@ -1,0 +1,406 @@
+"""One-dimensional integrals behind the privacy curves on spaces of constant curvature.
+
+``L`` is the log-likelihood ratio of two isotropic laws at distance ``sensitivity``. Conditionally
+on the distance ``r`` to the first footpoint, ``L >= epsilon`` is a cap of the sphere of directions,
+so its probability is one integral over ``r``. Formulas and proofs: docs/proofs/isotropic-curve.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import scipy
+
+from riemdp._errors import ConvergenceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+    Integrand = Callable[[FloatArray, FloatArray], FloatArray]
+    Rows = NDArray[np.intp]
+
+#: Relative error of every probability that results allow for.
+PROBABILITY_ERROR = 1e-11
+#: Largest relative difference of the two quadrature rules.
+_AGREEMENT = 6e-12
+#: Added to it, times the log of the integral: rounding of a large exponent.
+_ROUNDING = 8e-15
+_COARSE_NODES = 24
+#: Nodes of the two rules that are compared; the next pair where one does not agree.
+_RULES = ((56, 42), (88, 72), (144, 108))
+#: Nodes per panel of the last resort, for integrands of several scales.
+_PANEL_RULE = (64, 48)
+#: Logarithm of what is cut off, relative to the largest value, once the peak is known.
+_DEPTH = 70.0
+#: Panels shrink by this factor towards both ends.
+_PANEL_FACTOR, _PANELS = 6.0, 12
+#: Privacy parameters handled at once, so that their nodes stay in the processor's cache.
+_CHUNK = 64
+
+
+@dataclass(frozen=True)
+class LossIntegrals:
+    """Probabilities of the privacy loss, in units in which the curvature is -1, 0 or 1.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    dim : int
+    sign : int
+        Sign of the curvature; 0 in dimension one.
+    sigma, sensitivity : float
+        Scale, and distance of the footpoints.
+    upper : float
+        Largest distance from a footpoint: pi on spheres, half the length of a circle, or ``inf``.
+    """
+
+    kind: Literal["laplace", "gaussian"]
+    dim: int
+    sign: int
+    sigma: float
+    sensitivity: float
+    upper: float = math.inf
+
+    def log_first(self, epsilon: FloatArray) -> FloatArray:
+        """``log P_1(L >= epsilon)`` for each ``epsilon`` (one axis), of any sign."""
+        return self._chunked(self._log_first, epsilon)
+
+    def log_complement(self, epsilon: FloatArray) -> FloatArray:
+        """``log P_1(L < epsilon)``, accurate where it is small."""
+        return self._chunked(self._log_complement, epsilon)
+
+    def log_second(self, epsilon: FloatArray) -> FloatArray:
+        """``log P_2(L >= epsilon)``, by the isometry that swaps the two footpoints."""
+        return self.log_complement(-epsilon)
+
+    @functools.cached_property
+    def log_mass(self) -> float:
+        """Log of the integral of the radial density as used here (see :meth:`log_density`)."""
+        log_mass = float(self._log_radial(np.zeros(1), np.full(1, self.upper))[0])
+        if log_mass == -math.inf:  # all of it lies nearer to the footpoint than any node
+            raise self._unsettled()
+        return log_mass
+
+    @functools.cached_property
+    def log_mean(self) -> float:
+        """Log of the mean distance from the footpoint."""
+
+        def log_integrand(t: FloatArray, top: FloatArray) -> FloatArray:
+            return np.asarray(self.log_density(t, top) + np.log(t))
+
+        low, high = np.zeros(1), np.full(1, self.upper)
+        return float(self._log_integral(low, high, lambda _: log_integrand)[0]) - self.log_mass
+
+    @staticmethod
+    def _chunked(function: Callable[[FloatArray], FloatArray], epsilon: FloatArray) -> FloatArray:
+        parts = [function(epsilon[i : i + _CHUNK]) for i in range(0, epsilon.size, _CHUNK)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _log_first(self, epsilon: FloatArray) -> FloatArray:
+        caps, near, _ = self._caps(epsilon, complement=False)
+        inner = self._log_radial(np.zeros_like(near), np.maximum(-near, 0.0))
+        return np.minimum(np.logaddexp(caps, inner) - self.log_mass, 0.0)
+
+    def _log_complement(self, epsilon: FloatArray) -> FloatArray:
+        caps, near, far = self._caps(epsilon, complement=True)
+        inner = self._log_radial(np.zeros_like(near), np.maximum(near, 0.0))
+        total = np.logaddexp(caps, inner)
+        if self.upper < math.inf:
+            top = np.full_like(far, self.upper)
+            total = np.logaddexp(total, self._log_radial(np.minimum(far, self.upper), top))
+        return np.minimum(total - self.log_mass, 0.0)
+
+    def _caps(
+        self, epsilon: FloatArray, *, complement: bool
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Log of the integral over the radii whose cap is proper, and the two ends of these."""
+        near, far, rest = self._ends(epsilon)
+        low = np.abs(near)
+        result = np.full(epsilon.shape, -np.inf)
+        full = low < far
+        if full.any():
+            mid, start, top = (values[full][:, None] for values in (epsilon, near, rest))
+
+            def build(rows: Rows) -> Integrand:
+                return _Cap(self, mid[rows], start[rows], top[rows], complement).log_integrand
+
+            result[full] = self._log_integral(low[full], far[full], build)
+        return result, near, far
+
+    def _ends(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Signed inner end, outer end, and ``upper`` minus the outer end."""
+        delta, sigma = self.sensitivity, self.sigma
+        if self.kind == "laplace":
+            near = -0.5 * (delta - sigma * epsilon)
+            rest = 0.5 * (delta + sigma * epsilon)
+        else:
+            near = sigma * (sigma * epsilon / delta) - 0.5 * delta
+            turn = 2.0 * self.upper - delta  # inf on unbounded spaces
+            rest = 0.5 * delta + sigma * (sigma * epsilon / turn)
+        return near, self.upper - rest, rest
+
+    def _log_radial(self, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Log of the integral of the radial density over each ``(low, high)``."""
+        result = np.full(low.shape, -np.inf)
+        full = low < high
+        if full.any():
+            low, high = low[full], high[full]
+            rest = self.upper - high if self.upper < math.inf else np.zeros_like(high)
+
+            def build(rows: Rows) -> Integrand:
+                inner, outer = low[rows, None], rest[rows, None]
+                return lambda t, top: self.log_density(inner + t, outer + top)
+
+            result[full] = self._log_integral(low, high, build)
+        return result
+
+    def log_density(self, r: FloatArray, rest: FloatArray) -> FloatArray:
+        """``(dim - 1) log s(r) - U(r)``; ``rest`` is ``upper - r``.
+
+        On negative curvature ``(dim - 1) r`` is completed to a square, up to a constant, which
+        keeps the digits of a large ``r``.
+        """
+        power = self.dim - 1
+        if self.sign < 0:
+            volume = power * np.log(-np.expm1(-2.0 * r))
+            if self.kind == "laplace":
+                return np.asarray(volume - r * (1.0 / self.sigma - power))
+            return np.asarray(volume - 0.5 * (r / self.sigma - power * self.sigma) ** 2)
+        ratio = r / self.sigma
+        potential = ratio if self.kind == "laplace" else 0.5 * ratio * ratio
+        if power == 0:
+            return -potential
+        radius = np.sin(np.minimum(r, rest)) if self.sign > 0 else r
+        return np.asarray(power * np.log(radius) - potential)
+
+    def _log_integral(
+        self, low: FloatArray, high: FloatArray, build: Callable[[Rows], Integrand]
+    ) -> FloatArray:
+        """Log of the integral over each ``(low, high)``, none of them empty; both rules compared.
+
+        ``build(rows)`` gives the integrand of these intervals, a function of the distances to the
+        lower and to the upper end.
+        """
+        log_integrand = build(np.arange(low.size))
+        span = np.where(np.isinf(high), 8.0 * self.sigma, high - low)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # a coarse grid misses much of the peak in high dimension, so trim twice
+            depth = 42.0 + 2.5 * (self.dim - 1)
+            if np.isinf(high).any():
+                span = self._reach(low, span, depth, log_integrand)
+            first, last = np.zeros_like(span), np.zeros_like(span)
+            for each in (depth, _DEPTH) if depth > _DEPTH else (depth,):
+                first, last = _trimmed(first, last, span, each, log_integrand)
+            result, agree = _compared(_RULES[0], (first, last, span), log_integrand, _apply)
+            finer = [(rule, _apply) for rule in _RULES[1:]]
+            for rule, apply in [*finer, (_PANEL_RULE, _apply_panels)]:
+                rows = np.flatnonzero(~agree)
+                if not rows.size:
+                    break
+                part = first[rows], last[rows], span[rows]
+                result[rows], agree[rows] = _compared(rule, part, build(rows), apply)
+        if not agree.all():
+            raise self._unsettled()
+        return result
+
+    def _unsettled(self) -> ConvergenceError:
+        return ConvergenceError(
+            "the integrals of the privacy curve did not settle in double precision "
+            f"(dim = {self.dim}, sigma = {self.sigma:.4g} and sensitivity = "
+            f"{self.sensitivity:.4g} in units of the curvature radius, or of sigma on flat "
+            "space); use a lower dimension, or a sigma closer to the sensitivity"
+        )
+
+    def _reach(
+        self, low: FloatArray, span: FloatArray, depth: float, log_integrand: Integrand
+    ) -> FloatArray:
+        """Lengths of the infinite intervals beyond which nothing counts.
+
+        Every integrand is at most the radial density, which is log-concave.
+        """
+        points, rest, _ = _rule(_COARSE_NODES)
+        for _ in range(80):
+            values = log_integrand(span[:, None] * points, span[:, None] * rest)
+            end = self.log_density(low + span, np.zeros_like(span))
+            short = ~(end < np.max(values, axis=1) - depth)
+            if not short.any():
+                return span
+            span = np.where(short, 2.0 * span, span)
+        raise ConvergenceError("the radial law has too long a tail; use a smaller sigma")
+
+
+@dataclass(frozen=True, eq=False)
+class _Cap:
+    """The integrand over radii: radial density times the probability of the cap."""
+
+    law: LossIntegrals
+    epsilon: FloatArray
+    near: FloatArray
+    rest: FloatArray
+    complement: bool
+
+    def log_integrand(self, t: FloatArray, top: FloatArray) -> FloatArray:
+        """At distances ``t`` from the inner and ``top`` from the outer end."""
+        law = self.law
+        r = np.abs(self.near) + t
+        density = law.log_density(r, self.rest + top)
+        if law.dim == 1:  # two directions, one of them in the cap
+            return density - math.log(2.0)
+        log_x, log_y = self._log_shares(r, t, top)
+        if self.complement:
+            log_x, log_y = log_y, log_x
+        log_tail = _log_beta(0.5 * (law.dim - 1), np.minimum(log_x, log_y), log_x + log_y)
+        other = np.log1p(-np.exp(log_tail))
+        return np.asarray(density + np.where(log_x <= log_y, log_tail, other))
+
+    def _log_shares(
+        self, r: FloatArray, t: FloatArray, top: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Compute the logs of ``x`` and ``1 - x``, none of them by a subtraction of near equals."""
+        law, delta = self.law, self.law.sensitivity
+        outward = np.where(self.near >= 0.0, t, r - self.near)  # r - near
+        inward = np.where(self.near >= 0.0, r + self.near, t)  # r + near
+        if law.sign == 0 and law.kind == "gaussian":
+            return np.log(outward / (2.0 * r)), np.log(inward / (2.0 * r))
+        if law.kind == "laplace":
+            excess = law.sigma * self.epsilon
+            u1, u2 = r + 0.5 * (delta + excess), 0.5 * (delta - excess)
+            v1, v2 = inward, 0.5 * (delta + excess)
+            beyond = top
+        else:
+            rho = np.sqrt((r - delta) ** 2 + 2.0 * delta * inward)
+            excess = 2.0 * law.sigma * (law.sigma * self.epsilon) / (rho + r)
+            u1 = 0.5 * (r + delta + rho)
+            u2 = 0.5 * delta * outward / u1
+            v1 = np.maximum(0.5 * (rho + np.abs(r - delta)), 1e-300)
+            v2 = 0.5 * delta * inward / v1
+            turn = 2.0 * law.upper - delta
+            beyond = turn * top / (turn - r + rho) if law.sign > 0 else top  # upper - u1
+        if law.sign == 0:
+            return np.log(u1 * u2 / (r * delta)), np.log(v1 * v2 / (r * delta))
+        if law.sign > 0:
+            scale = np.sin(np.minimum(r, self.rest + top)) * math.sin(delta)
+            first = np.sin(np.minimum(u1, beyond)) * np.sin(u2)
+            second = np.sin(v1) * np.sin(v2)
+            return np.log(first / scale), np.log(second / scale)
+        scale = np.expm1(-2.0 * r) * math.expm1(-2.0 * delta)
+        first = np.expm1(-2.0 * u1) * np.expm1(-2.0 * u2)
+        second = np.expm1(-2.0 * v1) * np.expm1(-2.0 * v2)
+        return np.log(first / scale), np.log(second / scale) + (excess - delta)
+
+
+def _trimmed(
+    first: FloatArray, last: FloatArray, span: FloatArray, depth: float, log_integrand: Integrand
+) -> tuple[FloatArray, FloatArray]:
+    """Offsets from the lower and the upper end between which the integrand counts."""
+    points, rest, _ = _rule(_COARSE_NODES)
+    rows = np.arange(span.size)
+    for _ in range(12):
+        width = (span - first - last)[:, None]
+        t, top = first[:, None] + width * points, last[:, None] + width * rest
+        values = log_integrand(t, top)
+        kept = values >= np.max(values, axis=1, keepdims=True) - depth
+        start = np.argmax(kept, axis=1) - 1
+        stop = _COARSE_NODES - np.argmax(kept[:, ::-1], axis=1)
+        first = np.where(start >= 0, t[rows, start], first)
+        last = np.where(stop < _COARSE_NODES, top[rows, np.minimum(stop, _COARSE_NODES - 1)], last)
+        if np.all(span - first - last >= 0.5 * width[:, 0]):
+            break
+    return first, last
+
+
+def _apply(
+    nodes: int, first: FloatArray, last: FloatArray, span: FloatArray, log_integrand: Integrand
+) -> FloatArray:
+    points, rest, weights = _rule(nodes)
+    width = (span - first - last)[:, None]
+    values = log_integrand(first[:, None] + width * points, last[:, None] + width * rest)
+    peak = np.max(values, axis=1)
+    shifted = np.exp(values - np.where(peak > -np.inf, peak, 0.0)[:, None])
+    return np.asarray(peak + np.log(width[:, 0] * (shifted @ weights)))
+
+
+def _apply_panels(
+    nodes: int, first: FloatArray, last: FloatArray, span: FloatArray, log_integrand: Integrand
+) -> FloatArray:
+    """Apply a rule to panels that shrink geometrically towards both ends."""
+    steps = 0.5 * _PANEL_FACTOR ** -np.arange(float(_PANELS))
+    low, high = np.append(0.0, steps[:0:-1]), steps[::-1]
+    width = (span - first - last)[:, None]
+    parts = [
+        _apply(nodes, first + width[:, 0] * i, last + width[:, 0] * (1.0 - j), span, log_integrand)
+        for i, j in [*zip(low, high, strict=True), *zip(1.0 - high, 1.0 - low, strict=True)]
+    ]
+    return np.asarray(np.logaddexp.reduce(parts, axis=0))
+
+
+def _compared(
+    rule: tuple[int, int],
+    interval: tuple[FloatArray, FloatArray, FloatArray],
+    log_integrand: Integrand,
+    apply: Callable[[int, FloatArray, FloatArray, FloatArray, Integrand], FloatArray],
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Apply two rules; the finer result, and where the coarser one agrees with it."""
+    fine, check = (apply(nodes, *interval, log_integrand) for nodes in rule)
+    near = np.abs(fine - check) <= _AGREEMENT + _ROUNDING * np.abs(fine)
+    return fine, near | ((fine == check) & (fine == -np.inf))
+
+
+@functools.cache
+def _rule(nodes: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Nodes on (0, 1), distances from 1, weights; in an angle, as the ends have square roots."""
+    legendre, weights = np.polynomial.legendre.leggauss(nodes)
+    angle = 0.5 * math.pi * (legendre + 1.0)
+    points, rest = np.sin(0.5 * angle) ** 2, np.cos(0.5 * angle) ** 2
+    return points, rest, 0.25 * math.pi * weights * np.sin(angle)
+
+
+def _log_beta(h: float, log_x: FloatArray, log_product: FloatArray) -> FloatArray:
+    """``log I_x(h, h)`` for ``x <= 1/2`` (a little more is allowed), given ``log x(1-x)`` too."""
+    if h == 1.0:
+        return log_x
+    coefficients = _beta_table(h)
+    u = 4.0 * np.exp(log_x) - 1.0
+    value = np.full_like(u, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value *= u
+        value += coefficient
+    value += h * log_product
+    return value
+
+
+@functools.cache
+def _beta_table(h: float) -> tuple[float, ...]:
+    """Power series in ``4x - 1`` of ``log(I_x(h, h) / (x(1-x))^h)`` on [0, 1/2].
+
+    Interpolated at Chebyshev nodes; the values are series of positive terms,
+    ``I_x(h, h) = (x(1-x))^h / (h B(h, h)) sum_n (2h)_n/(h+1)_n x^n``.
+    """
+
+    def values(u: FloatArray) -> FloatArray:
+        x = 0.25 * (u + 1.0)
+        term, total = np.ones_like(x), np.ones_like(x)
+        for n in range(100 + int(32.0 * math.sqrt(h))):
+            term = term * x * ((2.0 * h + n) / (h + 1.0 + n))
+            total += term
+        return np.asarray(np.log(total))
+
+    chebyshev = np.polynomial.chebyshev
+    interpolant: Any = chebyshev.chebinterpolate(values, 32 if h > 12.0 else 28)
+    series = chebyshev.cheb2poly(interpolant)
+    between = np.linspace(-1.0, 1.0, 101)
+    error = np.max(np.abs(np.polynomial.polynomial.polyval(between, series) - values(between)))
+    series[0] -= math.log(h) + float(scipy.special.betaln(h, h))
+    if error > 1e-12:
+        raise ConvergenceError(
+            f"no privacy curve is available in dimension {2.0 * h + 1.0:g}: the incomplete beta "
+            "function is not accurate enough; use a lower dimension"
+        )
+    return tuple(float(c) for c in series)

@@ -1,0 +1,116 @@
+import math
+
+import numpy as np
+import pytest
+import scipy
+
+from riemdp.privacy import LaplaceCurve
+from riemdp.privacy._isotropic_mu import LossPoints, bracket, chord_mu, hyperbolic_tail
+from riemdp.privacy._isotropic_quadrature import LossIntegrals
+
+ERROR = 1e-11
+
+
+def no_error(log_probability):
+    return np.full_like(log_probability, ERROR)
+
+
+def gaussian_points(mu, error=no_error):
+    def evaluate(epsilon):
+        z = epsilon / mu - 0.5 * mu
+        cdf = scipy.special.log_ndtr
+        return LossPoints(epsilon, cdf(-z), cdf(z), cdf(-z - mu), error)
+
+    return evaluate
+
+
+def laplace_points(separation):
+    """Two Laplace laws on the line."""
+
+    def evaluate(epsilon):
+        half = 0.5 * (separation - epsilon)  # the first half of the event, from its location on
+        first = 1.0 - 0.5 * np.exp(-half)
+        second = 0.5 * np.exp(-0.5 * (separation + epsilon))
+        logs = np.log(np.array([first, 1.0 - first, second]))
+        return LossPoints(epsilon, *logs, no_error)
+
+    return evaluate
+
+
+@pytest.mark.parametrize("mu", [0.1, 1.0, 6.0])
+def test_chords_of_a_gaussian_curve_lie_just_above_it(mu):
+    epsilon = np.linspace(0.0, 0.5 * mu * mu + 5.0 * mu, 40)
+    wide = chord_mu(gaussian_points(mu)(epsilon))
+    assert np.all(wide >= mu)
+    assert 1.0 + 1e-5 < wide[0] / mu < 1.01
+    halved = chord_mu(gaussian_points(mu)(np.linspace(0.0, epsilon[-1], 79)))
+    assert (halved[0] - mu) / (wide[0] - mu) == pytest.approx(0.25, rel=0.02)
+
+
+@pytest.mark.parametrize("separation", [0.1, 1.0, 4.0])
+def test_bracket_of_the_laplace_law(separation):
+    grid = np.linspace(0.0, 0.98 * separation, 9)
+    lower, upper = bracket(laplace_points(separation), grid, end=separation)
+    exact = LaplaceCurve(separation).mu()
+    assert lower <= exact <= upper <= lower * (1.0 + 1e-5)
+    assert upper == pytest.approx(exact, rel=3e-9)
+
+
+def test_a_proved_cap_ends_the_search():
+    calls = []
+
+    def evaluate(epsilon):
+        calls.append(epsilon.size)
+        return gaussian_points(2.0)(epsilon)
+
+    grid = np.linspace(0.0, 10.0, 9)
+    assert bracket(evaluate, grid, end=math.inf, cap=2.0 * (1.0 + 1e-10))[1] == 2.0 * (1.0 + 1e-10)
+    assert len(calls) == 1
+
+
+def test_an_unbounded_loss_needs_its_tail():
+    grid = np.linspace(0.0, 10.0, 9)
+    refused = bracket(
+        gaussian_points(2.0), grid, end=math.inf, tail=lambda *_: math.inf, deepest=30.0
+    )
+    assert refused[1] == math.inf
+    proved = bracket(gaussian_points(2.0), grid, end=math.inf, tail=lambda mu, _: mu, deepest=30.0)
+    assert 2.0 <= proved[1] <= 2.0 * (1.0 + 1e-5)
+
+
+def test_hyperbolic_tail_holds_and_is_refused_under_the_flat_mu():
+    law = LossIntegrals("gaussian", 3, -1, 0.5, 1.0)
+    mu, start = 2.2, 30.0  # the exact one is about 2.15
+    assert hyperbolic_tail(law, mu, start) == mu
+    assert hyperbolic_tail(law, 2.0, start) == math.inf
+    assert hyperbolic_tail(law, mu, 3.0) == math.inf
+    epsilon = np.linspace(start, 60.0, 40)
+    first, second = law.log_first(epsilon), law.log_second(epsilon)
+    log_delta = first + np.log(-np.expm1(epsilon + second - first))
+    normal = gaussian_points(mu)(epsilon)
+    log_normal = normal.log_first + np.log(
+        -np.expm1(epsilon + normal.log_second - normal.log_first)
+    )
+    assert np.all(log_delta < log_normal)
+    smaller = gaussian_points(2.0)(epsilon)  # negative control
+    assert np.any(log_delta > smaller.log_first)
+
+
+def test_errors_of_the_probabilities_widen_the_bracket():
+    def large(log_probability):
+        return np.full_like(log_probability, 1e-4)
+
+    grid = np.linspace(0.0, 10.0, 9)
+    options = {"end": math.inf, "tail": lambda mu, _: mu, "deepest": 30.0}
+    _, upper = bracket(gaussian_points(2.0, large), grid, **options)
+    assert 2.0 * (1.0 + 1e-5) < upper < 2.0 * (1.0 + 1e-2)
+
+
+def test_no_mass_beyond_the_end():
+    points = gaussian_points(1.0)(np.array([0.0, 1.0]))
+    nothing = np.full(1, -np.inf)
+    end = LossPoints(np.array([2.0]), nothing, np.zeros(1), nothing, no_error)
+    joined = points.merged(end)
+    assert joined.log_delta()[-1] == -np.inf
+    assert joined.exact_mu()[-1] == 0.0
+    assert np.isfinite(chord_mu(joined)).all()
