@@ -13,7 +13,14 @@ from riemdp import (
     TangentLaplace,
 )
 from riemdp import _errors as errors
-from riemdp.privacy import GDP, LaplaceCurve, PureCurve, PureDP, gaussian_delta
+from riemdp.privacy import (
+    GDP,
+    IsotropicCurve,
+    LaplaceCurve,
+    PureCurve,
+    PureDP,
+    gaussian_delta,
+)
 
 
 @pytest.mark.parametrize("separation", [1e-3, 0.3, 1.0, 4.0])
@@ -101,7 +108,11 @@ def test_mechanisms_on_a_line_have_this_curve():
     assert TangentLaplace(line, 2.0).privacy(1.0) == LaplaceCurve(0.5)
     assert RiemannianLaplace(line, 2.0).privacy(1.0) == LaplaceCurve(0.5)
     for other in (Euclidean(2), SPDLogEuclidean(2)):
-        assert TangentLaplace(other, 2.0).privacy(1.0) == PureCurve(0.5)
-        assert RiemannianLaplace(other, 2.0).privacy(1.0) == PureCurve(0.5)
+        own = IsotropicCurve("laplace", other.dim, 0.0, 2.0, 1.0)
+        assert TangentLaplace(other, 2.0).privacy(1.0) == own
+        assert RiemannianLaplace(other, 2.0).privacy(1.0) == own
+    wide = Euclidean(65)
+    assert TangentLaplace(wide, 2.0).privacy(1.0) == PureCurve(0.5)
+    assert RiemannianLaplace(wide, 2.0).privacy(1.0) == PureCurve(0.5)
     restricted = RiemannianLaplace(line, 2.0, ball=Ball(line, np.zeros(1), 1.0))
     assert restricted.privacy(1.0) == PureCurve(1.0)

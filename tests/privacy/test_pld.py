@@ -1,3 +1,4 @@
+import functools
 import itertools
 import math
 import time
@@ -7,7 +8,9 @@ import pytest
 import scipy.integrate
 import scipy.stats
 
+from riemdp import Hyperbolic
 from riemdp import _errors as errors
+from riemdp.noise import IsotropicLaw
 from riemdp.privacy import (
     GDP,
     RDP,
@@ -26,6 +29,7 @@ from riemdp.privacy import (
     gaussian_epsilon,
 )
 from riemdp.privacy._curve import PrivacyCurve
+from riemdp.privacy._isotropic_curve import IsotropicCurve
 from riemdp.privacy._pld import LossTable, composed_losses
 
 pytest.importorskip("dp_accounting")
@@ -281,3 +285,159 @@ def test_more_releases_than_memory_holds_fall_back_to_closed_bounds(n):
         1 + 1e-9
     )
     assert epsilon <= n
+
+
+@functools.cache
+def loss_masses(space, step):
+    """Law of the privacy loss on a grid of cells, by dense quadrature over the radius.
+
+    The angle is solved for in the law of cosines, and the share of directions beyond it is one of
+    dimension 2 or 3: an arc or a linear function. Nothing of the library is used.
+    """
+    kind, dim, curvature, sigma, distance = space
+
+    def potential(r):
+        return r / sigma if kind == "laplace" else 0.5 * (r / sigma) ** 2
+
+    def inverse(u):
+        return sigma * u if kind == "laplace" else sigma * np.sqrt(2.0 * np.maximum(u, 0.0))
+
+    if curvature > 0.0:
+        end = math.pi
+    else:
+        end = 40.0 / (1.0 / sigma - dim + 1.0) if kind == "laplace" else distance + 12.0 * sigma
+    if kind == "laplace":
+        top = distance / sigma
+    else:
+        far = 2.0 * math.pi - distance if curvature > 0.0 else 2.0 * end
+        top = distance * far / (2.0 * sigma**2)
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    pieces = end * np.linspace(0.0, 1.0, 91) ** 2  # the law is wide, its kinks are near 0
+    size = math.ceil(top / step) + 1
+    edges = step * np.arange(-size, size + 1)
+    above = np.zeros_like(edges)
+    mass = 0.0
+    for start, stop in itertools.pairwise(pieces):
+        r = start + 0.5 * (stop - start) * (nodes + 1.0)
+        area = np.sin(r) if curvature > 0.0 else np.sinh(r)
+        density = 0.5 * (stop - start) * weights * area ** (dim - 1) * np.exp(-potential(r))
+        mass += density.sum()
+        other = inverse(potential(r) + edges[:, None])
+        if curvature > 0.0:
+            flat = np.cos(np.minimum(other, math.pi)) - np.cos(r) * math.cos(distance)
+            cosine = flat / (np.sin(r) * math.sin(distance))
+        else:
+            flat = np.cosh(r) * math.cosh(distance) - np.cosh(np.minimum(other, 300.0))
+            cosine = flat / (np.sinh(r) * math.sinh(distance))
+        cosine = np.clip(cosine, -1.0, 1.0)
+        # no distance is below a negative loss that the radius cannot have, none above pi
+        cosine = np.where(potential(r) + edges[:, None] < 0.0, 1.0, cosine)
+        if curvature > 0.0:
+            cosine = np.where(other > math.pi, -1.0, cosine)
+        share = 1.0 - np.arccos(cosine) / math.pi if dim == 2 else 0.5 * (1.0 + cosine)
+        above += share @ density
+    above /= mass
+    above[-1] = 0.0
+    masses = -np.diff(np.append(above, 0.0))[:-1]
+    masses[0] += 1.0 - above[0]
+    return edges[:-1] + 0.5 * step, masses
+
+
+def convolved_delta(losses, masses, times, epsilon):
+    """``delta`` of several releases, the masses on the losses given (equally spaced)."""
+    step = losses[1] - losses[0]
+    law = masses
+    for _ in range(times - 1):
+        law = np.convolve(law, masses)
+    sums = times * losses[0] + step * np.arange(len(law))
+    return np.array([law @ np.maximum(-np.expm1(np.minimum(e - sums, 0.0)), 0.0) for e in epsilon])
+
+
+@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize(
+    "space",
+    [
+        ("gaussian", 2, 1.0, 1.0, 1.0),
+        ("gaussian", 3, 1.0, 0.6, 0.5),
+        ("gaussian", 2, -1.0, 1.0, 1.0),
+        ("gaussian", 3, -1.0, 0.8, 0.5),
+        ("laplace", 3, 1.0, 0.5, 1.0),
+        ("laplace", 3, -1.0, 0.3, 0.5),
+    ],
+    ids=str,
+)
+def test_isotropic_curves_against_convolved_exact_losses(space, times):
+    step = 2.0**-9
+    losses, masses = loss_masses(space, step)
+    curve = IsotropicCurve(*space)
+    epsilon = np.linspace(0.0, 0.7, 8) * min(times * curve.pure_epsilon(), 8.0)
+    bound = composed_losses([(curve, times)]).delta_at(epsilon)
+    # masses in the middle of their cells: right up to the square of the step
+    exact = convolved_delta(losses, masses, times, epsilon)
+    assert np.all(bound >= exact * (1.0 - 1e-5) - 1e-10)
+    assert np.all(bound <= exact * (1.0 + 2e-5) + 1e-9)
+    # the control: rounding every loss down instead is optimistic, and seen
+    optimistic = convolved_delta(losses - 0.5 * step, masses, times, epsilon)
+    assert np.all(bound >= optimistic)
+    assert np.any(optimistic < exact * (1.0 - 1e-5) - 1e-10)
+
+
+def test_published_composition_on_the_sphere():
+    curve = IsotropicCurve("gaussian", 2, 1.0, 1.0, 1.0)
+    start = time.process_time()
+    found = [curve.self_compose(n).epsilon_at(1e-6) for n in (1, 10, 100)]
+    assert time.process_time() - start < 9.0  # about 0.5 s
+    assert found == pytest.approx([2.587, 14.323, 70.27], rel=2e-4)
+    # less than through mu, and no less than the sum's own law, by independent draws of the loss
+    through = [gaussian_epsilon(curve.mu() * math.sqrt(n), 1e-6) for n in (1, 10, 100)]
+    assert through == pytest.approx([3.918, 15.179, 72.13], rel=2e-4)
+    assert np.all(np.array(found) < through)
+
+
+@pytest.mark.parametrize("times", [1, 10, 40])
+def test_isotropic_compositions_against_draws(times):
+    manifold = Hyperbolic(3)
+    one, other = (manifold.exp(manifold.origin, x * np.eye(4)[1]) for x in (0.0, 0.5))
+    law = IsotropicLaw(kind="gaussian", manifold=manifold, sigma=0.8)
+    points = law.sample(one, (50_000, times), np.random.default_rng(8))
+    loss = np.sum(law.log_density(points, one) - law.log_density(points, other), axis=1)
+    curve = IsotropicCurve("gaussian", 3, -1.0, 0.8, 0.5).self_compose(times)
+    for epsilon in np.array([0.2, 1.0]) * math.sqrt(times):
+        gain = np.maximum(-np.expm1(epsilon - loss), 0.0)
+        error = float(np.std(gain)) / math.sqrt(len(gain))
+        delta = float(curve.delta_at(epsilon))
+        assert abs(delta - np.mean(gain)) < 4.5 * error
+        assert abs(0.9 * delta - np.mean(gain)) > 4.5 * error  # the control
+
+
+def test_isotropic_curves_in_a_mixture():
+    isotropic = [
+        IsotropicCurve("gaussian", 2, 1.0, 1.0, 0.5),
+        IsotropicCurve("laplace", 3, -1.0, 0.3, 0.1),
+        IsotropicCurve("gaussian", 9, -1.0, 0.5, 0.2),
+    ]
+    others = [GaussianCurve(0.4), PureCurve(0.3), LaplaceCurve(0.2)]
+    curve = isotropic[0].compose(*isotropic[1:], *others)
+    alone = [part.epsilon_at(1e-5) for part in isotropic + others]
+    through_mu = math.sqrt(sum(part.mu() ** 2 for part in isotropic + others))
+    assert max(alone) < curve.epsilon_at(1e-5) < gaussian_epsilon(through_mu, 1e-5)
+
+
+def test_flat_isotropic_curves_compose_in_closed_form():
+    curve = IsotropicCurve("gaussian", 4, 0.0, 2.0, 1.0)
+    four = curve.self_compose(4)
+    assert isinstance(four, GaussianCurve)
+    assert 1.0 <= four.separation <= 1.0 + 1e-14
+    line = IsotropicCurve("laplace", 1, 0.0, 2.0, 1.0)
+    assert line.compose(line).parts == ((LaplaceCurve(0.5), 2),)
+
+
+def test_a_grid_point_just_under_the_largest_loss():
+    largest = 1.0 + 1e-12
+    sigma = math.sqrt(0.5 * (2.0 * math.pi - 1.0) / largest)
+    curve = IsotropicCurve("gaussian", 2, 1.0, sigma, 1.0)
+    assert 1.0 < curve.pure_epsilon() < 1.0 + 1e-11
+    twice = curve.self_compose(2)
+    # as for a scale at which no grid point comes near the end
+    near = IsotropicCurve("gaussian", 2, 1.0, sigma * (1.0 + 1e-6), 1.0).self_compose(2)
+    assert twice.epsilon_at(1e-6) == pytest.approx(near.epsilon_at(1e-6), rel=1e-4)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.privacy._curve import PureCurve
+from riemdp.privacy._isotropic_curve import IsotropicCurve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,14 +28,17 @@ _DELTA_ERROR = 4e-12
 _ROUNDING = 1e-14
 #: A larger loss counts as infinite; its exponential is still a float.
 _LARGEST_LOSS = 600.0
+#: Points at which a curve is evaluated whose ``delta`` is an integral, at most.
+_MOST_INTEGRALS = 2**13
 
 
 def largest_loss(curve: PrivacyCurve, tail: float) -> float:
     """``epsilon`` from which on the curve loses less than ``tail`` more."""
     pure = curve.pure_epsilon()
-    if pure <= _LARGEST_LOSS or isinstance(curve, PureCurve):
+    if isinstance(curve, PureCurve):
         return pure
-    losses = np.geomspace(1e-9, _LARGEST_LOSS, 400)
+    end = min(pure, _LARGEST_LOSS)
+    losses = np.geomspace(1e-12 * end, end, 400)
     deltas = curve.delta_at(losses)
     return float(losses[np.argmax(deltas - deltas[-1] <= tail)])
 
@@ -59,8 +63,14 @@ def dominating_masses(curve: PrivacyCurve, step: float, largest: float) -> tuple
     if isinstance(curve, PureCurve):
         return _randomised_response(curve.epsilon, step)
     size = max(1, math.ceil(largest / step))
-    losses = step * np.arange(size + 1)
-    deltas = np.minimum(curve.delta_at(losses) * (1.0 + _DELTA_ERROR), 1.0)
+    if isinstance(curve, IsotropicCurve) and size > _MOST_INTEGRALS:
+        # every second loss only: a coarser chord, which is a bound as well
+        coarse, infinity = dominating_masses(curve, 2.0 * step, largest)
+        masses = np.zeros(2 * len(coarse) - 1)
+        masses[::2] = coarse
+        return masses, infinity
+    losses = step * np.arange(size + 1, dtype=np.float64)
+    deltas = np.minimum(curve.delta_at(_apart(losses, curve)) * (1.0 + _DELTA_ERROR), 1.0)
     deltas = np.maximum.accumulate(deltas[::-1])[::-1]
     # Q(loss >= l_i) is the slope of the chord in exp(epsilon); a convex curve has falling slopes.
     slopes = (deltas[:-1] - deltas[1:]) * np.exp(-losses[:-1]) / math.expm1(step)
@@ -69,6 +79,14 @@ def dominating_masses(curve: PrivacyCurve, step: float, largest: float) -> tuple
     first = second * np.exp(losses[1:])
     infinity = float(deltas[-1])
     return _symmetric(first, second, infinity, step)
+
+
+def _apart(losses: FloatArray, curve: PrivacyCurve) -> FloatArray:
+    """Move losses down that quadrature cannot tell from the largest one; ``delta`` only grows."""
+    if not isinstance(curve, IsotropicCurve) or curve.kind == "laplace":
+        return losses
+    pure = curve.pure_epsilon()
+    return np.where(losses < pure, np.minimum(losses, (1.0 - 1e-6) * pure), losses)
 
 
 def _symmetric(

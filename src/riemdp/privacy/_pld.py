@@ -22,6 +22,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp.privacy._compose import root_of_squares_up
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
 from riemdp.privacy._dominating import dominating_masses, largest_loss
+from riemdp.privacy._isotropic_curve import IsotropicCurve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -106,7 +107,8 @@ def compose_repeated(parts: Sequence[tuple[PrivacyCurve, int]]) -> PrivacyCurve:
             raise InvalidParameterError(f"only privacy curves compose, got {shown(curve)}")
         repetitions = count(n, "n")
         inner = curve.parts if isinstance(curve, ComposedCurve) else ((curve, 1),)
-        for part, times in inner:
+        for given, times in inner:
+            part = _simplest(given)
             total = counts.get(part, 0) + times * repetitions
             counts[part] = count(total, "the number of releases")
     if not counts:
@@ -122,6 +124,12 @@ def compose_repeated(parts: Sequence[tuple[PrivacyCurve, int]]) -> PrivacyCurve:
     if sum(counts.values()) == 1:
         return next(iter(counts))
     return ComposedCurve(tuple(counts.items()))
+
+
+def _simplest(curve: PrivacyCurve) -> PrivacyCurve:
+    """Curve in closed form where an isotropic one has it: Gaussian ones compose exactly."""
+    closed = curve._closed if isinstance(curve, IsotropicCurve) else None
+    return curve if closed is None else closed
 
 
 def _repeated(separation: float, n: int) -> float:
@@ -227,7 +235,8 @@ def _grid_step(parts: Sequence[tuple[PrivacyCurve, int]], ranges: Sequence[float
     """
     deviation = math.hypot(
         *(
-            math.sqrt(times) * (largest if curve.pure_epsilon() < math.inf else 0.125 * largest)
+            math.sqrt(times)
+            * (largest if curve.pure_epsilon() < 1.25 * largest else 0.125 * largest)
             for (curve, times), largest in zip(parts, ranges, strict=True)
         )
     )
