@@ -9,11 +9,13 @@ from riemdp.noise._generator import (
     secure_generator,
 )
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
+from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.noise._radial import RadialLaw
 
 __all__ = [
     "BallLaplace",
     "IsotropicLaw",
+    "MetropolisLaw",
     "RadialLaw",
     "SecureGenerator",
     "fisher_information",

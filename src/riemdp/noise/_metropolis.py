@@ -1,0 +1,197 @@
+"""Metropolis chains for the Riemannian Laplace and Gaussian laws, on any manifold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._checks import count, is_one_of, positive, shown
+from riemdp._errors import InvalidParameterError, NotAttainableError, NotOnManifoldError
+from riemdp.manifolds import SPDAffineInvariant
+from riemdp.noise._generator import resolve_generator
+from riemdp.noise._polar import leading_axes
+from riemdp.noise._radial import RadialLaw
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Manifold
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise._radial import Kind
+
+#: Step of a random walk in units of the target's deviation, times sqrt(dim): the usual optimum.
+_STEP = 2.38
+
+
+@dataclass(frozen=True)
+class MetropolisLaw:
+    """Approximate draws by a Metropolis chain that needs nothing but ``exp`` and ``dist``.
+
+    The target has density proportional to ``exp(-U(dist(x, footpoint)))`` in Riemannian volume,
+    as in :class:`IsotropicLaw`. **A chain that has not converged is not the law**, nothing here
+    tells whether it has, and no privacy guarantee rests on it. It is there for comparison, and for
+    spaces without an exact sampler.
+
+    Each draw is the last state of its own chain, which starts at the footpoint. A step proposes
+    ``exp_x(v)`` with ``v`` Gaussian in the tangent space at the state ``x``, and accepts with
+    probability ``min(1, exp(U(x) - U(y)))``.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+        Which law.
+    manifold : Manifold
+        Any manifold.
+    sigma : float
+        Scale, in units of geodesic distance.
+    steps : int, default 10000
+        Steps of each chain.
+    proposal_scale : float, optional
+        Standard deviation of each coordinate of ``v``. By default 2.38 times that of the law on
+        flat space, over ``sqrt(dim)``, at most half the injectivity radius and, on constant
+        negative curvature, ``1/k``. Choose less where most proposals are refused.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter lies outside its domain.
+    NotAttainableError
+        If the Laplace law has no normaliser at this ``sigma`` (constant negative curvature, and
+        the affine-invariant metric). Of other manifolds it is not known.
+
+    Notes
+    -----
+    The proposal is symmetric, so the Hastings factor is one, on every complete manifold: its
+    density at y is a sum over all geodesics from x to y of the Gaussian density of the length over
+    the Jacobian of the exponential map along the geodesic, and a geodesic run backwards has the
+    same length and Jacobian. (Let A and B be the matrix Jacobi fields along it with A(0) = 0,
+    A'(0) = I, B(1) = 0, B'(1) = -I. The Wronskian A'^T B - A^T B' is constant: B(0) = A(1)^T, so
+    the determinants agree.) Wrapping around a sphere is covered: no proposal is cut off.
+
+    Hyperboloid coordinates at a distance r from the origin have rounding of about
+    ``1e-16 exp(k r) / k`` across; results from beyond ``k r`` of 20 or 30 mean little.
+
+    References
+    ----------
+    Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds", NeurIPS 2023, section
+    4.1, who refuse proposals beyond the injectivity radius.
+    """
+
+    kind: Kind
+    manifold: Manifold
+    sigma: float
+    steps: int = 10_000
+    proposal_scale: float | None = None
+
+    def __post_init__(self) -> None:
+        if not is_one_of(self.kind, ("laplace", "gaussian")):
+            raise InvalidParameterError(
+                f'kind must be "laplace" or "gaussian", got {shown(self.kind)}'
+            )
+        object.__setattr__(self, "sigma", positive(self.sigma, "sigma"))
+        object.__setattr__(self, "steps", count(self.steps, "steps"))
+        if self.proposal_scale is not None:
+            scale = positive(self.proposal_scale, "proposal_scale")
+            object.__setattr__(self, "proposal_scale", scale)
+        self._check_normaliser()
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Run one chain per draw and return their last states.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Footpoints on the manifold.
+        size : int or tuple of int, optional
+            Leading axes: so many draws for each footpoint.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+
+        Raises
+        ------
+        NotOnManifoldError
+            If a footpoint is not on the manifold.
+        NotAttainableError
+            If a proposal lies so far out that float64 has no coordinates for it.
+        """
+        generator = resolve_generator(generator)
+        points = self.manifold.validate(footpoint)
+        state = np.broadcast_to(points, (*leading_axes(size), *points.shape)).copy()
+        for _ in range(self.steps):
+            state = self._step(points, state, generator)
+        return state
+
+    def _step(
+        self, footpoint: FloatArray, state: FloatArray, generator: np.random.Generator
+    ) -> FloatArray:
+        """One step of every chain."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                proposal = self._propose(state, generator)
+                rise = self._potential(footpoint, proposal) - self._potential(footpoint, state)
+        except (NotOnManifoldError, np.linalg.LinAlgError):
+            raise self._too_far() from None
+        if not np.all(np.isfinite(rise)):
+            raise self._too_far()
+        # -log of a uniform number is exponential
+        accepted = rise < generator.standard_exponential(rise.shape)
+        axes = len(self.manifold.point_shape)
+        return np.where(accepted[(..., *(None,) * axes)], proposal, state)
+
+    def _propose(self, state: FloatArray, generator: np.random.Generator) -> FloatArray:
+        batch = state.shape[: state.ndim - len(self.manifold.point_shape)]
+        vectors = self._scale() * generator.standard_normal((*batch, self.manifold.dim))
+        return self.manifold.exp(state, self.manifold.tangent_vector(state, vectors))
+
+    def _potential(self, footpoint: FloatArray, points: FloatArray) -> FloatArray:
+        ratio = self.manifold.dist(footpoint, points) / self.sigma
+        return ratio if self.kind == "laplace" else 0.5 * np.square(ratio)
+
+    def _scale(self) -> float:
+        if self.proposal_scale is not None:
+            return self.proposal_scale
+        dim, curvature = self.manifold.dim, self.manifold.constant_curvature
+        # E r^2 is dim (dim + 1) sigma^2 for the Laplace law on R^dim, dim sigma^2 for the Gaussian
+        deviation = self.sigma * (math.sqrt(dim + 1) if self.kind == "laplace" else 1.0)
+        scale = min(_STEP * deviation / math.sqrt(dim), 0.5 * self.manifold.injectivity_radius)
+        if curvature is not None and curvature < 0.0:
+            scale = min(scale, 1.0 / math.sqrt(-curvature))
+        return scale
+
+    def _too_far(self) -> NotAttainableError:
+        return NotAttainableError(
+            f"a chain for the {self.kind} law with sigma = {self.sigma:g} went too far out for "
+            f"float64 coordinates on {self.manifold}; use a smaller sigma (more data, a smaller "
+            "ball, a larger budget) or a smaller proposal_scale"
+        )
+
+    def _check_normaliser(self) -> None:
+        """Refuse a Laplace law that volume outgrows, where the growth is known."""
+        if self.kind == "gaussian":
+            return
+        manifold, curvature = self.manifold, self.manifold.constant_curvature
+        if curvature is not None:
+            RadialLaw("laplace", manifold.dim, curvature, self.sigma, manifold.injectivity_radius)
+        elif isinstance(manifold, SPDAffineInvariant):
+            # volume grows like exp(sum_{i<j} |l_i - l_j| / 2) in the logarithms l of the
+            # eigenvalues, |l| = r: at most exp(r |(k - 1, k - 3, ..., 1 - k)| / 2)
+            k = manifold.k
+            growth = 0.5 * math.sqrt(k * (k * k - 1) / 3.0)
+            if self.sigma * growth >= 1.0:
+                raise NotAttainableError(
+                    f"the Laplace law with sigma = {self.sigma:g} has no normaliser on "
+                    f"{manifold}: sigma has to be below {1.0 / growth:.6g}; use a smaller "
+                    "sigma (more data, a smaller ball, a larger epsilon)"
+                )
