@@ -69,3 +69,15 @@ def test_laplace_without_normaliser_exits_with_3(fails):
         "--dim", 3, "--sensitivity", 1, "--epsilon", 1,
     )  # fmt: skip
     assert "normaliser" in message
+
+
+def test_gaussian_on_curved_spaces(riemdp, fails):
+    gaussian = ("calibrate", "--mechanism", "riemannian-gaussian", "--sensitivity", 1)
+    result = riemdp(*gaussian, *SPHERE, "--mu", 1)
+    assert float(field(result, "sigma")) == pytest.approx(0.86602276842, rel=3e-9)
+    assert "GDP(mu=1)" in field(result, "privacy")
+    for budget in (("--epsilon", 0.5), ("--rho", 0.1), BUDGET):
+        assert riemdp(*gaussian, *SPHERE, *budget).exit_code == 0
+    plane = ("--manifold", "hyperbolic", "--dim", 3)
+    assert "mu tends to 1.23204" in fails(3, *gaussian, *plane, "--mu", 1)
+    assert "no pure epsilon" in fails(3, *gaussian, *plane, "--epsilon", 1)

@@ -9,6 +9,7 @@ from riemdp.mechanisms._calibration import (
     affordable_mu,
     check_sensitivity,
     classical_mu,
+    exact_epsilon,
 )
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, RaoDP, gaussian_mu, pure_to_gaussian
 
@@ -26,6 +27,12 @@ def test_pure_epsilon_under_each_budget():
     epsilon = affordable_epsilon(GDP(1.0))
     assert epsilon == pytest.approx(math.log(0.691462461274013 / 0.308537538725987), rel=1e-11)
     assert pure_to_gaussian(epsilon) <= 1.0
+
+
+def test_exact_conversion_allows_a_little_more():
+    epsilon = exact_epsilon(ZCDP(0.5))
+    assert epsilon > affordable_epsilon(ZCDP(0.5))
+    assert epsilon * math.tanh(0.5 * epsilon) == pytest.approx(0.5, rel=1e-9)
 
 
 def test_gaussian_mu_under_each_budget():

@@ -195,9 +195,11 @@ def test_calibrated_noise_satisfies_the_budget_and_is_not_more_than_needed(
         return
     mechanism = kind.calibrate(Euclidean(2), sensitivity, budget)
     assert mechanism.privacy(sensitivity).satisfies(budget)
-    if not gaussian and isinstance(budget, ApproxDP):
+    if kind is TangentLaplace and isinstance(budget, ApproxDP):
         return  # a pure mechanism leaves the delta unused
-    less = kind(Euclidean(2), mechanism.sigma * (1.0 - 1e-8))
+    # mu of the Riemannian Laplace is known up to the width of its bracket
+    by_mu = kind is RiemannianLaplace and isinstance(budget, (GDP, ZCDP))
+    less = kind(Euclidean(2), mechanism.sigma * (1.0 - (1e-3 if by_mu else 1e-8)))
     assert not less.privacy(sensitivity).satisfies(budget)
     assert not mechanism.privacy(2.0 * sensitivity).satisfies(budget)
 

@@ -14,7 +14,18 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
-from riemdp.privacy import GDP, ZCDP, ApproxDP, GaussianCurve, PureDP
+from riemdp.mechanisms._calibration import affordable_epsilon
+from riemdp.mechanisms._isotropic import LARGEST_DIM
+from riemdp.privacy import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    IsotropicCurve,
+    PureCurve,
+    PureDP,
+    delta_floor,
+    gaussian_floor,
+)
 
 LAPLACE_SPACES = [
     Euclidean(3),
@@ -122,15 +133,37 @@ def test_flat_error_in_closed_form():
 
 
 def test_calibration_to_each_budget():
-    for budget, epsilon in [
-        (PureDP(0.5), 0.5),
-        (ApproxDP(0.5, 1e-6), 0.5),
-        (ZCDP(0.125, 0.3), 0.5),
-        (GDP(1.0), math.log(0.691462461274013 / 0.308537538725987)),
+    for budget, sigma in [
+        (PureDP(0.5), 0.2),
+        (ApproxDP(0.5, 1e-6), 0.199937303),
+        (ZCDP(0.125, 0.3), 0.155292),
+        (GDP(1.0), 0.0742240),
     ]:
         mechanism = RiemannianLaplace.calibrate(Sphere(2), 0.1, budget)
-        assert mechanism.sigma == pytest.approx(0.1 / epsilon, rel=1e-11)
+        assert mechanism.sigma == pytest.approx(sigma, rel=1e-4)
         assert mechanism.privacy(0.1).satisfies(budget)
+        less = RiemannianLaplace(Sphere(2), mechanism.sigma * (1.0 - 1e-7))
+        assert not less.privacy(0.1).satisfies(budget)
+
+
+@pytest.mark.parametrize("manifold", LAPLACE_SPACES, ids=str)
+@pytest.mark.parametrize("budget", [ApproxDP(1.0, 1e-3), GDP(0.8)], ids=str)
+def test_own_curve_needs_less_noise_than_pure_epsilon(manifold, budget):
+    mechanism = RiemannianLaplace.calibrate(manifold, 0.1, budget)
+    through_pure = 0.1 / affordable_epsilon(budget)
+    assert mechanism.sigma < through_pure * (1.0 - 1e-4)
+    # the curve of any mechanism with this epsilon would not do
+    assert not PureCurve(0.1 / mechanism.sigma).satisfies(budget)
+
+
+def test_without_a_curve_pure_epsilon_is_what_is_stated():
+    high = Euclidean(LARGEST_DIM + 1)
+    mechanism = RiemannianLaplace.calibrate(high, 0.1, GDP(1.0))
+    assert isinstance(mechanism.privacy(0.1), PureCurve)
+    assert mechanism.sigma == pytest.approx(0.1 / affordable_epsilon(GDP(1.0)), rel=1e-11)
+    sphere = RiemannianLaplace(Sphere(2), 0.5)
+    assert isinstance(sphere.privacy(3.14), IsotropicCurve)
+    assert isinstance(sphere.privacy(3.15), PureCurve)  # no two points are so far apart
 
 
 def test_laplace_without_normaliser():
@@ -141,6 +174,14 @@ def test_laplace_without_normaliser():
     assert RiemannianLaplace.calibrate(manifold, 0.1, PureDP(0.41)).sigma < 0.25
     with pytest.raises(errors.NotAttainableError, match=r"pure epsilon above 0\.4, got 0\.39"):
         RiemannianLaplace.calibrate(manifold, 0.1, PureDP(0.39))
+    assert RiemannianLaplace.calibrate(manifold, 0.1, ApproxDP(0.39, 1e-2)).sigma < 0.25
+    floor = delta_floor(3, -4.0, 0.1, 0.3)
+    with pytest.raises(
+        errors.NotAttainableError, match=rf"limit 0\.25, delta tends to {floor:.6g}"
+    ):
+        RiemannianLaplace.calibrate(manifold, 0.1, ApproxDP(0.3, 0.99 * floor))
+    with pytest.raises(errors.NotAttainableError, match=r"limit 0\.25, mu tends to"):
+        RiemannianLaplace.calibrate(manifold, 0.1, GDP(0.99 * gaussian_floor(3, -4.0, 0.1)))
     # restricted to a ball there is a normaliser for every sigma
     ball = Ball(manifold, center(manifold), 0.5)
     assert RiemannianLaplace.calibrate(manifold, 0.1, PureDP(0.39), ball=ball).sigma > 0.5
@@ -216,38 +257,6 @@ def test_a_projected_draw_is_the_projection_of_a_draw():
         plain = ball.project(mechanism.sample(footpoint, 20_000, np.random.default_rng(2)))
         for axis in (1, 2):
             assert stats.ks_2samp(direct[:, axis], plain[:, axis]).pvalue > 1e-4
-
-
-@pytest.mark.parametrize("manifold", [Euclidean(2), SPDLogEuclidean(2), Hyperbolic(1)], ids=str)
-def test_gaussian_is_gaussian_where_the_space_is_flat(manifold):
-    mechanism = RiemannianGaussian.calibrate(manifold, 0.1, ApproxDP(1.0, 1e-6))
-    assert mechanism.sigma == pytest.approx(0.4224678889, rel=2e-9)
-    assert isinstance(mechanism.privacy(0.1), GaussianCurve)
-    assert RiemannianGaussian.calibrate(manifold, 0.1, GDP(2.0)).sigma == pytest.approx(0.05)
-    with pytest.raises(errors.InvalidBudgetError, match="RiemannianLaplace"):
-        RiemannianGaussian.calibrate(manifold, 0.1, PureDP(1.0))
-
-
-@pytest.mark.parametrize("manifold", [Sphere(1), Sphere(2), Hyperbolic(2)], ids=str)
-def test_gaussian_on_curved_spaces_names_what_works(manifold):
-    mechanism = RiemannianGaussian(manifold, 0.1)
-    for call in (
-        lambda: mechanism.privacy(0.1),
-        lambda: RiemannianGaussian.calibrate(manifold, 0.1, ApproxDP(1.0, 1e-6)),
-    ):
-        with pytest.raises(errors.UnsupportedManifoldError, match=r"RiemannianLaplace.*TangentGau"):
-            call()
-
-
-def test_flat_formula_would_be_wrong_on_curved_spaces():
-    # P(closer to the first footpoint) on H^2: the exact curve is worse than sensitivity / sigma
-    manifold, sigma, sensitivity = Hyperbolic(2), 1.0, 1.0
-    first, second = neighbours(manifold, sensitivity)
-    points = RiemannianGaussian(manifold, sigma).sample(first, 50_000, np.random.default_rng(4))
-    right = np.mean(manifold.dist(first, points) < manifold.dist(second, points))
-    flat = stats.norm.cdf(0.5 * sensitivity / sigma)
-    assert right > flat + 4.0 * math.sqrt(0.25 / 50_000)
-    assert right == pytest.approx(stats.norm.cdf(0.5 * 1.161223865), abs=4 * math.sqrt(0.25 / 5e4))
 
 
 def test_noise_beyond_float64_on_a_sphere_is_not_attainable():

@@ -15,6 +15,7 @@ from riemdp import (
     plan,
     private_mean,
 )
+from riemdp.release._plan import crossing
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,10 @@ from riemdp import (
     [
         (SPDLogEuclidean(3), ApproxDP(1.0, 1e-6)),
         (Sphere(2), PureDP(0.5)),
+        (Sphere(3), ApproxDP(1.0, 1e-6)),
+        (Sphere(1), ZCDP(0.1)),
         (Hyperbolic(3), GDP(1.0)),
+        (Hyperbolic(2), ZCDP(0.1)),
         (SPDAffineInvariant(3), ApproxDP(1.0, 1e-6)),
     ],
 )
@@ -64,6 +68,40 @@ def test_target_error_is_solved_tightly(budget):
     with_budget = plan(manifold, radius, n, row.required_budget)["riemannian-laplace"]
     assert target * (1 - 1e-4) < with_budget.expected_distance <= target
     assert type(row.required_budget) is type(budget)
+
+
+@pytest.mark.parametrize("manifold", [Sphere(2), Hyperbolic(2)], ids=str)
+def test_gaussian_target_on_curved_spaces(manifold):
+    row = plan(manifold, 0.8, 50, GDP(1.0), target_error=0.02)["riemannian-gaussian"]
+    reached = plan(manifold, 0.8, row.required_n, GDP(1.0))["riemannian-gaussian"]
+    missed = plan(manifold, 0.8, row.required_n - 1, GDP(1.0))["riemannian-gaussian"]
+    assert reached.expected_distance <= 0.02 < missed.expected_distance
+    assert plan(manifold, 0.8, 50, GDP(1.0)).best.mechanism == "riemannian-gaussian"
+
+
+def test_a_floor_is_the_reason_shown():
+    table = plan(Hyperbolic(3), 2.0, 3, GDP(0.5))
+    for name in ("riemannian-gaussian", "riemannian-laplace"):
+        assert "not to 0" in table[name].problem
+        assert f"{name}: the Riemannian" in str(table)
+    assert table.best.mechanism == "tangent-gaussian"
+
+
+@pytest.mark.parametrize("root", [1.0, 7.3, 1e4, 123456.5, 9.9e14])
+@pytest.mark.parametrize("power", [0.3, 1.0, 4.0])
+def test_crossing_finds_the_least_argument(root, power):
+    calls = []
+
+    def excess(x):
+        calls.append(x)
+        return np.inf if x < 0.01 * root else power * np.log(root / x)
+
+    up = crossing(excess, 0.5, 10**15, lambda x, up: np.ceil(x) if up else np.floor(x))
+    assert up == np.ceil(root)
+    assert len(calls) < 60
+    near = crossing(excess, 1e-6, 1e15, lambda x, up: x * (1.0 + (3e-7 if up else -3e-7)))
+    assert root <= near <= root * (1.0 + 1e-6)
+    assert crossing(excess, 0.5, 0.9 * root, lambda x, _: x) is None
 
 
 def test_target_error_beyond_reach_is_none():

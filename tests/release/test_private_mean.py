@@ -79,7 +79,7 @@ def test_affine_invariant_auto_falls_back_to_the_tangent_mean_and_says_so():
 
 
 def test_auto_takes_the_least_expected_distance():
-    ball = Ball(SPDLogEuclidean(9), np.eye(9), 2.0)
+    ball = Ball(SPDLogEuclidean(21), np.eye(21), 2.0)
     points = points_in(ball, 30)
     assert private_mean(points, ball, PureDP(1.0)).mechanism.name == "riemannian-laplace"
     chosen = private_mean(points, ball, ApproxDP(1.0, 1e-6))
@@ -440,3 +440,59 @@ def test_a_spent_accountant_refuses_before_the_draw():
         )
     assert generator.bit_generator.state == before
     assert accountant.spent == PureDP(1.0)
+
+
+def test_a_chain_has_to_be_allowed(monkeypatch):
+    monkeypatch.setattr("riemdp.noise._metropolis.MetropolisLaw.sample", lambda _, p, **__: p)
+    for manifold in (Sphere(2), SPDAffineInvariant(2)):
+        ball = Ball(manifold, manifold.origin, 0.5)
+        points = points_in(ball, 50)
+        chain = RiemannianLaplace(manifold, 0.5, sampler="metropolis")
+        with pytest.raises(riemdp.UnprovenMechanismError, match="chain"):
+            private_mean(points, ball, PureDP(1.0), mechanism=chain)
+        release = private_mean(points, ball, PureDP(1.0), mechanism=chain, allow_unproven=True)
+        assert not release.proven
+        assert release.mechanism == chain
+        checks = {check.name: check.passed for check in riemdp.verify(release).checks}
+        assert not checks["proof"]
+        assert all(passed for name, passed in checks.items() if name != "proof")
+    with pytest.raises(riemdp.UnsupportedManifoldError):
+        release.to_json()  # no law of distances is known there
+
+
+def test_a_chain_is_written_and_read():
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    chain = riemdp.RiemannianGaussian(ball.manifold, 0.5, sampler="metropolis")
+    release = riemdp.Release(
+        value=ball.center, guarantee=GDP(1.0), mechanism=chain, summary="frechet-mean",
+        reason="", sensitivity=0.1, tol=1e-9, ball=ball, n=10, proven=False,
+    )  # fmt: skip
+    again = riemdp.Release.from_json(release.to_json())
+    assert again.mechanism == chain
+    forged = release.to_json().replace('"metropolis"', '"exact"')
+    with pytest.raises(riemdp.InvalidParameterError, match="sampler"):
+        riemdp.Release.from_json(forged)
+    # leaving the chain out is another mechanism, and saying it was proved does not pass
+    lied = release.to_json().replace('"proven": false', '"proven": true')
+    assert not riemdp.verify(riemdp.Release.from_json(lied)).passed
+
+
+@pytest.mark.parametrize(
+    "manifold", [Sphere(1), Sphere(2), Sphere(9), Hyperbolic(2), Hyperbolic(3)]
+)
+@pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), GDP(1.0), riemdp.ZCDP(0.1)])
+def test_riemannian_gaussian_on_curved_spaces(manifold, budget):
+    ball = Ball(manifold, manifold.origin, 0.8)
+    points = points_in(ball, 200)
+    if isinstance(budget, PureDP) and isinstance(manifold, Hyperbolic):
+        with pytest.raises(riemdp.InvalidBudgetError, match="no pure epsilon"):
+            private_mean(points, ball, budget, mechanism="riemannian-gaussian")
+        return
+    release = private_mean(points, ball, budget, mechanism="riemannian-gaussian")
+    assert release.proven
+    assert ball.contains(release.value)
+    again = riemdp.Release.from_json(release.to_json())
+    assert riemdp.verify(again).passed
+    less = release.to_json().replace(f"{release.sigma!r}", f"{0.999 * release.sigma!r}")
+    failed = riemdp.verify(riemdp.Release.from_json(less))
+    assert not {check.name: check.passed for check in failed.checks}["guarantee"]

@@ -5,7 +5,8 @@ from types import MappingProxyType
 
 from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
 from riemdp.mechanisms._mechanism import Mechanism
-from riemdp.mechanisms._riemannian import RiemannianGaussian, RiemannianLaplace
+from riemdp.mechanisms._riemannian import RiemannianLaplace
+from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
 from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
 
 #: Mechanisms by name, those that a manifold and a scale determine.

@@ -53,6 +53,11 @@ def affordable_epsilon(budget: Budget) -> float:
             raise _unknown(budget)
 
 
+def exact_epsilon(budget: Budget) -> float:
+    """Largest pure epsilon that implies a budget, by the exact conversion."""
+    return _largest(lambda epsilon: within(PureDP(epsilon), budget))
+
+
 def affordable_mu(budget: Budget) -> float:
     """Sensitivity over standard deviation that a Gaussian mechanism may have under a budget."""
     match budget:

@@ -66,16 +66,18 @@ class Mechanism(ABC):
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.manifold, Manifold):
-            raise InvalidParameterError(
-                f"manifold must be a riemdp manifold, got {shown(self.manifold)}"
-            )
+        check_manifold(self.manifold)
         object.__setattr__(self, "sigma", positive(self.sigma, "sigma, the noise scale,"))
 
     @property
     def summary(self) -> str:
         """What the footpoint has to be: ``"frechet-mean"`` or ``"tangent-mean"``."""
         return "frechet-mean"
+
+    @property
+    def proven(self) -> bool:
+        """Whether draws are proved to follow the law that :meth:`privacy` is about."""
+        return True
 
     @classmethod
     @abstractmethod
@@ -312,6 +314,12 @@ class Mechanism(ABC):
             raise InvalidParameterError(
                 f"the ball belongs to {ball.manifold}, the mechanism to {self.manifold}"
             )
+
+
+def check_manifold(manifold: object) -> None:
+    """Raise ``InvalidParameterError`` for what is no manifold."""
+    if not isinstance(manifold, Manifold):
+        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {shown(manifold)}")
 
 
 def enough_noise(

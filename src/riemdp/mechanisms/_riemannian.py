@@ -1,4 +1,4 @@
-"""Noise laid out along the manifold: the Riemannian Laplace and Gaussian mechanisms."""
+"""Noise laid out along the manifold: the Riemannian Laplace mechanism."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from riemdp._errors import NotAttainableError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.manifolds import FlatManifold
-from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, check_sensitivity
-from riemdp.mechanisms._mechanism import Mechanism, enough_noise
+from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedBallError
+from riemdp.mechanisms._calibration import affordable_epsilon, check_sensitivity
+from riemdp.mechanisms._isotropic import (
+    Sampler,
+    check_sampler,
+    has_curve,
+    is_flat,
+    isotropic_curve,
+    isotropic_scales,
+    least_noise,
+    target_law,
+)
+from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
 from riemdp.mechanisms._rao import (
-    gaussian_guarantee,
-    isotropic_gaussian_sigma,
-    isotropic_guarantee,
     laplace_guarantee,
     laplace_ratio,
     restricted_laplace_guarantee,
     restricted_laplace_ratio,
 )
 from riemdp.noise import BallLaplace, IsotropicLaw, RadialLaw
-from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve, RaoDP
+from riemdp.noise._metropolis import MetropolisLaw
+from riemdp.privacy import LaplaceCurve, PureCurve, RaoDP
 from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
 
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.privacy import Budget
+    from riemdp.privacy import Budget, PrivacyCurve
 
 
 @dataclass(frozen=True)
@@ -41,9 +48,10 @@ class RiemannianLaplace(Mechanism):
     """Riemannian Laplace mechanism, density proportional to ``exp(-dist(x, footpoint) / sigma)``.
 
     Pure ``sensitivity / sigma``-DP: the normaliser is the same at every footpoint of a homogeneous
-    space, and the triangle inequality bounds the rest. Restricted to a ball the normaliser
-    depends on the footpoint and the guarantee is ``2 sensitivity / sigma``; projecting an
-    unrestricted draw onto the ball (:meth:`sample_in_ball`) needs half the noise.
+    space, and the triangle inequality bounds the rest. Its (epsilon, delta) curve and ``mu`` are
+    its own, better than what this epsilon implies. Restricted to a ball the normaliser depends on
+    the footpoint and the guarantee is ``2 sensitivity / sigma``; projecting an unrestricted draw
+    onto the ball (:meth:`sample_in_ball`) needs half the noise.
 
     Parameters
     ----------
@@ -54,6 +62,9 @@ class RiemannianLaplace(Mechanism):
         under ``1 / ((dim - 1) sqrt(-curvature))``.
     ball : Ball, optional
         Public ball that the density is restricted to.
+    sampler : {"exact", "metropolis"}, default "exact"
+        ``"metropolis"`` draws from a chain that only approximates the law, on any manifold;
+        :attr:`proven` is then false and everything stated is about the law itself.
 
     Raises
     ------
@@ -62,23 +73,33 @@ class RiemannianLaplace(Mechanism):
     NotAttainableError
         If no normaliser exists for this ``sigma``.
     UnsupportedManifoldError
-        On manifolds without constant curvature.
+        On manifolds without constant curvature, unless draws come from a chain.
 
     References
     ----------
     Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021,
-    Definition 3, Theorems 1 and 3; docs/proofs/riemannian-laplace.md
+    Definition 3, Theorems 1 and 3; docs/proofs/riemannian-laplace.md,
+    docs/proofs/isotropic-curve.md
     """
 
     ball: Ball | None = field(default=None, kw_only=True)
+    sampler: Sampler = field(default="exact", kw_only=True)
 
     name: ClassVar[str] = "riemannian-laplace"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_sampler(self.sampler)
         if self.ball is not None:
             self._check_ball(self.ball)
+            if not self.proven:
+                raise InvalidParameterError('the law on a ball has the sampler "exact" only')
         self._law  # noqa: B018 -- refuses a manifold or a sigma without a law
+
+    @property
+    def proven(self) -> bool:
+        """Whether draws are proved to follow the law: not those of a chain."""
+        return self.sampler == "exact"
 
     @classmethod
     def calibrate(
@@ -88,8 +109,9 @@ class RiemannianLaplace(Mechanism):
         budget: Budget,
         *,
         ball: Ball | None = None,
+        sampler: Sampler = "exact",
     ) -> Self:
-        """Mechanism with ``sigma = sensitivity / epsilon``, twice that if restricted to a ball.
+        """Mechanism with the least ``sigma`` that is proved to suffice.
 
         Parameters
         ----------
@@ -97,13 +119,15 @@ class RiemannianLaplace(Mechanism):
         sensitivity : float
             Largest distance between the footpoints of neighbouring data sets.
         budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
-            PureDP, ApproxDP, GDP and ZCDP are met through a pure epsilon that implies them:
-            epsilon itself of (epsilon, delta), whose delta stays unused, ``sqrt(2 rho)`` of zCDP,
-            and the largest one that implies mu-GDP. Under parametric RaoDP ``sigma`` is
+            For PureDP ``sigma = sensitivity / epsilon``; ApproxDP and GDP are met by the law's own
+            curve, other definitions through a ``mu`` or pure epsilon that implies them. Where
+            :meth:`privacy` knows a pure epsilon only, that has to imply the budget; with ``ball``
+            ``sigma`` is twice as large. Under parametric RaoDP ``sigma`` is
             ``sensitivity / (theta sqrt(dim))``, without the root if restricted to a ball; under an
             angle the least one that is proved, exact on R^d.
         ball : Ball, optional
             Public ball that the density is restricted to.
+        sampler : {"exact", "metropolis"}, default "exact"
 
         Returns
         -------
@@ -115,35 +139,34 @@ class RiemannianLaplace(Mechanism):
             See :meth:`Mechanism.calibrate`.
         NotAttainableError
             On hyperbolic space, if the noise would be too wide to have a normaliser; the message
-            names the smallest epsilon or theta.
+            names the smallest epsilon, delta, mu or theta.
         """
         sensitivity = check_sensitivity(sensitivity)
-        if isinstance(budget, RaoDP):
-            if ball is None:
-                ratio = laplace_ratio(budget, manifold.dim, flat=_is_flat(manifold))
-            else:
-                ratio = restricted_laplace_ratio(budget)
+        check_manifold(manifold)
+        build = functools.partial(cls, manifold, ball=ball, sampler=sampler)
+        if sampler != "exact" and manifold.constant_curvature is None:
+            sigma = sensitivity / affordable_epsilon(budget)
+            return enough_noise(build, sigma, sensitivity, budget)
+        if ball is None and not isinstance(budget, RaoDP):
+            scales = isotropic_scales("laplace", manifold, sensitivity, budget)
+            return least_noise(build, scales, sensitivity, budget)
+        if not isinstance(budget, RaoDP):
+            sigma = 2.0 * sensitivity / affordable_epsilon(budget)
+            return enough_noise(build, sigma, sensitivity, budget)
+        if ball is not None:
+            ratio = restricted_laplace_ratio(budget)
         else:
-            ratio = affordable_epsilon(budget) / (1.0 if ball is None else 2.0)
+            ratio = laplace_ratio(budget, manifold.dim, flat=is_flat(manifold))
         try:
-            return enough_noise(
-                lambda sigma: cls(manifold, sigma, ball=ball),
-                sensitivity / ratio,
-                sensitivity,
-                budget,
-            )
+            return enough_noise(build, sensitivity / ratio, sensitivity, budget)
         except NotAttainableError as error:
-            if manifold.curvature_bound >= 0.0:  # beyond float64, not without a normaliser
+            if ball is not None or manifold.curvature_bound >= 0.0:  # beyond float64
                 raise
             least = sensitivity * (manifold.dim - 1) * math.sqrt(-manifold.curvature_bound)
-            if isinstance(budget, RaoDP):
-                least = laplace_guarantee(least, manifold.dim, budget.distance, flat=False).theta
-                what, got = "a theta", budget.theta
-            else:
-                what, got = "a pure epsilon", ratio
+            least = laplace_guarantee(least, manifold.dim, budget.distance, flat=False).theta
             raise NotAttainableError(
-                f"{error}. At sensitivity {sensitivity:.6g} the budget has to allow {what} "
-                f"above {least:.6g}, got {got:.6g}; the tangent mechanisms "
+                f"{error}. At sensitivity {sensitivity:.6g} the budget has to allow a theta "
+                f"above {least:.6g}, got {budget.theta:.6g}; the tangent mechanisms "
                 '("tangent-gaussian", "tangent-laplace") have no such limit'
             ) from None
 
@@ -165,23 +188,36 @@ class RiemannianLaplace(Mechanism):
         """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
         if isinstance(self._law, IsotropicLaw):
             return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
-        if self._law.ball == ball:
+        if isinstance(self._law, BallLaplace) and self._law.ball == ball:
             return self._law.sample_from_coordinates(coordinates, generator=generator)
         return super().sample_from_coordinates(coordinates, ball, generator)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
-        return self._law.log_density(point, footpoint)
+        law = self._law
+        if isinstance(law, MetropolisLaw):
+            law = target_law("laplace", self.manifold, self.sigma)
+        return law.log_density(point, footpoint)
 
-    def privacy(self, sensitivity: float) -> PureCurve | LaplaceCurve:
-        """Pure DP at ``sensitivity / sigma``, twice that if restricted to a ball.
+    def privacy(self, sensitivity: float) -> PrivacyCurve:
+        """Curve of the law, whose pure epsilon is ``sensitivity / sigma``.
 
-        On a line the mechanism's own curve; else the worst one with this epsilon.
+        Where it is not computed, beyond dimension 64, for sensitivities that span a sphere and
+        where the curvature varies, the worst curve with this epsilon. Restricted to
+        a ball the worst one with twice this epsilon.
+
+        References
+        ----------
+        docs/proofs/isotropic-curve.md
         """
+        sensitivity = check_sensitivity(sensitivity)
         factor = 1.0 if self.ball is None else 2.0
-        line = isinstance(self.manifold, FlatManifold) and self.manifold.dim == 1
-        curve = LaplaceCurve if line and self.ball is None else PureCurve
-        return curve(quotient_up(factor * check_sensitivity(sensitivity), self.sigma))
+        epsilon = quotient_up(factor * sensitivity, self.sigma)
+        if self.ball is not None or not has_curve(self.manifold, sensitivity):
+            return PureCurve(epsilon)
+        if self.manifold.dim == 1 and is_flat(self.manifold):
+            return LaplaceCurve(epsilon)
+        return isotropic_curve("laplace", self.manifold, self.sigma, sensitivity)
 
     def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
         """Rao privacy; see :meth:`Mechanism.rao`.
@@ -195,7 +231,9 @@ class RiemannianLaplace(Mechanism):
         distance = check_distance(distance)
         if self.ball is not None:
             return restricted_laplace_guarantee(ratio, distance)
-        flat = _is_flat(self.manifold)
+        if self.manifold.constant_curvature is None:
+            return super().rao(sensitivity, distance)
+        flat = is_flat(self.manifold)
         return laplace_guarantee(ratio, self.manifold.dim, distance, flat=flat)
 
     def expected_distance(self) -> float:
@@ -221,16 +259,18 @@ class RiemannianLaplace(Mechanism):
         return super().error_quantile(q)
 
     @functools.cached_property
-    def _law(self) -> IsotropicLaw | BallLaplace:
+    def _law(self) -> IsotropicLaw | BallLaplace | MetropolisLaw:
+        if not self.proven:
+            return MetropolisLaw("laplace", self.manifold, self.sigma)
         if self.ball is not None:
             return BallLaplace(self.ball, self.sigma)
         return IsotropicLaw("laplace", self.manifold, self.sigma)
 
     @functools.cached_property
     def _distance_law(self) -> RadialLaw:
-        if isinstance(self._law, IsotropicLaw):
-            return self._law.radial
-        ball = self._law.ball
+        if self.ball is None:
+            return target_law("laplace", self.manifold, self.sigma).radial
+        ball = self.ball
         convex = 0.5 * self.manifold.injectivity_radius
         if ball.radius >= convex:
             raise UnsupportedBallError(
@@ -245,138 +285,3 @@ class RiemannianLaplace(Mechanism):
             sigma=self.sigma,
             upper=2.0 * ball.radius,
         )
-
-
-@dataclass(frozen=True)
-class RiemannianGaussian(Mechanism):
-    """Riemannian Gaussian, density proportional to ``exp(-dist(x, footpoint)^2 / (2 sigma^2))``.
-
-    Draws, densities, error laws and Rao privacy hold on every space of constant curvature. The
-    privacy curve is known in closed form where the space is isometric to R^d; on curved spaces and
-    on the circle it is not available: :meth:`privacy` refuses, and so does :meth:`calibrate` but
-    for RaoDP.
-
-    Parameters
-    ----------
-    manifold : Manifold
-        Space of constant curvature.
-    sigma : float
-        Scale, in units of geodesic distance.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``sigma`` is not positive and finite.
-    UnsupportedManifoldError
-        On manifolds without constant curvature.
-
-    References
-    ----------
-    Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds", NeurIPS 2023;
-    docs/proofs/riemannian-gaussian.md
-    """
-
-    name: ClassVar[str] = "riemannian-gaussian"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._law  # noqa: B018 -- refuses a manifold without a law
-
-    @classmethod
-    def calibrate(cls, manifold: Manifold, sensitivity: float, budget: Budget) -> Self:
-        """Mechanism with the least ``sigma`` for the budget.
-
-        Parameters
-        ----------
-        manifold : Manifold
-        sensitivity : float
-            Largest distance between the footpoints of neighbouring data sets.
-        budget : ApproxDP, GDP, ZCDP or RaoDP
-            Off spaces isometric to R^d RaoDP only; there the scale has the parametric distance
-            ``theta``, which bounds the angle.
-
-        Returns
-        -------
-        RiemannianGaussian
-
-        Raises
-        ------
-        InvalidBudgetError, InvalidParameterError
-            See :meth:`Mechanism.calibrate`.
-        NotAttainableError
-            For RaoDP on hyperbolic space, where ``theta`` cannot fall under ``sensitivity (dim - 1)
-            sqrt(-curvature / dim)`` however wide the noise.
-        UnsupportedManifoldError
-            For other budgets on curved spaces and on the circle.
-        """
-        sensitivity = check_sensitivity(sensitivity)
-        if isinstance(budget, RaoDP) and not _is_flat(manifold):
-            law = cls(manifold, sensitivity)._law.radial  # its sigma does not matter
-            sigma = isotropic_gaussian_sigma(law.dim, law.curvature, law.upper, sensitivity, budget)
-        else:
-            sigma = sensitivity / affordable_mu(budget)
-        return enough_noise(lambda scale: cls(manifold, scale), sigma, sensitivity, budget)
-
-    def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Exact draws; see :meth:`Mechanism.sample`."""
-        return self._law.sample(footpoint, size=size, generator=generator)
-
-    def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
-        return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
-
-    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
-        return self._law.log_density(point, footpoint)
-
-    def privacy(self, sensitivity: float) -> GaussianCurve:
-        """Exactly ``sensitivity / sigma``-GDP on spaces isometric to R^d.
-
-        Raises
-        ------
-        UnsupportedManifoldError
-            On curved spaces and on the circle.
-        """
-        sensitivity = check_sensitivity(sensitivity)
-        if not _is_flat(self.manifold):
-            raise UnsupportedManifoldError(
-                f"the privacy curve of the Riemannian Gaussian is not available on "
-                f'{self.manifold}; use RiemannianLaplace ("riemannian-laplace", pure epsilon) or '
-                'TangentGaussian at a public base point ("tangent-gaussian")'
-            )
-        return GaussianCurve(quotient_up(sensitivity, self.sigma))
-
-    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
-        """Rao privacy; see :meth:`Mechanism.rao`.
-
-        Parametric: ``sensitivity sqrt(E[dist^2] / dim) / sigma^2`` on every space of constant
-        curvature. Angle: ``cos(angle/2) = exp(-(sensitivity/sigma)^2 / 8)`` on R^d, else bounded
-        by the parametric distance.
-        """
-        sensitivity, distance = check_sensitivity(sensitivity), check_distance(distance)
-        if _is_flat(self.manifold):
-            return gaussian_guarantee(quotient_up(sensitivity, self.sigma), distance)
-        return isotropic_guarantee(self._law.radial, sensitivity, distance)
-
-    @functools.cached_property
-    def _law(self) -> IsotropicLaw:
-        return IsotropicLaw("gaussian", self.manifold, self.sigma)
-
-    @property
-    def _distance_law(self) -> RadialLaw:
-        return self._law.radial
-
-
-def _is_flat(manifold: Manifold) -> bool:
-    """Whether the manifold is isometric to R^d."""
-    return manifold.constant_curvature == 0.0 and math.isinf(manifold.injectivity_radius)

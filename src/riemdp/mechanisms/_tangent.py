@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from riemdp._checks import is_one_of, shown
-from riemdp._errors import (
-    InvalidParameterError,
-)
+from riemdp._errors import InvalidParameterError
+from riemdp.manifolds import Euclidean
 from riemdp.mechanisms._calibration import (
-    affordable_epsilon,
     affordable_mu,
     check_sensitivity,
     classical_mu,
 )
-from riemdp.mechanisms._mechanism import enough_noise
+from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
+from riemdp.mechanisms._mechanism import check_manifold, enough_noise
 from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee, laplace_ratio
+from riemdp.mechanisms._riemannian import RiemannianLaplace
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
-from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve, RaoDP
+from riemdp.privacy import GaussianCurve, RaoDP
 from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Manifold
-    from riemdp.privacy import Budget
+    from riemdp.privacy import Budget, PrivacyCurve
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +168,7 @@ class TangentLaplace(TangentMechanism):
         *,
         base: ArrayLike | None = None,
     ) -> Self:
-        """Mechanism with ``sigma = sensitivity / epsilon``.
+        """Mechanism with the least ``sigma`` that is proved to suffice.
 
         Parameters
         ----------
@@ -176,9 +177,7 @@ class TangentLaplace(TangentMechanism):
             Largest norm, in the tangent space at the base, between the footpoints of neighbouring
             data sets.
         budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
-            PureDP, ApproxDP, GDP and ZCDP are met through a pure epsilon that implies them:
-            epsilon itself of (epsilon, delta), whose delta stays unused, ``sqrt(2 rho)`` of zCDP,
-            and the largest one that implies mu-GDP. Under RaoDP ``sigma`` is
+            As for :meth:`RiemannianLaplace.calibrate` on R^d. Under RaoDP ``sigma`` is
             ``sensitivity / (theta sqrt(dim))`` (parametric), or where the exact angle is theta.
         base : array_like, shape (*point_shape,), optional
             Public base point, required off flat spaces.
@@ -193,24 +192,18 @@ class TangentLaplace(TangentMechanism):
             See :meth:`Mechanism.calibrate`.
         """
         sensitivity = check_sensitivity(sensitivity)
+        sensitivity = check_sensitivity(sensitivity)
+        check_manifold(manifold)
+        build = functools.partial(cls, manifold, base=base)  # type: ignore[arg-type]
         if isinstance(budget, RaoDP):
             ratio = laplace_ratio(budget, manifold.dim, flat=True)
-        else:
-            ratio = affordable_epsilon(budget)
-        return enough_noise(
-            lambda sigma: cls(manifold, sigma, base=base),  # type: ignore[arg-type]
-            sensitivity / ratio,
-            sensitivity,
-            budget,
-        )
+            return enough_noise(build, sensitivity / ratio, sensitivity, budget)
+        scales = isotropic_scales("laplace", Euclidean(manifold.dim), sensitivity, budget)
+        return least_noise(build, scales, sensitivity, budget)
 
-    def privacy(self, sensitivity: float) -> PureCurve | LaplaceCurve:
-        """Pure DP at ``sensitivity / sigma``; the sensitivity is a norm in the tangent space.
-
-        In one dimension the mechanism's own curve, else the worst one with this epsilon.
-        """
-        curve = LaplaceCurve if self.manifold.dim == 1 else PureCurve
-        return curve(quotient_up(check_sensitivity(sensitivity), self.sigma))
+    def privacy(self, sensitivity: float) -> PrivacyCurve:
+        """Return that of the Laplace law on R^d; the sensitivity is a norm in the tangent space."""
+        return RiemannianLaplace(Euclidean(self.manifold.dim), self.sigma).privacy(sensitivity)
 
     def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
         """Exact: ``sensitivity / (sigma sqrt(dim))`` (parametric), the angle by a Matern function.

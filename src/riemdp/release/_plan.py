@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 #: Largest n, and largest factor on a privacy parameter, that ``target_error`` looks for.
 _LARGEST_N = 10**15
 _LARGEST_PARAMETER = 1e6
+#: A factor that is looked at first: calibration takes its time at the largest ones.
+_LARGE_PARAMETER = 30.0
 
 
 @dataclass(frozen=True)
@@ -215,19 +218,13 @@ def _required_n(
 ) -> int | None:
     """Smallest n whose expected distance is at most the target: it falls with n."""
 
-    def reached(n: int) -> bool:
-        return _error(kind, ball, n, budget) <= target_error
+    def excess(n: float) -> float:
+        return math.log(_error(kind, ball, int(n), budget) / target_error)
 
-    if not reached(_LARGEST_N):
-        return None
-    low, high = 0, _LARGEST_N
-    while high - low > 1:
-        middle = (low + high) // 2 if high < 4 * max(low, 1) else math.isqrt(max(low, 1) * high)
-        if reached(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    if excess(1) <= 0.0:
+        return 1
+    found = crossing(excess, 1, _LARGEST_N, lambda n, up: math.ceil(n) if up else math.floor(n))
+    return None if found is None else int(found)
 
 
 def _required_budget(
@@ -236,21 +233,68 @@ def _required_budget(
     """Least budget whose expected distance is at most the target: it falls with the parameter."""
     family = _family(budget)
 
-    def reached(parameter: float) -> bool:
-        return _error(kind, ball, n, family(parameter)) <= target_error
+    def excess(parameter: float) -> float:
+        return math.log(_error(kind, ball, n, family(parameter)) / target_error)
 
-    low, high = 1.0 / _LARGEST_PARAMETER, _LARGEST_PARAMETER
+    def rounded(parameter: float, up: bool) -> float:
+        return parameter * (1.0 + (3e-7 if up else -3e-7))
+
+    low, middle, high = 1.0 / _LARGEST_PARAMETER, _LARGE_PARAMETER, _LARGEST_PARAMETER
     if isinstance(budget, RaoDP) and budget.distance == "angle":
-        high = math.pi
-    if not reached(high):
+        middle = high = math.pi
+    found = crossing(excess, low, middle, rounded)
+    if found is None and high > middle:
+        found = crossing(excess, middle, high, rounded)
+    return None if found is None else family(found)
+
+
+def crossing(
+    excess: Callable[[float], float],
+    low: float,
+    high: float,
+    rounded: Callable[[float, bool], float],
+) -> float | None:
+    """Least argument, to rounding, at which a falling function is at most 0.
+
+    By the secant through the ends of the bracket in the logarithm, now and then by its middle.
+
+    Parameters
+    ----------
+    excess : callable
+        Falls; positive at ``low``; ``inf`` is allowed.
+    low, high : float
+        Positive.
+    rounded : callable
+        ``rounded(x, up)`` is an argument that is allowed, at or a little beyond ``x``.
+
+    Returns
+    -------
+    float or None
+        None if the function is positive at ``high``.
+    """
+    above, below = math.inf, excess(high)
+    if below > 0.0:
         return None
-    while high > low * (1.0 + 1e-6):
-        middle = math.sqrt(low * high)
-        if reached(middle):
-            high = middle
+    up = False
+    for turn in itertools.count():
+        least = rounded(math.nextafter(low, math.inf), True)
+        most = rounded(math.nextafter(high, 0.0), False)
+        if least > most:
+            break
+        if turn % 4 == 3 or (math.isinf(above) and turn % 2):
+            guess = math.sqrt(low * high)
+        elif math.isinf(above):  # as if inversely proportional
+            guess = high * math.exp(below)
         else:
-            low = middle
-    return family(high)
+            guess = low * (high / low) ** (above / (above - below))
+        guess = min(max(rounded(guess, up), least), most)
+        value = excess(guess)
+        up = value > 0.0
+        if up:
+            low, above = guess, value
+        else:
+            high, below = guess, value
+    return high
 
 
 def _family(budget: Budget) -> Callable[[float], Budget]:

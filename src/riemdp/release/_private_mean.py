@@ -71,8 +71,8 @@ def private_mean(
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the budget after all checks and before the draw.
     allow_unproven : bool, default False
-        Whether a mechanism that is not of this library, whose guarantee nobody proved here, may
-        be used; the release then says ``proven=False``.
+        Whether a mechanism may be used whose guarantee nobody proved here, since it is not of this
+        library or draws by a Metropolis chain; the release then says ``proven=False``.
     tol : float, optional
         Public tolerance of the mean; ``2 tol`` is added to the sensitivity. By default a tiny
         fraction of it. Fix it before seeing the data.
@@ -118,12 +118,18 @@ def private_mean(
     check_rows(data, ball.manifold)
     n = len(data)
     chosen, reason = _choose(mechanism, ball, n, budget, tol)
-    proven = type(chosen.mechanism) in MECHANISMS.values()
+    known = type(chosen.mechanism) in MECHANISMS.values()
+    proven = known and chosen.mechanism.proven
     if not proven and not allow_unproven:
+        name = type(chosen.mechanism).__name__
+        problem = (
+            f"the draws of {name} come from a chain that only approximates its law"
+            if known
+            else f"{name} is not a mechanism of this library"
+        )
         raise UnprovenMechanismError(
-            f"{type(chosen.mechanism).__name__} is not a mechanism of this library and its "
-            "guarantee is not proved here; pass allow_unproven=True to use it all the same, and "
-            "the release will say so"
+            f"{problem}, and its guarantee is not proved here; pass allow_unproven=True to use it "
+            "all the same, and the release will say so"
         )
     if chosen.mechanism.summary == "tangent-mean":
         footpoint = clipped_tangent_mean(ball, data, chosen.tol)

@@ -110,12 +110,16 @@ def mechanism_to_dict(mechanism: Mechanism, ball: Ball) -> dict[str, Any]:
         document["base"] = _BASE
     if getattr(mechanism, "ball", None) is not None:
         document["restricted_to_ball"] = True
+    if not mechanism.proven:
+        document["sampler"] = "metropolis"
     return document
 
 
 def mechanism_from_dict(document: object, ball: Ball) -> Mechanism:
     """Inverse of :func:`mechanism_to_dict`."""
-    fields = _document.fields(document, {"name", "sigma"}, {"base", "restricted_to_ball"})
+    fields = _document.fields(
+        document, {"name", "sigma"}, {"base", "restricted_to_ball", "sampler"}
+    )
     name = _document.text(fields["name"], "name")
     if name not in MECHANISMS:
         raise InvalidParameterError(
@@ -133,6 +137,10 @@ def mechanism_from_dict(document: object, ball: Ball) -> Mechanism:
                 "no other can be restricted to a ball"
             )
         options["ball"] = ball
+    if "sampler" in fields:
+        if fields["sampler"] != "metropolis" or not hasattr(MECHANISMS[name], "sampler"):
+            raise InvalidParameterError('sampler must be "metropolis", of a Riemannian mechanism')
+        options["sampler"] = fields["sampler"]
     build: Any = MECHANISMS[name]
     sigma = _document.number(fields["sigma"], "sigma")
     mechanism: Mechanism = build(ball.manifold, sigma, **options)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from riemdp._checks import positive, shown
-from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedManifoldError
 from riemdp.mechanisms import MECHANISMS
 from riemdp.release._candidates import computed_sensitivity
 from riemdp.release._release import Release
@@ -138,7 +138,10 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
 
 def _error(release: Release) -> Check:
     """Error law from the mechanism."""
-    derived = (release.expected_distance, release.error_quantile(0.95))
+    try:
+        derived = (release.expected_distance, release.error_quantile(0.95))
+    except UnsupportedManifoldError as error:
+        return Check("error", release.stated_error is None, f"none is known: {error}")
     stated = derived if release.stated_error is None else release.stated_error
     return Check(
         "error",
@@ -149,9 +152,8 @@ def _error(release: Release) -> Check:
 
 
 def _proof(release: Release) -> Check:
-    known = type(release.mechanism) in MECHANISMS.values()
-    return Check(
-        "proof",
-        release.proven and known,
-        "the mechanism's proof is in docs/proofs" if known else "not a mechanism of this library",
-    )
+    if type(release.mechanism) not in MECHANISMS.values():
+        return Check("proof", False, "not a mechanism of this library")
+    if not release.mechanism.proven:
+        return Check("proof", False, "draws by a Metropolis chain: no proof covers them")
+    return Check("proof", release.proven, "the mechanism's proof is in docs/proofs")

@@ -1,0 +1,303 @@
+"""Privacy curves of isotropic noise on spaces of constant curvature, and its least scale.
+
+Scales are found from the curve itself, by root finding in the logarithm. They may be a rounding
+error off: whoever uses one checks it against the budget.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import numpy as np
+import scipy
+
+from riemdp._checks import is_one_of, shown
+from riemdp._errors import (
+    ConvergenceError,
+    InvalidBudgetError,
+    InvalidParameterError,
+    NotAttainableError,
+    UnsupportedManifoldError,
+)
+from riemdp.manifolds import Manifold
+from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, exact_epsilon
+from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
+from riemdp.noise import IsotropicLaw
+from riemdp.noise._polar import constant_curvature
+from riemdp.privacy import (
+    ZCDP,
+    ApproxDP,
+    IsotropicCurve,
+    PureDP,
+    delta_floor,
+    gaussian_floor,
+    gaussian_to_pure,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from riemdp.privacy import Budget
+
+Kind = Literal["laplace", "gaussian"]
+Sampler = Literal["exact", "metropolis"]
+M = TypeVar("M", bound=Mechanism)
+
+#: Dimension up to which the integrals of the privacy curves are checked.
+LARGEST_DIM = 64
+#: Relative step from a root to more noise.
+_NUDGE = 1e-9
+#: Factor beyond the scale of a pure epsilon at which delta is exactly 0.
+_BEYOND = 1.0 + 1e-12
+#: Scales are not searched beyond this multiple of the first guess and of 1/((dim - 1) k).
+_WIDEST = 1e4
+#: How far under its target the logarithm of delta is looked at.
+_DEEPEST = -3.0
+_WAY_OUT = (
+    "raise the budget, lower the sensitivity (a smaller ball, more data), or use the tangent "
+    'mechanisms ("tangent-gaussian", "tangent-laplace"), which have no such limit'
+)
+
+
+def is_flat(manifold: Manifold) -> bool:
+    """Whether the manifold is isometric to R^d."""
+    return manifold.constant_curvature == 0.0 and math.isinf(manifold.injectivity_radius)
+
+
+@functools.lru_cache(maxsize=32)
+def isotropic_curve(
+    kind: Kind, manifold: Manifold, sigma: float, sensitivity: float
+) -> IsotropicCurve:
+    """Curve of the law on a space of constant curvature. Cached: it keeps its ``mu``.
+
+    Raises
+    ------
+    UnsupportedManifoldError
+        Beyond dimension 64.
+    InvalidParameterError
+        If the sensitivity is not below the largest distance on a sphere.
+    NotAttainableError
+        If the law has no normaliser.
+    """
+    if manifold.dim > LARGEST_DIM:
+        raise UnsupportedManifoldError(
+            f"the privacy curve is computed up to dimension {LARGEST_DIM}, not on {manifold}; use "
+            'RiemannianLaplace ("riemannian-laplace", pure epsilon) or TangentGaussian at a '
+            'public base point ("tangent-gaussian")'
+        )
+    curvature, upper = constant_curvature(manifold), manifold.injectivity_radius
+    return IsotropicCurve(kind, manifold.dim, curvature, sigma, sensitivity, upper)
+
+
+def has_curve(manifold: Manifold, sensitivity: float) -> bool:
+    """Whether :func:`isotropic_curve` is available."""
+    known = manifold.constant_curvature is not None and manifold.dim <= LARGEST_DIM
+    return known and sensitivity < manifold.injectivity_radius
+
+
+def check_sampler(sampler: object) -> None:
+    """Raise ``InvalidParameterError`` for a name of no sampler."""
+    if not is_one_of(sampler, ("exact", "metropolis")):
+        raise InvalidParameterError(
+            f'sampler must be "exact" or "metropolis", got {shown(sampler)}'
+        )
+
+
+def target_law(kind: Kind, manifold: Manifold, sigma: float) -> IsotropicLaw:
+    """Law that a chain approximates, where its density and its distances are known."""
+    constant_curvature(manifold)
+    return IsotropicLaw(kind, manifold, sigma)
+
+
+def isotropic_scales(
+    kind: Kind, manifold: Manifold, sensitivity: float, budget: Budget
+) -> list[float]:
+    """Scales to try for a budget, ascending; the last one suffices, up to rounding.
+
+    From the curve for ApproxDP and GDP, from the largest privacy loss for PureDP. Other
+    definitions follow from a ``mu`` or a pure epsilon that implies them.
+
+    Raises
+    ------
+    InvalidBudgetError
+        If the budget needs a pure epsilon and the law has none, or is no budget.
+    NotAttainableError
+        If no scale attains the budget.
+    """
+    check_manifold(manifold)
+    constant_curvature(manifold)  # refuses a manifold without a law
+    noise = _Noise(kind, manifold, sensitivity)
+    ways: list[Callable[[], float]] = []
+    if isinstance(budget, ApproxDP):
+        ways.append(lambda: noise.delta_scale(budget))
+    elif not isinstance(budget, PureDP):
+        ways.append(lambda: noise.mu_scale(affordable_mu(budget), budget))
+    if kind == "laplace" and not has_curve(manifold, sensitivity):
+        ways.clear()
+    if isinstance(budget, ZCDP):
+        ways.append(lambda: noise.pure_scale(exact_epsilon(budget), budget))
+    ways.append(lambda: noise.pure_scale(affordable_epsilon(budget), budget))
+    found: list[float] = []
+    problems: list[Exception] = []
+    for way in ways:
+        try:
+            found.append(way())
+        except (NotAttainableError, InvalidBudgetError) as error:
+            problems.append(error)
+        except ConvergenceError as error:
+            problems.append(_beyond_float64(budget, sensitivity, manifold, error))
+    if not found:
+        raise problems[0] from None
+    return sorted(found)
+
+
+def least_noise(
+    build: Callable[[float], M], scales: list[float], sensitivity: float, budget: Budget
+) -> M:
+    """Mechanism at the first of several ascending scales at which it satisfies the budget."""
+    for sigma in scales[:-1]:
+        mechanism = build(sigma)
+        with contextlib.suppress(ConvergenceError):
+            if mechanism.satisfies(sensitivity, budget):
+                return mechanism
+    return enough_noise(build, scales[-1], sensitivity, budget)
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """A law at every scale, for footpoints at one distance."""
+
+    kind: Kind
+    manifold: Manifold
+    sensitivity: float
+
+    @property
+    def growth(self) -> float:
+        """Exponential growth of the volume; 0 but on negative curvature."""
+        return (self.manifold.dim - 1) * math.sqrt(max(0.0, -self.manifold.curvature_bound))
+
+    @property
+    def limit(self) -> float:
+        """Scale under which the law has a normaliser."""
+        return 1.0 / self.growth if self.kind == "laplace" and self.growth else math.inf
+
+    def curve(self, sigma: float) -> IsotropicCurve:
+        return isotropic_curve(self.kind, self.manifold, sigma, self.sensitivity)
+
+    def lossless_scale(self, epsilon: float) -> float:
+        """Scale at which the largest privacy loss is ``epsilon``; ``inf`` if it is unbounded."""
+        if self.kind == "laplace":
+            return self.sensitivity / epsilon
+        mean = self.manifold.injectivity_radius - 0.5 * self.sensitivity
+        return math.sqrt(self.sensitivity / epsilon) * math.sqrt(mean)
+
+    def pure_scale(self, epsilon: float, budget: Budget) -> float:
+        """Scale at which the law has this pure epsilon."""
+        if self.kind == "gaussian":
+            if math.isinf(self.manifold.injectivity_radius):
+                raise InvalidBudgetError(
+                    f"the Gaussian has no pure epsilon on {self.manifold}; use RiemannianLaplace "
+                    "or TangentLaplace, or allow a delta with ApproxDP(epsilon, delta)"
+                )
+            self.curve(self.sensitivity)  # refuses a sensitivity beyond the sphere
+        sigma = self.lossless_scale(epsilon)
+        if self.limit < math.inf and not sigma < self.limit:
+            raise NotAttainableError(
+                f"the Laplace law has a normaliser on {self.manifold} for sigma below "
+                f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} {budget} has to "
+                f"allow a pure epsilon above {self.sensitivity / self.limit:.6g}, got "
+                f"{epsilon:.6g}; {_WAY_OUT}"
+            )
+        # else a little more, for rounding in conversions and where delta vanishes
+        return sigma if isinstance(budget, PureDP) else sigma * _BEYOND
+
+    def delta_scale(self, budget: ApproxDP) -> float:
+        """Scale at which ``delta`` at the budget's epsilon is the budget's."""
+        wanted = math.log(budget.delta)
+
+        def excess(sigma: float) -> float:
+            delta = float(self.curve(sigma).delta_at(budget.epsilon))
+            return max(math.log(delta) - wanted, _DEEPEST) if delta > 0.0 else _DEEPEST
+
+        if self.growth:
+            floor = float(delta_floor(*self._space, budget.epsilon))
+            if budget.delta <= floor:
+                raise self._unattainable(budget, f"delta tends to {floor:.6g}")
+        first = self.sensitivity / affordable_mu(budget)
+        return self._root(excess, first, self.lossless_scale(budget.epsilon) * _BEYOND, budget)
+
+    def mu_scale(self, wanted: float, budget: Budget) -> float:
+        """Scale at which the proved ``mu`` is at most the wanted one."""
+        if self.growth:
+            floor = gaussian_floor(*self._space)
+            if wanted <= floor:
+                raise self._unattainable(budget, f"mu tends to {floor:.6g}")
+        goal, sigma = wanted, self.sensitivity / wanted
+        if self.kind == "laplace":
+            sigma = self.sensitivity / gaussian_to_pure(wanted)
+        for _ in range(6):
+            sigma = self._root(functools.partial(self._excess_mu, goal), sigma, math.inf, budget)
+            proved = self.curve(sigma).mu()
+            if proved <= wanted:
+                return sigma
+            if math.isinf(proved):
+                break
+            goal *= wanted / proved * (1.0 - 1e-10)
+        raise _beyond_float64(
+            budget, self.sensitivity, self.manifold, "mu is not bounded closely enough"
+        )
+
+    def _excess_mu(self, goal: float, sigma: float) -> float:
+        """Log of ``mu`` at ``epsilon = 0`` over a goal: one integral, mostly the largest ``mu``."""
+        log_error = self.curve(sigma)._integrals.log_complement(np.zeros(1))
+        mu = -2.0 * float(scipy.special.ndtri_exp(log_error)[0])
+        if not 0.0 < mu < math.inf:
+            raise ConvergenceError("mu at epsilon = 0 is lost in rounding")
+        return math.log(mu / goal)
+
+    @property
+    def _space(self) -> tuple[int, float, float]:
+        return self.manifold.dim, self.manifold.curvature_bound, self.sensitivity
+
+    def _root(
+        self, excess: Callable[[float], float], first: float, last: float, budget: Budget
+    ) -> float:
+        """Where a falling function of the scale is 0, from a first guess and up to ``last``."""
+        open_end = self.limit < last  # nothing can be computed next to the limit
+        end = min(last, self.limit, _WIDEST * max(first, 1.0 / self.growth if self.growth else 0.0))
+        low = high = min(first, 0.5 * end if open_end else end)
+        step = 0.02
+        if excess(low) > 0.0:
+            while excess(high) > 0.0:
+                if high >= end * (1.0 - 1e-6 * open_end):
+                    raise self._unattainable(budget, "it does not get there")
+                low, high = high, min(high * (1.0 + step), 0.5 * (high + end) if open_end else end)
+                step *= 4.0
+        else:
+            while excess(low) <= 0.0:
+                low, high = low / (1.0 + step), low
+                step *= 4.0
+        root = scipy.optimize.brentq(excess, low, high, xtol=1e-13 * low, rtol=1e-13)
+        return float(root) * (1.0 + _NUDGE)
+
+    def _unattainable(self, budget: Budget, tendency: str) -> NotAttainableError:
+        name = "Laplace" if self.kind == "laplace" else "Gaussian"
+        until = f"grows to its limit {self.limit:.6g}" if self.limit < math.inf else "grows"
+        return NotAttainableError(
+            f"the Riemannian {name} on {self.manifold} cannot attain {budget} at sensitivity "
+            f"{self.sensitivity:.6g}: as sigma {until}, {tendency}, not to 0; {_WAY_OUT}"
+        )
+
+
+def _beyond_float64(
+    budget: Budget, sensitivity: float, manifold: Manifold, reason: object
+) -> NotAttainableError:
+    return NotAttainableError(
+        f"no scale for {budget} at sensitivity {sensitivity:.6g} on {manifold} is known in double "
+        f"precision ({reason}); use a larger budget or the tangent mechanisms "
+        '("tangent-gaussian", "tangent-laplace")'
+    )

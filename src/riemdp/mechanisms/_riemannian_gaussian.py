@@ -1,0 +1,209 @@
+"""Noise laid out along the manifold: the Riemannian Gaussian mechanism."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from riemdp.mechanisms._calibration import affordable_mu, check_sensitivity
+from riemdp.mechanisms._isotropic import (
+    Sampler,
+    check_sampler,
+    is_flat,
+    isotropic_curve,
+    isotropic_scales,
+    least_noise,
+    target_law,
+)
+from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
+from riemdp.mechanisms._rao import (
+    gaussian_guarantee,
+    isotropic_gaussian_sigma,
+    isotropic_guarantee,
+)
+from riemdp.noise import IsotropicLaw, RadialLaw
+from riemdp.noise._metropolis import MetropolisLaw
+from riemdp.privacy import GaussianCurve, RaoDP
+from riemdp.privacy._rao import check_distance
+from riemdp.privacy._rounding import quotient_up
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.privacy import Budget, IsotropicCurve
+
+
+@dataclass(frozen=True)
+class RiemannianGaussian(Mechanism):
+    """Riemannian Gaussian, density proportional to ``exp(-dist(x, footpoint)^2 / (2 sigma^2))``.
+
+    On spaces isometric to R^d exactly ``sensitivity / sigma``-GDP; on spheres, circles and
+    hyperbolic spaces its privacy curve is a one-dimensional integral. On spheres and circles it
+    has a pure epsilon too. On hyperbolic spaces more noise stops helping: see
+    docs/negative_curvature_floor.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        Space of constant curvature.
+    sigma : float
+        Scale, in units of geodesic distance.
+    sampler : {"exact", "metropolis"}, default "exact"
+        ``"metropolis"`` draws from a chain that only approximates the law, on any manifold;
+        :attr:`proven` is then false and everything stated is about the law itself.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``sigma`` is not positive and finite.
+    UnsupportedManifoldError
+        On manifolds without constant curvature, unless draws come from a chain; :meth:`privacy`
+        there.
+
+    References
+    ----------
+    Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds", NeurIPS 2023;
+    docs/proofs/riemannian-gaussian.md, docs/proofs/isotropic-curve.md
+    """
+
+    sampler: Sampler = field(default="exact", kw_only=True)
+
+    name: ClassVar[str] = "riemannian-gaussian"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_sampler(self.sampler)
+        self._law  # noqa: B018 -- refuses a manifold without a law
+
+    @property
+    def proven(self) -> bool:
+        """Whether draws are proved to follow the law: not those of a chain."""
+        return self.sampler == "exact"
+
+    @classmethod
+    def calibrate(
+        cls,
+        manifold: Manifold,
+        sensitivity: float,
+        budget: Budget,
+        *,
+        sampler: Sampler = "exact",
+    ) -> Self:
+        """Mechanism with the least ``sigma`` for the budget.
+
+        Parameters
+        ----------
+        manifold : Manifold
+        sensitivity : float
+            Largest distance between the footpoints of neighbouring data sets.
+        budget : ApproxDP, GDP, ZCDP, RaoDP or, on spheres and circles, PureDP
+            ApproxDP and GDP are met by the law's own curve, PureDP by its largest privacy loss,
+            other definitions through a ``mu`` or a pure epsilon that implies them. For RaoDP the
+            scale has the parametric distance ``theta``, which bounds the angle.
+        sampler : {"exact", "metropolis"}, default "exact"
+
+        Returns
+        -------
+        RiemannianGaussian
+
+        Raises
+        ------
+        InvalidBudgetError
+            For PureDP on unbounded spaces.
+        InvalidParameterError
+            If the sensitivity is not positive, or not below the largest distance of a sphere.
+        NotAttainableError
+            On hyperbolic spaces, where however wide the noise ``mu`` does not fall under
+            :func:`riemdp.privacy.gaussian_floor`, ``delta`` not under
+            :func:`riemdp.privacy.delta_floor` and the parametric ``theta`` not under
+            ``sensitivity (dim - 1) sqrt(-curvature / dim)``.
+        UnsupportedManifoldError
+            On curved spaces beyond dimension 64, for budgets other than RaoDP.
+        """
+        sensitivity = check_sensitivity(sensitivity)
+        check_manifold(manifold)
+        build = functools.partial(cls, manifold, sampler=sampler)
+        if isinstance(budget, RaoDP) and not is_flat(manifold):
+            law = target_law("gaussian", manifold, sensitivity).radial  # its sigma does not matter
+            sigma = isotropic_gaussian_sigma(law.dim, law.curvature, law.upper, sensitivity, budget)
+        elif is_flat(manifold):
+            sigma = sensitivity / affordable_mu(budget)
+        else:
+            scales = isotropic_scales("gaussian", manifold, sensitivity, budget)
+            return least_noise(build, scales, sensitivity, budget)
+        return enough_noise(build, sigma, sensitivity, budget)
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Exact draws; see :meth:`Mechanism.sample`."""
+        return self._law.sample(footpoint, size=size, generator=generator)
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
+        if isinstance(self._law, MetropolisLaw):
+            return super().sample_from_coordinates(coordinates, ball, generator)
+        return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
+        return self._target.log_density(point, footpoint)
+
+    def privacy(self, sensitivity: float) -> GaussianCurve | IsotropicCurve:
+        """Curve of the law: ``sensitivity / sigma``-GDP on spaces isometric to R^d.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the sensitivity is not positive, or not below the largest distance of a sphere.
+        UnsupportedManifoldError
+            On curved spaces beyond dimension 64.
+
+        References
+        ----------
+        docs/proofs/isotropic-curve.md
+        """
+        sensitivity = check_sensitivity(sensitivity)
+        if is_flat(self.manifold):
+            return GaussianCurve(quotient_up(sensitivity, self.sigma))
+        return isotropic_curve("gaussian", self.manifold, self.sigma, sensitivity)
+
+    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
+        """Rao privacy; see :meth:`Mechanism.rao`.
+
+        Parametric: ``sensitivity sqrt(E[dist^2] / dim) / sigma^2`` on every space of constant
+        curvature. Angle: ``cos(angle/2) = exp(-(sensitivity/sigma)^2 / 8)`` on R^d, else bounded
+        by the parametric distance.
+        """
+        sensitivity, distance = check_sensitivity(sensitivity), check_distance(distance)
+        if is_flat(self.manifold):
+            return gaussian_guarantee(quotient_up(sensitivity, self.sigma), distance)
+        return isotropic_guarantee(self._distance_law, sensitivity, distance)
+
+    @functools.cached_property
+    def _law(self) -> IsotropicLaw | MetropolisLaw:
+        if not self.proven:
+            return MetropolisLaw("gaussian", self.manifold, self.sigma)
+        return self._target
+
+    @functools.cached_property
+    def _target(self) -> IsotropicLaw:
+        return target_law("gaussian", self.manifold, self.sigma)
+
+    @property
+    def _distance_law(self) -> RadialLaw:
+        return self._target.radial

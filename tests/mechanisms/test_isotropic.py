@@ -1,0 +1,91 @@
+import math
+from pathlib import Path
+
+import pytest
+
+from riemdp import _errors as errors
+from riemdp.manifolds import Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
+from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
+from riemdp.mechanisms._isotropic import (
+    LARGEST_DIM,
+    has_curve,
+    is_flat,
+    isotropic_curve,
+    isotropic_scales,
+    least_noise,
+)
+from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, gaussian_floor
+
+
+def test_which_spaces_are_flat():
+    assert is_flat(Euclidean(3))
+    assert is_flat(Hyperbolic(1))
+    assert not is_flat(Sphere(1))
+    assert not is_flat(Sphere(2))
+    assert not is_flat(SPDAffineInvariant(2))
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_curves_in_the_largest_dimension(kind, sign):
+    manifold = Sphere(LARGEST_DIM) if sign > 0.0 else Hyperbolic(LARGEST_DIM)
+    curve = isotropic_curve(kind, manifold, 0.01, 0.02)
+    assert 0.0 < curve.delta_at(0.1) < 1.0
+    assert curve.mu() < math.inf
+    assert has_curve(manifold, 0.02)
+    higher = type(manifold)(LARGEST_DIM + 1)
+    assert not has_curve(higher, 0.02)
+    with pytest.raises(errors.UnsupportedManifoldError, match="dimension 64"):
+        isotropic_curve(kind, higher, 0.01, 0.02)
+
+
+def test_scales_ascend_and_the_last_one_suffices():
+    for budget in (ApproxDP(1.0, 1e-6), GDP(1.0), ZCDP(0.1)):
+        scales = isotropic_scales("laplace", Sphere(2), 0.1, budget)
+        assert scales == sorted(scales)
+        assert RiemannianLaplace(Sphere(2), scales[-1] * (1.0 + 1e-12)).satisfies(0.1, budget)
+    assert isotropic_scales("laplace", Sphere(2), 0.1, PureDP(0.5)) == [0.2]
+
+
+def test_least_noise_takes_the_first_that_suffices():
+    def build(sigma):
+        return RiemannianGaussian(Sphere(2), sigma)
+
+    found = least_noise(build, [0.01, 0.2, 0.4, 0.8], 0.1, GDP(0.3))
+    assert found.sigma == 0.4
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    "budget", [ApproxDP(1e-3, 1e-300), ApproxDP(40.0, 1e-6), GDP(1e-6), GDP(1e3)], ids=str
+)
+@pytest.mark.parametrize("sensitivity", [1e-12, 1e-3, 1.0])
+@pytest.mark.parametrize("manifold", [Sphere(1), Sphere(3), Hyperbolic(3)], ids=str)
+def test_extreme_budgets_have_a_scale_or_a_named_error(kind, budget, sensitivity, manifold):
+    mechanism = RiemannianLaplace if kind == "laplace" else RiemannianGaussian
+    try:
+        found = mechanism.calibrate(manifold, sensitivity, budget)
+    except errors.NotAttainableError:
+        assert isinstance(manifold, Hyperbolic)
+        return
+    assert found.satisfies(sensitivity, budget)
+    assert not mechanism(manifold, 0.49 * found.sigma).satisfies(sensitivity, budget)
+
+
+def test_numbers_on_the_page_about_the_floor():
+    page = Path(__file__).resolve().parents[2] / "docs" / "negative_curvature_floor.md"
+    text = page.read_text(encoding="utf-8")
+
+    def row(start):
+        (line,) = (x for x in text.splitlines() if x.startswith(f"| {start}"))
+        return [float(cell) for cell in line.split("|")[2:-1]]
+
+    sigmas = row(r"$\sigma$")
+    laws = [RiemannianGaussian(Hyperbolic(3), sigma) for sigma in sigmas]
+    mu = [law.privacy(1.0).mu() for law in laws]
+    assert row(r"$\mu$ on $H^3$") == pytest.approx(mu, abs=6e-5)
+    distances = [law.expected_distance() for law in laws]
+    assert row("mean distance") == pytest.approx(distances, abs=6e-5)
+    for name, dim in [("$H^2$", 2), ("$H^3$", 3), ("$H^9$", 9), ("$H^{30}$", 30)]:
+        floors = [gaussian_floor(dim, -1.0, d) for d in (0.01, 0.1, 0.5, 1.0, 2.0)]
+        assert row(name) == pytest.approx(floors, abs=6e-5)
