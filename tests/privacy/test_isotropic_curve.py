@@ -6,7 +6,13 @@ import pytest
 import scipy
 
 from riemdp import _errors as errors
-from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve, gaussian_delta
+from riemdp.privacy import (
+    GaussianCurve,
+    LaplaceCurve,
+    PureCurve,
+    certified_delta,
+    gaussian_delta,
+)
 from riemdp.privacy._isotropic_curve import IsotropicCurve, delta_floor, gaussian_floor
 
 MU = {
@@ -359,3 +365,30 @@ def test_integrals_that_do_not_settle_raise(monkeypatch):
     monkeypatch.setattr("riemdp.privacy._isotropic_quadrature._AGREEMENT", -1.0)
     with pytest.raises(errors.ConvergenceError, match="did not settle"):
         IsotropicCurve("gaussian", 3, 1.0, 1.0, 1.0).delta_at(0.5)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9, 1e-12])
+@pytest.mark.parametrize(
+    ("dim", "sigma", "sensitivity"), [(2, 1.0, 1.0), (3, 5.0, 0.1), (5, 1.0, 3.1), (2, 0.6, 0.1)]
+)
+def test_next_to_the_largest_loss(dim, sigma, sensitivity, gap):
+    curve = IsotropicCurve("gaussian", dim, 1.0, sigma, sensitivity)
+    epsilon = (1.0 - gap) * curve.pure_epsilon()
+    _, upper = certified_delta(curve, epsilon)
+    assert curve.delta_at(epsilon) >= upper > 0.0
+    assert curve.delta_at(curve.epsilon_at(upper)) <= upper
+
+
+def test_the_ends_of_the_integrals_lose_their_digits_there():
+    curve = IsotropicCurve("gaussian", 3, 1.0, 5.0, 0.1)
+    epsilon = (1.0 - 1e-7) * curve.pure_epsilon()
+    computed = np.exp(curve._points(np.array([epsilon])).log_delta()[0])
+    assert computed < 0.9 * certified_delta(curve, epsilon)[0]
+
+
+@pytest.mark.parametrize("curvature", [1.0, -1.0])
+def test_out_of_double_precision(curvature):
+    for sigma, sensitivity, space in [(1e-4, 1.0, 1.0), (1.0, 1.0, 1e-300), (1e300, 0.5, 1.0)]:
+        curve = IsotropicCurve("gaussian", 2, curvature * space, sigma, sensitivity)
+        with pytest.raises(errors.ConvergenceError, match=r"double precision.*use a"):
+            curve.delta_at(0.1)

@@ -441,3 +441,19 @@ def test_a_grid_point_just_under_the_largest_loss():
     # as for a scale at which no grid point comes near the end
     near = IsotropicCurve("gaussian", 2, 1.0, sigma * (1.0 + 1e-6), 1.0).self_compose(2)
     assert twice.epsilon_at(1e-6) == pytest.approx(near.epsilon_at(1e-6), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        IsotropicCurve("gaussian", 2, 1.0, 0.05, 3.0),
+        LaplaceCurve(1500.0),
+        IsotropicCurve("gaussian", 3, -1.0, 1e4, 0.5),
+    ],
+    ids=repr,
+)
+def test_losses_beyond_float64_leave_the_closed_bounds(curve):
+    composed = curve.self_compose(3)
+    best = min(composed.pure_epsilon(), GaussianCurve(composed.mu()).epsilon_at(1e-6))
+    assert composed.epsilon_at(1e-6) <= best * (1.0 + 1e-9)
+    assert composed.epsilon_at(1e-6) > curve.mu()

@@ -41,8 +41,9 @@ def certified_delta(
     """Two numbers that are proved to lie around ``delta``.
 
     It trusts the formulas of the note and Arb. Slow: milliseconds for odd dimensions, tens of
-    them for dimension two. Sets the global precision of python-flint while it runs, so it must
-    not run beside other uses of it in threads.
+    them for dimension two, and seconds or more where sigma is far from the other lengths. Sets
+    the global precision of python-flint while it runs, so it must not run beside other uses of it
+    in threads.
 
     Parameters
     ----------

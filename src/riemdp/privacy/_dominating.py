@@ -70,7 +70,7 @@ def dominating_masses(curve: PrivacyCurve, step: float, largest: float) -> tuple
         masses[::2] = coarse
         return masses, infinity
     losses = step * np.arange(size + 1, dtype=np.float64)
-    deltas = np.minimum(curve.delta_at(_apart(losses, curve)) * (1.0 + _DELTA_ERROR), 1.0)
+    deltas = np.minimum(curve.delta_at(losses) * (1.0 + _DELTA_ERROR), 1.0)
     deltas = np.maximum.accumulate(deltas[::-1])[::-1]
     # Q(loss >= l_i) is the slope of the chord in exp(epsilon); a convex curve has falling slopes.
     slopes = (deltas[:-1] - deltas[1:]) * np.exp(-losses[:-1]) / math.expm1(step)
@@ -79,14 +79,6 @@ def dominating_masses(curve: PrivacyCurve, step: float, largest: float) -> tuple
     first = second * np.exp(losses[1:])
     infinity = float(deltas[-1])
     return _symmetric(first, second, infinity, step)
-
-
-def _apart(losses: FloatArray, curve: PrivacyCurve) -> FloatArray:
-    """Move losses down that quadrature cannot tell from the largest one; ``delta`` only grows."""
-    if not isinstance(curve, IsotropicCurve) or curve.kind == "laplace":
-        return losses
-    pure = curve.pure_epsilon()
-    return np.where(losses < pure, np.minimum(losses, (1.0 - 1e-6) * pure), losses)
 
 
 def _symmetric(

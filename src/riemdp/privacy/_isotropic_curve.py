@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 _UP = 1.0 + 4e-15
 #: Distance into the tail, in standard deviations, from which on ``delta`` underflows.
 _DEEPEST = 60.0
+#: Share of a Gaussian's largest loss next to it in which no integral is computed.
+_APART = 1e-4
+#: Largest sensitivity over sigma, and largest scale in curvature radii and its inverse, at which
+#: the rounding of the ends of the integrals stays under their allowance.
+_MOST_DEVIATIONS, _RANGE = 3e3, 1e100
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,7 @@ class IsotropicCurve(PrivacyCurve):
     def _delta(self, epsilon: FloatArray) -> FloatArray:
         inside = epsilon < self.pure_epsilon()
         delta = np.zeros_like(epsilon)
-        points = self._points(np.minimum(epsilon[inside], self._deepest))
+        points = self._points(np.minimum(epsilon[inside], self._last))
         delta[inside] = np.minimum(np.nextafter(np.exp(points.log_delta()) * _UP, np.inf), 1.0)
         return delta
 
@@ -167,15 +172,12 @@ class IsotropicCurve(PrivacyCurve):
 
     def _epsilon(self, delta: float) -> float:
         """Newton's method on the log of ``delta``, kept inside a bracket."""
-        target, limit = math.log(delta), self._deepest
+        target, limit = math.log(delta), self._last
+        if limit < self._deepest and self._delta(np.array([limit]))[0] > delta:
+            return self.pure_epsilon()
 
         def excess(epsilon: float) -> tuple[float, float]:
-            try:
-                points = self._points(np.array([epsilon]))
-            except ConvergenceError:
-                if not self._closes(epsilon):
-                    raise
-                return 1.0, 0.0
+            points = self._points(np.array([epsilon]))
             value = float(points.log_delta()[0])
             slope = -math.exp(min(epsilon + float(points.log_second[0]) - value, 50.0))
             return value - target, slope
@@ -202,20 +204,10 @@ class IsotropicCurve(PrivacyCurve):
             low, high = (epsilon, high) if value > 0.0 else (low, epsilon)
         return self._above(epsilon, delta)
 
-    def _closes(self, epsilon: float) -> bool:
-        """Whether an ``epsilon`` without integrals may be passed over, as the loss ends above."""
-        return self.kind == "gaussian" and epsilon > 0.0 and self.pure_epsilon() < math.inf
-
     def _above(self, epsilon: float, delta: float) -> float:
         """First of a few slightly larger numbers at which ``delta_at`` is seen to suffice."""
-        limit, step = self._deepest, 1e-13 * max(epsilon, 1e-3 * self._reach(0.0))
-        while epsilon < limit:
-            try:
-                if self._delta(np.array([epsilon]))[0] <= delta:
-                    break
-            except ConvergenceError:
-                if not self._closes(epsilon):
-                    raise
+        limit, step = self._last, 1e-13 * max(epsilon, 1e-3 * self._reach(0.0))
+        while epsilon < limit and self._delta(np.array([epsilon]))[0] > delta:
             epsilon += step
             step *= 2.0
         return min(epsilon, limit)
@@ -284,12 +276,23 @@ class IsotropicCurve(PrivacyCurve):
 
     @functools.cached_property
     def _integrals(self) -> LossIntegrals:
+        if self.kind == "gaussian" and self.sensitivity / self.sigma > _MOST_DEVIATIONS:
+            raise ConvergenceError(
+                f"the privacy curve is not known in double precision for a sensitivity of more "
+                f"than {_MOST_DEVIATIONS:g} sigma, got {self.sensitivity:g} and sigma = "
+                f"{self.sigma:g}; use a larger sigma"
+            )
         unit = math.sqrt(abs(self.curvature)) if self.curvature != 0.0 else 1.0 / self.sigma
         sign = int(math.copysign(1.0, self.curvature)) if self.curvature != 0.0 else 0
         upper = math.pi if sign > 0 else self.upper * unit
-        return LossIntegrals(
-            self.kind, self.dim, sign, self.sigma * unit, self.sensitivity * unit, upper
-        )
+        scale, distance = self.sigma * unit, self.sensitivity * unit
+        if not all(1.0 / _RANGE < x < _RANGE for x in (scale, distance)):
+            raise ConvergenceError(
+                f"the privacy curve is not known in double precision for sigma = {self.sigma:g} "
+                f"and sensitivity = {self.sensitivity:g} at curvature {self.curvature:g}; use a "
+                "sigma nearer to the other two"
+            )
+        return LossIntegrals(self.kind, self.dim, sign, scale, distance, upper)
 
     def _reach(self, deviations: float) -> float:
         """``epsilon`` that many standard deviations into the tail."""
@@ -301,6 +304,16 @@ class IsotropicCurve(PrivacyCurve):
     def _deepest(self) -> float:
         """An ``epsilon`` from which on ``delta`` is zero or underflows."""
         return min(self.pure_epsilon(), self._reach(_DEEPEST))
+
+    @property
+    def _last(self) -> float:
+        """Largest ``epsilon`` with integrals; beyond, ``delta`` here bounds the smaller ones.
+
+        Next to a Gaussian's largest loss the ends of the integrals are differences that have lost
+        their digits.
+        """
+        apart = (1.0 - _APART) if self.kind == "gaussian" else 1.0
+        return min(apart * self.pure_epsilon(), self._deepest)
 
     def _points(self, epsilon: FloatArray) -> LossPoints:
         # each point gets the smaller one of P_1(L >= epsilon) and P_1(L < epsilon), guessed here
@@ -335,7 +348,8 @@ class IsotropicCurve(PrivacyCurve):
             grid = np.minimum(self._reach(8.0), 0.98 * pure) * depths / 8.0
             far = 0.98 * pure * np.array([0.25, 0.5, 0.75, 1.0])
             grid = np.unique(np.concatenate([grid, far[far > grid[-1]]]))
-            return bracket(self._points, grid, end=pure, cap=self._score_bound)
+            last, cap = self._last, self._score_bound
+            return bracket(self._points, grid, end=pure, cap=cap, deepest=last)
         tail = functools.partial(hyperbolic_tail, self._integrals)
         grid, deepest, cap = self._reach(6.0) * depths / 8.0, self._reach(150.0), self._score_bound
         return bracket(self._points, grid, end=math.inf, cap=cap, tail=tail, deepest=deepest)

@@ -153,8 +153,8 @@ def bracket(
     tail : callable, optional
         Where it is unbounded: ``tail(mu, epsilon)`` is a number not under ``mu`` that is proved
         for all larger ``epsilon``, or ``inf``.
-    deepest : float
-        With ``tail``: the largest ``epsilon`` that may be evaluated.
+    deepest : float, default inf
+        The largest ``epsilon`` that may be evaluated.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def bracket(
     last = LossPoints(closing, nothing, np.zeros_like(closing), nothing, points.error)
     points = points.merged(last)
     for aim, most in _WIDTHS:
-        points = _refined(evaluate, points, max(aim, width), most, cap)
+        points = _refined(evaluate, points, max(aim, width), most, cap=cap, deepest=deepest)
     lower = _largest(points)
     upper, last_epsilon = float(np.max(chord_mu(points))), float(points.epsilon[-1])
     if tail is not None:
@@ -193,7 +193,9 @@ def _refined(
     points: LossPoints,
     width: float,
     most: int,
+    *,
     cap: float,
+    deepest: float,
 ) -> LossPoints:
     """More points until every chord is low enough, or the points are spent."""
     for _ in range(_ROUNDS):
@@ -201,7 +203,11 @@ def _refined(
         bad = np.flatnonzero(chords > lower * (1.0 + width))
         if not bad.size or points.epsilon.size > most or cap <= lower * (1.0 + width):
             break
-        points = points.merged(evaluate(_between(points, chords, lower, width, bad)))
+        between = _between(points, chords, lower, width, bad)
+        between = between[between <= deepest]
+        if not between.size:
+            break
+        points = points.merged(evaluate(between))
     return points
 
 
@@ -252,7 +258,7 @@ def hyperbolic_tail(law: LossIntegrals, mu: float, epsilon: float) -> float:
     # the factor 2^(1-dim) of the volume and exp(growth^2/2) are left out of both
     log_k = math.log(law.sigma) + 0.5 * math.log(2.0 * math.pi) - law.log_mass
     needed = log_k - math.log(z) - math.log(mu) + math.log((w + mu) ** 2 + 3.0)
-    margin = 1e-9 + 1e-14 * (z * z + w * w)
+    margin = 1e-9 + 1e-14 * (z * z + w * w) + 1e-15 * growth * z
     rises = z / base - w / mu >= 2.0 / (mu * (w + mu)) * (1.0 + 1e-9)
     return mu if rises and 0.5 * (z * z - w * w) >= needed + margin else math.inf
 

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 
 from riemdp._checks import count, shown
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import ConvergenceError, InvalidParameterError
 from riemdp.privacy._compose import root_of_squares_up
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
 from riemdp.privacy._dominating import dominating_masses, largest_loss
@@ -196,20 +196,29 @@ def composed_losses(parts: Sequence[tuple[PrivacyCurve, int]], infinity: float =
     Returns
     -------
     LossTable
-        One that says nothing (``delta = 1``) if the losses are too large for a grid, or the
-        releases too many for one.
+        One that says nothing (``delta = 1``) if the losses are too large for a grid or for
+        float64, or the releases too many for one.
     """
     from dp_accounting.pld import pld_pmf
 
     releases = sum(times for _, times in parts)
-    ranges = [largest_loss(curve, _TAIL / releases) for curve, _ in parts]
-    step = _grid_step(parts, ranges)
-    if step > _COARSEST or releases > _MOST_RELEASES:
-        return LossTable(STEP, np.zeros(1), 1.0)
+    nothing = LossTable(STEP, np.zeros(1), 1.0)
+    try:
+        ranges = [largest_loss(curve, _TAIL / releases) for curve, _ in parts]
+        step = _grid_step(parts, ranges)
+        if step > _COARSEST or releases > _MOST_RELEASES:
+            return nothing
+        tables = [
+            dominating_masses(curve, step, largest)
+            for (curve, _), largest in zip(parts, ranges, strict=True)
+        ]
+    except ConvergenceError:
+        return nothing
+    if any(lost >= 1.0 for _, lost in tables):
+        return nothing
     allowance = 0.0
     heap: list[tuple[int, int, Any]] = []
-    for order, ((curve, times), largest) in enumerate(zip(parts, ranges, strict=True)):
-        masses, lost = dominating_masses(curve, step, largest)
+    for order, ((_, times), (masses, lost)) in enumerate(zip(parts, tables, strict=True)):
         law = pld_pmf.DensePLDPmf(step, -(len(masses) // 2), masses, lost, True)
         if times > 1:
             law, error = _self_composed(law, times)
