@@ -103,7 +103,7 @@ class SPDAffineInvariant(Manifold):
             shape = (*wide.shape, self.k, self.k)
             factors = self._factor(np.broadcast_to(second, shape)[wide])
             quotient = np.broadcast_to(inverse, shape)[wide] @ factors
-            values[wide] = np.square(_graded_singular_values(quotient))
+            values[wide] = np.square(np.sort(orthogonal_rows(quotient)[0], axis=-1))
         return np.asarray(np.linalg.norm(np.log(values), axis=-1))
 
     def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
@@ -166,12 +166,12 @@ def colour(factor: FloatArray, matrices: FloatArray) -> FloatArray:
     return _symmetric.symmetrise(factor @ matrices @ np.swapaxes(factor, -1, -2))
 
 
-def _graded_singular_values(matrices: FloatArray) -> FloatArray:
-    """Singular values of ``(n, k, k)`` matrices, small ones to high relative accuracy.
+def orthogonal_rows(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Lengths ``(n, k)`` and directions ``(n, k, k)`` of rows that rotations made orthogonal.
 
-    One-sided Jacobi rotations on the rows (Demmel and Veselić, SIAM J. Matrix Anal. Appl. 13(4),
-    1992): the relative error of every singular value is governed by the condition number after
-    the rows are scaled to one length, however different those lengths are.
+    They are the singular values and right singular vectors, unsorted. One-sided Jacobi (Demmel and
+    Veselić, SIAM J. Matrix Anal. Appl. 13(4), 1992): relative errors are governed by the condition
+    number after the rows are scaled to one length, however different those lengths are.
     """
     rows = np.array(matrices)
     k = rows.shape[-1]
@@ -182,7 +182,8 @@ def _graded_singular_values(matrices: FloatArray) -> FloatArray:
                 largest = max(largest, _rotate(rows, i, j))
         if largest <= 4.0 * np.finfo(np.float64).eps * k:
             break
-    return np.sort(long_norm(rows), axis=-1)
+    lengths = long_norm(rows)
+    return lengths, rows / lengths[..., None]
 
 
 def _rotate(rows: FloatArray, i: int, j: int) -> float:

@@ -1,5 +1,7 @@
 """Noise on manifolds: radial laws, exact samplers, log densities, the secure generator."""
 
+from riemdp.noise._affine_invariant import AffineInvariantLaw
+from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._ball_laplace import BallLaplace
 from riemdp.noise._fisher import fisher_information
 from riemdp.noise._generator import (
@@ -13,6 +15,8 @@ from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.noise._radial import RadialLaw
 
 __all__ = [
+    "AffineInvariantLaw",
+    "AffineInvariantRadial",
     "BallLaplace",
     "IsotropicLaw",
     "MetropolisLaw",

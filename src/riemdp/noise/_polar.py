@@ -91,8 +91,9 @@ def constant_curvature(manifold: Manifold) -> float:
     curvature = manifold.constant_curvature
     if curvature is None:
         raise UnsupportedManifoldError(
-            f"{manifold} has no constant curvature and no isotropic noise law here; what works "
-            'there are the tangent mechanisms "tangent-gaussian" and "tangent-laplace"'
+            f"{manifold} has no constant curvature, which this noise law needs; what works are the "
+            'tangent mechanisms "tangent-gaussian" and "tangent-laplace" and, on '
+            "SPDAffineInvariant, RiemannianLaplace and RiemannianGaussian without a ball"
         )
     return curvature
 

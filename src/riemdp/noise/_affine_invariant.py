@@ -1,0 +1,286 @@
+"""Riemannian Laplace and Gaussian laws on SPD matrices with the affine-invariant metric."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._checks import shown
+from riemdp._errors import (
+    InvalidParameterError,
+    NotAttainableError,
+    UnsupportedManifoldError,
+)
+from riemdp.manifolds import SPDAffineInvariant, _symmetric
+from riemdp.manifolds._manifold import check_broadcast
+from riemdp.manifolds._spd_affine_invariant import orthogonal_rows
+from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
+from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
+from riemdp.noise._generator import resolve_generator
+from riemdp.noise._polar import leading_axes, normal_coordinates
+from riemdp.noise._radial import check_kind, check_sigma
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise._radial import Kind
+
+#: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.
+_LARGEST_SPREAD = 34.0
+#: Largest spread of log-eigenvalues about a ball's centre; squares of their ratios must not
+#: underflow.
+_LARGEST_NOISE_SPREAD = 600.0
+#: Spread up to which plain singular values keep 13 digits of the logarithms.
+_PLAIN_SPREAD = 12.0
+
+
+@dataclass(frozen=True)
+class AffineInvariantLaw:
+    """Law with density proportional to ``exp(-U(dist(x, footpoint)))`` in Riemannian volume.
+
+    ``U(r) = r / sigma`` for the Riemannian Laplace law and ``r^2 / (2 sigma^2)`` for the
+    Riemannian Gaussian; distance and volume belong to the metric ``tr(P^-1 U P^-1 V)``. The
+    normaliser does not depend on the footpoint. Draws are exact, by rejection, and neither
+    their time nor their acceptance depends on the footpoint.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+        Which law.
+    manifold : SPDAffineInvariant
+        Space of k x k matrices.
+    sigma : float
+        Scale, in units of geodesic distance.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``kind`` is unknown or ``sigma`` not positive and finite.
+    NotAttainableError
+        For the Laplace law unless ``sigma < sqrt(12 / (k (k^2 - 1)))``: no normaliser exists.
+    UnsupportedManifoldError
+        If the manifold is another one.
+
+    References
+    ----------
+    Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021,
+    Definition 3 (Laplace); Said et al., "Riemannian Gaussian distributions on the space of
+    symmetric positive definite matrices", IEEE Trans. Inf. Theory 63(4), 2017 (Gaussian). The
+    sampler and the normaliser: docs/proofs/affine-invariant-sampler.
+    """
+
+    kind: Kind
+    manifold: SPDAffineInvariant
+    sigma: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.manifold, SPDAffineInvariant):
+            raise UnsupportedManifoldError(
+                "manifold must be an SPDAffineInvariant, got "
+                f"{shown(self.manifold)}; IsotropicLaw serves spaces of constant curvature"
+            )
+        check_kind(self.kind)
+        object.__setattr__(self, "sigma", check_sigma(self.sigma))
+        _ = self.radial  # checks the rest
+
+    @functools.cached_property
+    def radial(self) -> AffineInvariantRadial:
+        """Law of the distance between footpoint and draw."""
+        return self._draw.radial
+
+    @functools.cached_property
+    def _draw(self) -> AffineInvariantDraw:
+        return _draw(self.kind, self.manifold.k, self.sigma)
+
+    def acceptance(self) -> float:
+        """Probability that a proposal of the sampler is accepted, from k and sigma alone."""
+        return 1.0 if self.manifold.k == 1 else self._draw.plan[1]
+
+    def check_drawable(self) -> None:
+        """Raise ``NotAttainableError``, with the estimate, if a draw takes over a minute."""
+        self._draw.check()
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw points about footpoints.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, k, k)
+            Footpoints.
+        size : int or tuple of int, optional
+            Leading axes: so many draws for each footpoint.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, k, k)
+
+        Raises
+        ------
+        NotOnManifoldError
+            If a footpoint is not on the manifold.
+        NotAttainableError
+            If a draw would take more than about a minute, or is so wide that float64 does not
+            hold it as a positive definite matrix (condition above 5e14 about its footpoint).
+        """
+        generator = resolve_generator(generator)
+        points = self.manifold.validate(footpoint)
+        shape = (*leading_axes(size), *points.shape[:-2])
+        logs, vectors = self._draw.sample(math.prod(shape), generator)
+        if np.max(np.ptp(logs, axis=-1), initial=0.0) > _LARGEST_SPREAD:
+            raise NotAttainableError(self._too_far())
+        factor = np.linalg.cholesky(points)
+        k = self.manifold.k
+        with np.errstate(over="ignore", invalid="ignore"):
+            half = (vectors * np.exp(0.5 * logs)[:, None, :]).reshape(*shape, k, k)
+            half = factor @ half
+            draws = _symmetric.symmetrise(half @ np.swapaxes(half, -1, -2))
+        if not np.all(np.isfinite(draws)):
+            raise NotAttainableError(self._too_far())
+        return draws
+
+    def sample_in_ball(
+        self,
+        footpoint: ArrayLike,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw points and project them onto a public ball along geodesics from its centre.
+
+        The same law as ``ball.project(self.sample(footpoint))``, without overflow and loss of
+        digits: the draw stays in factors until it has been projected.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, k, k)
+            Footpoints in the ball.
+        ball : Ball
+            Public ball of the same manifold.
+        size, generator
+            As in :meth:`sample`.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, k, k)
+
+        Raises
+        ------
+        InvalidParameterError
+            If the ball belongs to another manifold.
+        UnsupportedBallError
+            If a footpoint lies outside the ball.
+        """
+        if ball.manifold != self.manifold:
+            raise InvalidParameterError(
+                f"the ball must belong to {self.manifold}, got a ball of {ball.manifold}"
+            )
+        return self.sample_from_coordinates(
+            normal_coordinates(ball, footpoint), ball, size, generator
+        )
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw as :meth:`sample_in_ball` does, about a footpoint in normal coordinates.
+
+        Seen from the centre the footpoint is ``Q diag(e^s) Q^T``, and the draw is ``M^T M`` with
+        ``M = diag(e^(r/2)) V^T diag(e^(s/2)) Q^T``. Singular values and right singular vectors
+        of M give its logarithm; where M is graded, rotations of its rows keep their digits.
+
+        Parameters
+        ----------
+        coordinates : ndarray, shape (\*batch, dim)
+            Normal coordinates of footpoints about the ball's centre, no longer than its radius.
+        ball : Ball
+            Public ball of the same manifold.
+        size, generator
+            As in :meth:`sample`.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, k, k)
+
+        Raises
+        ------
+        NotAttainableError
+            If a draw would take more than about a minute, or lies beyond the range of float64.
+        """
+        generator = resolve_generator(generator)
+        k = self.manifold.k
+        shape = (*leading_axes(size), *coordinates.shape[:-1])
+        logs, vectors = self._draw.sample(math.prod(shape), generator)
+        if np.max(np.ptp(logs, axis=-1), initial=0.0) > _LARGEST_NOISE_SPREAD:
+            raise NotAttainableError(self._too_far())
+        levels, frames = _symmetric.eigh(_symmetric.unvecd(coordinates, k))
+        # largest noise first: the scale of a draw, however far, is kept apart
+        top = logs.max(axis=-1)
+        graded = np.exp(0.5 * (logs - top[:, None]))[:, :, None] * np.swapaxes(vectors, -1, -2)
+        graded = graded.reshape(*shape, k, k) * np.exp(0.5 * levels)[..., None, :]
+        rows = (graded @ np.swapaxes(frames, -1, -2)).reshape(-1, k, k)
+        spread = np.ptp(logs, axis=-1) + np.broadcast_to(np.ptp(levels, axis=-1), shape).reshape(-1)
+        values, directions = _right_singular(rows, spread > _PLAIN_SPREAD)
+        far = top[:, None] + 2.0 * np.log(values)
+        length = np.linalg.norm(far, axis=-1, keepdims=True)
+        far *= np.where(length > ball.radius, ball.radius / np.where(length > 0, length, 1.0), 1.0)
+        inside = _symmetric.compose(far, np.swapaxes(directions, -1, -2))
+        return ball.point(_symmetric.vecd(inside).reshape(*shape, self.manifold.dim))
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        r"""Log density with respect to the Riemannian volume.
+
+        Parameters
+        ----------
+        point, footpoint : array_like, shape (..., k, k)
+            Points of the manifold; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        footpoint, point = self.manifold.validate(footpoint), self.manifold.validate(point)
+        check_broadcast(point, footpoint, 2)
+        ratio = self.manifold.dist(footpoint, point) / self.sigma
+        penalty = ratio if self.kind == "laplace" else 0.5 * np.square(ratio)
+        return np.asarray(-penalty - self.radial.log_normaliser())
+
+    def _too_far(self) -> str:
+        return (
+            f"a draw of the {self.kind} law with sigma = {self.sigma:g} lies too far out for "
+            f"float64 on {self.manifold}; use a smaller sigma (more data, a smaller ball, a "
+            "larger budget), or release into a public ball"
+        )
+
+
+@functools.lru_cache(maxsize=64)
+def _draw(kind: Kind, k: int, sigma: float) -> AffineInvariantDraw:
+    """Sampler with what it has computed, shared by laws with the same public numbers."""
+    return AffineInvariantDraw(kind, k, sigma)
+
+
+def _right_singular(rows: FloatArray, graded: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    """Singular values ``(n, k)`` and right singular vectors, as rows, ``(n, k, k)``."""
+    values = np.empty(rows.shape[:-1])
+    directions = np.empty(rows.shape)
+    plain = ~graded
+    if plain.any():
+        _, values[plain], directions[plain] = np.linalg.svd(rows[plain])
+    if graded.any():
+        values[graded], directions[graded] = orthogonal_rows(rows[graded])
+    return values, directions

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from riemdp._errors import NotAttainableError
+from riemdp.noise import _affine_invariant_draw
+from riemdp.noise._affine_invariant_draw import AffineInvariantDraw, _sample_trace
+from riemdp.noise._sinh_envelope import growth_rate
+
+
+def _draw(kind: str, k: int, scale: float) -> AffineInvariantDraw:
+    sigma = scale / growth_rate(k) if kind == "laplace" and k > 1 else scale
+    return AffineInvariantDraw(kind, k, sigma)
+
+
+def _cdf(draw: AffineInvariantDraw, norms: np.ndarray) -> np.ndarray:
+    """The radial law's cdf, interpolated where many values are asked for."""
+    grid = np.linspace(norms.min(), norms.max(), 3_000)
+    return np.interp(norms, grid, draw.radial.cdf(grid))
+
+
+def _fit(draw: AffineInvariantDraw, logs: np.ndarray) -> float:
+    norms = np.linalg.norm(logs, axis=-1)
+    return float(scipy.stats.kstest(_cdf(draw, norms), "uniform").pvalue)
+
+
+BOTH = [("gaussian", 2, 1.0), ("gaussian", 3, 0.8), ("gaussian", 4, 1.0), ("gaussian", 5, 1.3)]
+BOTH += [("laplace", 2, 0.5), ("laplace", 3, 0.6), ("laplace", 4, 0.7), ("laplace", 5, 0.85)]
+
+
+def _statistics(logs: np.ndarray) -> list[np.ndarray]:
+    logs = np.sort(logs, axis=-1)
+    return [np.linalg.norm(logs, axis=-1), logs.sum(axis=-1), logs[:, -1] - logs[:, 0]]
+
+
+@pytest.mark.parametrize(("kind", "k", "scale"), BOTH)
+def test_both_schemes_draw_the_same_law(kind, k, scale, holds):
+    draw = _draw(kind, k, scale)
+
+    def pvalue(generator: np.random.Generator) -> float:
+        one, _ = draw.sample(15_000, generator, "shells")
+        two, _ = draw.sample(15_000, generator, "ordered")
+        pairs = zip(_statistics(one), _statistics(two), strict=True)
+        return 3.0 * min(scipy.stats.ks_2samp(a, b).pvalue for a, b in pairs)
+
+    assert holds(pvalue)
+
+
+RADIAL = [*BOTH, ("gaussian", 1, 0.5), ("laplace", 1, 0.5), ("gaussian", 2, 1e-4)]
+RADIAL += [("gaussian", 3, 1e-4), ("laplace", 3, 1e-4), ("gaussian", 5, 20.0), ("laplace", 3, 0.99)]
+RADIAL += [("gaussian", 10, 0.3), ("laplace", 10, 0.65)]
+
+
+@pytest.mark.parametrize(("kind", "k", "scale"), RADIAL)
+def test_norms_follow_the_radial_law(kind, k, scale, holds):
+    draw = _draw(kind, k, scale)
+    size = 40_000 if k <= 5 else 10_000
+
+    def pvalue(generator: np.random.Generator) -> float:
+        logs, vectors = draw.sample(size, generator)
+        identity = vectors[:50] @ np.swapaxes(vectors[:50], -1, -2)
+        np.testing.assert_allclose(identity, np.broadcast_to(np.eye(k), identity.shape), atol=1e-12)
+        return _fit(draw, logs)
+
+    assert holds(pvalue)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "k", "scale"), [c for c in RADIAL if c[1] <= 5])
+@pytest.mark.parametrize("scheme", ["shells", "ordered"])
+def test_a_million_norms_follow_the_radial_law(kind, k, scale, scheme, holds):
+    draw = _draw(kind, k, scale)
+    if k > 1 and draw.acceptance(scheme) < 0.01:
+        pytest.skip("the other scheme serves this scale")
+
+    def pvalue(generator: np.random.Generator) -> float:
+        logs, _ = draw.sample(1_000_000, generator, scheme)
+        return _fit(draw, logs)
+
+    assert holds(pvalue)
+
+
+@pytest.mark.parametrize(("kind", "scale"), [("gaussian", 0.3), ("laplace", 0.65)])
+def test_thirty_by_thirty(kind, scale, holds):
+    draw = _draw(kind, 30, scale)
+
+    def pvalue(generator: np.random.Generator) -> float:
+        logs, _ = draw.sample(1_500, generator)
+        return _fit(draw, logs)
+
+    assert holds(pvalue)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "kind", "k", "scale"),
+    [
+        ("shells", "gaussian", 10, 2.0),
+        ("shells", "laplace", 10, 0.93),
+        ("ordered", "gaussian", 5, 1.3),
+        ("ordered", "laplace", 4, 0.7),
+    ],
+)
+def test_a_sampler_that_accepts_everything_is_noticed(scheme, kind, k, scale, monkeypatch):
+    draw = _draw(kind, k, scale)
+    assert draw.plan
+    if scheme == "shells":
+        monkeypatch.setattr(_affine_invariant_draw, "log_volume", lambda x: np.full(len(x), np.inf))
+    else:
+        monkeypatch.setattr(np, "expm1", lambda x: -np.ones_like(x))
+    logs, _ = draw.sample(15_000, np.random.default_rng(3), scheme)
+    monkeypatch.undo()
+    assert _fit(draw, logs) < 1e-8
+
+
+def test_a_wrong_sign_is_noticed(monkeypatch):
+    draw = _draw("gaussian", 4, 1.0)
+    volume = _affine_invariant_draw.log_volume
+    monkeypatch.setattr(_affine_invariant_draw, "log_volume", lambda x: -volume(x))
+    logs, _ = draw.sample(5_000, np.random.default_rng(3), "shells")
+    assert _fit(draw, logs) < 1e-8
+
+
+#: Acceptance of the scheme with the larger one, and what it is compared with.
+TABLE = {
+    ("gaussian", 5): [1.0, 0.999, 0.996, 0.952],
+    ("gaussian", 10): [0.999, 0.992, 0.939, 0.614],
+    ("gaussian", 20): [0.998, 0.882, 0.432, 0.069],
+    ("gaussian", 30): [0.992, 0.545, 0.0369, 0.00191],
+    ("laplace", 5): [0.998, 0.985, 0.955, 0.889],
+    ("laplace", 10): [0.995, 0.959, 0.866, 0.681],
+    ("laplace", 20): [0.986, 0.875, 0.621, 0.253],
+    ("laplace", 30): [0.971, 0.757, 0.370, 0.0526],
+}
+
+
+@pytest.mark.parametrize(("kind", "k"), TABLE)
+def test_acceptance_table(kind, k):
+    scales = [0.1, 0.3, 0.5, 1.0] if kind == "gaussian" else [0.3, 0.5, 0.65, 0.8]
+    rates = [_draw(kind, k, scale).plan[1] for scale in scales]
+    np.testing.assert_allclose(rates, TABLE[kind, k], rtol=0.01)
+
+
+@pytest.mark.parametrize(("kind", "k", "scale"), [*BOTH, ("gaussian", 10, 1.0)])
+def test_the_acceptance_is_what_it_is_said_to_be(kind, k, scale):
+    draw = _draw(kind, k, scale)
+    generator = np.random.default_rng(8)
+    size = 20_000 if k <= 5 else 5_000
+    attempts = {"shells": draw._shells, "ordered": draw._ordered}
+    for scheme, attempt in attempts.items():
+        rate = draw.acceptance(scheme)
+        accepted = len(attempt(size, generator)[0])
+        assert abs(accepted - size * rate) < 5.0 * math.sqrt(size * rate * (1.0 - rate)) + 5.0
+
+
+def test_a_draw_of_more_than_a_minute_is_refused():
+    draw = _draw("laplace", 30, 0.985)
+    assert draw.seconds() > 60.0
+    with pytest.raises(NotAttainableError, match=r"would take about .* seconds"):
+        draw.sample(1, np.random.default_rng(0))
+    _draw("laplace", 30, 0.65).check()
+
+
+def test_the_scheme_follows_the_scale():
+    assert _draw("gaussian", 5, 0.1).plan[0] == "shells"
+    assert _draw("gaussian", 5, 5.0).plan[0] == "ordered"
+
+
+@pytest.mark.parametrize("rho", [1e-9, 0.1, 1.0, 50.0])
+def test_traces_given_the_rest(rho, holds):
+    def pvalue(generator: np.random.Generator) -> float:
+        t = _sample_trace(np.full(20_000, rho), generator)
+        grid = np.linspace(-80.0 - 10.0 * rho, 80.0 + 10.0 * rho, 400_001)
+        density = np.exp(rho - np.hypot(grid, rho))
+        cumulative = np.cumsum(density)
+        return scipy.stats.kstest(
+            t, lambda x: np.interp(x, grid, cumulative / cumulative[-1])
+        ).pvalue
+
+    assert holds(pvalue)
