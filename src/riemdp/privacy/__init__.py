@@ -1,6 +1,7 @@
 """Privacy definitions, privacy curves and calibration. Numbers only: no points, no noise."""
 
 from riemdp.privacy._accountant import Accountant, LedgerEntry
+from riemdp.privacy._affine_invariant_curve import AffineInvariantGaussianCurve
 from riemdp.privacy._certified import certified_available, certified_delta
 from riemdp.privacy._compose import compose
 from riemdp.privacy._composed import BudgetCurve, ComposedCurve
@@ -29,6 +30,7 @@ __all__ = [
     "RDP",
     "ZCDP",
     "Accountant",
+    "AffineInvariantGaussianCurve",
     "ApproxDP",
     "Budget",
     "BudgetCurve",
