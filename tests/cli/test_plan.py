@@ -51,6 +51,9 @@ def test_matrices(riemdp, space):
     result = riemdp("plan", *arguments)
     assert result.exit_code == 0
     assert "(k=3)" in result.stdout
+    assert "auto takes riemannian-gaussian (frechet-mean)" in result.stdout
+    for name in ("riemannian-laplace", "riemannian-gaussian", "tangent-gaussian"):
+        assert "-" not in row(result.stdout, name)[1:]
 
 
 def test_no_cell_is_cut(riemdp):

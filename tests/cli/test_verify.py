@@ -33,6 +33,22 @@ def test_round_trip(riemdp, release):
     assert "= 1" in result.stdout.splitlines()[-1]
 
 
+@pytest.mark.parametrize("mechanism", ["auto", "riemannian-laplace", "riemannian-gaussian"])
+def test_affine_invariant_round_trip(riemdp, matrices, tmp_path, mechanism):
+    path = tmp_path / "release.json"
+    result = riemdp(
+        "mean", matrices, "--manifold", "spd-affine-invariant", "--center", "identity",
+        "--radius", 1, "--mu", 1, "--mechanism", mechanism, "--release", path,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "frechet-mean" in path.read_text(encoding="utf-8")
+    result = riemdp("verify", path)
+    assert result.exit_code == 0
+    assert "FAIL" not in result.stdout
+    change(path, "mechanism", "sigma", by=lambda x: 0.999 * x)
+    assert riemdp("verify", path).exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("keys", "by", "check"),
     [

@@ -4,25 +4,16 @@ from pathlib import Path
 import pytest
 
 from riemdp import _errors as errors
-from riemdp.manifolds import Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
+from riemdp.manifolds import Hyperbolic, SPDAffineInvariant, Sphere
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
 from riemdp.mechanisms._isotropic import (
     LARGEST_DIM,
     has_curve,
-    is_flat,
     isotropic_curve,
     isotropic_scales,
     least_noise,
 )
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, gaussian_floor
-
-
-def test_which_spaces_are_flat():
-    assert is_flat(Euclidean(3))
-    assert is_flat(Hyperbolic(1))
-    assert not is_flat(Sphere(1))
-    assert not is_flat(Sphere(2))
-    assert not is_flat(SPDAffineInvariant(2))
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -32,11 +23,22 @@ def test_curves_in_the_largest_dimension(kind, sign):
     curve = isotropic_curve(kind, manifold, 0.01, 0.02)
     assert 0.0 < curve.delta_at(0.1) < 1.0
     assert curve.mu() < math.inf
-    assert has_curve(manifold, 0.02)
+    assert has_curve(kind, manifold, 0.02)
     higher = type(manifold)(LARGEST_DIM + 1)
-    assert not has_curve(higher, 0.02)
+    assert not has_curve(kind, higher, 0.02)
     with pytest.raises(errors.UnsupportedManifoldError, match="dimension 64"):
         isotropic_curve(kind, higher, 0.01, 0.02)
+
+
+def test_affine_invariant_matrices_with_the_curve_of_a_space_form():
+    plane = isotropic_curve("gaussian", Hyperbolic(2, -0.5), 0.3, 0.1)
+    matrices = isotropic_curve("gaussian", SPDAffineInvariant(2), 0.3, 0.1)
+    assert matrices == plane != isotropic_curve("gaussian", Hyperbolic(2), 0.3, 0.1)
+    assert isotropic_curve("laplace", SPDAffineInvariant(1), 0.3, 0.1).dim == 1
+    for kind, k in (("laplace", 2), ("gaussian", 3)):
+        assert not has_curve(kind, SPDAffineInvariant(k), 0.1)
+        with pytest.raises(errors.UnsupportedManifoldError, match="pure epsilon"):
+            isotropic_curve(kind, SPDAffineInvariant(k), 0.1, 0.1)
 
 
 def test_scales_ascend_and_the_last_one_suffices():
@@ -60,13 +62,17 @@ def test_least_noise_takes_the_first_that_suffices():
     "budget", [ApproxDP(1e-3, 1e-300), ApproxDP(40.0, 1e-6), GDP(1e-6), GDP(1e3)], ids=str
 )
 @pytest.mark.parametrize("sensitivity", [1e-12, 1e-3, 1.0])
-@pytest.mark.parametrize("manifold", [Sphere(1), Sphere(3), Hyperbolic(3)], ids=str)
+@pytest.mark.parametrize(
+    "manifold",
+    [Sphere(1), Sphere(3), Hyperbolic(3), *(SPDAffineInvariant(k) for k in (1, 2, 10))],
+    ids=str,
+)
 def test_extreme_budgets_have_a_scale_or_a_named_error(kind, budget, sensitivity, manifold):
     mechanism = RiemannianLaplace if kind == "laplace" else RiemannianGaussian
     try:
         found = mechanism.calibrate(manifold, sensitivity, budget)
     except errors.NotAttainableError:
-        assert isinstance(manifold, Hyperbolic)
+        assert isinstance(manifold, (Hyperbolic, SPDAffineInvariant))
         return
     assert found.satisfies(sensitivity, budget)
     assert not mechanism(manifold, 0.49 * found.sigma).satisfies(sensitivity, budget)
@@ -86,6 +92,12 @@ def test_numbers_on_the_page_about_the_floor():
     assert row(r"$\mu$ on $H^3$") == pytest.approx(mu, abs=6e-5)
     distances = [law.expected_distance() for law in laws]
     assert row("mean distance") == pytest.approx(distances, abs=6e-5)
+    sizes = row(r"least, times $\Delta$, at $k =$")
+    least = [gaussian_floor(2, -0.5, 1e-4) / 1e-4, *(math.sqrt(k / 3.0) for k in sizes[1:])]
+    assert row(r"$\mu$ of the Gaussian, small") == pytest.approx(least, abs=6e-5)
+    assert row(r"$\varepsilon$ of the Laplace") == pytest.approx(
+        [math.sqrt(k * (k * k - 1.0) / 12.0) for k in sizes], abs=6e-5
+    )
     for name, dim in [("$H^2$", 2), ("$H^3$", 3), ("$H^9$", 9), ("$H^{30}$", 30)]:
         floors = [gaussian_floor(dim, -1.0, d) for d in (0.01, 0.1, 0.5, 1.0, 2.0)]
         assert row(name) == pytest.approx(floors, abs=6e-5)

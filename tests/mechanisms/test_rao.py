@@ -36,6 +36,7 @@ SPACES = [
     Hyperbolic(2),
     Hyperbolic(3, -0.25),
 ]
+MATRICES = [SPDAffineInvariant(1), SPDAffineInvariant(2), SPDAffineInvariant(3)]
 
 
 def center(manifold):
@@ -140,6 +141,29 @@ def test_angle_is_never_under_what_the_draws_show(kind, manifold):
     assert angle - 4.0 * error > math.sqrt(0.5) * parametric
 
 
+@pytest.mark.parametrize("manifold", MATRICES, ids=str)
+@pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
+def test_bounds_on_affine_invariant_matrices(kind, manifold):
+    """No direction has a larger angle; the sum over directions of the information is known."""
+    sensitivity, sigma, k = 0.25, 0.3, manifold.k
+    mechanism = kind(manifold, sigma)
+    claimed = mechanism.rao(sensitivity, "angle").theta
+    parametric = mechanism.rao(sensitivity, "parametric").theta
+    assert claimed <= parametric
+    spread = np.arange(k) - 0.5 * (k - 1)
+    measured = []
+    for direction in [np.ones(k), spread, np.eye(k)[0]][: max(1, 2 * k - 2)]:
+        half = 0.5 * sensitivity * direction / np.linalg.norm(direction)
+        pair = np.diag(np.exp(-half)), np.diag(np.exp(half))
+        measured.append(measured_angle(mechanism, *pair, 5))
+    assert all(angle - 4.0 * error <= claimed for angle, error in measured)
+    largest, error = max(measured)
+    # what half the sensitivity has is refuted, and so is dividing by the dimension
+    assert largest - 4.0 * error > mechanism.rao(0.5 * sensitivity, "angle").theta / math.sqrt(
+        manifold.dim if kind is RiemannianLaplace else 1.0
+    )
+
+
 @pytest.mark.parametrize("kind", [TangentLaplace, TangentGaussian])
 @pytest.mark.parametrize("manifold", [Sphere(2), Hyperbolic(3), SPDAffineInvariant(2)], ids=str)
 def test_tangent_mechanisms_have_the_flat_values(kind, manifold):
@@ -161,7 +185,7 @@ def test_closed_forms(manifold):
     assert gaussian.rao(0.3, "parametric").theta == pytest.approx(expected, rel=2e-12)
 
 
-@pytest.mark.parametrize("manifold", SPACES, ids=str)
+@pytest.mark.parametrize("manifold", [*SPACES, *MATRICES], ids=str)
 @pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
 @pytest.mark.parametrize("distance", ["angle", "parametric"])
 @pytest.mark.parametrize("theta", [0.6, 1.5, 3.0])
@@ -254,8 +278,6 @@ def test_bad_arguments():
             mechanism.rao(0.3, "hellinger")
         with pytest.raises(errors.InvalidParameterError, match="sensitivity"):
             mechanism.rao(-0.3, "angle")
-    with pytest.raises(errors.UnsupportedManifoldError):
-        RiemannianGaussian(SPDAffineInvariant(2), 0.3)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5])

@@ -187,12 +187,42 @@ def test_laplace_without_normaliser():
     assert RiemannianLaplace.calibrate(manifold, 0.1, PureDP(0.39), ball=ball).sigma > 0.5
 
 
+class Bumpy(Sphere):
+    """A manifold of which no law is known."""
+
+    constant_curvature = None
+
+
 @pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
-def test_affine_invariant_matrices_name_what_works(kind):
+def test_other_manifolds_name_what_works(kind):
     with pytest.raises(errors.UnsupportedManifoldError, match=r"tangent-gaussian.*tangent-laplace"):
-        kind(SPDAffineInvariant(2), 0.1)
+        kind(Bumpy(2), 0.1)
     with pytest.raises(errors.UnsupportedManifoldError, match=r"tangent-gaussian.*tangent-laplace"):
-        kind.calibrate(SPDAffineInvariant(2), 0.1, GDP(1.0))
+        kind.calibrate(Bumpy(2), 0.1, GDP(1.0))
+
+
+def test_chains_on_other_manifolds():
+    laplace = RiemannianLaplace.calibrate(Bumpy(2), 0.1, PureDP(0.5), sampler="metropolis")
+    assert laplace.sigma == 0.2
+    assert laplace.privacy(0.1) == PureCurve(0.5)
+    assert laplace.rao(0.1, "angle").theta > 0.0
+    gaussian = RiemannianGaussian(Bumpy(2), 0.2, sampler="metropolis")
+    pole = Bumpy(2).origin
+    for call in (
+        lambda: gaussian.privacy(0.1),
+        lambda: RiemannianGaussian.calibrate(Bumpy(2), 0.1, GDP(1.0), sampler="metropolis"),
+        gaussian.expected_distance,
+        laplace.expected_distance,
+        lambda: gaussian.log_density(pole, pole),
+    ):
+        with pytest.raises(errors.UnsupportedManifoldError, match="constant curvature"):
+            call()
+
+
+def test_no_law_on_a_ball_of_affine_invariant_matrices():
+    manifold = SPDAffineInvariant(2)
+    with pytest.raises(errors.UnsupportedManifoldError, match="without a ball"):
+        RiemannianLaplace(manifold, 0.1, ball=Ball(manifold, np.eye(2), 1.0))
 
 
 RESTRICTED = [Euclidean(2), Sphere(2), Hyperbolic(2)]

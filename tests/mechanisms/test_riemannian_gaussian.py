@@ -24,7 +24,6 @@ from riemdp.privacy import (
     ApproxDP,
     GaussianCurve,
     IsotropicCurve,
-    PureCurve,
     PureDP,
     delta_floor,
     gaussian_floor,
@@ -195,26 +194,38 @@ def test_a_chain_is_not_proved(kind):
             kind(Sphere(2), 0.3, sampler=bad)
 
 
-def test_chains_on_affine_invariant_matrices():
+@pytest.mark.parametrize("kind", [RiemannianGaussian, RiemannianLaplace])
+def test_chains_on_affine_invariant_matrices(kind):
     manifold = SPDAffineInvariant(2)
-    laplace = RiemannianLaplace.calibrate(manifold, 0.1, PureDP(0.5), sampler="metropolis")
-    assert laplace.privacy(0.1) == PureCurve(0.5)
-    assert laplace.rao(0.1, "angle").theta > 0.0
-    # the normaliser exists for sigma below sqrt(2)
+    exact = kind.calibrate(manifold, 0.1, ApproxDP(1.0, 1e-6))
+    chain = kind.calibrate(manifold, 0.1, ApproxDP(1.0, 1e-6), sampler="metropolis")
+    assert not chain.proven
+    assert chain.sigma == exact.sigma
+    assert chain.privacy(0.1) == exact.privacy(0.1)
+    assert chain.expected_distance() == exact.expected_distance()
+    assert chain.error_quantile(0.9) == exact.error_quantile(0.9)
+    assert chain.log_density(np.eye(2), np.eye(2)) == exact.log_density(np.eye(2), np.eye(2))
+    law = MetropolisLaw(exact._law.kind, manifold, chain.sigma, steps=300)
+    object.__setattr__(chain, "_law", law)
+    points = chain.sample(np.eye(2), 2_000, np.random.default_rng(0))
+    dist = manifold.dist(np.eye(2), points)
+    assert np.mean(dist) == pytest.approx(exact.expected_distance(), rel=0.1)
+
+
+def test_chains_have_limits_too():
+    manifold = SPDAffineInvariant(2)
+    # the normaliser exists for sigma below sqrt(2); a chain needs no quick sampler
     assert RiemannianLaplace(manifold, 1.414, sampler="metropolis").sigma == 1.414
     with pytest.raises(errors.NotAttainableError, match=r"1\.41421"):
         RiemannianLaplace.calibrate(manifold, 1.0, PureDP(0.7), sampler="metropolis")
-    gaussian = RiemannianGaussian(manifold, 0.2, sampler="metropolis")
-    for call in (
-        lambda: gaussian.privacy(0.1),
-        lambda: RiemannianGaussian.calibrate(manifold, 0.1, GDP(1.0), sampler="metropolis"),
-        gaussian.expected_distance,
-        laplace.expected_distance,
-        lambda: laplace.error_quantile(0.5),
-        lambda: gaussian.log_density(np.eye(2), np.eye(2)),
-    ):
-        with pytest.raises(errors.UnsupportedManifoldError, match="constant curvature"):
-            call()
     ball = Ball(Sphere(2), [0, 0, 1], 0.5)
     with pytest.raises(errors.InvalidParameterError, match="exact"):
         RiemannianLaplace(Sphere(2), 0.3, ball=ball, sampler="metropolis")
+
+
+@pytest.mark.parametrize("budget", [ApproxDP(1.0, 1e-6), GDP(1.0), PureDP(1.0)], ids=str)
+@pytest.mark.parametrize("sensitivity", [math.pi, 7.0])
+def test_a_sensitivity_beyond_the_sphere_is_refused(budget, sensitivity):
+    for manifold in (Sphere(1), Sphere(2)):
+        with pytest.raises(errors.InvalidParameterError, match=r"sensitivity must be below 3\.14"):
+            RiemannianGaussian.calibrate(manifold, sensitivity, budget)

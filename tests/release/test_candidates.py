@@ -82,7 +82,7 @@ def test_least_error_never_mixes_summaries():
 
 
 def test_least_error_falls_back_to_the_tangent_mean():
-    for ball, n in [(ball_of(SPDAffineInvariant(2)), 10), (ball_of(Hyperbolic(3), 2.0), 2)]:
+    for ball, n in [(ball_of(SPDAffineInvariant(30), 3.0), 2), (ball_of(Hyperbolic(3), 2.0), 2)]:
         chosen, reason = least_error(ball, n, PureDP(1.0))
         assert chosen.mechanism.summary == "tangent-mean"
         assert "no mechanism for the Fréchet mean" in reason

@@ -27,7 +27,10 @@ from riemdp.release._plan import crossing
         (Sphere(1), ZCDP(0.1)),
         (Hyperbolic(3), GDP(1.0)),
         (Hyperbolic(2), ZCDP(0.1)),
+        (SPDAffineInvariant(1), GDP(0.7)),
+        (SPDAffineInvariant(2), PureDP(1.0)),
         (SPDAffineInvariant(3), ApproxDP(1.0, 1e-6)),
+        (SPDAffineInvariant(30), PureDP(0.1)),
     ],
 )
 def test_plan_is_what_private_mean_does(manifold, budget):
@@ -114,7 +117,29 @@ def test_text_is_a_table():
     text = str(plan(SPDAffineInvariant(2), 1.0, 100, PureDP(1.0), target_error=0.1))
     assert "tangent-laplace" in text
     assert "n needed" in text
-    assert "riemannian-laplace: " in text
+    assert "riemannian-gaussian: " in text
+
+
+def test_affine_invariant_matrices_have_every_row():
+    table = plan(SPDAffineInvariant(3), 1.0, 100, ApproxDP(1.0, 1e-6))
+    assert all(row.problem is None for row in table)
+    assert [row.summary for row in table] == 2 * ["frechet-mean"] + 2 * ["tangent-mean"]
+    assert table.best.mechanism == "riemannian-laplace"
+    assert plan(SPDAffineInvariant(10), 1.0, 100, GDP(1.0)).best.mechanism == "riemannian-gaussian"
+
+
+def test_what_has_no_law_or_no_draws_is_said_in_the_plan():
+    # epsilon at which sigma has 0.985 of the limit that the Laplace law exists under
+    manifold, n = SPDAffineInvariant(30), 100
+    limit = np.sqrt(12.0 / (30 * (30**2 - 1)))
+    for share, words in ((0.985, "seconds"), (1.01, "pure epsilon above")):
+        table = plan(manifold, 1.0, n, PureDP(0.02 / (share * limit)))
+        assert words in table["riemannian-laplace"].problem
+        assert table.best.mechanism == "tangent-laplace"
+    assert plan(manifold, 1.0, n, PureDP(0.025 / limit)).best.mechanism == "riemannian-laplace"
+    table = plan(manifold, 3.0, 2, GDP(1.0))
+    assert "at least sensitivity sqrt(k/3)" in table["riemannian-gaussian"].problem
+    assert table.best.mechanism == "tangent-gaussian"
 
 
 def test_bad_input():

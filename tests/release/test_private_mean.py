@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 import riemdp
 from riemdp import (
@@ -69,13 +70,90 @@ def test_tangent_mechanisms_on_every_space(manifold, radius, name):
 
 
 def test_affine_invariant_auto_falls_back_to_the_tangent_mean_and_says_so():
+    # at sensitivity 0.04 the Laplace law needs an epsilon above 0.04 / sqrt(2)
     ball = Ball(SPDAffineInvariant(2), np.eye(2), 1.0)
-    release = private_mean(points_in(ball, 50), ball, PureDP(1.0))
+    assert private_mean(points_in(ball, 50), ball, PureDP(0.04)).summary == "frechet-mean"
+    release = private_mean(points_in(ball, 50), ball, PureDP(0.028))
     assert release.summary == "tangent-mean"
     assert release.mechanism.name == "tangent-laplace"
     assert "tangent mean, since no mechanism" in release.reason
-    with pytest.raises(riemdp.UnsupportedManifoldError, match="tangent-gaussian"):
-        private_mean(points_in(ball, 50), ball, PureDP(1.0), mechanism="riemannian-laplace")
+    with pytest.raises(riemdp.NotAttainableError, match=r"above 0\.0282843.*tangent-gaussian"):
+        private_mean(points_in(ball, 50), ball, PureDP(0.028), mechanism="riemannian-laplace")
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 8])
+@pytest.mark.parametrize(
+    "budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), GDP(1.0), riemdp.ZCDP(0.5)], ids=str
+)
+@pytest.mark.parametrize("name", ["riemannian-laplace", "riemannian-gaussian"])
+def test_exact_mechanisms_on_affine_invariant_matrices(k, budget, name):
+    manifold = SPDAffineInvariant(k)
+    ball = Ball(manifold, np.diag(np.linspace(1.0, 50.0, k)), 1.0)
+    points = points_in(ball, 60, spread=1.3)
+    if name == "riemannian-gaussian" and isinstance(budget, PureDP):
+        with pytest.raises(riemdp.InvalidBudgetError, match="no pure epsilon"):
+            private_mean(points, ball, budget, mechanism=name)
+        return
+    release = private_mean(points, ball, budget, mechanism=name)
+    assert release.proven
+    assert release.private
+    assert release.summary == "frechet-mean"
+    assert ball.contains(release.value)
+    assert release.sensitivity == pytest.approx(2.0 / 60, rel=1e-6)
+    text = release.to_json()
+    again = riemdp.Release.from_json(text)
+    assert again.to_json() == text
+    assert riemdp.verify(again).passed
+    less = text.replace(f'"sigma": {release.sigma!r}', f'"sigma": {0.999 * release.sigma!r}')
+    failed = riemdp.verify(riemdp.Release.from_json(less))
+    assert not {check.name: check.passed for check in failed.checks}["guarantee"]
+
+
+@pytest.mark.parametrize("name", ["riemannian-laplace", "riemannian-gaussian"])
+def test_released_matrices_are_as_far_from_the_mean_as_is_said(name):
+    manifold = SPDAffineInvariant(3)
+    ball = Ball(manifold, np.diag([1.0, 10.0, 100.0]), 2.0)
+    points = points_in(ball, 40, spread=0.4)
+    exact = riemdp.frechet_mean(manifold, points).value
+    for seed in (1, 2):
+        generator = np.random.default_rng(seed)
+        releases = [
+            private_mean(points, ball, GDP(1.0), mechanism=name, generator=generator)
+            for _ in range(400)
+        ]
+        dist = manifold.dist(exact, np.stack([release.value for release in releases]))
+        law = releases[0].mechanism._distance_law
+        if stats.kstest(dist, law.cdf).pvalue > 1e-4:
+            break
+    else:
+        pytest.fail("distances do not follow the law")
+    # about another point, or with a fifth more noise, they do not
+    values = np.stack([release.value for release in releases])
+    assert stats.kstest(manifold.dist(1.5 * exact, values), law.cdf).pvalue < 1e-4
+    assert stats.kstest(1.2 * dist, law.cdf).pvalue < 1e-4
+
+
+def test_what_cannot_be_drawn_is_not_charged():
+    manifold = SPDAffineInvariant(30)
+    ball = Ball(manifold, np.eye(30), 1.0)
+    points = np.broadcast_to(np.eye(30), (10, 30, 30))
+    budget = PureDP(0.2 / (0.985 * np.sqrt(12.0 / (30 * (30**2 - 1)))))
+    ledger = Ledger()
+    generator = np.random.default_rng(0)
+    before = generator.bit_generator.state
+    with pytest.raises(riemdp.NotAttainableError, match="seconds"):
+        private_mean(
+            points,
+            ball,
+            budget,
+            mechanism="riemannian-laplace",
+            accountant=ledger,
+            generator=generator,
+        )
+    assert ledger.spent == []
+    assert generator.bit_generator.state == before
+    assert private_mean(points, ball, budget, accountant=ledger).summary == "tangent-mean"
+    assert len(ledger.spent) == 1
 
 
 def test_auto_takes_the_least_expected_distance():
@@ -456,8 +534,9 @@ def test_a_chain_has_to_be_allowed(monkeypatch):
         checks = {check.name: check.passed for check in riemdp.verify(release).checks}
         assert not checks["proof"]
         assert all(passed for name, passed in checks.items() if name != "proof")
-    with pytest.raises(riemdp.UnsupportedManifoldError):
-        release.to_json()  # no law of distances is known there
+        again = riemdp.Release.from_json(release.to_json())
+        assert again.mechanism == chain
+        assert not again.proven
 
 
 def test_a_chain_is_written_and_read():

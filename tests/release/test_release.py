@@ -41,6 +41,9 @@ RELEASES = [
     (SPDLogEuclidean(3), ApproxDP(1 / 3, 1e-7), {}),
     (SPDLogEuclidean(3), ZCDP(0.1), {"mechanism": "tangent-gaussian"}),
     (SPDAffineInvariant(2), GDP(0.1), {"generator": np.random.default_rng(0)}),
+    (SPDAffineInvariant(4), PureDP(1.0), {}),
+    (SPDAffineInvariant(4), ApproxDP(1.0, 1e-6), {"mechanism": "riemannian-gaussian"}),
+    (SPDAffineInvariant(2), GDP(1.0), {"mechanism": "tangent-gaussian"}),
 ]
 
 

@@ -11,6 +11,7 @@ from riemdp import (
     InvalidParameterError,
     PureDP,
     Release,
+    SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
     private_mean,
@@ -33,6 +34,9 @@ def release_of(manifold=None, budget=None, **options):
         release_of(mechanism="tangent-laplace"),
         release_of(SPDLogEuclidean(2), ApproxDP(1.0, 1e-6)),
         release_of(SPDLogEuclidean(2), GDP(1.0), mechanism="tangent-gaussian"),
+        release_of(SPDAffineInvariant(3)),
+        release_of(SPDAffineInvariant(2), ApproxDP(1.0, 1e-6), mechanism="riemannian-gaussian"),
+        release_of(SPDAffineInvariant(3), GDP(1.0)),
     ],
 )
 def test_true_releases_pass(release):
@@ -114,3 +118,19 @@ def test_an_error_that_does_not_follow_fails(key):
     document = json.loads(release_of().to_json())
     document[key] *= 0.5
     assert failed(Release.from_json(json.dumps(document))) == {"error"}
+
+
+def test_an_error_that_is_not_tabulated():
+    # a chain next to where the normaliser ends: the law of its distances is out of reach
+    manifold = SPDAffineInvariant(2)
+    chain = RiemannianLaplace(manifold, np.sqrt(2.0) * (1.0 - 1e-9), sampler="metropolis")
+    release = Release(
+        value=manifold.origin, guarantee=PureDP(1.0), mechanism=chain, summary="frechet-mean",
+        reason="", sensitivity=0.05, tol=1e-12, ball=Ball(manifold, manifold.origin, 1.0), n=40,
+        proven=False,
+    )  # fmt: skip
+    checks = {check.name: check for check in verify(release).checks}
+    assert checks["error"].passed
+    assert "none is known" in checks["error"].detail
+    stated = verify(replace(release, stated_error=(1.0, 2.0))).checks
+    assert not {check.name: check.passed for check in stated}["error"]

@@ -1,4 +1,4 @@
-"""Privacy curves of isotropic noise on spaces of constant curvature, and its least scale.
+"""Privacy curves of isotropic noise, and its least scale for a budget.
 
 Scales are found from the curve itself, by root finding in the logarithm. They may be a rounding
 error off: whoever uses one checks it against the budget.
@@ -10,24 +10,20 @@ import contextlib
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import scipy
 
-from riemdp._checks import is_one_of, shown
 from riemdp._errors import (
     ConvergenceError,
     InvalidBudgetError,
-    InvalidParameterError,
     NotAttainableError,
     UnsupportedManifoldError,
 )
-from riemdp.manifolds import Manifold
 from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, exact_epsilon
+from riemdp.mechanisms._laws import Kind, space_form, volume_growth
 from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
-from riemdp.noise import IsotropicLaw
-from riemdp.noise._polar import constant_curvature
 from riemdp.privacy import (
     ZCDP,
     ApproxDP,
@@ -41,10 +37,9 @@ from riemdp.privacy import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
 
-Kind = Literal["laplace", "gaussian"]
-Sampler = Literal["exact", "metropolis"]
 M = TypeVar("M", bound=Mechanism)
 
 #: Dimension up to which the integrals of the privacy curves are checked.
@@ -63,54 +58,40 @@ _WAY_OUT = (
 )
 
 
-def is_flat(manifold: Manifold) -> bool:
-    """Whether the manifold is isometric to R^d."""
-    return manifold.constant_curvature == 0.0 and math.isinf(manifold.injectivity_radius)
-
-
 @functools.lru_cache(maxsize=32)
 def isotropic_curve(
     kind: Kind, manifold: Manifold, sigma: float, sensitivity: float
 ) -> IsotropicCurve:
-    """Curve of the law on a space of constant curvature. Cached: it keeps its ``mu``.
+    """Curve of the law, where that is the curve of a space form. Cached: it keeps its ``mu``.
 
     Raises
     ------
     UnsupportedManifoldError
-        Beyond dimension 64.
+        Beyond dimension 64, and on affine-invariant matrices but for the Gaussian up to size 2.
     InvalidParameterError
         If the sensitivity is not below the largest distance on a sphere.
     NotAttainableError
         If the law has no normaliser.
     """
-    if manifold.dim > LARGEST_DIM:
+    form = space_form(kind, manifold)
+    if form is None:
+        raise UnsupportedManifoldError(
+            f"the privacy curve of the {kind} law on {manifold} is not known; its pure epsilon "
+            "(Laplace) or a bound of its mu (Gaussian) is"
+        )
+    if form.dim > LARGEST_DIM:
         raise UnsupportedManifoldError(
             f"the privacy curve is computed up to dimension {LARGEST_DIM}, not on {manifold}; use "
             'RiemannianLaplace ("riemannian-laplace", pure epsilon) or TangentGaussian at a '
             'public base point ("tangent-gaussian")'
         )
-    curvature, upper = constant_curvature(manifold), manifold.injectivity_radius
-    return IsotropicCurve(kind, manifold.dim, curvature, sigma, sensitivity, upper)
+    return IsotropicCurve(kind, form.dim, form.curvature, sigma, sensitivity, form.upper)
 
 
-def has_curve(manifold: Manifold, sensitivity: float) -> bool:
+def has_curve(kind: Kind, manifold: Manifold, sensitivity: float) -> bool:
     """Whether :func:`isotropic_curve` is available."""
-    known = manifold.constant_curvature is not None and manifold.dim <= LARGEST_DIM
-    return known and sensitivity < manifold.injectivity_radius
-
-
-def check_sampler(sampler: object) -> None:
-    """Raise ``InvalidParameterError`` for a name of no sampler."""
-    if not is_one_of(sampler, ("exact", "metropolis")):
-        raise InvalidParameterError(
-            f'sampler must be "exact" or "metropolis", got {shown(sampler)}'
-        )
-
-
-def target_law(kind: Kind, manifold: Manifold, sigma: float) -> IsotropicLaw:
-    """Law that a chain approximates, where its density and its distances are known."""
-    constant_curvature(manifold)
-    return IsotropicLaw(kind, manifold, sigma)
+    form = space_form(kind, manifold)
+    return form is not None and form.dim <= LARGEST_DIM and sensitivity < form.upper
 
 
 def isotropic_scales(
@@ -129,14 +110,13 @@ def isotropic_scales(
         If no scale attains the budget.
     """
     check_manifold(manifold)
-    constant_curvature(manifold)  # refuses a manifold without a law
     noise = _Noise(kind, manifold, sensitivity)
     ways: list[Callable[[], float]] = []
     if isinstance(budget, ApproxDP):
         ways.append(lambda: noise.delta_scale(budget))
     elif not isinstance(budget, PureDP):
         ways.append(lambda: noise.mu_scale(affordable_mu(budget), budget))
-    if kind == "laplace" and not has_curve(manifold, sensitivity):
+    if kind == "laplace" and not has_curve(kind, manifold, sensitivity):
         ways.clear()
     if isinstance(budget, ZCDP):
         ways.append(lambda: noise.pure_scale(exact_epsilon(budget), budget))
@@ -178,7 +158,7 @@ class _Noise:
     @property
     def growth(self) -> float:
         """Exponential growth of the volume; 0 but on negative curvature."""
-        return (self.manifold.dim - 1) * math.sqrt(max(0.0, -self.manifold.curvature_bound))
+        return volume_growth(self.manifold)
 
     @property
     def limit(self) -> float:
@@ -187,6 +167,11 @@ class _Noise:
 
     def curve(self, sigma: float) -> IsotropicCurve:
         return isotropic_curve(self.kind, self.manifold, sigma, self.sensitivity)
+
+    def check_reach(self) -> None:
+        """Refuse the Gaussian for footpoints beyond the sphere."""
+        if self.kind == "gaussian":
+            self.curve(self.sensitivity)
 
     def lossless_scale(self, epsilon: float) -> float:
         """Scale at which the largest privacy loss is ``epsilon``; ``inf`` if it is unbounded."""
@@ -203,7 +188,7 @@ class _Noise:
                     f"the Gaussian has no pure epsilon on {self.manifold}; use RiemannianLaplace "
                     "or TangentLaplace, or allow a delta with ApproxDP(epsilon, delta)"
                 )
-            self.curve(self.sensitivity)  # refuses a sensitivity beyond the sphere
+            self.check_reach()
         sigma = self.lossless_scale(epsilon)
         if self.limit < math.inf and not sigma < self.limit:
             raise NotAttainableError(
@@ -217,6 +202,7 @@ class _Noise:
 
     def delta_scale(self, budget: ApproxDP) -> float:
         """Scale at which ``delta`` at the budget's epsilon is the budget's."""
+        self.check_reach()
         wanted = math.log(budget.delta)
 
         def excess(sigma: float) -> float:
@@ -261,7 +247,9 @@ class _Noise:
 
     @property
     def _space(self) -> tuple[int, float, float]:
-        return self.manifold.dim, self.manifold.curvature_bound, self.sensitivity
+        form = space_form(self.kind, self.manifold)
+        assert form is not None  # floors are those of curves
+        return form.dim, form.curvature, self.sensitivity
 
     def _root(
         self, excess: Callable[[float], float], first: float, last: float, budget: Budget

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedBallError
 from riemdp.mechanisms._calibration import affordable_epsilon, check_sensitivity
 from riemdp.mechanisms._isotropic import (
-    Sampler,
-    check_sampler,
     has_curve,
-    is_flat,
     isotropic_curve,
     isotropic_scales,
     least_noise,
-    target_law,
+)
+from riemdp.mechanisms._laws import (
+    ExactLaw,
+    Sampler,
+    check_sampler,
+    drawn_law,
+    exact_law,
+    has_law,
+    is_flat,
+    score_dim,
+    volume_growth,
 )
 from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
 from riemdp.mechanisms._rao import (
@@ -26,7 +32,7 @@ from riemdp.mechanisms._rao import (
     restricted_laplace_guarantee,
     restricted_laplace_ratio,
 )
-from riemdp.noise import BallLaplace, IsotropicLaw, RadialLaw
+from riemdp.noise import BallLaplace, RadialLaw
 from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.privacy import LaplaceCurve, PureCurve, RaoDP
 from riemdp.privacy._rao import check_distance
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.manifolds._manifold import FloatArray
+    from riemdp.mechanisms._mechanism import DistanceLaw
     from riemdp.privacy import Budget, PrivacyCurve
 
 
@@ -48,20 +55,22 @@ class RiemannianLaplace(Mechanism):
     """Riemannian Laplace mechanism, density proportional to ``exp(-dist(x, footpoint) / sigma)``.
 
     Pure ``sensitivity / sigma``-DP: the normaliser is the same at every footpoint of a homogeneous
-    space, and the triangle inequality bounds the rest. Its (epsilon, delta) curve and ``mu`` are
-    its own, better than what this epsilon implies. Restricted to a ball the normaliser depends on
-    the footpoint and the guarantee is ``2 sensitivity / sigma``; projecting an unrestricted draw
-    onto the ball (:meth:`sample_in_ball`) needs half the noise.
+    space, and the triangle inequality bounds the rest. On spaces of constant curvature its
+    (epsilon, delta) curve and ``mu`` are its own, better than what this epsilon implies.
+    Restricted to a ball the normaliser depends on the footpoint and the guarantee is
+    ``2 sensitivity / sigma``; projecting an unrestricted draw onto the ball
+    (:meth:`sample_in_ball`) needs half the noise.
 
     Parameters
     ----------
     manifold : Manifold
-        Space of constant curvature.
+        Space of constant curvature, or ``SPDAffineInvariant``.
     sigma : float
         Scale, in units of geodesic distance. On hyperbolic space (without ``ball``) it must stay
-        under ``1 / ((dim - 1) sqrt(-curvature))``.
+        under ``1 / ((dim - 1) sqrt(-curvature))``, on affine-invariant matrices of size k under
+        ``sqrt(12 / (k (k^2 - 1)))``.
     ball : Ball, optional
-        Public ball that the density is restricted to.
+        Public ball, in a space of constant curvature, that the density is restricted to.
     sampler : {"exact", "metropolis"}, default "exact"
         ``"metropolis"`` draws from a chain that only approximates the law, on any manifold;
         :attr:`proven` is then false and everything stated is about the law itself.
@@ -71,15 +80,16 @@ class RiemannianLaplace(Mechanism):
     InvalidParameterError
         If ``sigma`` is not positive and finite, or the ball belongs to another manifold.
     NotAttainableError
-        If no normaliser exists for this ``sigma``.
+        If no normaliser exists for this ``sigma``, or an exact draw would take more than about a
+        minute (large matrices).
     UnsupportedManifoldError
-        On manifolds without constant curvature, unless draws come from a chain.
+        On other manifolds, unless draws come from a chain.
 
     References
     ----------
     Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021,
     Definition 3, Theorems 1 and 3; docs/proofs/riemannian-laplace.md,
-    docs/proofs/isotropic-curve.md
+    docs/proofs/isotropic-curve.md, docs/proofs/affine-invariant-sampler.md
     """
 
     ball: Ball | None = field(default=None, kw_only=True)
@@ -94,7 +104,7 @@ class RiemannianLaplace(Mechanism):
             self._check_ball(self.ball)
             if not self.proven:
                 raise InvalidParameterError('the law on a ball has the sampler "exact" only')
-        self._law  # noqa: B018 -- refuses a manifold or a sigma without a law
+        self._law  # noqa: B018 -- refuses what has no law or no draws
 
     @property
     def proven(self) -> bool:
@@ -138,13 +148,14 @@ class RiemannianLaplace(Mechanism):
         InvalidBudgetError, InvalidParameterError
             See :meth:`Mechanism.calibrate`.
         NotAttainableError
-            On hyperbolic space, if the noise would be too wide to have a normaliser; the message
-            names the smallest epsilon, delta, mu or theta.
+            On hyperbolic space and affine-invariant matrices, if the noise would be too wide to
+            have a normaliser; the message names the smallest epsilon, delta, mu or theta. Also if
+            its draws would take too long.
         """
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
         build = functools.partial(cls, manifold, ball=ball, sampler=sampler)
-        if sampler != "exact" and manifold.constant_curvature is None:
+        if sampler != "exact" and not has_law(manifold):
             sigma = sensitivity / affordable_epsilon(budget)
             return enough_noise(build, sigma, sensitivity, budget)
         if ball is None and not isinstance(budget, RaoDP):
@@ -156,14 +167,14 @@ class RiemannianLaplace(Mechanism):
         if ball is not None:
             ratio = restricted_laplace_ratio(budget)
         else:
-            ratio = laplace_ratio(budget, manifold.dim, flat=is_flat(manifold))
+            ratio = laplace_ratio(budget, score_dim(manifold), flat=is_flat(manifold))
         try:
             return enough_noise(build, sensitivity / ratio, sensitivity, budget)
         except NotAttainableError as error:
-            if ball is not None or manifold.curvature_bound >= 0.0:  # beyond float64
+            least = sensitivity * volume_growth(manifold)
+            if ball is not None or least < ratio:  # beyond float64, or no draws
                 raise
-            least = sensitivity * (manifold.dim - 1) * math.sqrt(-manifold.curvature_bound)
-            least = laplace_guarantee(least, manifold.dim, budget.distance, flat=False).theta
+            least = laplace_guarantee(least, score_dim(manifold), budget.distance, flat=False).theta
             raise NotAttainableError(
                 f"{error}. At sensitivity {sensitivity:.6g} the budget has to allow a theta "
                 f"above {least:.6g}, got {budget.theta:.6g}; the tangent mechanisms "
@@ -186,7 +197,7 @@ class RiemannianLaplace(Mechanism):
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
         """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
-        if isinstance(self._law, IsotropicLaw):
+        if isinstance(self._law, ExactLaw):
             return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
         if isinstance(self._law, BallLaplace) and self._law.ball == ball:
             return self._law.sample_from_coordinates(coordinates, generator=generator)
@@ -196,14 +207,14 @@ class RiemannianLaplace(Mechanism):
         """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
         law = self._law
         if isinstance(law, MetropolisLaw):
-            law = target_law("laplace", self.manifold, self.sigma)
+            law = exact_law("laplace", self.manifold, self.sigma)
         return law.log_density(point, footpoint)
 
     def privacy(self, sensitivity: float) -> PrivacyCurve:
         """Curve of the law, whose pure epsilon is ``sensitivity / sigma``.
 
         Where it is not computed, beyond dimension 64, for sensitivities that span a sphere and
-        where the curvature varies, the worst curve with this epsilon. Restricted to
+        on affine-invariant matrices, the worst curve with this epsilon. Restricted to
         a ball the worst one with twice this epsilon.
 
         References
@@ -213,7 +224,8 @@ class RiemannianLaplace(Mechanism):
         sensitivity = check_sensitivity(sensitivity)
         factor = 1.0 if self.ball is None else 2.0
         epsilon = quotient_up(factor * sensitivity, self.sigma)
-        if self.ball is not None or not has_curve(self.manifold, sensitivity):
+        known = has_law(self.manifold) and has_curve("laplace", self.manifold, sensitivity)
+        if self.ball is not None or not known:
             return PureCurve(epsilon)
         if self.manifold.dim == 1 and is_flat(self.manifold):
             return LaplaceCurve(epsilon)
@@ -223,7 +235,8 @@ class RiemannianLaplace(Mechanism):
         """Rao privacy; see :meth:`Mechanism.rao`.
 
         Parametric: ``sensitivity / (sigma sqrt(dim))`` exactly, on R^d, spheres and hyperbolic
-        spaces alike; restricted to a ball the bound ``sensitivity / sigma``. Angle: exact on R^d,
+        spaces alike; restricted to a ball and on affine-invariant matrices the bound
+        ``sensitivity / sigma``. Angle: exact on R^d,
         else the lesser of the parametric distance and ``4 arctan(tanh(epsilon / 4))`` at the pure
         epsilon.
         """
@@ -231,10 +244,10 @@ class RiemannianLaplace(Mechanism):
         distance = check_distance(distance)
         if self.ball is not None:
             return restricted_laplace_guarantee(ratio, distance)
-        if self.manifold.constant_curvature is None:
+        if not has_law(self.manifold):
             return super().rao(sensitivity, distance)
         flat = is_flat(self.manifold)
-        return laplace_guarantee(ratio, self.manifold.dim, distance, flat=flat)
+        return laplace_guarantee(ratio, score_dim(self.manifold), distance, flat=flat)
 
     def expected_distance(self) -> float:
         """Mean distance between footpoint and draw.
@@ -259,17 +272,15 @@ class RiemannianLaplace(Mechanism):
         return super().error_quantile(q)
 
     @functools.cached_property
-    def _law(self) -> IsotropicLaw | BallLaplace | MetropolisLaw:
-        if not self.proven:
-            return MetropolisLaw("laplace", self.manifold, self.sigma)
+    def _law(self) -> ExactLaw | BallLaplace | MetropolisLaw:
         if self.ball is not None:
             return BallLaplace(self.ball, self.sigma)
-        return IsotropicLaw("laplace", self.manifold, self.sigma)
+        return drawn_law("laplace", self.manifold, self.sigma, self.sampler)
 
     @functools.cached_property
-    def _distance_law(self) -> RadialLaw:
+    def _distance_law(self) -> DistanceLaw:
         if self.ball is None:
-            return target_law("laplace", self.manifold, self.sigma).radial
+            return exact_law("laplace", self.manifold, self.sigma).radial
         ball = self.ball
         convex = 0.5 * self.manifold.injectivity_radius
         if ball.radius >= convex:

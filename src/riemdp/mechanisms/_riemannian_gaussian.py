@@ -6,15 +6,17 @@ import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from riemdp.manifolds import SPDAffineInvariant
 from riemdp.mechanisms._calibration import affordable_mu, check_sensitivity
-from riemdp.mechanisms._isotropic import (
+from riemdp.mechanisms._isotropic import isotropic_curve, isotropic_scales, least_noise
+from riemdp.mechanisms._laws import (
+    ExactLaw,
     Sampler,
     check_sampler,
+    drawn_law,
+    exact_law,
     is_flat,
-    isotropic_curve,
-    isotropic_scales,
-    least_noise,
-    target_law,
+    space_form,
 )
 from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
 from riemdp.mechanisms._rao import (
@@ -22,9 +24,10 @@ from riemdp.mechanisms._rao import (
     isotropic_gaussian_sigma,
     isotropic_guarantee,
 )
-from riemdp.noise import IsotropicLaw, RadialLaw
+from riemdp.noise import RadialLaw
 from riemdp.noise._metropolis import MetropolisLaw
-from riemdp.privacy import GaussianCurve, RaoDP
+from riemdp.privacy import AffineInvariantGaussianCurve, GaussianCurve, RaoDP
+from riemdp.privacy._affine_invariant_curve import affine_invariant_sigma
 from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
 
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.manifolds._manifold import FloatArray
+    from riemdp.mechanisms._mechanism import DistanceLaw
     from riemdp.privacy import Budget, IsotropicCurve
 
 
@@ -45,13 +49,15 @@ class RiemannianGaussian(Mechanism):
 
     On spaces isometric to R^d exactly ``sensitivity / sigma``-GDP; on spheres, circles and
     hyperbolic spaces its privacy curve is a one-dimensional integral. On spheres and circles it
-    has a pure epsilon too. On hyperbolic spaces more noise stops helping: see
-    docs/negative_curvature_floor.
+    has a pure epsilon too. On affine-invariant SPD matrices the curve for size 2 is that of a
+    hyperbolic plane, and from size 3 on the mechanism is ``mu``-GDP with
+    ``mu = sensitivity / (sigma sqrt(1 - k sigma^2 / 12))``. There and on hyperbolic spaces more
+    noise stops helping: see docs/negative_curvature_floor.
 
     Parameters
     ----------
     manifold : Manifold
-        Space of constant curvature.
+        Space of constant curvature, or ``SPDAffineInvariant``.
     sigma : float
         Scale, in units of geodesic distance.
     sampler : {"exact", "metropolis"}, default "exact"
@@ -62,14 +68,16 @@ class RiemannianGaussian(Mechanism):
     ------
     InvalidParameterError
         If ``sigma`` is not positive and finite.
+    NotAttainableError
+        If an exact draw would take more than about a minute (large matrices).
     UnsupportedManifoldError
-        On manifolds without constant curvature, unless draws come from a chain; :meth:`privacy`
-        there.
+        On other manifolds, unless draws come from a chain; :meth:`privacy` there.
 
     References
     ----------
     Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds", NeurIPS 2023;
-    docs/proofs/riemannian-gaussian.md, docs/proofs/isotropic-curve.md
+    docs/proofs/riemannian-gaussian.md, docs/proofs/isotropic-curve.md,
+    docs/proofs/affine-invariant-gaussian.md
     """
 
     sampler: Sampler = field(default="exact", kw_only=True)
@@ -79,7 +87,7 @@ class RiemannianGaussian(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_sampler(self.sampler)
-        self._law  # noqa: B018 -- refuses a manifold without a law
+        self._law  # noqa: B018 -- refuses what has no law or no draws
 
     @property
     def proven(self) -> bool:
@@ -104,8 +112,9 @@ class RiemannianGaussian(Mechanism):
             Largest distance between the footpoints of neighbouring data sets.
         budget : ApproxDP, GDP, ZCDP, RaoDP or, on spheres and circles, PureDP
             ApproxDP and GDP are met by the law's own curve, PureDP by its largest privacy loss,
-            other definitions through a ``mu`` or a pure epsilon that implies them. For RaoDP the
-            scale has the parametric distance ``theta``, which bounds the angle.
+            other definitions through a ``mu`` or a pure epsilon that implies them, and so are all
+            on affine-invariant matrices from size 3 on. For RaoDP on curved spaces the scale has
+            the parametric distance ``theta``, which bounds the angle.
         sampler : {"exact", "metropolis"}, default "exact"
 
         Returns
@@ -117,23 +126,30 @@ class RiemannianGaussian(Mechanism):
         InvalidBudgetError
             For PureDP on unbounded spaces.
         InvalidParameterError
-            If the sensitivity is not positive, or not below the largest distance of a sphere.
+            If the sensitivity is not positive, or (but for RaoDP) not below the largest distance of
+            a sphere.
         NotAttainableError
             On hyperbolic spaces, where however wide the noise ``mu`` does not fall under
             :func:`riemdp.privacy.gaussian_floor`, ``delta`` not under
             :func:`riemdp.privacy.delta_floor` and the parametric ``theta`` not under
-            ``sensitivity (dim - 1) sqrt(-curvature / dim)``.
+            ``sensitivity (dim - 1) sqrt(-curvature / dim)``. On affine-invariant matrices of size 2
+            as on the hyperbolic plane of curvature -1/2; from size 3 on no ``mu`` under
+            ``sensitivity sqrt(k / 3)`` is proved. The message names the floor.
         UnsupportedManifoldError
             On curved spaces beyond dimension 64, for budgets other than RaoDP.
         """
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
         build = functools.partial(cls, manifold, sampler=sampler)
-        if isinstance(budget, RaoDP) and not is_flat(manifold):
-            law = target_law("gaussian", manifold, sensitivity).radial  # its sigma does not matter
-            sigma = isotropic_gaussian_sigma(law.dim, law.curvature, law.upper, sensitivity, budget)
+        form = space_form("gaussian", manifold)
+        if form is None and isinstance(manifold, SPDAffineInvariant):
+            sigma = affine_invariant_sigma(manifold.k, sensitivity, affordable_mu(budget))
         elif is_flat(manifold):
             sigma = sensitivity / affordable_mu(budget)
+        elif isinstance(budget, RaoDP) and form is not None:
+            sigma = isotropic_gaussian_sigma(
+                form.dim, form.curvature, form.upper, sensitivity, budget
+            )
         else:
             scales = isotropic_scales("gaussian", manifold, sensitivity, budget)
             return least_noise(build, scales, sensitivity, budget)
@@ -163,23 +179,32 @@ class RiemannianGaussian(Mechanism):
         """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
         return self._target.log_density(point, footpoint)
 
-    def privacy(self, sensitivity: float) -> GaussianCurve | IsotropicCurve:
+    def privacy(
+        self, sensitivity: float
+    ) -> GaussianCurve | IsotropicCurve | AffineInvariantGaussianCurve:
         """Curve of the law: ``sensitivity / sigma``-GDP on spaces isometric to R^d.
+
+        On affine-invariant matrices from size 3 on an upper bound of it.
 
         Raises
         ------
         InvalidParameterError
             If the sensitivity is not positive, or not below the largest distance of a sphere.
+        NotAttainableError
+            If nothing is proved: affine-invariant matrices from size 3 on with ``sigma`` of
+            ``sqrt(12 / k)`` or more.
         UnsupportedManifoldError
-            On curved spaces beyond dimension 64.
+            On other curved spaces beyond dimension 64.
 
         References
         ----------
-        docs/proofs/isotropic-curve.md
+        docs/proofs/isotropic-curve.md, docs/proofs/affine-invariant-gaussian.md
         """
         sensitivity = check_sensitivity(sensitivity)
         if is_flat(self.manifold):
             return GaussianCurve(quotient_up(sensitivity, self.sigma))
+        if isinstance(self.manifold, SPDAffineInvariant) and self.manifold.k > 2:
+            return AffineInvariantGaussianCurve(self.manifold.k, self.sigma, sensitivity)
         return isotropic_curve("gaussian", self.manifold, self.sigma, sensitivity)
 
     def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
@@ -187,23 +212,26 @@ class RiemannianGaussian(Mechanism):
 
         Parametric: ``sensitivity sqrt(E[dist^2] / dim) / sigma^2`` on every space of constant
         curvature. Angle: ``cos(angle/2) = exp(-(sensitivity/sigma)^2 / 8)`` on R^d, else bounded
-        by the parametric distance.
+        by the parametric distance. On affine-invariant matrices of size 2 as on the hyperbolic
+        plane of curvature -1/2; from size 3 on as on R^d with ``mu`` for ``sensitivity/sigma``.
         """
         sensitivity, distance = check_sensitivity(sensitivity), check_distance(distance)
         if is_flat(self.manifold):
             return gaussian_guarantee(quotient_up(sensitivity, self.sigma), distance)
-        return isotropic_guarantee(self._distance_law, sensitivity, distance)
+        form = space_form("gaussian", self.manifold)
+        if form is None:
+            return gaussian_guarantee(self.privacy(sensitivity).mu(), distance)
+        law = RadialLaw("gaussian", form.dim, form.curvature, self.sigma, form.upper)
+        return isotropic_guarantee(law, sensitivity, distance)
 
     @functools.cached_property
-    def _law(self) -> IsotropicLaw | MetropolisLaw:
-        if not self.proven:
-            return MetropolisLaw("gaussian", self.manifold, self.sigma)
-        return self._target
+    def _law(self) -> ExactLaw | MetropolisLaw:
+        return drawn_law("gaussian", self.manifold, self.sigma, self.sampler)
 
     @functools.cached_property
-    def _target(self) -> IsotropicLaw:
-        return target_law("gaussian", self.manifold, self.sigma)
+    def _target(self) -> ExactLaw:
+        return exact_law("gaussian", self.manifold, self.sigma)
 
     @property
-    def _distance_law(self) -> RadialLaw:
+    def _distance_law(self) -> DistanceLaw:
         return self._target.radial

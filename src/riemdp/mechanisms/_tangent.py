@@ -192,7 +192,6 @@ class TangentLaplace(TangentMechanism):
             See :meth:`Mechanism.calibrate`.
         """
         sensitivity = check_sensitivity(sensitivity)
-        sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
         build = functools.partial(cls, manifold, base=base)  # type: ignore[arg-type]
         if isinstance(budget, RaoDP):

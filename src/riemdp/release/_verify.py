@@ -6,7 +6,12 @@ import math
 from dataclasses import dataclass
 
 from riemdp._checks import positive, shown
-from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedManifoldError
+from riemdp._errors import (
+    InvalidParameterError,
+    NotAttainableError,
+    RiemdpError,
+    UnsupportedManifoldError,
+)
 from riemdp.mechanisms import MECHANISMS
 from riemdp.release._candidates import computed_sensitivity
 from riemdp.release._release import Release
@@ -140,7 +145,7 @@ def _error(release: Release) -> Check:
     """Error law from the mechanism."""
     try:
         derived = (release.expected_distance, release.error_quantile(0.95))
-    except UnsupportedManifoldError as error:
+    except (UnsupportedManifoldError, NotAttainableError) as error:
         return Check("error", release.stated_error is None, f"none is known: {error}")
     stated = derived if release.stated_error is None else release.stated_error
     return Check(
