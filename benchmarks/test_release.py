@@ -30,11 +30,9 @@ def test_private_mean(report, benchmark, manifold):
     vectors = rng.normal(size=(2000, manifold.dim)) / (3.0 * np.sqrt(manifold.dim))
     points = ball.project(manifold.exp(center, manifold.tangent_vector(center, vectors)))
     budget = ApproxDP(1.0, 1e-6)
-    # The affine-invariant space has tangent mechanisms only.
-    mechanism = "tangent-gaussian" if isinstance(manifold, SPDAffineInvariant) else "auto"
 
     def release():
-        return private_mean(points, ball, budget, mechanism=mechanism)
+        return private_mean(points, ball, budget)
 
     result = benchmark(release)
     assert ball.contains(result.value)

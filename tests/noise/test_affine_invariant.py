@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import mpmath
 import numpy as np
@@ -123,6 +124,8 @@ def test_shapes():
     assert law.sample(np.eye(2), None, generator).shape == (2, 2)
     assert law.sample(feet, (4, 2), generator).shape == (4, 2, 3, 2, 2)
     assert law.sample(feet, 0, generator).shape == (0, 3, 2, 2)
+    assert law.sample(feet[:0], 5, generator).shape == (5, 0, 2, 2)
+    assert law.sample(np.eye(2), (), generator).shape == (2, 2)
     assert law.sample_in_ball(feet, ball, 5, generator).shape == (5, 3, 2, 2)
     assert law.sample_from_coordinates(np.zeros(3), ball, None, generator).shape == (2, 2)
     assert law.sample(np.eye(2)).shape == (2, 2)
@@ -163,6 +166,15 @@ def test_graded_singular_values_keep_their_digits():
     assert not np.allclose(np.sort(plain[0])[::-1], np.sort(values[0])[::-1], rtol=1e-12, atol=0.0)
 
 
+def test_laws_travel_between_processes():
+    law = AffineInvariantLaw("laplace", SPDAffineInvariant(3), 0.2)
+    law.sample(np.eye(3), 2)
+    law.radial.cdf(1.0)
+    other = pickle.loads(pickle.dumps(law))
+    assert other == law
+    assert other.sample(np.eye(3)).shape == (3, 3)
+
+
 def test_very_wide_noise_lands_on_the_ball():
     law = AffineInvariantLaw("gaussian", SPDAffineInvariant(3), 6.0)
     ball = Ball(law.manifold, np.eye(3), 1.5)
@@ -181,6 +193,8 @@ def test_what_it_refuses():
         AffineInvariantLaw("gaussian", SPDLogEuclidean(3), 1.0)
     with pytest.raises(InvalidParameterError, match="kind"):
         AffineInvariantLaw("cauchy", manifold, 1.0)
+    with pytest.raises(InvalidParameterError, match="sigma"):
+        AffineInvariantLaw("gaussian", manifold, [1.0])
     with pytest.raises(NotAttainableError, match="has no normaliser"):
         AffineInvariantLaw("laplace", manifold, 1.0 / growth_rate(3))
     law = AffineInvariantLaw("gaussian", manifold, 0.1)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -122,6 +123,69 @@ def test_a_wrong_sign_is_noticed(monkeypatch):
     monkeypatch.setattr(_affine_invariant_draw, "log_volume", lambda x: -volume(x))
     logs, _ = draw.sample(5_000, np.random.default_rng(3), "shells")
     assert _fit(draw, logs) < 1e-8
+
+
+def _gap_cells(kind: str, sigma: float, edges: np.ndarray) -> np.ndarray:
+    """Probabilities of cells of both gaps and the trace of three log-eigenvalues, by midpoints."""
+    fine = 20
+    middles = [
+        np.concatenate([a + (b - a) * (np.arange(fine) + 0.5) / fine for a, b in pairwise(line)])
+        for line in edges
+    ]
+    low, high, t = np.meshgrid(*middles, indexing="ij", sparse=True)
+    square = (low**2 + high**2 + (low + high) ** 2) / 3.0 + t**2 / 3.0
+    energy = np.sqrt(square) / sigma if kind == "laplace" else 0.5 * square / sigma**2
+    density = np.sinh(0.5 * low) * np.sinh(0.5 * high) * np.sinh(0.5 * (low + high))
+    density = density * np.exp(-energy)
+    widths = [np.repeat(np.diff(line), fine) for line in edges]
+    density = density * widths[0][:, None, None] * widths[1][:, None] * widths[2]
+    bins = [line.size - 1 for line in edges]
+    cells = density.reshape(bins[0], fine, bins[1], fine, bins[2], fine).sum(axis=(1, 3, 5))
+    return np.asarray(cells / cells.sum())
+
+
+def _gap_pvalue(kind: str, sigma: float, logs: np.ndarray, claimed: float) -> float:
+    """Chi-square of both gaps and the trace jointly, conditional on a box."""
+    logs = np.sort(logs, axis=-1)
+    coordinates = np.stack([logs[:, 1] - logs[:, 0], logs[:, 2] - logs[:, 1], logs.sum(axis=1)])
+    edges = [np.quantile(line, np.linspace(0.0, 0.995, 6)) for line in coordinates[:2]]
+    edges = [np.concatenate([[0.0], line[1:]]) for line in edges]
+    edges.append(np.quantile(coordinates[2], np.linspace(0.003, 0.997, 6)))
+    counts, _ = np.histogramdd(coordinates.T, edges)
+    expected = counts.sum() * _gap_cells(kind, claimed * sigma, edges)
+    return float(scipy.stats.chisquare(counts.ravel(), expected.ravel()).pvalue)
+
+
+@pytest.mark.parametrize(("kind", "sigma"), [("gaussian", 0.8), ("laplace", 0.4)])
+@pytest.mark.parametrize("scheme", ["shells", "ordered"])
+def test_three_eigenvalues_jointly_against_cells_of_the_density(kind, sigma, scheme, holds):
+    draw = AffineInvariantDraw(kind, 3, sigma)
+
+    def pvalue(generator: np.random.Generator) -> float:
+        return _gap_pvalue(kind, sigma, draw.sample(30_000, generator, scheme)[0], 1.0)
+
+    assert holds(pvalue)
+    logs, _ = draw.sample(30_000, np.random.default_rng(0), scheme)
+    assert _gap_pvalue(kind, sigma, logs, 1.05) < 1e-8
+
+
+@pytest.mark.parametrize("k", [2, 3, 10])
+@pytest.mark.parametrize("scheme", ["shells", "ordered"])
+def test_eigenvectors_are_uniform_whatever_the_eigenvalues(k, scheme, holds):
+    draw = _draw("gaussian", k, 1.0 if k < 10 else 2.5)
+    axis = np.arange(1.0, k + 1.0)
+    axis /= np.linalg.norm(axis)
+    law = scipy.stats.beta(0.5, 0.5 * (k - 1))
+
+    def pvalue(generator: np.random.Generator) -> float:
+        logs, vectors = draw.sample(4_000, generator, scheme)
+        squares = np.square(np.einsum("i,nij->nj", axis, vectors))
+        norms = np.linalg.norm(logs, axis=-1)
+        far = norms > np.median(norms)
+        parts = [squares[half, j] for half in (far, ~far) for j in (0, k - 1)]
+        return len(parts) * min(scipy.stats.kstest(part, law.cdf).pvalue for part in parts)
+
+    assert holds(pvalue)
 
 
 #: Acceptance of the scheme with the larger one, and what it is compared with.

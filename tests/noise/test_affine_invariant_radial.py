@@ -8,7 +8,7 @@ import pytest
 import scipy.integrate
 
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp.noise import RadialLaw
+from riemdp.noise import RadialLaw, _affine_invariant_radial
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._sinh_envelope import growth_rate
 
@@ -52,6 +52,49 @@ def test_laplace_means_of_two_by_two(sigma, mean):
     constant = math.log(2.0 * math.sqrt(2.0) * math.pi**2)
     log_normaliser = constant + math.log(float(_struve_moment(sigma, 0)))
     assert law.log_normaliser() == pytest.approx(log_normaliser, rel=1e-8)
+
+
+@pytest.mark.parametrize("part", [0.05, 0.9, 0.99])
+def test_the_laplace_law_of_two_by_two_up_to_where_it_ends(part):
+    sigma = part * math.sqrt(2.0)
+    law = AffineInvariantRadial("laplace", 2, sigma)
+    at = law.quantile(np.array([0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.9999999]))
+
+    def density(r):
+        return r * mpmath.exp(-r / sigma) * mpmath.struvel(0, r / mpmath.sqrt(2))
+
+    edges = [0.0, *at.tolist(), 3.0 * at[-1]]
+    parts = [mpmath.quad(density, edges[i : i + 2]) for i in range(len(edges) - 1)]
+    cdf = np.array([float(sum(parts[: i + 1]) / sum(parts)) for i in range(at.size)])
+    np.testing.assert_allclose(law.cdf(at), cdf, atol=1e-11)
+    log_pdf = [float(mpmath.log(density(r) / sum(parts))) for r in at.tolist()]
+    np.testing.assert_allclose(law.log_pdf(at), log_pdf, atol=1e-9)
+
+
+@pytest.mark.parametrize(("k", "part"), [(2, 0.99), (3, 0.95), (3, 0.3), (4, 0.9), (10, 0.65)])
+def test_laplace_moments_are_those_of_the_mixture(k, part):
+    law = AffineInvariantRadial("laplace", k, part / growth_rate(k))
+    shape, weights = law._mixture
+    assert law.mean() == pytest.approx(law.sigma * (weights @ shape), rel=1e-10)
+    square = law.sigma**2 * (weights @ (shape * (shape + 1.0)))
+    assert law.mean_square() == pytest.approx(square, rel=1e-9)
+
+
+def test_too_coarse_a_mixture_over_variances_is_noticed(monkeypatch):
+    exact = AffineInvariantRadial("laplace", 2, 0.99 * math.sqrt(2.0))
+    r = exact.quantile(np.linspace(0.05, 0.95, 50))
+    monkeypatch.setattr(_affine_invariant_radial, "_LARGEST_STEP", 2.5)
+    coarse = AffineInvariantRadial("laplace", 2, 0.99 * math.sqrt(2.0))
+    assert np.abs(coarse.cdf(r) - exact.cdf(r)).max() > 1e-4
+
+
+def test_a_law_next_to_its_end_has_moments_and_no_table():
+    law = AffineInvariantRadial("laplace", 3, (1.0 - 1e-9) / growth_rate(3))
+    # t is about Gamma((k + 1)/2) of rate (1/sigma^2 - |delta|^2)/2 and r about t |delta|
+    assert law.mean() == pytest.approx(2.0 * law.sigma / 1e-9, rel=1e-4)
+    assert math.isfinite(law.log_normaliser())
+    with pytest.raises(NotAttainableError, match="not tabulated"):
+        law.cdf(1.0)
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "laplace"])
@@ -132,7 +175,12 @@ def test_laplace_is_refused_where_it_has_no_normaliser(k):
 
 
 def test_parameters_are_checked():
-    for bad in (("cauchy", 2, 1.0), ("laplace", 0, 1.0), ("gaussian", 2, -1.0)):
+    for bad in (
+        ("cauchy", 2, 1.0),
+        ("laplace", 0, 1.0),
+        ("gaussian", 2, -1.0),
+        ("laplace", 2, 1e-101),
+    ):
         with pytest.raises(InvalidParameterError):
             AffineInvariantRadial(*bad)
 

@@ -234,7 +234,8 @@ class AffineInvariantLaw:
         graded = np.exp(0.5 * (logs - top[:, None]))[:, :, None] * np.swapaxes(vectors, -1, -2)
         graded = graded.reshape(*shape, k, k) * np.exp(0.5 * levels)[..., None, :]
         rows = (graded @ np.swapaxes(frames, -1, -2)).reshape(-1, k, k)
-        spread = np.ptp(logs, axis=-1) + np.broadcast_to(np.ptp(levels, axis=-1), shape).reshape(-1)
+        # the footpoint's spread is at most sqrt(2) radii: which way is taken shows nothing of it
+        spread = np.ptp(logs, axis=-1) + math.sqrt(2.0) * ball.radius
         values, directions = _right_singular(rows, spread > _PLAIN_SPREAD)
         far = top[:, None] + 2.0 * np.log(values)
         length = np.linalg.norm(far, axis=-1, keepdims=True)

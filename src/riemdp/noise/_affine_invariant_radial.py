@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
@@ -34,6 +34,16 @@ _FINENESS = 0.6
 _LARGEST_STEP = 0.25
 #: Largest number of variances a Laplace law is a mixture over.
 _MOST_NODES = 1 << 13
+
+
+class _Volume(NamedTuple):
+    """Log mean of J under the flat Laplace law; ends of ``t / (2 sigma^2)`` and its moments."""
+
+    log_mean: float
+    low: float
+    high: float
+    mean: float
+    mean_square: float
 
 
 @dataclass(frozen=True)
@@ -148,17 +158,18 @@ class AffineInvariantRadial:
 
     def mean(self) -> float:
         """Mean distance."""
-        shape, weights = self._mixture
         if self.kind == "laplace":
-            return self.sigma * float(weights @ shape)
+            return self.sigma * (2.0 * self._laplace_volume.mean - 1.0)
+        shape, weights = self._mixture
         half = np.exp(scipy.special.gammaln(shape + 0.5) - scipy.special.gammaln(shape))
         return self.sigma * math.sqrt(2.0) * float(weights @ half)
 
     def mean_square(self) -> float:
         """Mean squared distance."""
-        shape, weights = self._mixture
         if self.kind == "laplace":
-            return self.sigma**2 * float(weights @ (shape * (shape + 1.0)))
+            volume = self._laplace_volume
+            return self.sigma**2 * (4.0 * volume.mean_square - 6.0 * volume.mean)
+        shape, weights = self._mixture
         return self.sigma**2 * float(weights @ (2.0 * shape))
 
     @functools.cached_property
@@ -170,7 +181,7 @@ class AffineInvariantRadial:
             log_sphere_area(self.dim)
             + self.dim * math.log(self.sigma)
             + float(scipy.special.gammaln(self.dim))
-            + self._laplace_volume[0]
+            + self._laplace_volume.log_mean
         )
 
     def log_normaliser(self) -> float:
@@ -192,8 +203,8 @@ class AffineInvariantRadial:
         return self.dim + 2.0 * np.arange(first, first + total.size, dtype=float), total
 
     @functools.cached_property
-    def _laplace_volume(self) -> tuple[float, float, float]:
-        """Log mean of J under the flat Laplace law; between which variances t its mass lies.
+    def _laplace_volume(self) -> _Volume:
+        """Mean of J under the flat Laplace law, and the variance t it is a mixture over.
 
         ``exp(-r/sigma)`` is a mixture of ``exp(-r^2/(2t))``; under the flat law ``t / (2
         sigma^2)`` is a gamma variable of shape ``(dim + 1)/2``, on SPD(k) its density is
@@ -202,19 +213,22 @@ class AffineInvariantRadial:
         shape = 0.5 * (self.dim + 1)
         step = min(_FINENESS / math.sqrt(shape), _LARGEST_STEP)
         middle = math.log(shape)
-        values = [self._log_variance_density(middle)]
-        ends = []
+        at, values = [middle], [self._log_variance_density(middle)]
         for sign in (1, -1):
-            at = sign
-            while True:
-                value = self._log_variance_density(middle + at * step)
-                values.append(value)
-                if value < max(values) - _DEPTH and abs(at) > 2:
-                    break
-                at += sign
-            ends.append(2.0 * self.sigma**2 * math.exp(middle + at * step))
-        total = float(scipy.special.logsumexp(values)) + math.log(step)
-        return total - float(scipy.special.gammaln(shape)), ends[1], ends[0]
+            steps = 0
+            while steps < 3 or values[-1] >= max(values) - _DEPTH:
+                steps += 1
+                at.append(middle + sign * steps * step)
+                values.append(self._log_variance_density(at[-1]))
+        total = float(scipy.special.logsumexp(values))
+        masses, variances = np.exp(np.array(values) - total), np.exp(at)
+        return _Volume(
+            log_mean=total + math.log(step) - float(scipy.special.gammaln(shape)),
+            low=float(variances.min()),
+            high=float(variances.max()),
+            mean=float(masses @ variances),
+            mean_square=float(masses @ np.square(variances)),
+        )
 
     def _log_variance_density(self, v: float) -> float:
         """Log density, without its constant, of ``v = log(t / (2 sigma^2))``."""
@@ -228,10 +242,11 @@ class AffineInvariantRadial:
         sigma^2 u^2``: whatever n, a bell of deviation 1/2 in u, but a gamma density in log u next
         to zero. The variable x of ``u = log(1 + e^x)`` is like log u there and like u beyond.
         """
-        _, low, high = self._laplace_volume
-        ends = np.sqrt(np.array([low, high]) / (2.0 * self.sigma**2))
+        volume = self._laplace_volume
+        ends = np.sqrt(np.array([volume.low, volume.high]))
         x_low, x_high = ends + np.log(-np.expm1(-ends))
-        number = math.ceil((x_high - x_low) / (0.5 * _LARGEST_STEP))
+        step = _LARGEST_STEP if self.k > 3 else 0.5 * _LARGEST_STEP
+        number = math.ceil((x_high - x_low) / step)
         if number > _MOST_NODES:
             raise NotAttainableError(
                 f"distances under Laplace noise with sigma = {self.sigma:g} on SPD({self.k}) are "
