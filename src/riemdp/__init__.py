@@ -25,7 +25,9 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.mechanisms import (
+    ConformalRejection,
     GeneralizedGaussian,
+    PublicPriorLaplace,
     RiemannianGaussian,
     RiemannianLaplace,
     TangentGaussian,
@@ -46,7 +48,16 @@ from riemdp.privacy import (
     compose,
     convert,
 )
-from riemdp.release import Plan, PlanRow, Release, plan, private_mean, verify
+from riemdp.release import (
+    ConformalLaplace,
+    Plan,
+    PlanRow,
+    Release,
+    plan,
+    private_ball,
+    private_mean,
+    verify,
+)
 from riemdp.summaries import (
     frechet_mean,
     frechet_mean_sensitivity,
@@ -65,6 +76,8 @@ __all__ = [
     "ApproxDP",
     "Ball",
     "BudgetExceededError",
+    "ConformalLaplace",
+    "ConformalRejection",
     "ConvergenceError",
     "CutLocusError",
     "Euclidean",
@@ -80,6 +93,7 @@ __all__ = [
     "Plan",
     "PlanRow",
     "PrivacyCurve",
+    "PublicPriorLaplace",
     "PureDP",
     "RaoDP",
     "Release",
@@ -101,6 +115,7 @@ __all__ = [
     "frechet_mean",
     "frechet_mean_sensitivity",
     "plan",
+    "private_ball",
     "private_mean",
     "secure_generator",
     "tangent_mean",

@@ -24,7 +24,7 @@ def warn(message: str) -> None:
     typer.echo(f"riemdp: {message}", err=True)
 
 
-def describe(budget: Budget) -> str:
+def describe(budget: Budget | None) -> str:
     """Short text for a budget."""
     match budget:
         case PureDP(epsilon):

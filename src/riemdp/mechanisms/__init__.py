@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from riemdp.mechanisms._conformal_published import PublishedConformalLaplace
+from riemdp.mechanisms._conformal_rejection import ConformalRejection
 from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
 from riemdp.mechanisms._mechanism import Mechanism
+from riemdp.mechanisms._public_prior import PublicPriorLaplace
 from riemdp.mechanisms._riemannian import RiemannianLaplace
 from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
 from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
@@ -19,8 +22,11 @@ MECHANISMS: Mapping[str, type[Mechanism]] = MappingProxyType(
 
 __all__ = [
     "MECHANISMS",
+    "ConformalRejection",
     "GeneralizedGaussian",
     "Mechanism",
+    "PublicPriorLaplace",
+    "PublishedConformalLaplace",
     "RiemannianGaussian",
     "RiemannianLaplace",
     "TangentGaussian",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import count, shown
-from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp._errors import InvalidParameterError, RiemdpError, UnprovenMechanismError
+from riemdp.mechanisms._conformal_published import PublishedNoise
 from riemdp.release import _document, _serialise
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class Release:
     value : ndarray, shape (*point_shape,)
         Released point.
     guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Proved guarantee of the release, in real arithmetic: the budget that was asked for.
+        Proved guarantee of the release, in real arithmetic: the budget that was asked for. None
+        of the published conformal noise, which guarantees nothing.
     mechanism : Mechanism
         Calibrated mechanism; ``mechanism.name`` and ``mechanism.sigma`` name it.
     summary : str
@@ -87,8 +89,8 @@ class Release:
     """
 
     value: NDArray[np.float64]
-    guarantee: Budget
-    mechanism: Mechanism
+    guarantee: Budget | None
+    mechanism: Mechanism | PublishedNoise
     summary: str
     reason: str
     sensitivity: float
@@ -140,7 +142,13 @@ class Release:
         ------
         InvalidParameterError
             If the mechanism does not belong to the ball of the release.
+        UnprovenMechanismError
+            If the release has no guarantee.
         """
+        if self.guarantee is None or isinstance(self.mechanism, PublishedNoise):
+            raise UnprovenMechanismError(
+                f"a release of {self.mechanism.name} has no guarantee and is not to be published"
+            )
         document = {
             "format": _FORMAT,
             "value": self.value.tolist(),

@@ -13,6 +13,7 @@ from riemdp._errors import (
     UnsupportedManifoldError,
 )
 from riemdp.mechanisms import MECHANISMS
+from riemdp.mechanisms._conformal_published import PublishedNoise
 from riemdp.release._candidates import computed_sensitivity
 from riemdp.release._release import Release
 from riemdp.release._serialise import foreign_part
@@ -73,13 +74,15 @@ def verify(release: Release) -> Verification:
     Raises
     ------
     InvalidParameterError
-        If ``release`` is no :class:`Release`.
+        If ``release`` is no :class:`Release`, or one without a guarantee.
     """
     if not isinstance(release, Release):
         raise InvalidParameterError(
             f"release must be a riemdp.Release, got {shown(release)}; Release.from_json reads one"
         )
     mechanism, ball = release.mechanism, release.ball
+    if isinstance(mechanism, PublishedNoise):
+        raise InvalidParameterError(f"a release of {mechanism.name} has no guarantee to verify")
     summary = Check(
         "summary",
         release.summary == mechanism.summary,
@@ -116,6 +119,8 @@ def verify(release: Release) -> Verification:
 
 def _guarantee(release: Release) -> tuple[Check, Check]:
     """Sensitivity from ball and n, guarantee from sensitivity and scale."""
+    assert release.guarantee is not None
+    assert not isinstance(release.mechanism, PublishedNoise)
     try:
         tol = positive(release.tol, "tol")
         sensitivity, _ = computed_sensitivity(

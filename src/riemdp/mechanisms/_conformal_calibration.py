@@ -1,0 +1,113 @@
+"""Rates of the exponential mechanism on a net: by a Lipschitz constant, or exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp.noise._graph_metric import graph_distance
+
+if TYPE_CHECKING:
+    import scipy
+
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise._net import BallNet
+
+#: Largest net that is calibrated exactly: all distances between its nodes are held at once.
+LARGEST_EXACT_NET = 5000
+#: Relative allowance for the rounding of distances, normalisers and losses.
+_ROUNDING = 1e-9
+_CHUNK = 256
+_HALVINGS = 10
+
+
+def lipschitz_rate(epsilon: float, lipschitz: float, sensitivity: float) -> float:
+    """Rate at which a score with this Lipschitz constant is ``epsilon``-private.
+
+    ``epsilon / (2 lipschitz sensitivity)``, rounded down: half of epsilon for the score, half for
+    the normaliser.
+
+    Parameters
+    ----------
+    epsilon : float
+    lipschitz : float
+        Of the score in the footpoint, with respect to geodesic distance.
+    sensitivity : float
+        Largest distance between the footpoints of neighbouring data sets.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    docs/proofs/conformal-laplace.md, Lemma 1
+    """
+    return epsilon / (2.0 * lipschitz * sensitivity) * (1.0 - _ROUNDING)
+
+
+def snapped_rate(
+    net: BallNet,
+    graph: scipy.sparse.csr_matrix,
+    log_weights: FloatArray,
+    epsilon: float,
+    sensitivity: float,
+) -> float:
+    """Largest rate found at which snapped footpoints are ``epsilon``-private.
+
+    Footpoints are moved to their nearest node; those of neighbours end at most ``sensitivity + 2
+    covering_radius`` apart. Over all such pairs of nodes the loss is taken exactly. With a
+    distance for a score, the largest loss of a pair is ``rate dist(u, v)`` plus the difference of
+    the log normalisers.
+
+    Parameters
+    ----------
+    net : BallNet
+        At most :data:`LARGEST_EXACT_NET` nodes.
+    graph : csr_matrix, shape (J, J)
+        Graph of the conformal metric.
+    log_weights : ndarray, shape (J,)
+        Logarithms of the base measure.
+    epsilon, sensitivity : float
+
+    Returns
+    -------
+    float
+        Positive; the loss was evaluated at this very rate.
+
+    References
+    ----------
+    docs/proofs/conformal-laplace.md, Proposition 3
+    """
+    dist = graph_distance(graph, np.arange(len(net.points)))
+    first, second, _ = net.close_pairs(sensitivity + 2.0 * net.covering_radius)
+    apart = dist[first, second]
+
+    def loss(rate: float) -> float:
+        """Largest log ratio of the probabilities of a node from two neighbouring footpoints."""
+        log_mass = _log_mass(dist, log_weights, rate)
+        between = np.abs(log_mass[first] - log_mass[second])
+        return float(np.max(rate * apart + between))
+
+    limit = epsilon * (1.0 - _ROUNDING)
+    # The normalisers differ by at most rate * dist, so this rate always holds, and twice it never.
+    low = 0.5 * limit / float(np.max(apart)) * (1.0 - _ROUNDING)
+    high = 2.0 * low
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if loss(middle) <= limit:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _log_mass(dist: FloatArray, log_weights: FloatArray, rate: float) -> FloatArray:
+    """Log normaliser of each node's law, shape ``(J,)``."""
+    parts = []
+    for start in range(0, len(dist), _CHUNK):
+        exponent = log_weights - rate * dist[start : start + _CHUNK]
+        peak = np.max(exponent, axis=-1, keepdims=True)
+        parts.append(peak[:, 0] + np.log(np.sum(np.exp(exponent - peak), axis=-1)))
+    return np.concatenate(parts)

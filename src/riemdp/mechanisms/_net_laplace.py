@@ -1,0 +1,302 @@
+"""The exponential mechanism on a public net with the distance of a public conformal metric."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+from riemdp._checks import positive, shown
+from riemdp._errors import (
+    InvalidBudgetError,
+    InvalidParameterError,
+    NotAttainableError,
+    UnsupportedBallError,
+)
+from riemdp.manifolds import Ball
+from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms._conformal_calibration import (
+    LARGEST_EXACT_NET,
+    lipschitz_rate,
+    snapped_rate,
+)
+from riemdp.noise import resolve_generator
+from riemdp.noise._graph_metric import (
+    check_positive,
+    conformal_graph,
+    entered_distance,
+    graph_distance,
+)
+from riemdp.noise._net import BallNet, ball_net, nodes_for
+from riemdp.noise._polar import leading_axes
+from riemdp.privacy import PureDP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class NetLaplace:
+    r"""Law on a public net, proportional to ``w(z) exp(-rate score(footpoint, z))``.
+
+    The base measure ``w`` is the conformal volume of the node's cell, times a public prior if
+    there is one. The score is either
+    ``min_u [sqrt(max factor) dist(footpoint, u) + dist_G(u, z)]`` over all nodes u, which is
+    Lipschitz with constant ``sqrt(max factor)`` however coarse the graph, or the graph distance
+    from the node nearest to the footpoint (``snapped``), whose loss is computed exactly. Of the
+    two the one with the larger rate is taken. Nothing here depends on data but the footpoint.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball in which footpoints lie.
+    net : BallNet
+        Public net of a region that contains the ball.
+    factor : array_like, shape (J,)
+        Public conformal factor at the nodes, positive and finite.
+    epsilon : float
+        Privacy of one draw.
+    sensitivity : float
+        Largest distance between the footpoints of neighbouring data sets.
+    prior : array_like, shape (J,), optional
+        Public density at the nodes up to a constant, positive and finite.
+
+    Raises
+    ------
+    InvalidBudgetError, InvalidParameterError
+        If a number is outside its domain, or a factor or a prior not positive and finite.
+    NotAttainableError
+        If the net is too coarse for the noise: its covering radius exceeds
+        ``sensitivity / epsilon``.
+    UnsupportedBallError
+        If the region of the net does not contain the ball.
+
+    References
+    ----------
+    docs/proofs/conformal-laplace.md
+    """
+
+    ball: Ball
+    net: BallNet = field(repr=False)
+    factor: FloatArray = field(repr=False)
+    epsilon: float
+    sensitivity: float
+    prior: FloatArray | None = field(default=None, repr=False, kw_only=True)
+    rate: float = field(init=False)
+    snapped: bool = field(init=False)
+    _graph: scipy.sparse.csr_matrix = field(init=False, repr=False)
+    _log_weights: FloatArray = field(init=False, repr=False)
+
+    #: Whether the guarantee is proved.
+    proven = True
+
+    def __post_init__(self) -> None:
+        epsilon = positive(self.epsilon, "epsilon", error=InvalidBudgetError)
+        sensitivity = check_sensitivity(self.sensitivity)
+        check_region(self.ball, self.net.ball)
+        check_spacing(self.net, epsilon, sensitivity)
+        factor = at_nodes(self.net, self.factor, "the conformal factor")
+        prior = at_nodes(self.net, np.ones(factor.shape) if self.prior is None else self.prior)
+        graph = conformal_graph(self.net, factor)
+        dim = self.ball.manifold.dim
+        log_weights = np.log(self.net.volumes) + 0.5 * dim * np.log(factor) + np.log(prior)
+        rate = lipschitz_rate(epsilon, math.sqrt(factor.max()), sensitivity)
+        snapped = False
+        if len(factor) <= LARGEST_EXACT_NET:
+            exact = snapped_rate(self.net, graph, log_weights, epsilon, sensitivity)
+            rate, snapped = max((rate, False), (exact, True))
+        for name, value in (
+            ("epsilon", epsilon),
+            ("sensitivity", sensitivity),
+            ("factor", factor),
+            ("prior", prior),
+            ("rate", rate),
+            ("snapped", snapped),
+            ("_graph", graph),
+            ("_log_weights", log_weights),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def nodes(self) -> FloatArray:
+        r"""Points that a draw may be, shape ``(J, *point_shape)``."""
+        return self.net.points
+
+    @property
+    def guarantee(self) -> PureDP:
+        """Guarantee of one draw."""
+        return PureDP(self.epsilon)
+
+    def score(self, footpoint: ArrayLike) -> FloatArray:
+        r"""Score that the law penalises, in units of the conformal metric.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Points of the ball.
+
+        Returns
+        -------
+        ndarray, shape (\*batch, J)
+
+        Raises
+        ------
+        NotOnManifoldError, UnsupportedBallError
+            If a footpoint is not on the manifold, or outside the ball.
+        """
+        manifold = self.ball.manifold
+        footpoint = manifold.validate(footpoint)
+        if not np.all(self.ball.contains(footpoint)):
+            raise UnsupportedBallError(
+                f"the footpoint must lie in the ball of radius {self.ball.radius:g}; "
+                "project it first with ball.project"
+            )
+        batch = footpoint.shape[: footpoint.ndim - len(manifold.point_shape)]
+        points = footpoint.reshape(-1, *manifold.point_shape)
+        if self.snapped:
+            scores = graph_distance(self._graph, self.net.nearest(points))
+        else:
+            ceiling = math.sqrt(float(np.max(self.factor)))
+            scores = np.empty((len(points), len(self.nodes)))
+            for row, point in zip(scores, points, strict=True):
+                row[:] = entered_distance(self._graph, ceiling * self.net.distances(point))
+        return scores.reshape(*batch, len(self.nodes))
+
+    def log_probabilities(self, footpoint: ArrayLike) -> FloatArray:
+        r"""Log probability of every node.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Points of the ball.
+
+        Returns
+        -------
+        ndarray, shape (\*batch, J)
+        """
+        return normalised(self._log_weights - self.rate * self.score(footpoint))
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Exact draws; each costs ``epsilon``.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Points of the ball.
+        size : int or tuple of int, optional
+            Leading axes of the result.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default. A seeded one makes
+            the draw predictable, hence not private.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+            Nodes.
+        """
+        generator = resolve_generator(generator)
+        axes = leading_axes(size)
+        log_probabilities = self.log_probabilities(footpoint)
+        batch = log_probabilities.shape[:-1]
+        cumulative = np.cumsum(np.exp(log_probabilities).reshape(-1, len(self.nodes)), axis=-1)
+        uniform = generator.random((len(cumulative), math.prod(axes)))
+        index = np.empty((math.prod(axes), len(cumulative)), dtype=np.intp)
+        for column, row in enumerate(cumulative):
+            wanted = uniform[column] * row[-1]
+            index[:, column] = np.searchsorted(row[:-1], wanted, side="right")
+        return self.nodes[index].reshape(*axes, *batch, *self.ball.manifold.point_shape)
+
+    def expected_distance(self, footpoint: ArrayLike) -> FloatArray:
+        r"""Mean geodesic distance between footpoint and draw; private if the footpoint is.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (\*batch)
+        """
+        manifold = self.ball.manifold
+        points = np.expand_dims(manifold.validate(footpoint), -1 - len(manifold.point_shape))
+        probability = np.exp(self.log_probabilities(footpoint))
+        return np.asarray(np.sum(probability * manifold.dist(points, self.nodes), axis=-1))
+
+
+def normalised(log_weights: FloatArray) -> FloatArray:
+    """Log probabilities in proportion to weights along the last axis."""
+    shifted = log_weights - np.max(log_weights, axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True)))
+
+
+def public_net(ball: Ball, region: Ball | None, nodes: int) -> BallNet:
+    """Net of the output region, which is the ball itself by default."""
+    for value, name in ((ball, "ball"), (ball if region is None else region, "region")):
+        if not isinstance(value, Ball):
+            raise InvalidParameterError(f"{name} must be a riemdp.Ball, got {shown(value)}")
+    region = ball if region is None else region
+    check_region(ball, region)
+    return ball_net(region, nodes)
+
+
+def at_nodes(net: BallNet, values: ArrayLike, what: str = "the prior") -> FloatArray:
+    """Read-only copy of one positive finite number for each node."""
+    array = np.array(check_positive(np.asarray(values, dtype=np.float64), what))
+    if array.shape != net.volumes.shape:
+        raise InvalidParameterError(
+            f"{what} must have shape {net.volumes.shape}, one number for each node, got "
+            f"{array.shape}"
+        )
+    array.flags.writeable = False
+    return array
+
+
+def evaluated(function: Callable[[FloatArray], ArrayLike], net: BallNet, what: str) -> FloatArray:
+    """Values of a callable at the nodes, checked to be one positive finite number each."""
+    if not callable(function):
+        raise InvalidParameterError(
+            f"{what} must be a function of points, of shape (J, *point_shape), that returns J "
+            f"positive numbers; got {shown(function)}"
+        )
+    return at_nodes(net, function(net.points), what)
+
+
+def check_region(ball: Ball, region: Ball) -> None:
+    """Require that the output region contains the ball."""
+    if region is ball or region == ball:
+        return
+    if region.manifold != ball.manifold:
+        raise InvalidParameterError(
+            f"the region belongs to {region.manifold}, the ball to {ball.manifold}"
+        )
+    needed = float(ball.manifold.dist(ball.center, region.center)) + ball.radius
+    if region.radius < needed:
+        raise UnsupportedBallError(
+            f"the region must contain the ball: about its centre it needs a radius of "
+            f"{needed:.6g}, got {region.radius:.6g}"
+        )
+
+
+def check_spacing(net: BallNet, epsilon: float, sensitivity: float) -> None:
+    """Refuse nets that are too coarse for the noise."""
+    limit = sensitivity / epsilon
+    if net.covering_radius > limit:
+        raise NotAttainableError(
+            f"the net of {len(net.points)} nodes has covering radius {net.covering_radius:.6g}, "
+            f"more than sensitivity/epsilon = {limit:.6g}, the scale of the noise; that takes "
+            f"about {nodes_for(net.ball, limit)} nodes, or use a smaller region, or noise without "
+            'a net: RiemannianLaplace ("riemannian-laplace"), PublicPriorLaplace, '
+            "ConformalRejection"
+        )

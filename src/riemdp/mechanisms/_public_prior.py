@@ -1,0 +1,169 @@
+"""Laplace noise reweighted by a public prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._checks import positive, shown
+from riemdp._errors import InvalidBudgetError, InvalidParameterError
+from riemdp.manifolds import Ball
+from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms._conformal_calibration import lipschitz_rate
+from riemdp.noise._laplace_rejection import LaplaceRejection
+from riemdp.noise._polar import constant_curvature
+from riemdp.privacy import PureDP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+#: Least lower bound of a prior over its upper bound.
+LEAST_PRIOR = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class PublicPriorLaplace:
+    r"""Density proportional to ``exp(-dist(x, footpoint) / sigma) prior(x)`` on a public ball.
+
+    Pure epsilon-DP with ``sigma = 2 sensitivity / epsilon``: the prior is public, so it cancels
+    from the ratio of densities but for the normaliser. It helps where the noise is about as wide
+    as the ball and the summary lies where the prior is large; elsewhere half the noise, without a
+    prior, is better (:class:`RiemannianLaplace`).
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball of a manifold of constant curvature.
+    prior : callable
+        Public density, up to a factor, at points of shape ``(N, *point_shape)``; returns ``(N,)``.
+    epsilon : float
+        Privacy of one draw.
+    sensitivity : float
+        Largest distance between the footpoints of neighbouring data sets.
+    bounds : tuple of float
+        The prior is clipped to these two, ``1e-4 upper <= lower < upper``. ``lower / upper`` bounds
+        the share of proposals in the ball that are accepted from below.
+
+    Raises
+    ------
+    InvalidBudgetError, InvalidParameterError
+        If a number is outside its domain.
+    UnsupportedManifoldError
+        If the curvature is not constant.
+
+    References
+    ----------
+    docs/proofs/conformal-laplace.md
+    """
+
+    ball: Ball
+    prior: Callable[[FloatArray], ArrayLike] = field(repr=False)
+    epsilon: float
+    sensitivity: float
+    bounds: tuple[float, float] = field(kw_only=True)
+
+    #: Whether the guarantee is proved.
+    proven = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.ball, Ball):
+            raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(self.ball)}")
+        constant_curvature(self.ball.manifold)
+        if not callable(self.prior):
+            raise InvalidParameterError(f"prior must be a function, got {shown(self.prior)}")
+        epsilon = positive(self.epsilon, "epsilon", error=InvalidBudgetError)
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "sensitivity", check_sensitivity(self.sensitivity))
+        lower, upper = checked_bounds(self.bounds, "the prior")
+        if lower < LEAST_PRIOR * upper:
+            raise InvalidParameterError(
+                f"the lower bound of the prior must be at least {LEAST_PRIOR:g} of the upper one, "
+                f"so that every draw ends, got ({lower:.6g}, {upper:.6g})"
+            )
+        object.__setattr__(self, "bounds", (lower, upper))
+
+    @property
+    def sigma(self) -> float:
+        """Scale of the Laplace factor, in units of geodesic distance."""
+        return 1.0 / lipschitz_rate(self.epsilon, 1.0, self.sensitivity)
+
+    @property
+    def guarantee(self) -> PureDP:
+        """Guarantee of one draw."""
+        return PureDP(self.epsilon)
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Exact draws; each costs ``epsilon``. See :meth:`Mechanism.sample`.
+
+        Footpoints and draws lie in the ball. How many proposals a draw takes depends on the
+        footpoint: do not let others time it.
+        """
+        return self._law.sample(footpoint, size, generator)
+
+    def log_weight(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        r"""Log density up to a constant that depends on the footpoint.
+
+        Parameters
+        ----------
+        point : array_like, shape (N, \*point_shape)
+        footpoint : array_like, shape (\*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            ``-inf`` outside the ball.
+        """
+        manifold = self.ball.manifold
+        point, footpoint = manifold.validate(point), manifold.validate(footpoint)
+        weight = self._log_prior(point) - manifold.dist(footpoint, point) / self.sigma
+        return np.asarray(np.where(self.ball.contains(point), weight, -np.inf))
+
+    def _log_prior(self, points: FloatArray) -> FloatArray:
+        return np.log(clipped(self.prior, points, self.bounds))
+
+    @property
+    def _law(self) -> LaplaceRejection:
+        top = np.log(self.bounds[1])
+        return LaplaceRejection(
+            self.ball, self.sigma, lambda _, points: self._log_prior(points) - top
+        )
+
+
+def checked_bounds(bounds: object, what: str) -> tuple[float, float]:
+    """Return two positive finite numbers in order, or raise ``InvalidParameterError``."""
+    if not isinstance(bounds, tuple) or len(bounds) != 2:
+        raise InvalidParameterError(f"bounds of {what} must be a tuple (lower, upper)")
+    lower, upper = (positive(bound, f"a bound of {what}") for bound in bounds)
+    if not lower < upper:
+        raise InvalidParameterError(
+            f"the bounds of {what} must be in order, got ({lower:.6g}, {upper:.6g})"
+        )
+    return lower, upper
+
+
+def clipped(
+    function: Callable[[FloatArray], ArrayLike], points: FloatArray, bounds: tuple[float, float]
+) -> FloatArray:
+    """Values of a public function at points, clipped; NaN becomes the lower bound.
+
+    Whatever the function returns, the result is a fixed function of the point, so that no draw
+    can fail for a reason that depends on data.
+    """
+    values = np.asarray(function(points), dtype=np.float64)
+    if values.shape != (len(points),):
+        raise InvalidParameterError(
+            f"a public function must return one number for each of {len(points)} points, got "
+            f"shape {values.shape}"
+        )
+    return np.clip(np.where(np.isnan(values), bounds[0], values), *bounds)

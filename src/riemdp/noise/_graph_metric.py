@@ -1,0 +1,103 @@
+"""Distances of a conformal metric on a net, by shortest paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+from riemdp._errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise._net import BallNet
+
+#: Length of the longest edge over the covering radius of the net. From 2 on the graph of a net of
+#: a ball is connected; 3 makes shortest paths about 1.5 per cent too long on average.
+EDGE_REACH = 3.0
+
+
+def conformal_graph(
+    net: BallNet, factor: FloatArray, *, reach: float | None = None
+) -> scipy.sparse.csr_matrix:
+    """Graph on the nodes of a net, with edges as long as in the metric ``factor * g``.
+
+    An edge is a geodesic of g; the root of the factor is averaged over its two ends. So no edge is
+    longer than its length in g times the root of the largest factor, nor shorter than with the
+    least one.
+
+    Parameters
+    ----------
+    net : BallNet
+    factor : ndarray, shape (J,)
+        Conformal factor at the nodes, positive and finite.
+    reach : float, optional
+        Longest edge in units of geodesic distance; three covering radii by default.
+
+    Returns
+    -------
+    csr_matrix, shape (J, J)
+        Symmetric, lengths in units of the conformal metric.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a factor is not positive and finite, or the graph is not connected.
+    """
+    factor = check_positive(factor, "the conformal factor")
+    first, second, dist = net.close_pairs(
+        EDGE_REACH * net.covering_radius if reach is None else reach
+    )
+    root = np.sqrt(factor)
+    length = dist * (0.5 * (root[first] + root[second]))
+    size = len(net.points)
+    row, column = np.concatenate([first, second]), np.concatenate([second, first])
+    graph = scipy.sparse.csr_matrix((np.tile(length, 2), (row, column)), shape=(size, size))
+    parts = scipy.sparse.csgraph.connected_components(graph, directed=False)[0]
+    if parts != 1:
+        raise InvalidParameterError(
+            f"the graph of {size} nodes falls into {parts} parts; its edges must reach twice the "
+            f"covering radius of the net, {2.0 * net.covering_radius:.6g}"
+        )
+    return graph
+
+
+def check_positive(values: FloatArray, what: str) -> FloatArray:
+    """Return the values or raise ``InvalidParameterError`` unless all are positive and finite."""
+    if not (np.all(values > 0.0) and np.all(np.isfinite(values))):
+        raise InvalidParameterError(
+            f"{what} must be positive and finite at every node of the net; clip it, to "
+            "[exp(-2), exp(2)] say"
+        )
+    return values
+
+
+def graph_distance(graph: scipy.sparse.csr_matrix, nodes: NDArray[np.intp]) -> FloatArray:
+    """Distances ``(len(nodes), J)`` of shortest paths from some nodes to all."""
+    return np.asarray(scipy.sparse.csgraph.dijkstra(graph, directed=True, indices=nodes))
+
+
+def entered_distance(graph: scipy.sparse.csr_matrix, entry: FloatArray) -> FloatArray:
+    """Distances to all nodes from outside the graph, ``min_u (entry[u] + dist(u, .))``.
+
+    Parameters
+    ----------
+    graph : csr_matrix, shape (J, J)
+    entry : ndarray, shape (J,)
+        Costs of entering the graph at each node.
+
+    Returns
+    -------
+    ndarray, shape (J,)
+    """
+    size = len(entry)
+    data = np.concatenate([graph.data, entry])
+    column = np.concatenate([graph.indices, np.arange(size, dtype=graph.indices.dtype)])
+    last = np.array([len(data)], dtype=graph.indptr.dtype)
+    start = np.concatenate([graph.indptr, last])
+    extended = scipy.sparse.csr_matrix((data, column, start), shape=(size + 1, size + 1))
+    dist = scipy.sparse.csgraph.dijkstra(extended, directed=True, indices=size)
+    return np.asarray(dist[:size])

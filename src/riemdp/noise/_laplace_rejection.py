@@ -1,0 +1,159 @@
+"""Exact draws from laws on a ball that a Laplace density dominates."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedBallError
+from riemdp.noise._ball_laplace import BallLaplace
+from riemdp.noise._generator import resolve_generator
+from riemdp.noise._isotropic import IsotropicLaw
+from riemdp.noise._polar import leading_axes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.manifolds._manifold import FloatArray
+
+#: Least share of the Laplace law about the centre in the ball at which drawing it and throwing
+#: away what lies outside costs less than drawing from the law restricted to the ball.
+_PLAIN_SHARE = 2e-3
+#: Rounds of proposals before a draw is given up; at an acceptance of 1e-4 never reached.
+_ROUNDS = 100_000
+_LARGEST_BATCH = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class LaplaceRejection:
+    r"""Density proportional to ``exp(-dist(x, footpoint) / sigma) a(footpoint, x)`` on a ball.
+
+    ``a <= 1`` is the probability with which a draw of the Laplace law is kept. Draws are exact;
+    how many proposals they take depends on the footpoint.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball of a manifold of constant curvature.
+    sigma : float
+        Scale of the Laplace law, in units of geodesic distance.
+    log_acceptance : callable
+        ``(footpoints, points) -> log a``: arrays of shape ``(N, *point_shape)`` to ``(N,)``.
+    """
+
+    ball: Ball
+    sigma: float
+    log_acceptance: Callable[[FloatArray, FloatArray], FloatArray]
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw points of the ball.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Points of the ball.
+        size : int or tuple of int, optional
+            Leading axes of the result.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+
+        Raises
+        ------
+        UnsupportedBallError
+            If a footpoint lies outside the ball.
+        ConvergenceError
+            If a draw took more proposals than any law with an acceptance over 1e-4 does.
+        """
+        generator = resolve_generator(generator)
+        shape = self.ball.manifold.point_shape
+        points = self._checked(footpoint)
+        batch = points.shape[: points.ndim - len(shape)]
+        axes = leading_axes(size)
+        wanted = np.broadcast_to(points, (*axes, *points.shape)).reshape(-1, *shape)
+        result = np.empty(wanted.shape)
+        pending = np.arange(len(wanted))
+        tries = 8 if len(wanted) < _LARGEST_BATCH else 2
+        for _ in range(_ROUNDS):
+            if not len(pending):
+                return result.reshape(*axes, *batch, *shape)
+            proposal, kept = self._propose(wanted[pending], tries, generator)
+            found = np.any(kept, axis=0)
+            first = np.argmax(kept, axis=0)
+            result[pending[found]] = proposal[first[found], np.flatnonzero(found)]
+            pending = pending[~found]
+            tries = min(4 * tries, max(2, _LARGEST_BATCH // max(len(pending), 1)))
+        raise ConvergenceError(
+            f"no proposal was accepted in {_ROUNDS} rounds; narrow the bounds of the prior or of "
+            "the conformal factor, or use a larger budget"
+        )
+
+    def acceptance(
+        self, footpoint: ArrayLike, proposals: int, generator: np.random.Generator
+    ) -> float:
+        """Estimate the share of proposals about one footpoint that are accepted.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (*point_shape,)
+            Public point of the ball.
+        proposals : int
+            How many.
+        generator : numpy.random.Generator
+            Any: nothing is released.
+
+        Returns
+        -------
+        float
+        """
+        point = self._checked(footpoint)
+        proposal = self._law.sample(point, proposals, generator)
+        proposal = proposal[self.ball.contains(proposal)]
+        about = np.broadcast_to(point, proposal.shape)
+        return float(np.sum(np.exp(self.log_acceptance(about, proposal)))) / proposals
+
+    def _propose(
+        self, footpoints: FloatArray, tries: int, generator: np.random.Generator
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Draw ``(tries, N, *point_shape)`` of the Laplace law, and say which are accepted."""
+        shape = self.ball.manifold.point_shape
+        proposal = self._law.sample(footpoints, tries, generator)
+        flat = proposal.reshape(-1, *shape)
+        kept = np.array(self.ball.contains(flat))
+        about = np.broadcast_to(footpoints, proposal.shape).reshape(-1, *shape)[kept]
+        log_uniform = -generator.standard_exponential(len(about))
+        kept[kept] = log_uniform <= self.log_acceptance(about, flat[kept])
+        return proposal, kept.reshape(tries, len(footpoints))
+
+    def _checked(self, footpoint: ArrayLike) -> FloatArray:
+        points = self.ball.manifold.validate(footpoint)
+        if not np.all(self.ball.contains(points)):
+            raise UnsupportedBallError(
+                f"the footpoint must lie in the ball of radius {self.ball.radius:g}; "
+                "project it first with ball.project"
+            )
+        return points
+
+    @functools.cached_property
+    def _law(self) -> IsotropicLaw | BallLaplace:
+        """Laplace law whose draws in the ball are the proposals; both give the same draws."""
+        try:
+            plain = IsotropicLaw("laplace", self.ball.manifold, self.sigma)
+        except NotAttainableError:  # no normaliser on the whole space
+            return BallLaplace(self.ball, self.sigma)
+        share = float(plain.radial.cdf(self.ball.radius))
+        return plain if share > _PLAIN_SHARE else BallLaplace(self.ball, self.sigma)

@@ -1,0 +1,319 @@
+"""Conformal noise: with a public factor, with a private one, and as published."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._errors import InvalidBudgetError, InvalidParameterError, UnprovenMechanismError
+from riemdp.mechanisms._conformal_density import (
+    cell_counts,
+    cell_number,
+    checked_records,
+    density_factor,
+    noisy_cell_counts,
+    split_budget,
+)
+from riemdp.mechanisms._conformal_published import PublishedConformalLaplace, PublishedNoise
+from riemdp.mechanisms._net_laplace import (
+    NetLaplace,
+    check_spacing,
+    evaluated,
+    public_net,
+)
+from riemdp.noise import is_secure, resolve_generator
+from riemdp.noise._net import BallNet, ball_net
+from riemdp.privacy import PureDP
+from riemdp.release._candidates import computed_sensitivity
+from riemdp.release._release import Release
+from riemdp.summaries import clipped_frechet_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.privacy import Budget
+    from riemdp.release._private_mean import SupportsSpend
+
+
+@dataclass(frozen=True, eq=False)
+class ConformalLaplace:
+    """Laplace noise in a conformal metric, over a finite public net of a ball.
+
+    Made by :meth:`public` or :meth:`private`, both proved; :meth:`published` makes the algorithm
+    as printed, which is not private. At equal epsilon none of them was found to beat plain
+    :class:`riemdp.RiemannianLaplace`; see the user guide.
+
+    Attributes
+    ----------
+    law : NetLaplace
+        The law of a draw.
+    epsilon : float
+        Total: the density, if it was private, and one draw.
+    epsilon_density : float
+        Part of it that the density took; 0 with a public factor.
+
+    References
+    ----------
+    He, Tang, Rahimian, Joshi, "Conformal-DP: Data Density Aware Privacy on Riemannian Manifolds via
+    Conformal Transformation", 2025, for the idea; docs/proofs/conformal-laplace.md for the proof.
+    """
+
+    law: NetLaplace
+    epsilon: float
+    epsilon_density: float = 0.0
+
+    #: Whether the guarantee is proved.
+    proven = True
+
+    @classmethod
+    def public(
+        cls,
+        ball: Ball,
+        conformal_factor: Callable[[FloatArray], ArrayLike] | ArrayLike,
+        epsilon: float,
+        sensitivity: float,
+        nodes: int = 2000,
+        *,
+        prior: Callable[[FloatArray], ArrayLike] | None = None,
+        region: Ball | None = None,
+        cells: int | None = None,
+    ) -> ConformalLaplace:
+        r"""Noise in the metric of a public conformal factor.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball in which footpoints lie; of dimension at most 3.
+        conformal_factor : callable or array_like, shape (m, \*point_shape)
+            Function of points ``(J, *point_shape)`` that returns J positive finite numbers; or
+            public points, whose density makes the factor as in :meth:`private`, without noise.
+        epsilon : float
+            Privacy of one draw.
+        sensitivity : float
+            Largest distance between the footpoints of neighbouring data sets.
+        nodes : int, default 2000
+            Upper limit of the number of nodes. Up to 5,000 the noise is also calibrated exactly.
+        prior : callable, optional
+            Public density up to a constant, a function like ``conformal_factor``, that multiplies
+            the base measure. With a constant factor this is :class:`riemdp.PublicPriorLaplace` on
+            a net.
+        region : Ball, optional
+            Public ball that draws lie in; it has to contain ``ball``, which is the default.
+        cells : int, optional
+            Upper limit of the number of cells of the partition that points are counted in.
+
+        Returns
+        -------
+        ConformalLaplace
+
+        Raises
+        ------
+        InvalidBudgetError, InvalidParameterError
+            If a number is outside its domain, the factor not positive and finite, or the
+            dimension above 3.
+        NotAttainableError
+            If the net is too coarse: its covering radius exceeds ``sensitivity / epsilon``.
+        UnsupportedBallError
+            If the region does not contain the ball.
+        UnsupportedManifoldError
+            If the curvature is not constant.
+        """
+        net = public_net(ball, region, nodes)
+        if callable(conformal_factor):
+            factor = evaluated(conformal_factor, net, "conformal_factor")
+        else:
+            public = checked_records(net.ball, np.asarray(conformal_factor))
+            partition = _partition(net, cells, math.inf)
+            factor = density_factor(net, partition, cell_counts(partition, public), len(public))
+        weights = None if prior is None else evaluated(prior, net, "prior")
+        law = NetLaplace(ball, net, factor, epsilon, sensitivity, prior=weights)
+        return cls(law, law.epsilon)
+
+    @classmethod
+    def private(
+        cls,
+        points: ArrayLike,
+        ball: Ball,
+        epsilon: float,
+        epsilon_density: float | None = None,
+        *,
+        sensitivity: float | None = None,
+        nodes: int = 2000,
+        cells: int | None = None,
+        contract_dense: bool = False,
+        generator: np.random.Generator | None = None,
+        accountant: SupportsSpend | None = None,
+    ) -> ConformalLaplace:
+        r"""Noise in a metric that follows the data, whose density is itself released privately.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, \*point_shape)
+            Private records; those outside the ball are projected onto it.
+        ball : Ball
+            Public ball of dimension at most 3, chosen without looking at the data.
+        epsilon : float
+            Total for the density and **one** draw about the footpoint of these records.
+        epsilon_density : float, optional
+            Part of the total for the density; a tenth by default.
+        sensitivity : float, optional
+            Largest distance between the footpoints of neighbouring data sets; by default that of
+            the Fréchet mean as :func:`riemdp.private_mean` computes it.
+        nodes, cells : int
+            See :meth:`public`.
+        contract_dense : bool, default False
+            Whether the factor is small where the data are dense, as published. The default is the
+            other sign, which makes less noise near the data.
+        generator : numpy.random.Generator, optional
+            Noise of the density; this process's secure generator by default.
+        accountant : object with ``spend(guarantee, label)``, optional
+            Charged with the total, before the records are used.
+
+        Returns
+        -------
+        ConformalLaplace
+            It may be published: nothing in it tells more than the noisy density.
+
+        Raises
+        ------
+        InvalidBudgetError, InvalidParameterError, NotAttainableError, UnsupportedManifoldError
+            See :meth:`public`.
+        NotOnManifoldError
+            If a record is not on the manifold.
+        """
+        part, rest = split_budget(epsilon, epsilon_density)
+        source = resolve_generator(generator)
+        net = public_net(ball, None, nodes)
+        records = checked_records(ball, np.asarray(points))
+        n = len(records)
+        if sensitivity is None:
+            sensitivity = computed_sensitivity(ball, n, "frechet-mean", None)[0]
+        check_spacing(net, rest, sensitivity)
+        partition = _partition(net, cells, 0.5 * n * part)
+        if accountant is not None:
+            accountant.spend(PureDP(float(epsilon)), "ConformalLaplace, density and one draw")
+        counts = noisy_cell_counts(partition, records, part, source)
+        factor = density_factor(net, partition, counts, n, contract_dense=contract_dense)
+        return cls(NetLaplace(ball, net, factor, rest, sensitivity), float(epsilon), part)
+
+    @staticmethod
+    def published(
+        points: ArrayLike,
+        ball: Ball,
+        epsilon: float,
+        *,
+        sensitivity: float | None = None,
+        **options: Any,
+    ) -> PublishedConformalLaplace:
+        r"""Build the published algorithm, which is **not private**, for comparison.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, \*point_shape)
+        ball : Ball
+        epsilon : float
+            Nominal.
+        sensitivity : float, optional
+            As in :meth:`private`.
+        **options
+            See :class:`riemdp.mechanisms.PublishedConformalLaplace`.
+
+        Returns
+        -------
+        PublishedConformalLaplace
+            ``proven`` is false, ``guarantee`` None.
+        """
+        if sensitivity is None:
+            n = len(checked_records(ball, np.asarray(points)))
+            sensitivity = computed_sensitivity(ball, n, "frechet-mean", None)[0]
+        return PublishedConformalLaplace(np.asarray(points), ball, epsilon, sensitivity, **options)
+
+    @property
+    def guarantee(self) -> PureDP:
+        """Guarantee of the density, if it was private, together with one draw."""
+        return PureDP(self.epsilon)
+
+    @property
+    def nodes(self) -> FloatArray:
+        r"""Points that a draw may be, shape ``(J, *point_shape)``."""
+        return self.law.nodes
+
+    @property
+    def factor(self) -> FloatArray:
+        """Conformal factor at the nodes, shape ``(J,)``."""
+        return self.law.factor
+
+    def log_probabilities(self, footpoint: ArrayLike) -> FloatArray:
+        r"""Log probability of every node: ``(*batch, J)`` for ``(*batch, *point_shape)``."""
+        return self.law.log_probabilities(footpoint)
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Exact draws, see :meth:`NetLaplace.sample`; each after the first costs more epsilon.
+
+        A further draw costs ``epsilon - epsilon_density``.
+        """
+        return self.law.sample(footpoint, size, generator)
+
+    def expected_distance(self, footpoint: ArrayLike) -> FloatArray:
+        """Mean distance between footpoint and draw; private if the footpoint is."""
+        return self.law.expected_distance(footpoint)
+
+
+def published_release(
+    data: FloatArray,
+    ball: Ball,
+    budget: Budget,
+    *,
+    tol: float | None,
+    generator: np.random.Generator,
+    accountant: object,
+    allow_unproven: bool,
+) -> Release:
+    """Mean of validated records with the published noise, which guarantees nothing."""
+    name = PublishedConformalLaplace.name
+    if not allow_unproven:
+        raise UnprovenMechanismError(
+            f"{name} is not private: its noise depends on the private data by more than epsilon "
+            "pays for; pass allow_unproven=True to compare with it all the same, or use "
+            '"riemannian-laplace", which has less error and a proof'
+        )
+    if not isinstance(budget, PureDP):
+        raise InvalidBudgetError(f"{name} takes a nominal PureDP(epsilon), got {budget}")
+    if accountant is not None:
+        raise InvalidParameterError(
+            f"{name} has no guarantee that an accountant could charge; leave the accountant out"
+        )
+    n = len(data)
+    sensitivity, tol = computed_sensitivity(ball, n, "frechet-mean", tol)
+    law = ConformalLaplace.published(data, ball, budget.epsilon, sensitivity=sensitivity)
+    footpoint = ball.point(clipped_frechet_mean(ball, data, tol))
+    return Release(
+        value=law.sample(ball.project(footpoint), generator=generator),
+        guarantee=None,
+        mechanism=PublishedNoise(ball.manifold, budget.epsilon),
+        summary="frechet-mean",
+        reason="named by the caller, for comparison: nothing is guaranteed",
+        sensitivity=sensitivity,
+        tol=tol,
+        ball=ball,
+        n=n,
+        proven=False,
+        private=False,
+        reproducible=not is_secure(generator),
+    )
+
+
+def _partition(net: BallNet, cells: int | None, most: float) -> BallNet:
+    return ball_net(net.ball, cell_number(cells, net.ball.manifold.dim, most))

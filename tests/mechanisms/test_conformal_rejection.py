@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
+from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
+from riemdp.mechanisms._conformal_rejection import ConformalRejection
+from riemdp.mechanisms._net_laplace import normalised
+from riemdp.noise._net import ball_net
+from riemdp.privacy import PureDP
+
+
+def _factor(manifold):
+    return lambda points: 0.3 + np.exp(-20 * manifold.dist(manifold.origin, points) ** 2)
+
+
+def _law(manifold, epsilon=0.5, sensitivity=0.1, **options):
+    ball = Ball(manifold, manifold.origin, 1.0)
+    return ConformalRejection(
+        ball, _factor(manifold), epsilon, sensitivity, bounds=(0.3, 1.0), **options
+    )
+
+
+MANIFOLDS = [Euclidean(2), Euclidean(5), Sphere(2), Hyperbolic(2), SPDLogEuclidean(2)]
+
+
+@pytest.mark.parametrize("manifold", MANIFOLDS, ids=str)
+def test_score_is_lipschitz_and_above_the_smallest_factor(manifold):
+    law = _law(manifold, sensitivity=0.1 / manifold.dim)
+    rng = np.random.default_rng(0)
+    steps = rng.uniform(-0.5, 0.5, size=(3, 500, manifold.dim)) / math.sqrt(manifold.dim)
+    steps[1] = steps[0] + rng.normal(size=steps[0].shape) * rng.choice([1e-3, 0.05], (500, 1))
+    x, y, z = law.ball.point(steps)
+    change = np.abs(law.score(z, x) - law.score(z, y)) / manifold.dist(x, y)
+    assert change.max() <= 1.0 + 1e-9  # the root of the upper bound
+    assert change.max() > 0.9
+    floor = math.sqrt(0.3) * manifold.dist(x, z)
+    assert np.all(law.score(z, x) >= floor - 1e-12)
+    assert np.all(law.score(z, x) <= manifold.dist(x, z) + 1e-12)
+
+
+def test_landmarks_make_the_score_smaller_where_the_factor_is_small():
+    # outside the middle the factor is .3, and landmarks on the way carry the shorter distance
+    line = np.stack([np.linspace(0.3, 0.9, 7), np.zeros(7)], axis=-1)
+    x, z = np.array([[0.3, 0.0]]), np.array([[0.9, 0.0]])
+    with_few, with_many = _law(Euclidean(2)), _law(Euclidean(2), landmarks=line)
+    assert with_few.score(z, x)[0] == pytest.approx(0.6)
+    assert with_many.score(z, x)[0] < 0.4
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2)], ids=str)
+def test_density_ratio_by_enumeration(manifold):
+    law = _law(manifold)
+    net = ball_net(law.ball, 3000)
+    power = 0.5 * manifold.dim
+    weights = np.log(net.volumes) + power * np.log(
+        np.clip(law.conformal_factor(net.points), *law.bounds)
+    )
+    axis = np.eye(manifold.dim)[0]
+
+    def loss(factor):
+        worst = 0.0
+        for a, b in ((1.0, 0.9), (0.05, -0.05), (0.1, 0.0), (0.55, 0.45)):
+            log_p = []
+            for t in (a, b):
+                foot = np.broadcast_to(law.ball.point(t * axis), net.points.shape)
+                log_p.append(normalised(weights - factor * law.rate * law.score(net.points, foot)))
+            worst = max(worst, np.max(np.abs(log_p[0] - log_p[1])))
+        return worst
+
+    assert loss(1.0) <= 0.5
+    assert loss(2.0) > 0.5
+
+
+def test_draws_follow_the_density_on_a_line():
+    law = _law(Euclidean(1), 1.0, 0.2)
+    grid = np.linspace(-1, 1, 20001)[:, None]
+    foot = np.array([0.4])
+
+    def pvalue(generator, rate=law.rate):
+        factor = np.clip(law.conformal_factor(grid), 0.3, 1.0)
+        score = law.score(grid, np.broadcast_to(foot, grid.shape))
+        mass = np.sqrt(factor) * np.exp(-rate * score)
+        cdf = np.cumsum(mass) / mass.sum()
+        draws = law.sample(foot, 20_000, generator)[:, 0]
+        return scipy.stats.kstest(draws, lambda x: np.interp(x, grid[:, 0], cdf)).pvalue
+
+    assert any(pvalue(np.random.default_rng(seed)) > 1e-4 for seed in (1, 2))
+    assert pvalue(np.random.default_rng(0), rate=1.2 * law.rate) < 1e-4
+
+
+def test_high_dimension():
+    space = Euclidean(9)
+    ball = Ball(space, np.zeros(9), 1.0)
+    law = ConformalRejection(
+        ball, lambda x: np.exp(-np.sum(x**2, axis=-1)), 0.5, 0.002, bounds=(0.6, 1.0)
+    )
+    draws = law.sample(np.full(9, 0.1), 500, np.random.default_rng(0))
+    assert draws.shape == (500, 9)
+    assert np.all(ball.contains(draws))
+    assert law.acceptance > 1e-4
+    assert law.guarantee == PureDP(0.5)
+    assert law.proven
+
+
+def test_hopeless_acceptance_is_refused_beforehand():
+    ball = Ball(Euclidean(9), np.zeros(9), 1.0)
+    with pytest.raises(NotAttainableError, match="closer together"):
+        ConformalRejection(ball, lambda x: np.ones(len(x)), 0.5, 0.002, bounds=(0.1, 10.0))
+
+
+def test_bad_input_is_refused():
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    factor = _factor(Euclidean(2))
+    with pytest.raises(InvalidBudgetError, match="epsilon"):
+        ConformalRejection(ball, factor, math.inf, 0.1, bounds=(0.3, 1.0))
+    with pytest.raises(InvalidParameterError, match="function"):
+        ConformalRejection(ball, 1.0, 0.5, 0.1, bounds=(0.3, 1.0))  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameterError, match="ball"):
+        ConformalRejection(1.0, factor, 0.5, 0.1, bounds=(0.3, 1.0))  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameterError, match="lie in the ball"):
+        _law(Euclidean(2), landmarks=np.array([[2.0, 0.0]]))
+    with pytest.raises(InvalidParameterError, match="shape"):
+        _law(Euclidean(2), landmarks=np.zeros(2))

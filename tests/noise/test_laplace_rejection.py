@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from riemdp._errors import UnsupportedBallError
+from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
+from riemdp.noise import BallLaplace
+from riemdp.noise._laplace_rejection import LaplaceRejection
+
+
+def _always(footpoints, points):
+    return np.zeros(len(points))
+
+
+@pytest.mark.parametrize(
+    ("manifold", "sigma"),
+    [(Euclidean(3), 0.2), (Euclidean(2), 30.0), (Sphere(2), 0.5), (Hyperbolic(3), 0.9)],
+    ids=str,
+)
+def test_without_rejection_it_is_the_restricted_laplace(manifold, sigma, holds):
+    ball = Ball(manifold, manifold.origin, 1.0)
+    foot = ball.point(np.eye(manifold.dim)[0] * 0.6)
+    law = LaplaceRejection(ball, sigma, _always)
+
+    def pvalue(generator):
+        draws = law.sample(foot, 4000, generator)
+        assert np.all(ball.contains(draws))
+        other = BallLaplace(ball, sigma).sample(foot, 4000, generator)
+        return min(
+            scipy.stats.ks_2samp(manifold.dist(z, draws), manifold.dist(z, other)).pvalue
+            for z in (foot, ball.center)
+        )
+
+    assert holds(pvalue)
+
+
+def test_acceptance_shapes_the_density(holds):
+    # on a line: exp(-|x - a|/s - 3 x^2) in closed form on a grid
+    ball = Ball(Euclidean(1), np.zeros(1), 1.0)
+    foot, sigma = np.array([0.4]), 0.3
+    law = LaplaceRejection(ball, sigma, lambda _, x: -3 * x[:, 0] ** 2)
+    grid = np.linspace(-1, 1, 40001)
+
+    def pvalue(generator, power=3.0):
+        mass = np.exp(-np.abs(grid - 0.4) / sigma - power * grid**2)
+        cdf = np.cumsum(mass) / mass.sum()
+        draws = law.sample(foot, 20_000, generator)[:, 0]
+        return scipy.stats.kstest(draws, lambda x: np.interp(x, grid, cdf)).pvalue
+
+    assert holds(pvalue)
+    # negative control
+    assert pvalue(np.random.default_rng(0), power=2.5) < 1e-4
+
+
+def test_shapes_and_a_law_for_each_footpoint():
+    space = SPDLogEuclidean(2)
+    ball = Ball(space, np.eye(2), 1.0)
+    foot = ball.point(np.array([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]]))
+    law = LaplaceRejection(ball, 0.01, lambda about, x: -space.dist(about, x))
+    draws = law.sample(foot, (3, 4), np.random.default_rng(0))
+    assert draws.shape == (3, 4, 2, 2, 2)
+    assert np.all(space.dist(draws, foot) < 0.3)
+    assert law.sample(foot[0], None, np.random.default_rng(0)).shape == (2, 2)
+    assert law.sample(foot, 0).shape == (0, 2, 2, 2)
+
+
+def test_acceptance_by_simulation():
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    law = LaplaceRejection(ball, 0.01, lambda _, x: np.full(len(x), math.log(0.25)))
+    assert law.acceptance(np.zeros(2), 20_000, np.random.default_rng(0)) == pytest.approx(
+        0.25, abs=0.02
+    )
+
+
+def test_footpoints_outside_are_refused():
+    law = LaplaceRejection(Ball(Euclidean(2), np.zeros(2), 1.0), 0.1, _always)
+    with pytest.raises(UnsupportedBallError, match="ball"):
+        law.sample(np.array([2.0, 0.0]))

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from riemdp import (
+    Ball,
+    Euclidean,
+    InvalidBudgetError,
+    InvalidParameterError,
+    NotOnManifoldError,
+    PureDP,
+    SPDAffineInvariant,
+    Sphere,
+    private_mean,
+)
+from riemdp.release import _private_ball
+from riemdp.release._private_ball import private_ball, shell_counts
+
+PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
+
+
+def _cluster(n, spread, seed=0):
+    return np.random.default_rng(seed).normal([0.3, -0.2], spread, (n, 2))
+
+
+def test_density_helps_where_the_data_are_dense():
+    """At equal total epsilon, a tight cluster of many records is released with less error."""
+    rng = np.random.default_rng(1)
+    points = _cluster(10_000, 0.03)
+    mean = points.mean(axis=0)
+    plain, adaptive = [], []
+    for _ in range(60):
+        ball = private_ball(points, PLANE, 0.1, generator=rng)
+        value = private_mean(points, ball, PureDP(0.4), generator=rng).value
+        adaptive.append(np.linalg.norm(value - mean))
+        value = private_mean(points, PLANE, PureDP(0.5), generator=rng).value
+        plain.append(np.linalg.norm(value - mean))
+    assert np.mean(adaptive) < 0.5 * np.mean(plain)
+
+
+def test_the_ball_holds_a_cluster_and_is_the_public_one_for_spread_data():
+    rng = np.random.default_rng(2)
+    points = _cluster(20_000, 0.05)
+    ball = private_ball(points, PLANE, 0.5, generator=rng)
+    assert ball.radius < 0.4
+    assert np.mean(ball.contains(points)) > 0.99
+    spread = np.random.default_rng(0).uniform(-0.7, 0.7, (20_000, 2))
+    assert private_ball(spread, PLANE, 0.5, generator=rng) == PLANE
+    # too few records for the budget: nothing can be seen through the noise
+    assert private_ball(_cluster(50, 0.05), PLANE, 0.1, generator=rng) == PLANE
+
+
+def test_each_record_is_in_one_shell():
+    points = np.concatenate([_cluster(500, 0.3), [[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]])
+    center = np.array([0.5, 0.0])
+    counts = shell_counts(PLANE, center, points)
+    assert counts.sum() == len(points)
+    dist = np.linalg.norm(points - center, axis=-1)
+    assert counts[0] == np.sum(dist > 1.0)
+    assert np.sum(counts[:3]) == np.sum(dist > 0.5)
+    assert counts[-1] == np.sum(dist <= 2.0**-6)
+    for target in ([0.5, 0.0], [-0.9, 0.0], [0.4, 0.1]):
+        neighbour = points.copy()
+        neighbour[7] = target
+        assert np.abs(counts - shell_counts(PLANE, center, neighbour)).sum() in (0.0, 2.0)
+
+
+def test_half_of_epsilon_for_each_stage(monkeypatch):
+    seen = {}
+
+    def spy(points, ball, budget, *, generator):
+        seen["center"] = budget
+        return private_mean(points, ball, budget, generator=generator)
+
+    class Source(np.random.Generator):
+        def laplace(self, *, scale, size):
+            seen["scale"] = scale
+            return np.zeros(size)
+
+    monkeypatch.setattr(_private_ball, "private_mean", spy)
+    private_ball(_cluster(100, 0.1), PLANE, 0.6, generator=Source(np.random.PCG64(0)))
+    assert seen["center"] == PureDP(0.3)
+    # a replaced record changes two counts by one each: L1 sensitivity 2
+    assert seen["scale"] == pytest.approx(2 / 0.3)
+
+
+def test_noise_of_the_counts_hides_one_record():
+    # the output of the second stage at its worst pair: all records at the centre, one moved out
+    rng = np.random.default_rng(3)
+    here, there = np.zeros((20, 2)), np.zeros((20, 2))
+    there[0] = [0.9, 0.0]
+    counts = [shell_counts(PLANE, np.zeros(2), data) for data in (here, there)]
+    changed = np.flatnonzero(counts[0] != counts[1])
+    assert len(changed) == 2
+
+    def event_rates(scale):
+        """Probability that both noisy counts fall on the side that gives the record away."""
+        rates = []
+        for count in counts:
+            noisy = count[changed] + rng.laplace(scale=scale, size=(200_000, 2))
+            rates.append(np.mean((noisy[:, 0] < 0.5) & (noisy[:, 1] > 19.5)))
+        return rates
+
+    def refuted(rates, epsilon):
+        """Whether the counts contradict epsilon at p < 1e-4."""
+        high, low = max(rates) * 200_000, min(rates) * 200_000
+        share = math.exp(epsilon) / (1 + math.exp(epsilon))
+        test = scipy.stats.binomtest(int(high), int(high + low), share, alternative="greater")
+        return test.pvalue < 1e-4
+
+    assert not refuted(event_rates(2 / 1.0), 1.0)
+    assert refuted(event_rates(1 / 1.0), 1.0)
+
+
+@pytest.mark.parametrize("manifold", [Sphere(2), SPDAffineInvariant(2)], ids=str)
+def test_curved_spaces(manifold):
+    ball = Ball(manifold, manifold.origin, 0.7)
+    steps = np.random.default_rng(0).normal(0.05, 0.02, (5000, manifold.dim))
+    found = private_ball(ball.point(steps), ball, 2.0, generator=np.random.default_rng(1))
+    assert found.manifold == manifold
+    assert found.radius < 0.5 * ball.radius
+
+
+class Ledger:
+    def __init__(self):
+        self.spent = []
+
+    def spend(self, guarantee, label):
+        self.spent.append(guarantee)
+        assert label == "private_ball"
+
+
+def test_epsilon_is_charged_once():
+    ledger = Ledger()
+    private_ball(_cluster(100, 0.1), PLANE, 0.3, accountant=ledger)
+    assert ledger.spent == [PureDP(0.3)]
+
+
+def test_bad_input_is_refused():
+    points = _cluster(20, 0.1)
+    with pytest.raises(InvalidBudgetError, match="epsilon"):
+        private_ball(points, PLANE, 0.0)
+    with pytest.raises(InvalidParameterError, match="expansion"):
+        private_ball(points, PLANE, 1.0, expansion=0.5)
+    with pytest.raises(InvalidParameterError, match="ball"):
+        private_ball(points, 1.0, 1.0)  # type: ignore[arg-type]
+    with pytest.raises(NotOnManifoldError):
+        private_ball([[math.nan, 0.0]], PLANE, 1.0)
