@@ -27,6 +27,7 @@ def test_shows_the_plan_of_the_library(riemdp):
 
 def test_says_why_a_mechanism_is_missing(riemdp):
     result = riemdp(*SPHERE, "--epsilon", 1)
+    assert "not listed: ConformalLaplace" in result.stdout
     assert row(result.stdout, "tangent-gaussian") == ["tangent-mean", "-", "-", "-", "-"]
     assert re.search("^tangent-gaussian: .*pure epsilon", result.stdout, flags=re.MULTILINE)
 

@@ -48,3 +48,13 @@ def test_exact_calibration_gains_on_a_fine_net():
 def test_lipschitz_rate():
     assert lipschitz_rate(0.5, 2.0, 0.1) == pytest.approx(1.25)
     assert lipschitz_rate(0.5, 2.0, 0.1) < 1.25
+
+
+def test_a_tiny_epsilon_is_not_calibrated_by_rounding_errors():
+    # beside large weights a small difference of normalisers is lost; the rate that always holds is
+    # taken, though nearly twice it would seem to do
+    net, graph, log_weights = _setting(Euclidean(2), 300)
+    rate = snapped_rate(net, graph, log_weights + 690.0, 1e-14, 0.3)
+    first, second, _ = net.close_pairs(0.3 + 2 * net.covering_radius)
+    apart = graph_distance(graph, np.arange(len(net.points)))[first, second].max()
+    assert rate * apart / 0.5e-14 == pytest.approx(1.0)

@@ -96,9 +96,6 @@ def test_a_prior_is_clipped_whatever_it_returns():
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
     law = PublicPriorLaplace(ball, lambda x: np.full(len(x), math.nan), 0.5, 0.2, bounds=(0.5, 1.0))
     assert law.sample(np.zeros(2), 10, np.random.default_rng(0)).shape == (10, 2)
-    odd = PublicPriorLaplace(ball, lambda _: 1.0, 0.5, 0.2, bounds=(0.5, 1.0))
-    with pytest.raises(InvalidParameterError, match="one number"):
-        odd.sample(np.zeros(2))
 
 
 def test_bad_input_is_refused():
@@ -123,3 +120,24 @@ def test_bad_input_is_refused():
         PublicPriorLaplace(
             Ball(SPDAffineInvariant(2), np.eye(2), 1.0), prior, 1.0, 0.2, bounds=(0.1, 1.0)
         )
+
+
+def test_no_draw_fails_because_a_batch_is_empty():
+    # how many proposals fall into the ball depends on the footpoint
+    def prior(points):
+        if not len(points):
+            raise ValueError("empty")
+        return np.ones(len(points))
+
+    ball = Ball(Euclidean(9), np.zeros(9), 1.0)
+    law = PublicPriorLaplace(ball, prior, 1.0, 0.05, bounds=(0.5, 2.0))
+    generator = np.random.default_rng(0)
+    edge = np.eye(9)[0]
+    assert all(ball.contains(law.sample(edge, generator=generator)) for _ in range(200))
+
+
+def test_a_prior_of_the_wrong_shape_is_refused_before_any_draw():
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    for wrong in (lambda _: 1.0, lambda x: np.ones(len(x) - 1), lambda x: x):
+        with pytest.raises(InvalidParameterError, match="one number"):
+            PublicPriorLaplace(ball, wrong, 1.0, 0.1, bounds=(0.5, 2.0))

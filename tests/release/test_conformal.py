@@ -7,7 +7,6 @@ import pytest
 
 import riemdp
 from riemdp import (
-    ApproxDP,
     Ball,
     BudgetExceededError,
     ConformalLaplace,
@@ -19,14 +18,11 @@ from riemdp import (
     PureDP,
     SPDLogEuclidean,
     Sphere,
-    UnprovenMechanismError,
     frechet_mean_sensitivity,
-    private_mean,
-    verify,
 )
+from riemdp.release._conformal import _sensitivity
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
-PUBLISHED = "conformal-laplace-published"
 
 
 def _cluster(ball, n, seed=0):
@@ -117,6 +113,33 @@ def test_the_private_factor_depends_on_data_through_the_noisy_counts_alone():
     assert not np.array_equal(laws[0].factor, fresh.factor)
 
 
+def test_the_footpoint_is_the_mean_of_projected_records():
+    points = _cluster(PLANE, 50)
+    neighbour = points.copy()
+    neighbour[0] = [40.0, 0.0]
+    law = ConformalLaplace.private(points, PLANE, 0.5, generator=np.random.default_rng(0))
+
+    def loss(records):
+        feet = [riemdp.frechet_mean(PLANE.manifold, data).value for data in records]
+        log_p = law.log_probabilities(np.array(feet))
+        return np.max(np.abs(log_p[0] - log_p[1]))
+
+    assert loss([PLANE.project(data) for data in (points, neighbour)]) <= 0.45
+    # negative control: one record far outside moves the mean by more than the sensitivity
+    assert loss([points, neighbour]) > 0.45
+
+
+@pytest.mark.parametrize("n", [10, 10**8])
+def test_the_sensitivity_contains_the_tolerance_of_the_mean(n):
+    ball = Ball(Sphere(2), [0, 0, 1], 0.8)
+    assert _sensitivity(ball, n) >= frechet_mean_sensitivity(ball, n) + 2e-10
+
+
+def test_an_accountant_that_cannot_be_charged_is_refused():
+    with pytest.raises(InvalidParameterError, match="accountant"):
+        ConformalLaplace.private(_cluster(PLANE, 30), PLANE, 1.0, nodes=400, accountant=3)  # type: ignore[arg-type]
+
+
 class Ledger:
     def __init__(self):
         self.spent = []
@@ -185,40 +208,6 @@ def test_bad_input_is_refused_by_name():
         ConformalLaplace.public(PLANE, lambda x: np.ones(len(x)), 0.5, 0.1, nodes=2)
     with pytest.raises(NotOnManifoldError, match="row 1"):
         ConformalLaplace.private([[0.0, 0.0], [0.0, math.nan]], PLANE, 1.0)
-
-
-def test_published_is_refused_without_allow_unproven():
-    points = _cluster(PLANE, 30)
-    with pytest.raises(UnprovenMechanismError, match="allow_unproven"):
-        private_mean(points, PLANE, PureDP(1.0), mechanism=PUBLISHED)
-    release = private_mean(points, PLANE, PureDP(1.0), mechanism=PUBLISHED, allow_unproven=True)
-    assert not release.proven
-    assert not release.private
-    assert release.guarantee is None
-    assert release.mechanism.name == PUBLISHED
-    assert PLANE.contains(release.value)
-    assert "points" not in vars(release.mechanism)
-    with pytest.raises(UnprovenMechanismError, match="no guarantee"):
-        release.to_json()
-    with pytest.raises(InvalidParameterError, match="no guarantee"):
-        verify(release)
-
-
-def test_published_takes_a_pure_budget_and_no_accountant():
-    points = _cluster(PLANE, 30)
-    with pytest.raises(InvalidBudgetError, match="PureDP"):
-        private_mean(points, PLANE, ApproxDP(1.0, 1e-6), mechanism=PUBLISHED, allow_unproven=True)
-    ledger = Ledger()
-    with pytest.raises(InvalidParameterError, match="accountant"):
-        private_mean(
-            points,
-            PLANE,
-            PureDP(1.0),
-            mechanism=PUBLISHED,
-            allow_unproven=True,
-            accountant=ledger,
-        )
-    assert not ledger.spent
 
 
 def test_published_constructor():

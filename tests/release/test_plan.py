@@ -142,6 +142,21 @@ def test_what_has_no_law_or_no_draws_is_said_in_the_plan():
     assert table.best.mechanism == "tangent-gaussian"
 
 
+@pytest.mark.parametrize(
+    ("manifold", "budget", "said"),
+    [
+        (Sphere(2), PureDP(1.0), True),
+        (Sphere(2), ApproxDP(1.0, 1e-6), False),
+        (SPDAffineInvariant(2), PureDP(1.0), False),
+    ],
+    ids=str,
+)
+def test_conformal_mechanisms_are_named_where_they_work(manifold, budget, said):
+    table = plan(manifold, 0.5, 100, budget)
+    assert ("ConformalLaplace" in str(table)) == said
+    assert bool(table.notes) == said
+
+
 def test_bad_input():
     with pytest.raises(riemdp.UnsupportedBallError):
         plan(Sphere(2), 4.0, 10, PureDP(1.0))

@@ -146,6 +146,8 @@ def test_bad_input_is_refused():
         private_ball(points, PLANE, 0.0)
     with pytest.raises(InvalidParameterError, match="expansion"):
         private_ball(points, PLANE, 1.0, expansion=0.5)
+    with pytest.raises(InvalidParameterError, match="accountant"):
+        private_ball(points, PLANE, 1.0, accountant=3)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match="ball"):
         private_ball(points, 1.0, 1.0)  # type: ignore[arg-type]
     with pytest.raises(NotOnManifoldError):

@@ -64,6 +64,8 @@ def plan(
     for row in table:
         if row.problem is not None:
             typer.echo(f"{row.mechanism}: {row.problem}")
+    for note in table.notes:
+        typer.echo(note)
     if table.best is None:
         raise NotAttainableError(f"no mechanism satisfies {describe(budget)} here")
     typer.echo(f"auto takes {table.best.mechanism} ({table.best.summary})")

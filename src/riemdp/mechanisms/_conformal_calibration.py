@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LARGEST_EXACT_NET = 5000
 #: Relative allowance for the rounding of distances, normalisers and losses.
 _ROUNDING = 1e-9
+#: Absolute one, over the largest log normaliser.
+_ULPS = 64.0 * float(np.finfo(np.float64).eps)
 _CHUNK = 256
 _HALVINGS = 10
 
@@ -74,7 +76,7 @@ def snapped_rate(
     Returns
     -------
     float
-        Positive; the loss was evaluated at this very rate.
+        Positive; the loss was evaluated at this very rate, or it is the rate that always holds.
 
     References
     ----------
@@ -88,7 +90,8 @@ def snapped_rate(
         """Largest log ratio of the probabilities of a node from two neighbouring footpoints."""
         log_mass = _log_mass(dist, log_weights, rate)
         between = np.abs(log_mass[first] - log_mass[second])
-        return float(np.max(rate * apart + between))
+        rounding = _ULPS * (1.0 + np.max(np.abs(log_mass)))  # counts at a tiny epsilon
+        return float(np.max(rate * apart + between) + rounding)
 
     limit = epsilon * (1.0 - _ROUNDING)
     # The normalisers differ by at most rate * dist, so this rate always holds, and twice it never.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import scipy
@@ -14,11 +14,11 @@ from riemdp._checks import count, positive, real, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
-    UnprovenMechanismError,
     UnsupportedBallError,
 )
 from riemdp.manifolds import Ball, Euclidean, FlatManifold
 from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms._published_noise import PublishedNoise
 from riemdp.noise import resolve_generator
 from riemdp.noise._polar import constant_curvature, leading_axes
 from riemdp.noise._quadrature import gauss_legendre
@@ -100,11 +100,11 @@ class PublishedConformalLaplace:
     support: float = field(default=math.inf, kw_only=True)
     steps: int = field(default=1000, kw_only=True)
 
-    name: ClassVar[str] = "conformal-laplace-published"
+    name: ClassVar[str] = PublishedNoise.name
     #: Nothing is guaranteed, as opposed to proved.
     proven: ClassVar[bool] = False
     guarantee: ClassVar[None] = None
-    summary: ClassVar[str] = "frechet-mean"
+    summary: ClassVar[str] = PublishedNoise.summary
 
     def __post_init__(self) -> None:
         if not isinstance(self.ball, Ball):
@@ -265,45 +265,6 @@ class PublishedConformalLaplace:
     def _kernel(self) -> float:
         assert self.bandwidth is not None
         return self.bandwidth
-
-
-@dataclass(frozen=True)
-class PublishedNoise:
-    """What a release may say of :class:`PublishedConformalLaplace`: nothing that saw the data.
-
-    Parameters
-    ----------
-    manifold : Manifold
-    epsilon : float
-        Nominal.
-    """
-
-    manifold: Manifold
-    epsilon: float
-
-    name: ClassVar[str] = PublishedConformalLaplace.name
-    summary: ClassVar[str] = PublishedConformalLaplace.summary
-    proven: ClassVar[bool] = False
-    guarantee: ClassVar[None] = None
-
-    @property
-    def sigma(self) -> NoReturn:
-        """Refuse: the scale depends on the private data."""
-        raise self._unknown("scale")
-
-    def expected_distance(self) -> NoReturn:
-        """Refuse: the error depends on the private data."""
-        raise self._unknown("error")
-
-    def error_quantile(self, q: float) -> NoReturn:
-        """Refuse: the error depends on the private data."""
-        del q
-        raise self._unknown("error")
-
-    def _unknown(self, what: str) -> UnprovenMechanismError:
-        return UnprovenMechanismError(
-            f"the {what} of {self.name} depends on the private data and is not stated"
-        )
 
 
 def graph_laplacian(dist: FloatArray, neighbours: int, width: float) -> FloatArray:

@@ -49,7 +49,8 @@ class ConformalRejection:
     ball : Ball
         Public ball of a manifold of constant curvature: footpoints and draws.
     conformal_factor : callable
-        Public factor at points of shape ``(N, *point_shape)``; returns ``(N,)``.
+        Public factor at points of shape ``(N, *point_shape)``; returns ``(N,)``, each a function
+        of its own point alone.
     epsilon : float
         Privacy of one draw.
     sensitivity : float

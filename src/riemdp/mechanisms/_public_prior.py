@@ -41,7 +41,8 @@ class PublicPriorLaplace:
     ball : Ball
         Public ball of a manifold of constant curvature.
     prior : callable
-        Public density, up to a factor, at points of shape ``(N, *point_shape)``; returns ``(N,)``.
+        Public density, up to a factor, at points of shape ``(N, *point_shape)``; returns ``(N,)``,
+        each a function of its own point alone.
     epsilon : float
         Privacy of one draw.
     sensitivity : float
@@ -87,6 +88,7 @@ class PublicPriorLaplace:
                 f"so that every draw ends, got ({lower:.6g}, {upper:.6g})"
             )
         object.__setattr__(self, "bounds", (lower, upper))
+        self._log_prior(np.stack([self.ball.center, self.ball.center]))  # one number for each?
 
     @property
     def sigma(self) -> float:
@@ -160,6 +162,8 @@ def clipped(
     Whatever the function returns, the result is a fixed function of the point, so that no draw
     can fail for a reason that depends on data.
     """
+    if not len(points):  # few functions expect that, and whether it happens depends on data
+        return np.zeros(0)
     values = np.asarray(function(points), dtype=np.float64)
     if values.shape != (len(points),):
         raise InvalidParameterError(

@@ -13,8 +13,14 @@ import scipy
 from riemdp._checks import LARGEST_COUNT, count
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import Ball, FlatManifold, Sphere
+from riemdp.noise._directions import (
+    angle_within,
+    direction_count,
+    direction_net,
+    farthest_corner,
+    shell_volume,
+)
 from riemdp.noise._polar import Geometry, constant_curvature
-from riemdp.noise._quadrature import gauss_legendre
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -25,7 +31,6 @@ if TYPE_CHECKING:
 LARGEST_NET_DIM = 3
 #: Relative allowance for rounding in covering radii and distances between nodes.
 ROUNDING = 1e-9
-_QUADRATURE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +50,8 @@ class BallNet:
         Riemannian volumes of the cells.
     covering_radius : float
         Upper bound of the distance between a point of a cell and its node, so that every point of
-        the ball has a node within it; rounding of coordinates included.
+        the ball has a node within it; rounding of coordinates included, and points that are
+        outside by no more than ``Ball.contains`` forgives.
 
     References
     ----------
@@ -197,74 +203,30 @@ def check_net_dim(ball: Ball) -> None:
         )
 
 
-def direction_net(dim: int, angle: float) -> tuple[FloatArray, FloatArray, float]:
-    """Net of the unit sphere of R^dim.
-
-    Bands about a pole, each with a net of its own sphere of directions.
-
-    Parameters
-    ----------
-    dim : int
-        Dimension of the space around the sphere.
-    angle : float
-        Covering radius to reach, in radians.
-
-    Returns
-    -------
-    directions : ndarray, shape (J, dim)
-        Unit vectors.
-    shares : ndarray, shape (J,)
-        Shares of the sphere's area in their cells; they add up to one.
-    covering_angle : float
-        Upper bound of the angle between a direction and the node of its cell.
-    """
-    angle = min(angle, 0.5 * math.pi)
-    if dim == 1:
-        return np.array([[1.0], [-1.0]]), np.full(2, 0.5), 0.0
-    if dim == 2:
-        turns = max(2, math.ceil(math.pi / angle))
-        turn = 2.0 * math.pi * np.arange(turns) / turns
-        circle = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-        return circle, np.full(turns, 1.0 / turns), math.pi / turns
-    bands = max(2, math.ceil(math.pi * math.sqrt(dim - 1) / (2.0 * angle)))
-    half = 0.5 * math.pi / bands
-    parts, shares, worst = [], [], 0.0
-    round_unit = Geometry(1, 1.0)
-    for band in range(bands):
-        latitude = (2 * band + 1) * half
-        wanted = _angle_for(round_unit, latitude, half, angle)
-        ring, ring_shares, covered = direction_net(dim - 1, wanted)
-        column = np.full((len(ring), 1), math.cos(latitude))
-        parts.append(np.concatenate([column, math.sin(latitude) * ring], axis=-1))
-        area = _shell(round_unit, dim - 1, latitude - half, latitude + half)
-        shares.append(area * ring_shares)
-        worst = max(worst, _corner(round_unit, latitude, half, covered))
-    share = np.concatenate(shares)
-    return np.concatenate(parts), share / math.fsum(share), worst
-
-
 def _build(ball: Ball, shells: int) -> BallNet:
     geometry, dim = Geometry.of(ball.manifold), ball.manifold.dim
     half = ball.radius / geometry.unit / (2 * shells + 1)
     coordinates = [np.zeros((1, dim))]
     area = 2.0 * math.pi ** (0.5 * dim) / math.gamma(0.5 * dim)
-    volumes = [np.array([area * _shell(geometry, dim, 0.0, half)])]
+    volumes = [np.array([area * shell_volume(geometry, dim, 0.0, half)])]
     worst = half
     for shell in range(1, shells + 1):
         distance = 2.0 * half * shell
-        wanted = _angle_for(geometry, distance, half, math.sqrt(dim) * half)
+        wanted = angle_within(geometry, distance, half, math.sqrt(dim) * half)
         directions, shares, covered = direction_net(dim, wanted)
         coordinates.append(distance * directions)
         inner, outer = distance - half, distance + half
-        volumes.append(area * _shell(geometry, dim, inner, outer) * shares)
-        worst = max(worst, _corner(geometry, distance, half, covered))
+        volumes.append(area * shell_volume(geometry, dim, inner, outer) * shares)
+        worst = max(worst, farthest_corner(geometry, distance, half, covered))
     points = ball.point(np.concatenate(coordinates) * geometry.unit)
     points.flags.writeable = False
+    reach = worst * geometry.unit
     return BallNet(
         ball=ball,
         points=points,
         volumes=np.concatenate(volumes) * geometry.unit**dim,
-        covering_radius=worst * geometry.unit * (1.0 + ROUNDING) + _rounding(ball),
+        # with the points outside the ball that Ball.contains forgives
+        covering_radius=reach + ROUNDING * (reach + ball.radius) + _rounding(ball),
     )
 
 
@@ -274,70 +236,11 @@ def _size(ball: Ball, shells: int, limit: int) -> int:
     half = ball.radius / geometry.unit / (2 * shells + 1)
     total = 1
     for shell in range(shells, 0, -1):
-        wanted = _angle_for(geometry, 2.0 * half * shell, half, math.sqrt(dim) * half)
-        total += _direction_count(dim, wanted)
+        wanted = angle_within(geometry, 2.0 * half * shell, half, math.sqrt(dim) * half)
+        total += direction_count(dim, wanted)
         if total > limit:
             break
     return total
-
-
-def _direction_count(dim: int, angle: float) -> int:
-    """Count the nodes of :func:`direction_net`."""
-    angle = min(angle, 0.5 * math.pi)
-    if dim == 1:
-        return 2
-    if dim == 2:
-        return max(2, math.ceil(math.pi / angle))
-    bands = max(2, math.ceil(math.pi * math.sqrt(dim - 1) / (2.0 * angle)))
-    half = 0.5 * math.pi / bands
-    latitudes = ((2 * band + 1) * half for band in range(bands))
-    rings = (_angle_for(Geometry(1, 1.0), latitude, half, angle) for latitude in latitudes)
-    return sum(_direction_count(dim - 1, ring) for ring in rings)
-
-
-def _corner(geometry: Geometry, distance: float, half: float, angle: float) -> float:
-    """Largest distance from (distance, 0) to a cell of this half width and angle (<= pi/2).
-
-    At a fixed angle the distance to a point that moves along a geodesic ray is quasi-convex, and
-    it grows with the angle, so that the farthest point is one of two corners.
-    """
-    corners = (distance - half, distance + half)
-    return max(_side(geometry, distance, end, angle) for end in corners)
-
-
-def _side(geometry: Geometry, a: float, b: float, angle: float) -> float:
-    """Third side of a triangle: ``s(c/2)^2 = s((a-b)/2)^2 + s(a) s(b) sin(angle/2)^2``."""
-    square = _s(geometry, 0.5 * (a - b)) ** 2
-    square += max(_s(geometry, a) * _s(geometry, b), 0.0) * math.sin(0.5 * angle) ** 2
-    return 2.0 * _inverse_s(geometry, math.sqrt(square))
-
-
-def _angle_for(geometry: Geometry, distance: float, half: float, reach: float) -> float:
-    """Largest angle, at most pi/2, at which a cell's corners lie within ``reach``."""
-    room = _s(geometry, 0.5 * reach) ** 2 - _s(geometry, 0.5 * half) ** 2
-    ends = (max(distance - half, 0.0), distance + half)
-    spread = _s(geometry, distance) * max(_s(geometry, end) for end in ends)
-    if room >= 0.5 * spread:
-        return 0.5 * math.pi
-    return 2.0 * math.asin(math.sqrt(room / spread))
-
-
-def _shell(geometry: Geometry, dim: int, inner: float, outer: float) -> float:
-    """Integral of ``s(r)^(dim-1)`` between two radii."""
-    node, weight = gauss_legendre(_QUADRATURE)
-    radius = inner + 0.5 * (outer - inner) * (1.0 + node)
-    values = np.maximum(geometry.s(radius), 0.0) ** (dim - 1)
-    return float(0.5 * (outer - inner) * np.dot(weight, values))
-
-
-def _s(geometry: Geometry, x: float) -> float:
-    return float(geometry.s(np.asarray(x)))
-
-
-def _inverse_s(geometry: Geometry, value: float) -> float:
-    if geometry.sign == 0:
-        return value
-    return math.asin(min(value, 1.0)) if geometry.sign > 0 else math.asinh(value)
 
 
 def _contraction(ball: Ball, points: FloatArray) -> FloatArray:

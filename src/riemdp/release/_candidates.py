@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from riemdp._errors import (
     InvalidBudgetError,
+    InvalidParameterError,
     NotAttainableError,
     UnsupportedBallError,
     UnsupportedManifoldError,
@@ -52,6 +53,12 @@ class Candidate:
     mechanism: Mechanism
     sensitivity: float
     tol: float
+
+
+def check_accountant(accountant: object) -> None:
+    """Refuse what is neither None nor able to be charged."""
+    if accountant is not None and not callable(getattr(accountant, "spend", None)):
+        raise InvalidParameterError("accountant must have a method spend(guarantee, label)")
 
 
 def summary_of(mechanism: type[Mechanism], ball: Ball) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._errors import InvalidBudgetError, InvalidParameterError, UnprovenMechanismError
 from riemdp.mechanisms._conformal_density import (
     cell_counts,
     cell_number,
@@ -17,19 +16,17 @@ from riemdp.mechanisms._conformal_density import (
     noisy_cell_counts,
     split_budget,
 )
-from riemdp.mechanisms._conformal_published import PublishedConformalLaplace, PublishedNoise
+from riemdp.mechanisms._conformal_published import PublishedConformalLaplace
 from riemdp.mechanisms._net_laplace import (
     NetLaplace,
     check_spacing,
     evaluated,
     public_net,
 )
-from riemdp.noise import is_secure, resolve_generator
+from riemdp.noise import resolve_generator
 from riemdp.noise._net import BallNet, ball_net
 from riemdp.privacy import PureDP
-from riemdp.release._candidates import computed_sensitivity
-from riemdp.release._release import Release
-from riemdp.summaries import clipped_frechet_mean
+from riemdp.release._candidates import check_accountant, computed_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,8 +35,10 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.privacy import Budget
     from riemdp.release._private_mean import SupportsSpend
+
+#: Default tolerance of :func:`riemdp.frechet_mean`.
+_MEAN_TOL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,14 +164,16 @@ class ConformalLaplace:
             Part of the total for the density; a tenth by default.
         sensitivity : float, optional
             Largest distance between the footpoints of neighbouring data sets; by default that of
-            the Fréchet mean as :func:`riemdp.private_mean` computes it.
+            ``frechet_mean(manifold, ball.project(points), ball=ball)``, tolerance included. The
+            mean of records that were not projected has none.
         nodes, cells : int
             See :meth:`public`.
         contract_dense : bool, default False
             Whether the factor is small where the data are dense, as published. The default is the
             other sign, which makes less noise near the data.
         generator : numpy.random.Generator, optional
-            Noise of the density; this process's secure generator by default.
+            Noise of the density; this process's secure generator by default. A seeded one makes
+            the noise predictable, hence neither density nor draws private.
         accountant : object with ``spend(guarantee, label)``, optional
             Charged with the total, before the records are used.
 
@@ -190,11 +191,12 @@ class ConformalLaplace:
         """
         part, rest = split_budget(epsilon, epsilon_density)
         source = resolve_generator(generator)
+        check_accountant(accountant)
         net = public_net(ball, None, nodes)
         records = checked_records(ball, np.asarray(points))
         n = len(records)
         if sensitivity is None:
-            sensitivity = computed_sensitivity(ball, n, "frechet-mean", None)[0]
+            sensitivity = _sensitivity(ball, n)
         check_spacing(net, rest, sensitivity)
         partition = _partition(net, cells, 0.5 * n * part)
         if accountant is not None:
@@ -232,7 +234,7 @@ class ConformalLaplace:
         """
         if sensitivity is None:
             n = len(checked_records(ball, np.asarray(points)))
-            sensitivity = computed_sensitivity(ball, n, "frechet-mean", None)[0]
+            sensitivity = _sensitivity(ball, n)
         return PublishedConformalLaplace(np.asarray(points), ball, epsilon, sensitivity, **options)
 
     @property
@@ -260,9 +262,30 @@ class ConformalLaplace:
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        """Exact draws, see :meth:`NetLaplace.sample`; each after the first costs more epsilon.
+        r"""Exact draws; the first is paid for by ``epsilon``.
 
-        A further draw costs ``epsilon - epsilon_density``.
+        A further one costs ``epsilon - epsilon_density``. Footpoints of neighbouring data sets
+        have to be within the sensitivity: project the records onto the ball before averaging.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Points of the ball.
+        size : int or tuple of int, optional
+            Leading axes of the result.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default. A seeded one makes
+            the draw predictable, hence not private.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+            Nodes.
+
+        Raises
+        ------
+        NotOnManifoldError, UnsupportedBallError
+            If a footpoint is not on the manifold, or outside the ball.
         """
         return self.law.sample(footpoint, size, generator)
 
@@ -271,48 +294,10 @@ class ConformalLaplace:
         return self.law.expected_distance(footpoint)
 
 
-def published_release(
-    data: FloatArray,
-    ball: Ball,
-    budget: Budget,
-    *,
-    tol: float | None,
-    generator: np.random.Generator,
-    accountant: object,
-    allow_unproven: bool,
-) -> Release:
-    """Mean of validated records with the published noise, which guarantees nothing."""
-    name = PublishedConformalLaplace.name
-    if not allow_unproven:
-        raise UnprovenMechanismError(
-            f"{name} is not private: its noise depends on the private data by more than epsilon "
-            "pays for; pass allow_unproven=True to compare with it all the same, or use "
-            '"riemannian-laplace", which has less error and a proof'
-        )
-    if not isinstance(budget, PureDP):
-        raise InvalidBudgetError(f"{name} takes a nominal PureDP(epsilon), got {budget}")
-    if accountant is not None:
-        raise InvalidParameterError(
-            f"{name} has no guarantee that an accountant could charge; leave the accountant out"
-        )
-    n = len(data)
-    sensitivity, tol = computed_sensitivity(ball, n, "frechet-mean", tol)
-    law = ConformalLaplace.published(data, ball, budget.epsilon, sensitivity=sensitivity)
-    footpoint = ball.point(clipped_frechet_mean(ball, data, tol))
-    return Release(
-        value=law.sample(ball.project(footpoint), generator=generator),
-        guarantee=None,
-        mechanism=PublishedNoise(ball.manifold, budget.epsilon),
-        summary="frechet-mean",
-        reason="named by the caller, for comparison: nothing is guaranteed",
-        sensitivity=sensitivity,
-        tol=tol,
-        ball=ball,
-        n=n,
-        proven=False,
-        private=False,
-        reproducible=not is_secure(generator),
-    )
+def _sensitivity(ball: Ball, n: int) -> float:
+    """Sensitivity of the mean as :func:`riemdp.frechet_mean` computes it by default."""
+    tol = computed_sensitivity(ball, n, "frechet-mean", None)[1]
+    return computed_sensitivity(ball, n, "frechet-mean", max(tol, _MEAN_TOL))[0]
 
 
 def _partition(net: BallNet, cells: int | None, most: float) -> BallNet:

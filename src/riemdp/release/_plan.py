@@ -32,6 +32,10 @@ _LARGEST_N = 10**15
 _LARGEST_PARAMETER = 1e6
 #: A factor that is looked at first: calibration takes its time at the largest ones.
 _LARGE_PARAMETER = 30.0
+_CONFORMAL = (
+    "not listed: ConformalLaplace, ConformalRejection and PublicPriorLaplace, whose error depends "
+    "on their factor or prior"
+)
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,13 @@ class Plan:
         title = f"{self.manifold}, radius {self.radius:g}, n = {self.n}, {self.budget}"
         if self.target_error is not None:
             title += f", target error {self.target_error:g}"
-        return "\n".join([title, *table, *notes])
+        return "\n".join([title, *table, *notes, *self.notes])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what the table leaves out."""
+        curved = self.manifold.constant_curvature is None
+        return () if curved or not isinstance(self.budget, PureDP) else (_CONFORMAL,)
 
     def _cells(self, row: PlanRow) -> list[str]:
         numbers = (row.sensitivity, row.sigma, row.expected_distance, row.quantile_95)

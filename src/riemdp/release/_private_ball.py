@@ -13,6 +13,7 @@ from riemdp.manifolds import Ball
 from riemdp.mechanisms._conformal_density import checked_records
 from riemdp.noise import resolve_generator
 from riemdp.privacy import PureDP
+from riemdp.release._candidates import check_accountant
 from riemdp.release._private_mean import private_mean
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def private_ball(
         At least 1. Twice the radius of nine tenths holds all but a few records of a cluster with
         light tails; with heavy ones the mean of the shortened records is biased.
     generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default.
+        Source of noise; this process's secure generator by default. A seeded one makes the noise
+        predictable, hence the ball not private; no later release can know that.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with ``PureDP(epsilon)`` before the records are used.
 
@@ -86,6 +88,7 @@ def private_ball(
     if expansion < 1.0:
         raise InvalidParameterError(f"expansion must be at least 1, got {expansion}")
     source = resolve_generator(generator)
+    check_accountant(accountant)
     records = checked_records(ball, np.asarray(points))
     if accountant is not None:
         accountant.spend(PureDP(epsilon), "private_ball")

@@ -15,11 +15,17 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import Ball, FlatManifold
 from riemdp.mechanisms import MECHANISMS, Mechanism
-from riemdp.mechanisms._conformal_published import PublishedConformalLaplace
+from riemdp.mechanisms._published_noise import PublishedNoise
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.privacy import Budget
-from riemdp.release._candidates import Candidate, calibrated, computed_sensitivity, least_error
-from riemdp.release._conformal import published_release
+from riemdp.release._candidates import (
+    Candidate,
+    calibrated,
+    check_accountant,
+    computed_sensitivity,
+    least_error,
+)
+from riemdp.release._published import published_release
 from riemdp.release._release import Release
 from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
 from riemdp.summaries._frechet_mean import check_rows
@@ -114,12 +120,11 @@ def private_mean(
             f"budget must be a privacy definition such as PureDP, got {type(budget).__name__}"
         )
     tol = None if tol is None else positive(tol, "tol")
-    if accountant is not None and not callable(getattr(accountant, "spend", None)):
-        raise InvalidParameterError("accountant must have a method spend(guarantee, label)")
+    check_accountant(accountant)
     source = resolve_generator(generator)
     data = ball.manifold.validate(points)
     check_rows(data, ball.manifold)
-    if isinstance(mechanism, str) and mechanism == PublishedConformalLaplace.name:
+    if isinstance(mechanism, str) and mechanism == PublishedNoise.name:
         return published_release(
             data,
             ball,

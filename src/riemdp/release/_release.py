@@ -10,7 +10,7 @@ import numpy as np
 
 from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnprovenMechanismError
-from riemdp.mechanisms._conformal_published import PublishedNoise
+from riemdp.mechanisms._published_noise import PublishedNoise
 from riemdp.release import _document, _serialise
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from riemdp._errors import (
     UnsupportedManifoldError,
 )
 from riemdp.mechanisms import MECHANISMS
-from riemdp.mechanisms._conformal_published import PublishedNoise
+from riemdp.mechanisms._published_noise import PublishedNoise
 from riemdp.release._candidates import computed_sensitivity
 from riemdp.release._release import Release
 from riemdp.release._serialise import foreign_part
