@@ -71,6 +71,10 @@ class MetropolisLaw:
     A'(0) = I, B(1) = 0, B'(1) = -I. The Wronskian A'^T B - A^T B' is constant: B(0) = A(1)^T, so
     the determinants agree.) Wrapping around a sphere is covered: no proposal is cut off.
 
+    In many dimensions a chain can stay at its start for longer than any run: there the density of
+    the Laplace law peaks, and a proposal at the typical distance is accepted with a probability of
+    about ``exp(-sqrt(dim))``. What it returns then is the footpoint itself.
+
     Hyperboloid coordinates at a distance r from the origin have rounding of about
     ``1e-16 exp(k r) / k`` across; results from beyond ``k r`` of 20 or 30 mean little.
 
