@@ -15,6 +15,7 @@ from riemdp._errors import (
     UnsupportedBallError,
     UnsupportedManifoldError,
 )
+from riemdp.auditing import AuditResult, audit
 from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import (
     Ball,
@@ -74,6 +75,7 @@ __all__ = [
     "ZCDP",
     "Accountant",
     "ApproxDP",
+    "AuditResult",
     "Ball",
     "BudgetExceededError",
     "ConformalLaplace",
@@ -108,6 +110,7 @@ __all__ = [
     "UnprovenMechanismError",
     "UnsupportedBallError",
     "UnsupportedManifoldError",
+    "audit",
     "compose",
     "convert",
     "covariance_descriptors",

@@ -15,6 +15,7 @@ from riemdp._errors import (
     NotAttainableError,
     RiemdpError,
 )
+from riemdp.cli._audit import audit
 from riemdp.cli._calibrate import calibrate
 from riemdp.cli._demo import demo
 from riemdp.cli._mean import mean
@@ -47,8 +48,8 @@ app = typer.Typer(
     cls=_Commands,
     name="riemdp",
     help="Differentially private means of manifold-valued data.",
-    epilog="Exit codes: 0 fine, 1 a release that does not verify, 2 bad input or usage, "
-    "3 budget or attainability.",
+    epilog="Exit codes: 0 fine, 1 a release that does not verify or a violated claim, "
+    "2 bad input or usage, 3 budget or attainability.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -80,6 +81,7 @@ app.command()(mean)
 app.command()(plan)
 app.command()(calibrate)
 app.command()(verify)
+app.command()(audit)
 app.command()(demo)
 
 

@@ -1,0 +1,60 @@
+"""Audits: lower bounds on the privacy loss of any mechanism, and checks of what it is made of."""
+
+from riemdp.auditing._audit import AuditResult, audit
+from riemdp.auditing._density import DensityAudit, audit_density_ratio
+from riemdp.auditing._events import CertifiedEvent, Event
+from riemdp.auditing._floating_point import LowBitScore, output_grid
+from riemdp.auditing._pairs import (
+    WorstPair,
+    extreme_directions,
+    footpoint_pair,
+    neighbouring_datasets,
+    search_pair,
+)
+from riemdp.auditing._sampler import SamplerAudit, audit_sampler
+from riemdp.auditing._scores import (
+    ClassifierScore,
+    DistanceScore,
+    FrequencyScore,
+    IdentityScore,
+    LearnedScore,
+    LinearScore,
+    LogLikelihoodRatio,
+    NearestNeighbourScore,
+)
+from riemdp.auditing._sensitivity import SensitivityAudit, audit_sensitivity
+from riemdp.auditing._streams import StreamAudit, audit_streams, seeded_release_is_marked
+from riemdp.auditing._trade_off import TradeOff, claimed_trade_off
+
+__all__ = [
+    "AuditResult",
+    "CertifiedEvent",
+    "ClassifierScore",
+    "DensityAudit",
+    "DistanceScore",
+    "Event",
+    "FrequencyScore",
+    "IdentityScore",
+    "LearnedScore",
+    "LinearScore",
+    "LogLikelihoodRatio",
+    "LowBitScore",
+    "NearestNeighbourScore",
+    "SamplerAudit",
+    "SensitivityAudit",
+    "StreamAudit",
+    "TradeOff",
+    "WorstPair",
+    "audit",
+    "audit_density_ratio",
+    "audit_sampler",
+    "audit_sensitivity",
+    "audit_streams",
+    "claimed_trade_off",
+    "extreme_directions",
+    "footpoint_pair",
+    "neighbouring_datasets",
+    "output_grid",
+    "search_pair",
+    "seeded_release_is_marked",
+]

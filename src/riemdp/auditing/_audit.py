@@ -1,0 +1,284 @@
+"""A lower bound on the privacy loss of any mechanism, from its outputs on two neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from riemdp._checks import count, real, shown
+from riemdp._errors import InsufficientSamplesError, InvalidParameterError
+from riemdp.auditing._claims import Claim, check_claim, check_samples, excess
+from riemdp.auditing._events import CertifiedEvent, certify, choose, error_probability
+from riemdp.auditing._neighbours import check_neighbours
+from riemdp.auditing._scores import (
+    IdentityScore,
+    LearnedScore,
+    LinearScore,
+    LogLikelihoodRatio,
+    Score,
+    evaluate,
+    flat,
+)
+from riemdp.auditing._trade_off import TradeOff, measure
+from riemdp.noise import resolve_generator
+from riemdp.privacy._definitions import check_delta, check_epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+
+Verdict = Literal["consistent", "violated"]
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What an audit has shown. All lower bounds hold at once, with the stated confidence.
+
+    Parameters
+    ----------
+    claim : Budget or PrivacyCurve
+        The guarantee that was held against the outputs.
+    samples : int
+        Outputs drawn on each of the two data sets; half of them chose the events.
+    confidence : float
+        Probability, at least, that every lower bound is one.
+    score : str
+        Name of the score.
+    events : tuple of CertifiedEvent
+        The events that tell the data sets apart, with bounds of their error rates.
+    trade_off : TradeOff
+        Measured error rates of all thresholds, for a figure.
+
+    Notes
+    -----
+    ``"consistent"`` means that this pair, this score and so many samples show no violation. It is
+    no proof of privacy. ``"violated"`` is wrong with probability at most ``1 - confidence``.
+    """
+
+    claim: Claim
+    samples: int
+    confidence: float
+    score: str
+    events: tuple[CertifiedEvent, ...]
+    trade_off: TradeOff = field(repr=False, compare=False)
+
+    @property
+    def mu_lower(self) -> float:
+        """Lower bound of ``mu`` in Gaussian differential privacy; 0 shows nothing."""
+        return max(event.mu_lower() for event in self.events)
+
+    @property
+    def pure_epsilon_lower(self) -> float:
+        """Lower bound of ``epsilon`` in pure differential privacy."""
+        return self.epsilon_lower(0.0)
+
+    @property
+    def verdict(self) -> Verdict:
+        """``"violated"`` if a lower bound exceeds the claim, else ``"consistent"``."""
+        broken = any(excess(self.claim, event.fpr, event.fnr) > 0.0 for event in self.events)
+        return "violated" if broken else "consistent"
+
+    def epsilon_lower(self, delta: float) -> float:
+        """Lower bound of ``epsilon`` at a ``delta``.
+
+        Parameters
+        ----------
+        delta : float
+            In [0, 1).
+
+        Returns
+        -------
+        float
+            ``inf`` where an exact likelihood ratio shows outputs that only one data set has.
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``delta`` is outside [0, 1).
+        """
+        delta = check_delta(delta)
+        return max(event.epsilon_lower(delta) for event in self.events)
+
+    def delta_lower(self, epsilon: ArrayLike) -> FloatArray:
+        """Lower bound of ``delta`` at each ``epsilon``, shape of ``epsilon``.
+
+        Raises
+        ------
+        InvalidParameterError
+            If an ``epsilon`` is negative or NaN.
+        """
+        epsilon = check_epsilon(epsilon)
+        return np.asarray(np.max([event.delta_lower(epsilon) for event in self.events], axis=0))
+
+
+def audit(
+    mechanism: Any,
+    dataset: Any,
+    neighbour: Any,
+    claim: Claim,
+    *,
+    samples: int,
+    confidence: float = 0.95,
+    score: Score | LearnedScore | None = None,
+    generator: np.random.Generator | None = None,
+) -> AuditResult:
+    """Hold a claimed guarantee against the outputs of a mechanism on two neighbouring data sets.
+
+    The outputs are scored, one half of them chooses which scores to tell the data sets apart by,
+    and the other half bounds the error rates of that decision, by Clopper and Pearson. The bounds
+    are lower bounds of the true loss whatever the score is; a better score makes them larger.
+
+    Parameters
+    ----------
+    mechanism : callable or Mechanism
+        ``mechanism(dataset, generator) -> output``, called ``samples`` times on either data set
+        with independent randomness each time; or anything with
+        ``sample(footpoint, size, generator)``, such as the mechanisms of riemdp.
+    dataset, neighbour : array_like or object
+        Data sets that differ in one record (the first axis counts records); of a mechanism with
+        ``sample``, two footpoints.
+    claim : Budget or PrivacyCurve
+        What the mechanism is said to guarantee for this pair.
+    samples : int
+        Outputs to draw on each data set.
+    confidence : float, default 0.95
+        Of all statements together, in [0.5, 1).
+    score : callable or LearnedScore, optional
+        ``score(outputs) -> (N,)``, higher where an output is more likely under ``dataset``, or a
+        score with ``fit`` that learns on the choosing half. By default the exact log-likelihood
+        ratio where the mechanism has ``log_density``, outputs that are single numbers themselves,
+        and :class:`riemdp.auditing.LinearScore` for other arrays.
+    generator : numpy.random.Generator, optional
+        Passed on to the mechanism; this process's secure generator by default.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    InsufficientSamplesError
+        If no outcome of so few samples could refute the claim; the message says how many can.
+    InvalidParameterError
+        If the data sets are not neighbours, or a parameter is outside its domain.
+    NotOnManifoldError
+        If a footpoint, or an output that is scored on a manifold, is not on it.
+
+    References
+    ----------
+    Jagielski, Ullman, Oprea, "Auditing differentially private machine learning: how private is
+    private SGD?", NeurIPS 2020; Nasr et al., "Tight auditing of differentially private machine
+    learning", USENIX Security 2023; docs/proofs/auditing.md
+    """
+    claim = check_claim(claim)
+    confidence = check_confidence(confidence)
+    samples = count(samples, "samples, the number of outputs per data set,")
+    if samples < 2:
+        raise InsufficientSamplesError("samples must be at least 2: one chooses, one certifies")
+    check_samples(samples, claim, confidence)
+    check_score(score)
+    generator = resolve_generator(generator)
+    draw = _drawer(mechanism, dataset, neighbour)
+    half = samples // 2
+    first = draw(dataset, samples, generator)
+    second = draw(neighbour, samples, generator)
+    if score is None:
+        score = _default_score(mechanism, dataset, neighbour, first)
+    name = getattr(score, "__name__", type(score).__name__)
+    exact = isinstance(score, LogLikelihoodRatio)
+    if isinstance(score, LearnedScore):
+        score = score.fit(first[:half], second[:half])
+    scores = [
+        evaluate(score, part, len(part))
+        for part in (first[:half], second[:half], first[half:], second[half:])
+    ]
+    chosen, certifying = (scores[0], scores[1]), (scores[2], scores[3])
+    alpha = error_probability(confidence)
+    events = choose(*chosen, claim, alpha, exact=exact)
+    return AuditResult(
+        claim,
+        samples,
+        confidence,
+        name,
+        certify(events, *certifying, alpha, exact=exact),
+        measure(chosen, certifying, confidence),
+    )
+
+
+def check_confidence(confidence: float) -> float:
+    """Return a confidence in [0.5, 1) as a float."""
+    confidence = real(confidence, "confidence")
+    if not 0.5 <= confidence < 1.0:
+        raise InvalidParameterError(f"confidence must lie in [0.5, 1), got {confidence}")
+    return confidence
+
+
+def check_score(score: object) -> None:
+    """Check that a score is callable, or learns, before anything is drawn."""
+    if score is not None and not callable(score) and not isinstance(score, LearnedScore):
+        raise InvalidParameterError(
+            "score must be a function of the outputs or have fit(first, second), got "
+            f"{shown(score)}; riemdp.auditing has scores of both kinds"
+        )
+
+
+def _drawer(mechanism: Any, dataset: Any, neighbour: Any) -> Callable[..., Any]:
+    """Return ``draw(dataset, samples, generator) -> outputs``, the pair being checked."""
+    if hasattr(mechanism, "sample"):
+        manifold = getattr(mechanism, "manifold", None)
+        if manifold is not None:
+            for footpoint in (dataset, neighbour):
+                _check_footpoint(manifold, footpoint)
+        return lambda footpoint, samples, generator: mechanism.sample(
+            footpoint, size=samples, generator=generator
+        )
+    if not callable(mechanism):
+        raise InvalidParameterError(
+            "mechanism must be a function of (dataset, generator) or have sample(footpoint, size, "
+            f"generator), got {shown(mechanism)}"
+        )
+    check_neighbours(dataset, neighbour)
+
+    def draw(data: Any, samples: int, generator: np.random.Generator) -> Any:
+        before = data.copy() if isinstance(data, np.ndarray) else data
+        outputs = [mechanism(data, generator) for _ in range(samples)]
+        if isinstance(data, np.ndarray) and before.tobytes() != data.tobytes():
+            raise InvalidParameterError(
+                "mechanism changed the data set it was given, so its later outputs belong to "
+                "another one; let it work on a copy"
+            )
+        return _stacked(outputs)
+
+    return draw
+
+
+def _check_footpoint(manifold: Any, footpoint: Any) -> None:
+    point = manifold.validate(footpoint)
+    if point.shape != manifold.point_shape:
+        raise InvalidParameterError(
+            f"a mechanism of riemdp is audited on two footpoints of shape {manifold.point_shape}, "
+            f"got shape {point.shape}; audit a function of (dataset, generator) to include the "
+            "summary"
+        )
+
+
+def _stacked(outputs: list[Any]) -> Any:
+    """Return outputs as one array if they have one shape, else as an array of objects."""
+    try:
+        return np.asarray(outputs)
+    except ValueError:
+        array = np.empty(len(outputs), dtype=object)
+        for row, output in enumerate(outputs):
+            array[row] = output
+        return array
+
+
+def _default_score(mechanism: Any, dataset: Any, neighbour: Any, outputs: Any) -> Any:
+    if hasattr(mechanism, "sample") and hasattr(mechanism, "log_density"):
+        return LogLikelihoodRatio(mechanism, dataset, neighbour)
+    return IdentityScore() if flat(outputs).shape[1] == 1 else LinearScore()

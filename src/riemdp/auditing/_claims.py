@@ -1,0 +1,145 @@
+"""What a claimed guarantee says about two error rates, and how many samples refute it at best."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._checks import shown
+from riemdp._errors import InsufficientSamplesError, InvalidParameterError
+from riemdp.auditing._confidence import delta_bound, epsilon_bound, mu_bound, upper_bound
+from riemdp.privacy import (
+    GDP,
+    ApproxDP,
+    Budget,
+    GaussianCurve,
+    PrivacyCurve,
+    PureCurve,
+    PureDP,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+
+Claim = Budget | PrivacyCurve
+
+#: Confidence bounds that hold together: false positives and negatives, of two events.
+BOUNDS = 4
+#: Allowance for the rounding of a claimed delta.
+_ROUNDING = 1e-11
+#: Epsilons at which a claimed curve is held against the error rates.
+_GRID = 400
+#: More samples are never asked for.
+_MOST = 2**60
+
+
+def check_claim(claim: object) -> Claim:
+    """Return a claim that says something about every event.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is neither a budget nor a privacy curve.
+    """
+    if not isinstance(claim, (Budget, PrivacyCurve)):
+        raise InvalidParameterError(
+            f"claim must be a budget such as PureDP(1.0) or GDP(1.0), or a PrivacyCurve such as "
+            f"mechanism.privacy(sensitivity), got {shown(claim)}"
+        )
+    return claim
+
+
+def excess(claim: Claim, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
+    """By how much error rates break a claim: positive where they contradict it.
+
+    The excess of ``mu`` (GDP) or ``epsilon`` (PureDP, ApproxDP). Of other claims, the largest
+    excess of ``delta`` over a grid of ``epsilon``, in the units of its sampling error, so that
+    events can be compared.
+
+    Parameters
+    ----------
+    claim : Budget or PrivacyCurve
+    fpr, fnr : array_like, shape (...)
+        Upper bounds of the error rates.
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
+    match claim:
+        case GDP(mu) | GaussianCurve(mu):
+            return mu_bound(fpr, fnr) - mu
+        case PureDP(epsilon) | PureCurve(epsilon):
+            return epsilon_bound(fpr, fnr) - epsilon
+        case ApproxDP(epsilon, delta):
+            return epsilon_bound(fpr, fnr, delta) - epsilon
+    grid = _epsilons(claim, float(np.max(epsilon_bound(fpr, fnr), initial=0.0)))
+    allowed = np.asarray(claim.delta_at(grid)) * (1.0 + _ROUNDING) + _ROUNDING
+    # the direction with the smaller rate under the factor e^epsilon shows more at every epsilon
+    low, high = np.minimum(fpr, fnr)[..., None], np.maximum(fpr, fnr)[..., None]
+    over = delta_bound(low, high, grid) - allowed
+    spread = np.exp(2.0 * grid) * low * (1.0 - low) + high * (1.0 - high) + _ROUNDING
+    return np.asarray(np.max(over / np.sqrt(spread), axis=-1))
+
+
+def is_one_number(claim: Claim) -> bool:
+    """Whether one of the reported bounds, ``mu`` or ``epsilon``, decides about the claim."""
+    return isinstance(claim, (GDP, GaussianCurve, PureDP, PureCurve, ApproxDP))
+
+
+def tail_delta(claim: Claim) -> float:
+    """``delta`` at which the event with the largest ``epsilon`` is looked for."""
+    return claim.delta if isinstance(claim, ApproxDP) else 0.0
+
+
+def samples_needed(claim: Claim, confidence: float) -> int:
+    """Least number of samples per data set with which the claim can be refuted at all.
+
+    It takes a perfect separation: no error of either kind among the certifying half.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the claim forbids nothing that samples could show.
+    """
+    alpha = (1.0 - confidence) / BOUNDS
+
+    def refutable(trials: int) -> bool:
+        rate = upper_bound(0, trials, alpha)
+        return bool(excess(claim, rate, rate) > 0.0)
+
+    high = 1
+    while not refutable(high):
+        high *= 2
+        if high > _MOST:
+            raise InvalidParameterError(
+                f"no number of samples can refute the claim {claim}; a claim of so large an "
+                "epsilon needs riemdp.auditing.audit_density_ratio"
+            )
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if refutable(middle) else (middle, high)
+    return 2 * high - 1
+
+
+def check_samples(samples: int, claim: Claim, confidence: float) -> None:
+    """Raise ``InsufficientSamplesError`` if the claim cannot be refuted with so few samples."""
+    needed = samples_needed(claim, confidence)
+    if samples < needed:
+        raise InsufficientSamplesError(
+            f"with {samples} samples per data set no outcome refutes {claim} at confidence "
+            f"{confidence:g}; at least {needed} are needed, and more for a loss near the claim"
+        )
+
+
+def _epsilons(claim: Claim, largest: float) -> FloatArray:
+    """Grid from 0 to the largest epsilon that can matter, with the claim's own pure epsilon."""
+    grid = np.linspace(0.0, min(largest, 300.0), _GRID)
+    pure = claim.pure_epsilon() if isinstance(claim, PrivacyCurve) else claim.epsilon_at(0.0)
+    return np.append(grid, pure) if math.isfinite(pure) and pure <= 300.0 else grid

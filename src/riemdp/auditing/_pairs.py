@@ -1,0 +1,311 @@
+"""Neighbouring data sets and footpoints that are as far apart as their bounds allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._checks import count, positive
+from riemdp._errors import InvalidParameterError, UnsupportedBallError
+from riemdp.manifolds import SPDAffineInvariant, SPDLogEuclidean
+from riemdp.noise import resolve_generator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball, Manifold
+
+    FloatArray = NDArray[np.float64]
+    Pair = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class WorstPair:
+    """What a search has found.
+
+    Parameters
+    ----------
+    dataset, neighbour : ndarray, shape (n, *point_shape)
+        They differ in one row.
+    value : float
+        The objective there.
+    evaluations : int
+        How often the objective was evaluated.
+    """
+
+    dataset: FloatArray
+    neighbour: FloatArray
+    value: float
+    evaluations: int
+
+
+def extreme_directions(manifold: Manifold, base: ArrayLike) -> FloatArray:
+    """Return unit tangent directions at a point among which a bad one is expected.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    base : array_like, shape (*point_shape,)
+
+    Returns
+    -------
+    ndarray, shape (K, dim)
+        Coordinates in the manifold's orthonormal basis at ``base``. On matrices that of the trace
+        (along which the affine-invariant metric is flat) and traceless ones, across which it is
+        most curved; elsewhere two orthogonal ones, as no direction is special.
+    """
+    if not isinstance(manifold, (SPDAffineInvariant, SPDLogEuclidean)):
+        return np.eye(manifold.dim)[:2]
+    base = manifold.validate(base)
+    trace = manifold.tangent_coordinates(base, manifold.log(base, np.e * base))
+    trace = trace / np.linalg.norm(trace)
+    if manifold.dim == 1:
+        return trace[None]
+    axes = np.eye(manifold.dim)
+    traceless = axes - np.outer(axes @ trace, trace)
+    lengths = np.linalg.norm(traceless, axis=1)
+    first, last = np.flatnonzero(lengths > 0.1)[[0, -1]]
+    return np.stack([trace, traceless[first] / lengths[first], traceless[last] / lengths[last]])
+
+
+def footpoint_pair(
+    manifold: Manifold,
+    distance: float,
+    *,
+    base: ArrayLike | None = None,
+    direction: ArrayLike | None = None,
+) -> Pair:
+    """Two points at a distance, on either side of a base point.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    distance : float
+        Geodesic distance, positive and under the injectivity radius.
+    base : array_like, shape (*point_shape,), optional
+        Midpoint; the manifold's origin by default.
+    direction : array_like, shape (dim,), optional
+        Coordinates of the direction at ``base``; the first one by default.
+
+    Returns
+    -------
+    tuple of ndarray, each of shape (*point_shape,)
+
+    Raises
+    ------
+    InvalidParameterError
+        If the distance or the direction is outside its domain.
+    """
+    distance = positive(distance, "distance")
+    if distance >= manifold.injectivity_radius:
+        raise InvalidParameterError(
+            f"distance must stay under the injectivity radius {manifold.injectivity_radius:.6g} "
+            f"of {manifold}, got {distance:.6g}"
+        )
+    base = manifold.origin if base is None else manifold.validate(base)
+    unit = _unit(manifold, direction)
+    ends = np.stack([0.5 * distance * unit, -0.5 * distance * unit])
+    first, second = manifold.exp(base, manifold.tangent_vector(base, ends))
+    return first, second
+
+
+def neighbouring_datasets(
+    ball: Ball, n: int, *, row: int = 0, direction: ArrayLike | None = None
+) -> Pair:
+    """Neighbours in a ball whose means are as far apart as the sensitivity allows, or nearly.
+
+    One record moves from one end of a diameter to the other. Where the curvature is not positive
+    the others lie at the centre, and both means move by exactly 2r/n. On spheres of dimension two
+    and more the others lie at both ends of a diameter across, and the Fréchet mean moves by
+    2 tan(kr)/(kn) up to a relative error that vanishes with n.
+
+    Parameters
+    ----------
+    ball : Ball
+    n : int
+        Number of records, at least 1.
+    row : int, default 0
+        The record that is replaced; programs that treat the first or the last row in their own
+        way are caught there.
+    direction : array_like, shape (dim,), optional
+        Direction of the diameter, in coordinates at the centre.
+
+    Returns
+    -------
+    tuple of ndarray, each of shape (n, *point_shape)
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``n``, ``row`` or ``direction`` is outside its domain.
+
+    References
+    ----------
+    docs/proofs/frechet-mean-sensitivity.md
+    """
+    n = count(n, "n, the number of records,")
+    if not 0 <= row < n:
+        raise InvalidParameterError(f"row must lie between 0 and {n - 1}, got {row}")
+    manifold = ball.manifold
+    unit = _unit(manifold, direction)
+    coordinates = np.zeros((n, manifold.dim))
+    if manifold.curvature_bound > 0.0 and manifold.dim >= 2:
+        across = np.eye(manifold.dim)[np.argmin(np.abs(unit))]
+        across = across - (across @ unit) * unit
+        across = across / np.linalg.norm(across)
+        others = np.flatnonzero(np.arange(n) != row)
+        half = len(others) // 2
+        coordinates[others[:half]] = ball.radius * across
+        coordinates[others[half : 2 * half]] = -ball.radius * across
+    coordinates[row] = ball.radius * unit
+    dataset = _points(ball, coordinates)
+    neighbour = dataset.copy()
+    neighbour[row] = _points(ball, -ball.radius * unit)
+    return dataset, neighbour
+
+
+def search_pair(
+    objective: Callable[[FloatArray, FloatArray], float],
+    ball: Ball,
+    n: int,
+    *,
+    restarts: int = 8,
+    steps: int = 60,
+    generator: np.random.Generator | None = None,
+) -> WorstPair:
+    """Look for neighbouring data sets in a ball on which an objective is large.
+
+    Starts are the pairs of :func:`neighbouring_datasets` in every extreme direction with the first,
+    the middle and the last row replaced, and random data. Each best one is improved by moves of
+    one record or of a block of records: to the boundary, to the centre, to the other side, a
+    little aside; a move that does not help is undone.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(dataset, neighbour) -> float``.
+    ball : Ball
+    n : int
+        Number of records, at least 1.
+    restarts : int, default 8
+        Number of random starts.
+    steps : int, default 60
+        Number of moves from the best fixed start and from each random one.
+    generator : numpy.random.Generator, optional
+
+    Returns
+    -------
+    WorstPair
+
+    Raises
+    ------
+    UnsupportedBallError
+        If the ball is none of riemdp's.
+    """
+    if not hasattr(ball, "manifold"):
+        raise UnsupportedBallError("the search needs a riemdp.Ball that holds the records")
+    n = count(n, "n, the number of records,")
+    generator = resolve_generator(generator)
+    fixed = max(
+        (_Candidate.of(objective, *pair) for pair in _starts(ball, n)), key=lambda c: c.value
+    )
+    evaluations = 3 * len(extreme_directions(ball.manifold, ball.center))
+    best = fixed
+    for attempt in range(restarts + 1):
+        current = fixed
+        if attempt > 0:
+            row = (0, n // 2, n - 1)[attempt % 3]
+            dataset = _random_points(ball, n, generator)
+            current = _Candidate.of(objective, *_replaced(ball, dataset, row, generator))
+            evaluations += 1
+        for _ in range(steps):
+            moved = _Candidate.of(objective, *_move(ball, current, generator))
+            current = max(current, moved, key=lambda c: c.value)
+        evaluations += steps
+        best = max(best, current, key=lambda c: c.value)
+    return WorstPair(best.dataset, best.neighbour, best.value, evaluations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    dataset: FloatArray
+    neighbour: FloatArray
+    value: float
+
+    @classmethod
+    def of(
+        cls,
+        objective: Callable[[FloatArray, FloatArray], float],
+        first: FloatArray,
+        second: FloatArray,
+    ) -> _Candidate:
+        return cls(first, second, float(objective(first, second)))
+
+
+def _starts(ball: Ball, n: int) -> Iterator[Pair]:
+    for direction in extreme_directions(ball.manifold, ball.center):
+        for row in (0, n // 2, n - 1):
+            yield neighbouring_datasets(ball, n, row=row, direction=direction)
+
+
+def _move(ball: Ball, pair: _Candidate, generator: np.random.Generator) -> Pair:
+    """Neighbours next to a pair: one record or block moved, in both data sets alike."""
+    n = len(pair.dataset)
+    changed = pair.dataset != pair.neighbour
+    rows = np.flatnonzero(changed.reshape(n, -1).any(axis=1))
+    row = int(rows[0]) if len(rows) else 0
+    dataset, neighbour = pair.dataset.copy(), pair.neighbour.copy()
+    kind = generator.integers(4)
+    if kind == 0:
+        dataset[row] = _random_points(ball, 1, generator, boundary=True)[0]
+    elif kind == 1:
+        neighbour[row] = _random_points(ball, 1, generator, boundary=True)[0]
+    else:
+        size = 1 if kind == 2 else int(generator.integers(1, max(2, n // 2 + 1)))
+        start = int(generator.integers(n))
+        block = (start + np.arange(size)) % n
+        block = block[block != row]
+        target = _random_points(ball, 1, generator, boundary=bool(generator.integers(2)))[0]
+        if generator.integers(2):
+            target = np.array(ball.center)
+        dataset[block] = neighbour[block] = target
+    return dataset, neighbour
+
+
+def _replaced(ball: Ball, dataset: FloatArray, row: int, generator: np.random.Generator) -> Pair:
+    first, second = dataset.copy(), dataset.copy()
+    first[row], second[row] = _random_points(ball, 2, generator, boundary=True)
+    return first, second
+
+
+def _random_points(
+    ball: Ball, n: int, generator: np.random.Generator, *, boundary: bool = False
+) -> FloatArray:
+    vectors = generator.standard_normal((n, ball.manifold.dim))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    length = np.ones((n, 1)) if boundary else generator.random((n, 1)) ** 0.5
+    return _points(ball, ball.radius * length * vectors)
+
+
+def _points(ball: Ball, coordinates: FloatArray) -> FloatArray:
+    """Points of the ball with these normal coordinates about its centre."""
+    manifold = ball.manifold
+    tangent = manifold.tangent_vector(ball.center, coordinates)
+    return ball.project(manifold.exp(ball.center, tangent))
+
+
+def _unit(manifold: Manifold, direction: ArrayLike | None) -> FloatArray:
+    if direction is None:
+        return np.asarray(np.eye(manifold.dim)[0])
+    vector = np.asarray(direction, dtype=np.float64)
+    length = float(np.linalg.norm(vector))
+    if vector.shape != (manifold.dim,) or not 0.0 < length < np.inf:
+        raise InvalidParameterError(
+            f"direction must be a nonzero vector of {manifold.dim} coordinates, got shape "
+            f"{vector.shape}"
+        )
+    return vector / length

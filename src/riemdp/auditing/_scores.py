@@ -1,0 +1,265 @@
+"""Scores: one number per output, higher where the output is more likely under the data set.
+
+A plain callable ``outputs (N, ...) -> (N,)`` is a score. A score that has to learn has
+``fit(first, second)`` instead, which gets the outputs of the choosing half alone, those under the
+data set and those under its neighbour, and returns a plain one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from riemdp._checks import count
+from riemdp._errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Manifold
+
+    FloatArray = NDArray[np.float64]
+
+Score = Callable[[Any], Any]
+
+
+@runtime_checkable
+class LearnedScore(Protocol):
+    """A score that is learned from outputs."""
+
+    def fit(self, first: Any, second: Any) -> Score:
+        """Score learned from outputs under the data set and under its neighbour."""
+
+
+class HasDensity(Protocol):
+    """A law of outputs with a known density."""
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        """Log density of outputs given a footpoint, shape of the leading axes."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogLikelihoodRatio:
+    """The best score there is: ``log p(output | dataset) - log p(output | neighbour)``.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Anything with ``log_density(points, footpoint)``.
+    dataset, neighbour : array_like, shape (*point_shape,)
+        The two footpoints.
+
+    Notes
+    -----
+    A score of ``inf`` is an output that the neighbour cannot have, and the audit takes it as that.
+    """
+
+    mechanism: HasDensity
+    dataset: Any
+    neighbour: Any
+
+    def __call__(self, outputs: Any) -> FloatArray:
+        """Score of outputs ``(N, *point_shape)``, shape ``(N,)``."""
+        first = np.asarray(self.mechanism.log_density(outputs, self.dataset))
+        second = np.asarray(self.mechanism.log_density(outputs, self.neighbour))
+        with np.errstate(invalid="ignore"):
+            ratio = first - second
+        # an output that both densities call impossible, by rounding at the edge of the support
+        return np.where(np.isneginf(first) & np.isneginf(second), 0.0, ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceScore:
+    """Distance of the output to the neighbour's footpoint minus that to the data set's.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        Space of the outputs, which are validated.
+    dataset, neighbour : array_like, shape (*point_shape,)
+        What the outputs would be without noise.
+    """
+
+    manifold: Manifold
+    dataset: Any
+    neighbour: Any
+
+    def __call__(self, outputs: Any) -> FloatArray:
+        """Score of outputs ``(N, *point_shape)``, shape ``(N,)``.
+
+        Raises
+        ------
+        NotOnManifoldError
+            If an output is not on the manifold.
+        """
+        points = self.manifold.validate(outputs)
+        near = self.manifold.dist(self.manifold.validate(self.dataset), points)
+        return np.asarray(self.manifold.dist(self.manifold.validate(self.neighbour), points) - near)
+
+
+@dataclass(frozen=True)
+class LinearScore:
+    """Fisher's linear discriminant of the outputs' entries; what arrays get without a score."""
+
+    def fit(self, first: Any, second: Any) -> Score:
+        """Direction that separates the two means best, from the pooled covariance."""
+        x, y = flat(first), flat(second)
+        offset = x.mean(axis=0) - y.mean(axis=0)
+        pooled = np.atleast_2d(np.cov(np.concatenate([x - x.mean(axis=0), y - y.mean(axis=0)]).T))
+        scale = float(np.trace(pooled)) / len(pooled)
+        ridge = 1e-9 * scale if scale > 0.0 else 1.0  # outputs of a manifold may be degenerate
+        weights = np.linalg.solve(pooled + ridge * np.eye(len(pooled)), offset)
+        return lambda outputs: flat(outputs) @ weights
+
+
+@dataclass(frozen=True)
+class NearestNeighbourScore:
+    """Log ratio of nearest-neighbour density estimates, learned on the choosing half.
+
+    Parameters
+    ----------
+    neighbours : int, optional
+        Which neighbour's distance is taken; by default the square root of the samples.
+    manifold : Manifold, optional
+        Space of the outputs, which are then validated. Distances are taken between their entries.
+
+    Notes
+    -----
+    An output that one of the laws repeats exactly has distance 0 there and scores ``inf`` or
+    ``-inf``, so atoms are found.
+    """
+
+    neighbours: int | None = None
+    manifold: Manifold | None = None
+
+    def fit(self, first: Any, second: Any) -> Score:
+        """Keep the outputs of the choosing half in two search trees."""
+        from scipy.spatial import cKDTree
+
+        x, y = self._entries(first), self._entries(second)
+        wanted = round(len(x) ** 0.5) if self.neighbours is None else self.neighbours
+        wanted = min(count(wanted, "neighbours"), len(x), len(y))
+        trees = cKDTree(x), cKDTree(y)
+
+        def score(outputs: Any) -> FloatArray:
+            points = self._entries(outputs)
+            near, far = (tree.query(points, k=[wanted])[0][:, 0] for tree in trees)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.log(far) - np.log(near)
+            return np.where((near == 0.0) & (far == 0.0), 0.0, ratio)
+
+        return score
+
+    def _entries(self, outputs: Any) -> FloatArray:
+        return flat(outputs if self.manifold is None else self.manifold.validate(outputs))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierScore:
+    """Probability that a scikit-learn classifier, trained on the choosing half, gives the data set.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier, optional
+        With ``fit`` and ``predict_proba`` or ``decision_function``; a clone of it is trained. By
+        default gradient boosted trees. Needs the extra ``riemdp[sklearn]``.
+    """
+
+    classifier: Any = None
+
+    def fit(self, first: Any, second: Any) -> Score:
+        """Train the classifier to tell the two kinds of outputs apart."""
+        try:
+            from sklearn.base import clone
+            from sklearn.ensemble import HistGradientBoostingClassifier
+        except ImportError:
+            raise InvalidParameterError(
+                "ClassifierScore needs scikit-learn: pip install 'riemdp[sklearn]'"
+            ) from None
+        if self.classifier is None:
+            model = HistGradientBoostingClassifier(random_state=0)
+        else:
+            model = clone(self.classifier)
+        x, y = flat(first), flat(second)
+        model.fit(np.concatenate([x, y]), np.repeat([1, 0], [len(x), len(y)]))
+        if hasattr(model, "predict_proba"):
+            return lambda outputs: np.asarray(model.predict_proba(flat(outputs))[:, 1])
+        return lambda outputs: np.asarray(model.decision_function(flat(outputs)))
+
+
+@dataclass(frozen=True)
+class FrequencyScore:
+    """Log ratio of frequencies, for outputs that are labels or repeat; learned.
+
+    Outputs are compared as they are if they can be hashed, arrays entry by entry.
+    """
+
+    def fit(self, first: Any, second: Any) -> Score:
+        """Count the outputs of the choosing half, with half a count added to each."""
+        counts = Counter(map(_key, first)), Counter(map(_key, second))
+
+        def score(outputs: Any) -> FloatArray:
+            keys = [_key(output) for output in outputs]
+            numbers = [np.array([counted[key] + 0.5 for key in keys]) for counted in counts]
+            return np.asarray(np.log(numbers[0]) - np.log(numbers[1]))
+
+        return score
+
+
+@dataclass(frozen=True)
+class IdentityScore:
+    """Outputs that are single numbers, as they are."""
+
+    def __call__(self, outputs: Any) -> FloatArray:
+        """Return the outputs as ``(N,)``."""
+        return flat(outputs)[:, 0]
+
+
+def flat(outputs: Any) -> FloatArray:
+    """Numeric outputs as rows, ``(N, entries)``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the outputs are not numbers in arrays of one shape.
+    """
+    array = np.asarray(outputs)
+    if array.dtype.kind not in "fiub":
+        raise InvalidParameterError(
+            "outputs must be real numbers or arrays of one shape for this score; give "
+            "score=FrequencyScore() for labels, or a function of the outputs"
+        )
+    return array.reshape(len(array), -1).astype(np.float64, copy=False)
+
+
+def _key(output: Any) -> Any:
+    if isinstance(output, np.ndarray):
+        return output.tobytes()
+    return output.item() if isinstance(output, np.generic) else output
+
+
+def evaluate(score: Score, outputs: Any, number: int) -> FloatArray:
+    """Scores of outputs, checked: one real number each, infinite ones allowed.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the score returns anything else.
+    """
+    scores = np.asarray(score(outputs))
+    if scores.dtype.kind not in "fiub" or scores.shape != (number,):
+        raise InvalidParameterError(
+            f"score must return one real number per output, shape ({number},), got "
+            f"{scores.dtype} of shape {scores.shape}"
+        )
+    scores = scores.astype(np.float64, copy=False)
+    if np.isnan(scores).any():
+        raise InvalidParameterError(
+            "score returned NaN; score outputs that are not valid by a number of their own, such "
+            "as inf or -inf"
+        )
+    return scores

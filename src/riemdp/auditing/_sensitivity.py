@@ -1,0 +1,116 @@
+"""Whether a summary moves more than its claimed sensitivity when one record is replaced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from riemdp._checks import positive, real, shown
+from riemdp._errors import InvalidParameterError
+from riemdp.auditing._pairs import search_pair
+from riemdp.manifolds import Ball
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+#: Rounding that distances are forgiven, relative to the claim and to the ball's radius.
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityAudit:
+    """The largest move of a summary that a search has found.
+
+    Parameters
+    ----------
+    claimed : float
+        The sensitivity that was held against it.
+    largest : float
+        Largest distance found between the summaries of neighbours. No confidence level: the pair
+        is the proof.
+    dataset, neighbour : ndarray, shape (n, *point_shape)
+        The pair, made up by the search.
+    evaluations : int
+        Pairs that were tried.
+    allowance : float
+        What rounding is forgiven, and the caller's tolerance.
+    """
+
+    claimed: float
+    largest: float
+    dataset: FloatArray = field(repr=False)
+    neighbour: FloatArray = field(repr=False)
+    evaluations: int
+    allowance: float
+
+    @property
+    def verdict(self) -> Literal["consistent", "violated"]:
+        """``"violated"`` if a summary moved by more than the claim and the allowance."""
+        broken = not self.largest <= self.claimed + self.allowance
+        return "violated" if broken else "consistent"
+
+
+def audit_sensitivity(
+    summary: Callable[[FloatArray], Any],
+    ball: Ball,
+    n: int,
+    claimed: float,
+    *,
+    distance: Callable[[Any, Any], Any] | None = None,
+    tolerance: float = 0.0,
+    restarts: int = 8,
+    steps: int = 60,
+    generator: np.random.Generator | None = None,
+) -> SensitivityAudit:
+    """Look for neighbouring data sets whose summaries are farther apart than claimed.
+
+    Parameters
+    ----------
+    summary : callable
+        ``summary(points (n, *point_shape)) -> point``.
+    ball : Ball
+        Public ball that holds the records.
+    n : int
+        Number of records.
+    claimed : float
+        Sensitivity, positive and finite.
+    distance : callable, optional
+        ``distance(a, b)`` of two summaries; the manifold's by default.
+    tolerance : float, default 0.0
+        Public tolerance by which each summary may differ from the exact one; twice it is forgiven.
+    restarts, steps : int
+        Random starts and moves of the search, see :func:`riemdp.auditing.search_pair`.
+    generator : numpy.random.Generator, optional
+        Of the search.
+
+    Returns
+    -------
+    SensitivityAudit
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is outside its domain.
+    """
+    if not isinstance(ball, Ball):
+        raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(ball)}")
+    claimed = positive(claimed, "claimed, the sensitivity,")
+    tolerance = real(tolerance, "tolerance")
+    if not 0.0 <= tolerance < np.inf:
+        raise InvalidParameterError(f"tolerance must be at least 0 and finite, got {tolerance}")
+    apart = ball.manifold.dist if distance is None else distance
+
+    def moved(dataset: FloatArray, neighbour: FloatArray) -> float:
+        return float(apart(summary(dataset), summary(neighbour)))
+
+    worst = search_pair(moved, ball, n, restarts=restarts, steps=steps, generator=generator)
+    allowance = 2.0 * tolerance + _RELATIVE * claimed + _ABSOLUTE * ball.radius
+    return SensitivityAudit(
+        claimed, worst.value, worst.dataset, worst.neighbour, worst.evaluations, allowance
+    )

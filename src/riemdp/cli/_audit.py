@@ -1,0 +1,226 @@
+"""``riemdp audit``: hold a claim against the outputs of a mechanism."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import math
+import traceback
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp.auditing import AuditResult, LearnedScore, claimed_trade_off
+from riemdp.auditing import audit as run_audit
+from riemdp.cli._audit_spec import AuditSpec, read_spec
+from riemdp.cli._io import check_output
+from riemdp.cli._output import describe, print_fields, warn, working
+from riemdp.privacy import ApproxDP, Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Outputs per data set where the file does not say.
+SAMPLES = 4000
+
+
+def audit(
+    spec: Annotated[
+        Path,
+        typer.Argument(help="What to audit, .toml or .json: see the page on audits."),
+    ],
+    *,
+    samples: Annotated[
+        int | None, typer.Option(help="Outputs per data set, instead of the file's.")
+    ] = None,
+    confidence: Annotated[
+        float | None, typer.Option(help="Confidence level, instead of the file's.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed, instead of the file's.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the trade-off curves there (.png, .pdf, .svg).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Look for a violation of a claimed guarantee in the outputs of a mechanism.
+
+    SPEC names a mechanism of riemdp or a function of your own, which is imported and run. Exit
+    code 1 if the claim is violated. No violation found is no proof of privacy.
+    """
+    check_output(figure, (".png", ".pdf", ".svg"), (spec,))
+    if figure is not None and importlib.util.find_spec("matplotlib") is None:
+        raise InvalidParameterError("--figure needs matplotlib: pip install 'riemdp[plot]'")
+    wanted = read_spec(spec)
+    wanted = replace(
+        wanted,
+        samples=next(s for s in (samples, wanted.samples, SAMPLES) if s is not None),
+        confidence=wanted.confidence if confidence is None else confidence,
+        seed=wanted.seed if seed is None else seed,
+    )
+    result = _run(wanted)
+    if figure is not None:
+        draw(result, wanted, figure)
+    if as_json:
+        typer.echo(json.dumps(as_table(result, wanted), indent=2))
+    else:
+        print_result(result, wanted)
+    if result.verdict == "violated":
+        warn(f"{describe(wanted.claim)} is violated")
+        raise typer.Exit(1)
+
+
+def print_result(result: AuditResult, spec: AuditSpec) -> None:
+    """Print the bounds and the verdict."""
+    bounds = [("mu", f"at least {result.mu_lower:.6g}")]
+    bounds.append(("epsilon", f"at least {result.pure_epsilon_lower:.6g} (pure)"))
+    if isinstance(spec.claim, ApproxDP):
+        at_delta = result.epsilon_lower(spec.claim.delta)
+        bounds.append(("", f"at least {at_delta:.6g} at δ = {spec.claim.delta:.6g}"))
+    randomness = "secure generator" if spec.seed is None else f"seed {spec.seed}"
+    print_fields(
+        [
+            ("mechanism", spec.title),
+            ("claim", describe(spec.claim)),
+            ("samples", f"{result.samples} per data set, half of them to certify; {randomness}"),
+            ("score", result.score),
+            ("confidence", f"{result.confidence:g} for all bounds together"),
+            *bounds,
+            ("verdict", _verdict(result)),
+        ]
+    )
+
+
+def as_table(result: AuditResult, spec: AuditSpec) -> dict[str, Any]:
+    """Return the result as plain values; an infinite bound is the text "inf"."""
+    delta = spec.claim.delta if isinstance(spec.claim, ApproxDP) else 0.0
+    return {
+        "mechanism": spec.title,
+        "claim": _plain(spec.claim),
+        "samples": result.samples,
+        "confidence": result.confidence,
+        "score": result.score,
+        "seed": spec.seed,
+        "mu_lower": _number(result.mu_lower),
+        "pure_epsilon_lower": _number(result.pure_epsilon_lower),
+        "epsilon_lower": {"delta": delta, "epsilon": _number(result.epsilon_lower(delta))},
+        "events": [
+            {
+                "threshold": _number(event.event.threshold),
+                "strict": event.event.strict,
+                "reverse": event.event.reverse,
+                "false_positive_rate_upper": event.fpr,
+                "false_negative_rate_upper": event.fnr,
+            }
+            for event in result.events
+        ],
+        "verdict": result.verdict,
+    }
+
+
+def draw(result: AuditResult, spec: AuditSpec, path: Path) -> None:
+    """Draw the claimed trade-off curve, the measured one with its band, and the certified events.
+
+    Written without pyplot, so that no window and no global state is involved.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2, 4.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    curve = result.trade_off
+    grid = np.linspace(0.0, 1.0, 401)
+    axes.plot(grid, 1.0 - grid, color="0.8", label="outputs that tell nothing")
+    claimed = claimed_trade_off(spec.claim, grid)
+    axes.plot(grid, claimed, color="C0", label=f"claimed: {describe(spec.claim)}")
+    axes.fill_between(grid, 0.0, claimed, color="C0", alpha=0.08, linewidth=0.0)
+    axes.plot(curve.fpr, curve.fnr, color="C1", label="measured")
+    low = np.clip(np.interp(grid + curve.margin, curve.fpr, curve.fnr) - curve.margin, 0.0, 1.0)
+    high = np.clip(np.interp(grid - curve.margin, curve.fpr, curve.fnr) + curve.margin, 0.0, 1.0)
+    band = f"band of the whole curve, {100.0 * result.confidence:g} %"
+    axes.fill_between(grid, low, high, color="C1", alpha=0.25, linewidth=0.0, label=band)
+    points = [(event.fpr, event.fnr) for event in result.events]
+    axes.plot(*zip(*points, strict=True), "k.", label="certified upper bounds")
+    axes.set(xlabel="false positive rate", ylabel="false negative rate", title=result.verdict)
+    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal")
+    axes.legend(loc="upper right", fontsize="small")
+    figure.savefig(path)
+
+
+def _run(spec: AuditSpec) -> AuditResult:
+    generator = None if spec.seed is None else np.random.default_rng(spec.seed)
+    assert spec.samples is not None  # filled in by the command
+    is_function = spec.score is not None and not isinstance(spec.score, LearnedScore)
+    options: dict[str, Any] = {
+        "samples": spec.samples,
+        "confidence": spec.confidence,
+        "score": _guarded(spec.score) if is_function else spec.score,
+        "generator": generator,
+    }
+    if hasattr(spec.mechanism, "sample"):
+        with working(f"Drawing {spec.samples} outputs on each footpoint"):
+            return run_audit(spec.mechanism, spec.dataset, spec.neighbour, spec.claim, **options)
+    call = _guarded(spec.mechanism)
+    with _counting(2 * spec.samples, "Drawing outputs") as advance:
+
+        def mechanism(dataset: Any, source: np.random.Generator) -> Any:
+            advance()
+            return call(dataset, source)
+
+        return run_audit(mechanism, spec.dataset, spec.neighbour, spec.claim, **options)
+
+
+def _guarded(function: Any) -> Any:
+    """Turn the errors of a user's function into ours: uncaught they would exit with 1."""
+
+    @functools.wraps(function, updated=())
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as error:
+            raise InvalidParameterError(_blame(error)) from None
+
+    return call
+
+
+@contextmanager
+def _counting(total: int, task: str) -> Iterator[Callable[[], object]]:
+    """Count steps on a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True, markup=False, highlight=False)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(task, total=total)
+        yield lambda: progress.advance(bar)
+
+
+def _blame(error: Exception) -> str:
+    """Say where the audited function failed; its message may hold data and is left out."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1]
+    what = str(error) if isinstance(error, RiemdpError) else type(error).__name__
+    return f"the audited function failed at {Path(last.filename).name}:{last.lineno}: {what}"
+
+
+def _verdict(result: AuditResult) -> str:
+    if result.verdict == "violated":
+        wrong = 1.0 - result.confidence
+        return f"VIOLATED (wrong with probability at most {wrong:.3g})"
+    return "consistent: no violation found, which is no proof that there is none"
+
+
+def _plain(claim: Budget) -> dict[str, Any]:
+    return {"definition": type(claim).__name__} | {
+        key: value for key, value in vars(claim).items() if not key.startswith("_")
+    }
+
+
+def _number(value: float) -> float | str:
+    return float(value) if math.isfinite(value) else str(value)

@@ -1,0 +1,246 @@
+"""The file that says what ``riemdp audit`` does: TOML or JSON, every key checked."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp import auditing
+from riemdp._checks import real, shown
+from riemdp._errors import InvalidParameterError
+from riemdp.auditing._floating_point import LowBitScore
+from riemdp.cli._io import read_array
+from riemdp.cli._options import DistanceName, ManifoldName, budget_of, manifold_of
+from riemdp.mechanisms import MECHANISMS
+from riemdp.mechanisms._tangent_mechanism import TangentMechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from riemdp.privacy import Budget
+
+#: Scores that a file can name.
+SCORES: Mapping[str, Callable[[], Any]] = {
+    "classifier": auditing.ClassifierScore,
+    "frequency": auditing.FrequencyScore,
+    "identity": auditing.IdentityScore,
+    "linear": auditing.LinearScore,
+    "low-bits": LowBitScore,
+    "nearest-neighbour": auditing.NearestNeighbourScore,
+}
+_COMMON = {"mechanism", "claim", "samples", "confidence", "score", "seed"}
+_OF_FUNCTION = {"dataset", "neighbour"}
+_OF_MECHANISM = {"manifold", "sensitivity", "sigma"}
+_CLAIM = {"epsilon", "delta", "mu", "rho", "theta", "distance"}
+_MANIFOLD = {"name", "dim", "size", "curvature"}
+
+
+@dataclass(frozen=True, eq=False)
+class AuditSpec:
+    """An audit as its file describes it.
+
+    Parameters
+    ----------
+    title : str
+        What is audited, for the eye.
+    mechanism : callable or Mechanism
+    dataset, neighbour : object
+    claim : Budget
+    samples : int or None
+    confidence : float
+    score : object
+    seed : int or None
+    """
+
+    title: str
+    mechanism: Any
+    dataset: Any
+    neighbour: Any
+    claim: Budget
+    samples: int | None
+    confidence: float
+    score: Any
+    seed: int | None
+
+
+def read_spec(path: Path) -> AuditSpec:
+    """Read and check a specification; scripts that it names are imported from its folder.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file is not what it has to be; the message names the key.
+    OSError
+        If the file cannot be opened.
+    """
+    table = _table(path)
+    name = table.get("mechanism")
+    if not isinstance(name, str):
+        raise InvalidParameterError(
+            'mechanism must be the name of a mechanism or "module:function", got ' + shown(name)
+        )
+    is_function = ":" in name
+    if not is_function and name not in MECHANISMS:
+        raise InvalidParameterError(
+            f"no mechanism is called {shown(name)}; there are {', '.join(MECHANISMS)}, and "
+            '"module:function" for a function of (dataset, generator)'
+        )
+    _check_keys(table, _COMMON | (_OF_FUNCTION if is_function else _OF_MECHANISM), path.name)
+    claim = _claim(table.get("claim"))
+    if is_function:
+        mechanism = load_function(name, path)
+        dataset, neighbour = (_data(table, key, path) for key in ("dataset", "neighbour"))
+        title = f"{name} on neighbouring data sets"
+    else:
+        mechanism, dataset, neighbour = _mechanism(name, table, claim)
+        distance = real(table["sensitivity"], "sensitivity")
+        title = (
+            f"{name} on {mechanism.manifold}, sigma = {mechanism.sigma:.6g}, footpoints "
+            f"{distance:.6g} apart"
+        )
+    seed = table.get("seed")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise InvalidParameterError(f"seed must be an integer of at least 0, got {shown(seed)}")
+    return AuditSpec(
+        title,
+        mechanism,
+        dataset,
+        neighbour,
+        claim,
+        table.get("samples"),
+        table.get("confidence", 0.95),
+        _score(table.get("score"), path),
+        seed,
+    )
+
+
+def load_function(name: str, path: Path) -> Any:
+    """Import ``module:function``, with the folder of the file first on the search path.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such module or function, or the module fails.
+    """
+    module, _, function = name.partition(":")
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        loaded = importlib.import_module(module)
+    except Exception as error:
+        raise InvalidParameterError(
+            f"{module} cannot be imported from {folder}: {type(error).__name__}: {error}"
+        ) from None
+    finally:
+        sys.path.remove(folder)
+    found = getattr(loaded, function, None)
+    if not callable(found):
+        raise InvalidParameterError(f"{module} has no function {function}")
+    return found
+
+
+def _table(path: Path) -> dict[str, Any]:
+    suffix = path.suffix.lower()
+    if suffix not in (".toml", ".json"):
+        raise InvalidParameterError(f"a specification must be .toml or .json, got {path.name}")
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = tomllib.loads(text) if suffix == ".toml" else json.loads(text)
+    except (ValueError, RecursionError) as error:  # both decoders raise ValueErrors
+        raise InvalidParameterError(f"{path.name} is not {suffix[1:].upper()}: {error}") from None
+    if not isinstance(table, dict):
+        raise InvalidParameterError(f"{path.name} must hold a table of names and values")
+    return table
+
+
+def _check_keys(table: Mapping[str, Any], known: set[str], where: str) -> None:
+    unknown = sorted(set(table) - known)
+    if unknown:
+        raise InvalidParameterError(
+            f"{where} has {', '.join(unknown)}, which do not belong there; known are "
+            f"{', '.join(sorted(known))}"
+        )
+
+
+def _claim(table: object) -> Budget:
+    if not isinstance(table, dict):
+        raise InvalidParameterError(
+            f"claim must be a table such as {{ epsilon = 1.0, delta = 1e-6 }}, got {shown(table)}"
+        )
+    _check_keys(table, _CLAIM, "claim")
+    numbers = {key: real(table[key], f"claim.{key}") for key in table if key != "distance"}
+    distance = table.get("distance")
+    if distance is not None:
+        if distance not in list(DistanceName):
+            raise InvalidParameterError(
+                f"claim.distance must be angle or parametric, got {shown(distance)}"
+            )
+        distance = DistanceName(distance)
+    return budget_of(
+        numbers.get("epsilon"),
+        numbers.get("delta"),
+        numbers.get("mu"),
+        numbers.get("rho"),
+        theta=numbers.get("theta"),
+        distance=distance,
+    )
+
+
+def _mechanism(name: str, table: Mapping[str, Any], claim: Budget) -> tuple[Any, Any, Any]:
+    """One of riemdp's mechanisms, calibrated to the claim unless it has its sigma."""
+    place = table.get("manifold")
+    if not isinstance(place, dict) or place.get("name") not in list(ManifoldName):
+        raise InvalidParameterError(
+            'manifold must be a table such as { name = "sphere", dim = 2 }; names are '
+            + ", ".join(ManifoldName)
+        )
+    _check_keys(place, _MANIFOLD, "manifold")
+    manifold = manifold_of(
+        ManifoldName(place["name"]), place.get("dim"), place.get("size"), place.get("curvature")
+    )
+    if "sensitivity" not in table:
+        raise InvalidParameterError("sensitivity, the distance of the footpoints, is missing")
+    sensitivity = real(table["sensitivity"], "sensitivity")
+    kind = MECHANISMS[name]
+    options = {"base": manifold.origin} if issubclass(kind, TangentMechanism) else {}
+    if "sigma" in table:
+        mechanism = kind(manifold, real(table["sigma"], "sigma"), **options)
+    else:
+        mechanism = kind.calibrate(manifold, sensitivity, claim, **options)
+    first, second = auditing.footpoint_pair(manifold, sensitivity)
+    return mechanism, first, second
+
+
+def _data(table: Mapping[str, Any], key: str, path: Path) -> Any:
+    """Return the array of a file next to the specification, or what the key itself holds."""
+    if key not in table:
+        raise InvalidParameterError(f"{key} is missing: a list of records, or the name of a file")
+    value = table[key]
+    if isinstance(value, str):
+        return read_array(path.parent / value)
+    if not isinstance(value, list):
+        return value
+    try:
+        array = np.asarray(value)
+    except ValueError:  # records of different shapes
+        return value
+    return array if array.dtype.kind in "fiu" else value
+
+
+def _score(name: object, path: Path) -> Any:
+    if name is None:
+        return None
+    if isinstance(name, str) and ":" in name:
+        return load_function(name, path)
+    if name not in SCORES:
+        raise InvalidParameterError(
+            f'score must be "module:function" or one of {", ".join(SCORES)}, got {shown(name)}'
+        )
+    return SCORES[str(name)]()

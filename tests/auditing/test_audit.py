@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    ApproxDP,
+    Euclidean,
+    InsufficientSamplesError,
+    InvalidParameterError,
+    NotOnManifoldError,
+    PureDP,
+    RaoDP,
+    RiemannianLaplace,
+    SPDLogEuclidean,
+    Sphere,
+    TangentGaussian,
+)
+from riemdp.auditing import (
+    DistanceScore,
+    FrequencyScore,
+    NearestNeighbourScore,
+    audit,
+    footpoint_pair,
+)
+
+LINE = TangentGaussian(Euclidean(1), 1.0)
+
+
+def gaussian_audit(mu, seed, claim=None, samples=4000, **options):
+    claim = GDP(max(mu, 0.1)) if claim is None else claim
+    return audit(
+        LINE, [mu], [0.0], claim, samples=samples, generator=np.random.default_rng(seed), **options
+    )
+
+
+@pytest.mark.parametrize(("mu", "least"), [(0.0, 0.0), (0.5, 0.33), (1.0, 0.83), (2.0, 1.80)])
+def test_coverage_and_mean_of_the_bound(mu, least):
+    """200 runs at 95 %: the bounds exceed the truth no more often, and are not far below."""
+    identity = (lambda outputs: outputs[:, 0]) if mu == 0.0 else None
+    results = [gaussian_audit(mu, seed, score=identity) for seed in range(200)]
+    bounds = np.array([result.mu_lower for result in results])
+    assert np.mean(bounds > mu) <= 0.05
+    assert bounds.mean() >= least
+    assert np.mean([result.verdict == "violated" for result in results]) <= 0.05
+    above = [result.epsilon_lower(1e-2) > LINE_EPSILON[mu] for result in results]
+    assert np.mean(above) <= 0.05
+    if mu == 0.0:
+        assert np.mean(bounds == 0.0) >= 0.95
+        assert np.mean([result.pure_epsilon_lower == 0.0 for result in results]) >= 0.95
+
+
+LINE_EPSILON = {0.0: 0.0} | {mu: GDP(mu).epsilon_at(1e-2) for mu in (0.5, 1.0, 2.0)}
+
+
+@pytest.mark.parametrize("claim", [PureDP(1.0), ApproxDP(1.0, 1e-2), RaoDP(1.0, distance="angle")])
+def test_other_claims_keep_the_coverage(claim):
+    results = [gaussian_audit(1.0, seed, claim) for seed in range(100)]
+    assert np.mean([result.mu_lower > 1.0 for result in results]) <= 0.05
+    assert np.mean([result.mu_lower for result in results]) >= 0.7
+
+
+def test_a_learned_score_keeps_the_coverage_on_null_data():
+    """A score that learns noise shows nothing on the other half."""
+    results = [
+        audit(
+            lambda data, generator: generator.normal(size=2),
+            [0.0],
+            [1.0],
+            GDP(0.1),
+            samples=600,
+            score=NearestNeighbourScore(neighbours=1),
+            generator=np.random.default_rng(seed),
+        )
+        for seed in range(100)
+    ]
+    assert np.mean([result.mu_lower == 0.0 for result in results]) >= 0.95
+
+
+def test_confidence_is_what_is_missed():
+    """At confidence 50 % the bounds are larger, and miss more often."""
+    loose = [gaussian_audit(1.0, seed, samples=600, confidence=0.5).mu_lower for seed in range(100)]
+    tight = [gaussian_audit(1.0, seed, samples=600).mu_lower for seed in range(100)]
+    assert np.mean(loose) > np.mean(tight) + 0.05
+    assert np.mean(np.array(loose) > 1.0) <= 0.5
+
+
+@pytest.mark.parametrize("claim", [GDP(0.5), PureDP(0.5), ApproxDP(0.5, 1e-2)])
+def test_verdict_follows_the_bounds(claim):
+    weak, strong = gaussian_audit(0.05, 0, claim), gaussian_audit(3.0, 0, claim)
+    assert (weak.verdict, strong.verdict) == ("consistent", "violated")
+    match claim:
+        case GDP(mu):
+            assert weak.mu_lower <= mu < strong.mu_lower
+        case PureDP(epsilon):
+            assert weak.pure_epsilon_lower <= epsilon < strong.pure_epsilon_lower
+        case ApproxDP(epsilon, delta):
+            assert weak.epsilon_lower(delta) <= epsilon < strong.epsilon_lower(delta)
+
+
+def test_result_is_consistent_with_itself():
+    result = gaussian_audit(1.0, 0)
+    assert result.confidence == 0.95
+    assert result.samples == 4000
+    assert result.score == "LogLikelihoodRatio"
+    assert result.claim == GDP(1.0)
+    assert result.epsilon_lower(0.0) == result.pure_epsilon_lower
+    assert result.epsilon_lower(0.1) < result.pure_epsilon_lower
+    epsilon = np.array([0.0, 0.5, 1.0])
+    delta = result.delta_lower(epsilon)
+    assert np.all(np.diff(delta) < 0.0)
+    assert np.all(delta < GDP(1.0).delta_at(epsilon))
+    assert len(result.events) == 2
+    with pytest.raises(InvalidParameterError, match="delta"):
+        result.epsilon_lower(1.0)
+
+
+def test_the_seed_decides():
+    first, second, other = (gaussian_audit(1.0, seed) for seed in (0, 0, 1))
+    assert first == second
+    assert first != other
+
+
+def test_callables_and_their_default_scores():
+    rng = np.random.default_rng(0)
+    scalar = audit(
+        lambda data, generator: data.sum() + generator.normal(),
+        np.array([0.0, 2.0]),
+        np.array([0.0, 0.0]),
+        GDP(1.0),
+        samples=2000,
+        generator=rng,
+    )
+    assert scalar.score == "IdentityScore"
+    assert 1.5 < scalar.mu_lower <= 2.0
+    falling = audit(
+        lambda data, generator: generator.normal() - data,
+        2.0,
+        0.0,
+        GDP(1.0),
+        samples=2000,
+        generator=rng,
+    )
+    assert 1.5 < falling.mu_lower <= 2.0
+    array = audit(
+        lambda data, generator: data[0] * np.eye(2) + generator.normal(size=(2, 2)),
+        [2.0],
+        [0.0],
+        GDP(1.0),
+        samples=2000,
+        generator=rng,
+    )
+    assert array.score == "LinearScore"
+    assert 2.3 < array.mu_lower <= 2.0 * math.sqrt(2.0)
+
+
+def test_discrete_outputs():
+    """Randomised response and its truth, by labels and by numbers."""
+    epsilon = 1.0
+    keep = math.exp(epsilon) / (1.0 + math.exp(epsilon))
+
+    def respond(data, generator):
+        return bool(data[0]) if generator.random() < keep else not data[0]
+
+    for score, make in [(None, respond), (FrequencyScore(), lambda d, g: str(respond(d, g)))]:
+        result = audit(
+            make,
+            [True],
+            [False],
+            PureDP(epsilon),
+            samples=4000,
+            score=score,
+            generator=np.random.default_rng(1),
+        )
+        assert result.verdict == "consistent"
+        assert 0.85 < result.pure_epsilon_lower <= epsilon
+
+
+def test_labels_need_a_score():
+    with pytest.raises(InvalidParameterError, match="FrequencyScore"):
+        audit(lambda data, generator: "a", [0], [1], GDP(1.0), samples=100)
+    with pytest.raises(InvalidParameterError, match="one shape"):
+        audit(
+            lambda data, generator: np.zeros(generator.integers(1, 9)),
+            [0],
+            [1],
+            GDP(1.0),
+            samples=100,
+        )
+
+
+def test_too_few_samples_say_how_many_are_needed():
+    with pytest.raises(InsufficientSamplesError, match="at least 23 are needed"):
+        gaussian_audit(1.0, 0, GDP(1.0), samples=22)
+    gaussian_audit(1.0, 0, GDP(1.0), samples=23)
+    with pytest.raises(InsufficientSamplesError):
+        gaussian_audit(1.0, 0, PureDP(8.0))
+    with pytest.raises(InsufficientSamplesError, match="at least 2"):
+        gaussian_audit(1.0, 0, samples=1)
+
+
+def test_bad_input():
+    def mechanism(data, generator):
+        raise AssertionError("nothing is drawn before the input is checked")
+
+    with pytest.raises(InvalidParameterError, match="not neighbours"):
+        audit(mechanism, np.zeros(3), np.ones(3), GDP(1.0), samples=100)
+    with pytest.raises(InvalidParameterError, match="claim"):
+        audit(mechanism, [0], [1], 1.0, samples=100)
+    with pytest.raises(InvalidParameterError, match="samples"):
+        audit(mechanism, [0], [1], GDP(1.0), samples=100.0)
+    for confidence in (0.4, 1.0, math.nan):
+        with pytest.raises(InvalidParameterError, match="confidence"):
+            audit(mechanism, [0], [1], GDP(1.0), samples=100, confidence=confidence)
+    with pytest.raises(InvalidParameterError, match="score"):
+        audit(mechanism, [0], [1], GDP(1.0), samples=100, score="distance")
+    with pytest.raises(InvalidParameterError, match="generator"):
+        audit(mechanism, [0], [1], GDP(1.0), samples=100, generator=0)
+    with pytest.raises(InvalidParameterError, match="mechanism"):
+        audit(3, [0], [1], GDP(1.0), samples=100)
+    with pytest.raises(InvalidParameterError, match="NaN"):
+        audit(lambda d, g: math.nan, [0], [1], GDP(1.0), samples=100)
+
+
+def test_a_mechanism_that_changes_its_data_is_refused():
+    def shuffles(data, generator):
+        generator.shuffle(data)
+        return data[0]
+
+    with pytest.raises(InvalidParameterError, match="changed the data set"):
+        audit(shuffles, np.arange(5.0), np.arange(5.0), GDP(1.0), samples=100)
+
+
+def test_footpoints_and_outputs_off_the_manifold():
+    sphere = Sphere(2)
+    mechanism = RiemannianLaplace(sphere, 0.1)
+    with pytest.raises(NotOnManifoldError):
+        audit(mechanism, [0, 0, 2.0], [0, 0, 1.0], PureDP(1.0), samples=100)
+    with pytest.raises(InvalidParameterError, match="two footpoints of shape"):
+        audit(mechanism, np.eye(3), np.eye(3), PureDP(1.0), samples=100)
+    first, second = footpoint_pair(sphere, 0.1)
+    with pytest.raises(NotOnManifoldError):
+        audit(
+            lambda data, generator: data[0] + 0.1 * generator.normal(size=3),
+            first[None],
+            second[None],
+            PureDP(1.0),
+            samples=100,
+            score=DistanceScore(sphere, first, second),
+        )
+
+
+def test_matrices_and_the_secure_generator():
+    space = SPDLogEuclidean(2)
+    first, second = footpoint_pair(space, 2.0)
+    result = audit(RiemannianLaplace(space, 1.0), first, second, PureDP(2.0), samples=1000)
+    assert result.verdict == "consistent"
+    assert result.mu_lower > 0.5
+
+
+def test_public_names():
+    assert riemdp.audit is audit
+    assert riemdp.AuditResult.__name__ == "AuditResult"
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(3), Sphere(2)], ids=str)
+def test_a_hundred_thousand_draws_take_seconds(manifold):
+    first, second = footpoint_pair(manifold, 0.2)
+    mechanism = RiemannianLaplace(manifold, 0.2)
+    start = time.process_time()
+    result = audit(
+        mechanism,
+        first,
+        second,
+        PureDP(1.0),
+        samples=100_000,
+        generator=np.random.default_rng(0),
+    )
+    assert time.process_time() - start <= 5.0
+    assert result.verdict == "consistent"

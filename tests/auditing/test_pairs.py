@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    InvalidParameterError,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    UnsupportedBallError,
+    frechet_mean,
+    frechet_mean_sensitivity,
+)
+from riemdp.auditing import (
+    extreme_directions,
+    footpoint_pair,
+    neighbouring_datasets,
+    search_pair,
+)
+from riemdp.auditing._neighbours import check_neighbours
+
+MANIFOLDS = [
+    Euclidean(1),
+    Euclidean(3),
+    Sphere(1),
+    Sphere(3, curvature=0.5),
+    Hyperbolic(2),
+    SPDLogEuclidean(2),
+    SPDAffineInvariant(1),
+    SPDAffineInvariant(3),
+]
+
+
+@pytest.mark.parametrize("manifold", MANIFOLDS, ids=str)
+def test_directions_are_unit(manifold):
+    directions = extreme_directions(manifold, manifold.origin)
+    assert directions.shape[1] == manifold.dim
+    np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1.0)
+
+
+@pytest.mark.parametrize("space", [SPDLogEuclidean(3), SPDAffineInvariant(3)], ids=str)
+def test_directions_on_matrices_are_trace_and_traceless(space, rng, random_points):
+    for base in (np.eye(3), random_points(space, rng)):
+        trace, *others = extreme_directions(space, base)
+        ends = space.exp(base, space.tangent_vector(base, np.stack([trace, *others])))
+        np.testing.assert_allclose(ends[0], base * (ends[0][0, 0] / base[0, 0]), atol=1e-12)
+        # determinants multiply by e^trace
+        np.testing.assert_allclose(np.linalg.det(ends[1:]), np.linalg.det(base))
+        assert len(others) == 2
+
+
+@pytest.mark.parametrize("manifold", MANIFOLDS, ids=str)
+def test_footpoints_have_their_distance(manifold, rng, random_points):
+    base = random_points(manifold, rng)
+    direction = rng.normal(size=manifold.dim)
+    first, second = footpoint_pair(manifold, 0.7, base=base, direction=direction)
+    assert manifold.dist(first, second) == pytest.approx(0.7)
+    assert manifold.dist(first, base) == pytest.approx(0.35)
+    assert manifold.dist(*footpoint_pair(manifold, 0.01)) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("manifold", MANIFOLDS, ids=str)
+@pytest.mark.parametrize("row", [0, 60, 200])
+def test_neighbours_reach_the_sensitivity(manifold, row):
+    ball, n = Ball(manifold, manifold.origin, 0.6), 201
+    bound = frechet_mean_sensitivity(ball, n)
+    for direction in extreme_directions(manifold, ball.center):
+        first, second = neighbouring_datasets(ball, n, row=row, direction=direction)
+        check_neighbours(first, second)
+        assert np.any(first[row] != second[row])
+        assert ball.contains(first).all()
+        assert ball.contains(second).all()
+        means = [frechet_mean(manifold, points, ball=ball).value for points in (first, second)]
+        moved = manifold.dist(*means)
+        assert moved <= bound + 2e-10
+        assert moved > 0.995 * bound
+
+
+def test_neighbours_of_few_records():
+    ball = Ball(Sphere(2), [0, 0, 1.0], 0.5)
+    for n in (1, 2, 3, 4):
+        first, second = neighbouring_datasets(ball, n)
+        assert first.shape == (n, 3)
+        assert Sphere(2).dist(first[0], second[0]) == pytest.approx(1.0)
+
+
+def test_search_finds_a_pair_that_no_constructor_makes():
+    """The objective rewards changing the last row while all others are at one boundary point."""
+    ball, n = Ball(Euclidean(2), np.zeros(2), 1.0), 6
+
+    def objective(dataset, neighbour):
+        moved = np.linalg.norm(dataset[-1] - neighbour[-1])
+        return moved + abs(dataset[:-1, 1].mean())
+
+    found = search_pair(
+        objective, ball, n, restarts=6, steps=150, generator=np.random.default_rng(0)
+    )
+    assert found.value == objective(found.dataset, found.neighbour)
+    assert found.value > 2.6  # constructors reach 2
+    check_neighbours(found.dataset, found.neighbour)
+    assert ball.contains(found.dataset).all()
+    assert found.evaluations == 6 + 7 * 150 + 6
+
+
+def test_search_is_reproducible():
+    ball = Ball(Sphere(2), [0, 0, 1.0], 0.5)
+    pairs = [
+        search_pair(
+            lambda a, b: float(np.abs(a - b).sum()),
+            ball,
+            5,
+            restarts=1,
+            steps=20,
+            generator=np.random.default_rng(3),
+        )
+        for _ in range(2)
+    ]
+    assert np.array_equal(pairs[0].dataset, pairs[1].dataset)
+
+
+def test_bad_input():
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    with pytest.raises(InvalidParameterError, match="injectivity radius"):
+        footpoint_pair(Sphere(2), 4.0)
+    with pytest.raises(InvalidParameterError, match="distance"):
+        footpoint_pair(Sphere(2), 0.0)
+    with pytest.raises(InvalidParameterError, match="direction"):
+        footpoint_pair(Sphere(2), 1.0, direction=[0.0, 0.0])
+    with pytest.raises(InvalidParameterError, match="direction"):
+        neighbouring_datasets(ball, 3, direction=[1.0, 0.0, 0.0])
+    with pytest.raises(InvalidParameterError, match="row"):
+        neighbouring_datasets(ball, 3, row=3)
+    with pytest.raises(InvalidParameterError, match="number of records"):
+        neighbouring_datasets(ball, 0)
+    with pytest.raises(UnsupportedBallError):
+        search_pair(lambda a, b: 0.0, 1.0, 3)

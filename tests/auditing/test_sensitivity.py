@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riemdp import Ball, Euclidean, InvalidParameterError
+from riemdp.auditing import audit_sensitivity
+
+BALL = Ball(Euclidean(2), np.zeros(2), 1.0)
+
+
+def audited(summary, claimed, **options):
+    options = {"restarts": 2, "steps": 20, "generator": np.random.default_rng(0)} | options
+    return audit_sensitivity(summary, BALL, 10, claimed, **options)
+
+
+def test_the_mean_has_its_sensitivity():
+    result = audited(lambda points: points.mean(axis=0), 0.2)
+    assert result.verdict == "consistent"
+    assert result.largest == pytest.approx(0.2)
+    assert result.evaluations > 60
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        lambda points: points[0],
+        lambda points: points[-1],
+        lambda points: np.median(points, axis=0),
+        lambda points: 1.01 * points.mean(axis=0),
+        lambda points: points.sum(axis=0),
+    ],
+)
+def test_others_have_more(summary):
+    result = audited(summary, 0.2)
+    assert result.verdict == "violated"
+    assert BALL.manifold.dist(summary(result.dataset), summary(result.neighbour)) == result.largest
+
+
+def test_tolerance_and_distance():
+    def shaky(points):
+        return points.mean(axis=0) + 1e-3 * np.sign(points[0])
+
+    assert audited(shaky, 0.2).verdict == "violated"
+    assert audited(shaky, 0.2, tolerance=2e-3).verdict == "consistent"
+    result = audited(
+        lambda points: points.mean(axis=0), 0.1, distance=lambda a, b: np.abs(a - b).max() / 2
+    )
+    assert result.verdict == "consistent"
+
+
+def test_a_summary_that_fails_is_not_consistent():
+    result = audited(lambda points: points.mean(axis=0) * np.nan, 0.2)
+    assert result.verdict == "violated"
+
+
+def test_bad_input():
+    with pytest.raises(InvalidParameterError, match="ball"):
+        audit_sensitivity(lambda points: points[0], None, 3, 1.0)
+    with pytest.raises(InvalidParameterError, match="claimed"):
+        audited(lambda points: points[0], 0.0)
+    with pytest.raises(InvalidParameterError, match="tolerance"):
+        audited(lambda points: points[0], 1.0, tolerance=-1.0)

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+MECHANISM = """
+mechanism = "riemannian-laplace"
+manifold = {{ name = "sphere", dim = 2 }}
+sensitivity = 0.2
+{sigma}
+claim = {{ epsilon = 1.0 }}
+seed = 0
+"""
+SCRIPT = """
+def release(data, generator):
+    return data.mean() + generator.laplace(scale=1.0)
+
+def fails(data, generator):
+    raise ValueError(f"secret {data}")
+
+def bad_score(outputs):
+    return outputs["x"]
+"""
+FUNCTION = """
+mechanism = "script_for_audits:release"
+dataset = [0.0, 0.0]
+neighbour = [0.0, 2.0]
+claim = { epsilon = 1.0 }
+samples = 2000
+seed = 0
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    (tmp_path / "script_for_audits.py").write_text(SCRIPT, encoding="utf-8")
+
+    def specification(text):
+        path = tmp_path / "spec.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return specification
+
+
+def test_a_consistent_mechanism(riemdp, write):
+    result = riemdp("audit", write(MECHANISM.format(sigma="")))
+    assert result.exit_code == 0, result.output
+    assert "4000 per data set" in result.stdout
+    assert "LogLikelihoodRatio" in result.stdout
+    assert "no proof" in result.stdout
+    assert result.stderr == ""
+
+
+def test_half_the_noise_exits_with_1(riemdp, write):
+    result = riemdp("audit", write(MECHANISM.format(sigma="sigma = 0.1")))
+    assert result.exit_code == 1
+    assert "VIOLATED" in result.stdout
+    assert result.stderr == "riemdp: ε = 1 is violated\n"
+
+
+def test_a_function_of_the_user(riemdp, write):
+    result = riemdp("audit", write(FUNCTION))
+    assert result.exit_code == 0, result.output
+    assert "script_for_audits:release" in result.stdout
+    low = riemdp("audit", write(FUNCTION.replace("epsilon = 1.0", "epsilon = 0.2")))
+    assert low.exit_code == 1
+
+
+def test_options_override_the_file(riemdp, write):
+    path = write(FUNCTION)
+    result = riemdp("audit", path, "--samples", 900, "--confidence", 0.8, "--seed", 5, "--json")
+    assert result.exit_code == 0
+    table = json.loads(result.stdout)
+    assert (table["samples"], table["confidence"], table["seed"]) == (900, 0.8, 5)
+
+
+def test_json(riemdp, write):
+    text = MECHANISM.format(sigma="sigma = 0.1").replace("1.0 }", "1.0, delta = 0.01 }")
+    result = riemdp("audit", write(text), "--json")
+    assert result.exit_code == 1
+    table = json.loads(result.stdout)
+    assert table["verdict"] == "violated"
+    assert table["claim"] == {"definition": "ApproxDP", "epsilon": 1.0, "delta": 0.01}
+    assert table["epsilon_lower"]["delta"] == 0.01
+    assert 1.0 < table["epsilon_lower"]["epsilon"] <= table["pure_epsilon_lower"] <= 2.0
+    assert table["mu_lower"] > 0.0
+    assert len(table["events"]) == 2
+    text = riemdp("audit", write(text)).stdout
+    assert "at δ = 0.01" in text
+
+
+def test_infinite_bounds_are_valid_json(riemdp, write):
+    from riemdp.cli._audit import _number
+
+    assert json.dumps([_number(float("inf")), _number(2.0)]) == '["inf", 2.0]'
+
+
+@pytest.mark.parametrize("claim", ["{ epsilon = 1.0 }", "{ mu = 1.0 }", "{ rho = 0.5 }"])
+def test_figure(riemdp, write, tmp_path, claim):
+    pytest.importorskip("matplotlib")
+    figure = tmp_path / "figure.png"
+    text = FUNCTION.replace("{ epsilon = 1.0 }", claim)
+    result = riemdp("audit", write(text), "--figure", figure)
+    assert result.exit_code == 0, result.output
+    assert figure.stat().st_size > 10_000
+
+
+def test_bad_input_exits_with_2(riemdp, fails, write, tmp_path, monkeypatch):
+    assert "samples" in fails(2, "audit", write(FUNCTION), "--samples", 5)
+    assert "positive integer" in fails(2, "audit", write(FUNCTION), "--samples", 0)
+    assert "3 records" in fails(
+        2,
+        "audit",
+        write(FUNCTION.replace("[0.0, 0.0]", "[1, 1, 1]").replace("[0.0, 2.0]", "[2, 2, 2]")),
+    )
+    assert "No such file" in fails(2, "audit", tmp_path / "none.toml")
+    assert ".png" in fails(2, "audit", write(FUNCTION), "--figure", tmp_path / "figure.txt")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    message = fails(2, "audit", write(FUNCTION), "--figure", tmp_path / "figure.png")
+    assert "matplotlib" in message
+
+
+def test_errors_of_the_audited_function_exit_with_2_and_show_no_data(fails, write):
+    message = fails(2, "audit", write(FUNCTION.replace(":release", ":fails")))
+    assert "script_for_audits.py:6: ValueError" in message
+    assert "secret" not in message
+    text = FUNCTION + 'score = "script_for_audits:bad_score"\n'
+    assert "script_for_audits.py:9: IndexError" in fails(2, "audit", write(text))
+
+
+def test_a_claim_that_the_mechanism_cannot_have(fails, write):
+    text = MECHANISM.format(sigma="").replace("riemannian-laplace", "tangent-gaussian")
+    assert "tangent" in fails(3, "audit", write(text)).lower()
