@@ -18,6 +18,7 @@ from riemdp import (
     NotAttainableError,
     PureDP,
     RaoDP,
+    RiemannianGaussian,
     RiemannianLaplace,
     SPDAffineInvariant,
     SPDLogEuclidean,
@@ -152,8 +153,10 @@ def test_privacy_loss(mechanism, budget):
                 generator=np.random.default_rng(seed),
             )
             assert result.verdict == "consistent", result
-            # the audit had something to see; in higher dimension Laplace laws overlap more
-            assert result.mu_lower > 0.0 or mechanism.manifold.dim > 2
+            # the audit had something to see; in higher dimension Laplace laws overlap more, and a
+            # Gaussian with a pure epsilon has little mass where the loss is large
+            gaussian = isinstance(mechanism, RiemannianGaussian) and isinstance(budget, PureDP)
+            assert result.mu_lower > 0.0 or mechanism.manifold.dim > 2 or gaussian
 
 
 @pytest.mark.parametrize("mechanism", list(laws()))

@@ -66,9 +66,9 @@ def audit_density_ratio(
 ) -> DensityAudit:
     """Look for an output whose densities under two footpoints differ by more than claimed.
 
-    The points are draws from both laws, the geodesic through both footpoints and beyond, and those
-    of the caller. The densities are taken at their word: whether draws follow them is what
-    :func:`riemdp.auditing.audit_sampler` asks.
+    The points are draws from both laws, the geodesic through both footpoints and beyond, as far as
+    the antipodes on spheres, and those of the caller. The densities are taken at their word:
+    whether draws follow them is what :func:`riemdp.auditing.audit_sampler` asks.
 
     Parameters
     ----------
@@ -119,5 +119,8 @@ def _geodesic(manifold: Any, first: FloatArray, second: FloatArray) -> FloatArra
     """Points of the geodesic through two others, as far as coordinates reach."""
     tangent = manifold.tangent_coordinates(first, manifold.log(first, second))
     length = float(np.linalg.norm(tangent))
-    steps = _STEPS[np.abs(_STEPS) * length < min(manifold.injectivity_radius, 10.0)]
+    reach = manifold.injectivity_radius
+    steps = _STEPS[np.abs(_STEPS) * length < min(reach, 10.0)]
+    if length < reach < math.inf:  # the farthest points from the second and from the first
+        steps = np.append(steps, [1.0 - reach / length, reach / length])
     return np.asarray(manifold.exp(first, manifold.tangent_vector(first, steps[:, None] * tangent)))
