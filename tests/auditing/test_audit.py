@@ -232,8 +232,92 @@ def test_a_mechanism_that_changes_its_data_is_refused():
         generator.shuffle(data)
         return data[0]
 
+    rng = np.random.default_rng(0)
     with pytest.raises(InvalidParameterError, match="changed the data set"):
-        audit(shuffles, np.arange(5.0), np.arange(5.0), GDP(1.0), samples=100)
+        audit(shuffles, np.arange(5.0), np.arange(5.0), GDP(1.0), samples=100, generator=rng)
+
+
+def test_a_mechanism_that_changes_a_list_is_refused():
+    def pops(data, generator):
+        data.sort()
+        return data[0]
+
+    with pytest.raises(InvalidParameterError, match="changed the data set"):
+        audit(pops, [3.0, 1.0], [3.0, 2.0], GDP(1.0), samples=100)
+
+
+def test_a_mechanism_may_reuse_the_array_of_its_output():
+    """Kept as they are, all outputs would be the last one, and differ between the data sets."""
+    buffer = np.empty(2)
+
+    def reuses(data, generator):
+        buffer[:] = generator.normal(size=2)
+        return buffer
+
+    result = audit(reuses, [0.0], [1.0], GDP(0.5), samples=400, generator=np.random.default_rng(0))
+    assert result.verdict == "consistent"
+    assert result.mu_lower == 0.0
+
+
+@pytest.mark.parametrize("missing", [99, 50, -1])
+def test_a_sample_of_another_size_is_refused(missing):
+    class Miscounts:
+        def sample(self, footpoint, size, generator):
+            return generator.normal(footpoint, size=size - missing)
+
+    with pytest.raises(InvalidParameterError, match=f"returned {100 - missing} outputs"):
+        audit(Miscounts(), 0.0, 0.0, GDP(1.0), samples=100)
+
+
+def test_a_density_that_its_own_draws_contradict_shows_nothing_infinite():
+    class TooNarrow:
+        def sample(self, footpoint, size, generator):
+            return generator.uniform(-1.0, 1.0, size=size) + 0.0 * footpoint
+
+        def log_density(self, point, footpoint):
+            return np.where(np.abs(point - footpoint) <= 0.5, 0.0, -np.inf)
+
+    class Pole(TooNarrow):
+        def log_density(self, point, footpoint):
+            return np.where((point < 0.0) & (footpoint == 0.0), np.inf, 0.0)
+
+    for mechanism in (TooNarrow(), Pole()):
+        result = audit(
+            mechanism, 0.0, 0.3, PureDP(0.5), samples=400, generator=np.random.default_rng(0)
+        )
+        assert result.verdict == "consistent"
+        assert result.pure_epsilon_lower < 0.5
+
+
+def test_outputs_that_a_score_cannot_take():
+    def outputs(value):
+        return lambda data, generator: value
+
+    for score in (None, NearestNeighbourScore()):
+        for bad in (np.nan, np.inf):
+            with pytest.raises(InvalidParameterError, match="NaN or infinite"):
+                audit(outputs([bad, 0.0]), [0], [1], GDP(1.0), samples=100, score=score)
+    with pytest.raises(InvalidParameterError, match="labels"):
+        audit(outputs({}), [0], [1], GDP(1.0), samples=100, score=FrequencyScore())
+    with pytest.raises(InvalidParameterError, match="2 entries on one data set and 1 on the other"):
+        audit(
+            lambda data, generator: np.zeros(1 if data[0] else 2), [0], [1], GDP(1.0), samples=100
+        )
+    with pytest.raises(InvalidParameterError, match="not its class"):
+        audit(outputs(0.0), [0], [1], GDP(1.0), samples=100, score=FrequencyScore)
+
+
+def test_nan_is_one_label():
+    result = audit(
+        lambda data, generator: float(np.nan) if data[0] else float(generator.integers(9)),
+        [1],
+        [0],
+        PureDP(1.0),
+        samples=400,
+        score=FrequencyScore(),
+        generator=np.random.default_rng(0),
+    )
+    assert result.verdict == "violated"
 
 
 def test_footpoints_and_outputs_off_the_manifold():
@@ -258,7 +342,10 @@ def test_footpoints_and_outputs_off_the_manifold():
 def test_matrices_and_the_secure_generator():
     space = SPDLogEuclidean(2)
     first, second = footpoint_pair(space, 2.0)
-    result = audit(RiemannianLaplace(space, 1.0), first, second, PureDP(2.0), samples=1000)
+    claim = PureDP(2.0)
+    result = audit(
+        RiemannianLaplace(space, 1.0), first, second, claim, samples=4000, confidence=1 - 1e-9
+    )
     assert result.verdict == "consistent"
     assert result.mu_lower > 0.5
 

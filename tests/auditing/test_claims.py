@@ -102,6 +102,23 @@ def test_claims_that_nothing_refutes():
             samples_needed(claim, 0.95)
 
 
+def test_a_curve_is_computed_once_for_many_rates_and_need_not_be_hashable():
+    class Counted(LaplaceCurve):
+        calls = 0
+
+        def delta_at(self, epsilon):
+            Counted.calls += 1
+            return super().delta_at(epsilon)
+
+    samples_needed(Counted(1.0), 0.95)
+    assert Counted.calls <= 5
+
+    class Unhashable(LaplaceCurve):
+        __hash__ = None
+
+    assert samples_needed(Unhashable(1.0), 0.95) == samples_needed(LaplaceCurve(1.0), 0.95)
+
+
 def test_kinds_of_claims():
     assert [is_one_number(claim) for claim in CLAIMS] == [True] * 3 + [False] * 5 + [
         True,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riemdp import InvalidParameterError
-from riemdp.auditing._neighbours import check_neighbours
+from riemdp.auditing._neighbours import check_neighbours, same_records
 
 
 def test_neighbours_pass():
@@ -45,3 +45,22 @@ def test_the_message_has_no_records_in_it():
     with pytest.raises(InvalidParameterError) as error:
         check_neighbours([123.25, 456.5], [789.75, 321.125])
     assert not any(text in str(error.value) for text in ("123", "456", "789", "321"))
+
+
+def test_records_of_different_shapes():
+    short, long, other = np.array([0.0, np.nan]), np.zeros(3), np.ones(3)
+    check_neighbours([short, long], [short.copy(), other])
+    with pytest.raises(InvalidParameterError, match="2 records"):
+        check_neighbours([short, long], [short + 1.0, other])
+    check_neighbours([{"a": 1}, {"b": 1}], [{"a": 1}, {"b": 2}])
+    with pytest.raises(InvalidParameterError, match="no records"):
+        check_neighbours([], [])
+
+
+def test_same_records():
+    ragged = [np.array([0.0, np.nan]), np.zeros(3)]
+    assert same_records(ragged, [record.copy() for record in ragged])
+    assert not same_records(ragged, ragged[::-1])
+    assert not same_records([1.0, 2.0], [1.0])
+    assert not same_records([1.0, 2.0], [2.0, 1.0])
+    assert same_records(np.empty((0, 2)), np.empty((0, 2)))

@@ -146,3 +146,15 @@ def test_exact_score_beats_the_others(rng):
         return (score(first[1000:])[:, None] > score(second[1000:])[None]).mean()
 
     assert 0.5 < area(linear) < area(exact) + 0.02
+
+
+def test_a_pole_makes_nothing_impossible_and_an_empty_support_does():
+    class Law:
+        def log_density(self, point, footpoint):
+            return np.select([point == footpoint, point > 5.0 + footpoint], [np.inf, -np.inf], 0.0)
+
+    scores = LogLikelihoodRatio(Law(), 0.0, 1.0)(np.array([0.0, 1.0, 2.0, 5.5, 7.0]))
+    assert np.isfinite(scores[:3]).all()
+    assert scores[0] > 1e300
+    assert scores[1] < -1e300
+    assert np.array_equal(scores[2:], [0.0, -np.inf, 0.0])

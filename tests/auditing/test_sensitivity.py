@@ -54,6 +54,25 @@ def test_a_summary_that_fails_is_not_consistent():
     assert result.verdict == "violated"
 
 
+def test_a_summary_that_fails_somewhere_is_not_consistent():
+    def fails_at_times(points):
+        return points.mean(axis=0) if np.abs(points[1]).max() < 0.5 else np.full(2, np.nan)
+
+    result = audit_sensitivity(fails_at_times, BALL, 5, 2.0, generator=np.random.default_rng(0))
+    assert result.verdict == "violated"
+    assert result.largest == np.inf
+
+
+def test_a_summary_that_changes_its_data_is_shown_copies():
+    def centres(points):
+        mean = points.mean(axis=0)
+        points -= mean
+        return mean
+
+    result = audited(centres, 0.4)
+    assert np.sum(np.any(result.dataset != result.neighbour, axis=1)) == 1
+
+
 def test_bad_input():
     with pytest.raises(InvalidParameterError, match="ball"):
         audit_sensitivity(lambda points: points[0], None, 3, 1.0)

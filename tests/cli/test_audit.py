@@ -21,6 +21,19 @@ def fails(data, generator):
 
 def bad_score(outputs):
     return outputs["x"]
+
+def leaves(data, generator):
+    raise SystemExit(0)
+
+def chatters(data, generator):
+    print("progress")
+    return release(data, generator)
+
+class Learns:
+    def fit(self, first, second):
+        return first["x"]
+
+learns = type("score", (), {"__call__": None, "fit": Learns().fit})()
 """
 FUNCTION = """
 mechanism = "script_for_audits:release"
@@ -128,6 +141,28 @@ def test_errors_of_the_audited_function_exit_with_2_and_show_no_data(fails, writ
     assert "secret" not in message
     text = FUNCTION + 'score = "script_for_audits:bad_score"\n'
     assert "script_for_audits.py:9: IndexError" in fails(2, "audit", write(text))
+
+
+def test_a_script_that_ends_itself_has_no_verdict(fails, write, tmp_path):
+    message = fails(2, "audit", write(FUNCTION.replace(":release", ":leaves")))
+    assert "SystemExit" in message
+    (tmp_path / "ends_itself.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
+    text = FUNCTION.replace("script_for_audits:release", "ends_itself:release")
+    assert "SystemExit" in fails(2, "audit", write(text))
+
+
+def test_a_learned_score_that_fails_exits_with_2(fails, write):
+    text = FUNCTION + 'score = "script_for_audits:learns"\n'
+    assert "IndexError" in fails(2, "audit", write(text))
+    text = FUNCTION + 'score = "script_for_audits:Learns"\n'
+    assert "not its class" in fails(2, "audit", write(text))
+
+
+def test_what_a_script_prints_is_not_in_the_json(riemdp, write):
+    result = riemdp("audit", write(FUNCTION.replace(":release", ":chatters")), "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["verdict"] == "consistent"
+    assert "progress" in result.stderr
 
 
 def test_a_claim_that_the_mechanism_cannot_have(fails, write):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +13,7 @@ from riemdp._checks import count, real, shown
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 from riemdp.auditing._claims import Claim, check_claim, check_samples, excess
 from riemdp.auditing._events import CertifiedEvent, certify, choose, error_probability
-from riemdp.auditing._neighbours import check_neighbours
+from riemdp.auditing._neighbours import check_neighbours, same_records
 from riemdp.auditing._scores import (
     IdentityScore,
     LearnedScore,
@@ -188,9 +190,9 @@ def audit(
     first = draw(dataset, samples, generator)
     second = draw(neighbour, samples, generator)
     if score is None:
-        score = _default_score(mechanism, dataset, neighbour, first)
+        score = _default_score(mechanism, dataset, neighbour, first, second)
     name = getattr(score, "__name__", type(score).__name__)
-    exact = isinstance(score, LogLikelihoodRatio)
+    is_ratio = isinstance(score, LogLikelihoodRatio)
     if isinstance(score, LearnedScore):
         score = score.fit(first[:half], second[:half])
     scores = [
@@ -198,6 +200,7 @@ def audit(
         for part in (first[:half], second[:half], first[half:], second[half:])
     ]
     chosen, certifying = (scores[0], scores[1]), (scores[2], scores[3])
+    exact = is_ratio and not _contradicted(*chosen) and not _contradicted(*certifying)
     alpha = error_probability(confidence)
     events = choose(*chosen, claim, alpha, exact=exact)
     return AuditResult(
@@ -220,6 +223,10 @@ def check_confidence(confidence: float) -> float:
 
 def check_score(score: object) -> None:
     """Check that a score is callable, or learns, before anything is drawn."""
+    if isinstance(score, type) and hasattr(score, "fit"):
+        raise InvalidParameterError(
+            f"score must be an object and not its class: {score.__name__}(), not {score.__name__}"
+        )
     if score is not None and not callable(score) and not isinstance(score, LearnedScore):
         raise InvalidParameterError(
             "score must be a function of the outputs or have fit(first, second), got "
@@ -234,8 +241,8 @@ def _drawer(mechanism: Any, dataset: Any, neighbour: Any) -> Callable[..., Any]:
         if manifold is not None:
             for footpoint in (dataset, neighbour):
                 _check_footpoint(manifold, footpoint)
-        return lambda footpoint, samples, generator: mechanism.sample(
-            footpoint, size=samples, generator=generator
+        return lambda footpoint, samples, generator: _counted(
+            mechanism.sample(footpoint, size=samples, generator=generator), samples
         )
     if not callable(mechanism):
         raise InvalidParameterError(
@@ -245,9 +252,9 @@ def _drawer(mechanism: Any, dataset: Any, neighbour: Any) -> Callable[..., Any]:
     check_neighbours(dataset, neighbour)
 
     def draw(data: Any, samples: int, generator: np.random.Generator) -> Any:
-        before = data.copy() if isinstance(data, np.ndarray) else data
-        outputs = [mechanism(data, generator) for _ in range(samples)]
-        if isinstance(data, np.ndarray) and before.tobytes() != data.tobytes():
+        before = copy.deepcopy(data) if isinstance(data, (np.ndarray, list)) else data
+        outputs = [_kept(mechanism(data, generator)) for _ in range(samples)]
+        if before is not data and not same_records(before, data):
             raise InvalidParameterError(
                 "mechanism changed the data set it was given, so its later outputs belong to "
                 "another one; let it work on a copy"
@@ -267,6 +274,26 @@ def _check_footpoint(manifold: Any, footpoint: Any) -> None:
         )
 
 
+def _kept(output: Any) -> Any:
+    """Return an output that later calls cannot change: some write all into the same array."""
+    return copy.copy(output) if isinstance(output, (np.ndarray, list)) else output
+
+
+def _counted(outputs: Any, samples: int) -> Any:
+    """Return the outputs of ``sample``, which are as many as asked for."""
+    number = len(outputs) if isinstance(outputs, Sized) and np.iterable(outputs) else 1
+    if number != samples:
+        raise InvalidParameterError(
+            f"mechanism.sample(footpoint, size={samples}) returned {number} outputs"
+        )
+    return outputs
+
+
+def _contradicted(first: FloatArray, second: FloatArray) -> bool:
+    """Whether a data set has outputs that its own density calls impossible."""
+    return bool(np.isneginf(first).any() or np.isposinf(second).any())
+
+
 def _stacked(outputs: list[Any]) -> Any:
     """Return outputs as one array if they have one shape, else as an array of objects."""
     try:
@@ -278,7 +305,8 @@ def _stacked(outputs: list[Any]) -> Any:
         return array
 
 
-def _default_score(mechanism: Any, dataset: Any, neighbour: Any, outputs: Any) -> Any:
+def _default_score(mechanism: Any, dataset: Any, neighbour: Any, first: Any, second: Any) -> Any:
     if hasattr(mechanism, "sample") and hasattr(mechanism, "log_density"):
         return LogLikelihoodRatio(mechanism, dataset, neighbour)
-    return IdentityScore() if flat(outputs).shape[1] == 1 else LinearScore()
+    is_number = flat(first).shape[1] == 1 and flat(second).shape[1] == 1
+    return IdentityScore() if is_number else LinearScore()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,8 @@ BOUNDS = 4
 _ROUNDING = 1e-11
 #: Epsilons at which a claimed curve is held against the error rates.
 _GRID = 400
+#: The grid ends here at the latest, as ``e^epsilon`` has to be squared.
+_MOST_EPSILON = 300.0
 #: More samples are never asked for.
 _MOST = 2**60
 
@@ -78,8 +81,7 @@ def excess(claim: Claim, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
             return epsilon_bound(fpr, fnr) - epsilon
         case ApproxDP(epsilon, delta):
             return epsilon_bound(fpr, fnr, delta) - epsilon
-    grid = _epsilons(claim, float(np.max(epsilon_bound(fpr, fnr), initial=0.0)))
-    allowed = np.asarray(claim.delta_at(grid)) * (1.0 + _ROUNDING) + _ROUNDING
+    grid, allowed = _allowed(claim, float(np.max(epsilon_bound(fpr, fnr), initial=0.0)))
     # the direction with the smaller rate under the factor e^epsilon shows more at every epsilon
     low, high = np.minimum(fpr, fnr)[..., None], np.maximum(fpr, fnr)[..., None]
     over = delta_bound(low, high, grid) - allowed
@@ -138,8 +140,25 @@ def check_samples(samples: int, claim: Claim, confidence: float) -> None:
         )
 
 
-def _epsilons(claim: Claim, largest: float) -> FloatArray:
-    """Grid from 0 to the largest epsilon that can matter, with the claim's own pure epsilon."""
-    grid = np.linspace(0.0, min(largest, 300.0), _GRID)
+def _allowed(claim: Claim, largest: float) -> tuple[FloatArray, FloatArray]:
+    """Epsilons up to the largest one that can matter, and the ``delta`` allowed at each."""
+    # few different ends, so that a curve made of integrals is not computed again and again
+    end = 2.0 ** math.ceil(math.log2(largest)) if 1.0 < largest < _MOST_EPSILON else largest
+    end = min(max(end, 1.0), _MOST_EPSILON)
+    try:
+        return _allowed_up_to(claim, end)
+    except TypeError:  # a curve of the caller's that cannot be hashed
+        return _allowed_up_to.__wrapped__(claim, end)
+
+
+@functools.lru_cache(maxsize=32)
+def _allowed_up_to(claim: Claim, end: float) -> tuple[FloatArray, FloatArray]:
+    grid = _epsilons(claim, end)
+    return grid, np.asarray(claim.delta_at(grid)) * (1.0 + _ROUNDING) + _ROUNDING
+
+
+def _epsilons(claim: Claim, end: float) -> FloatArray:
+    """Grid from 0 to an end, with the claim's own pure epsilon."""
+    grid = np.linspace(0.0, end, _GRID)
     pure = claim.pure_epsilon() if isinstance(claim, PrivacyCurve) else claim.epsilon_at(0.0)
-    return np.append(grid, pure) if math.isfinite(pure) and pure <= 300.0 else grid
+    return np.append(grid, pure) if math.isfinite(pure) and pure <= _MOST_EPSILON else grid

@@ -11,7 +11,7 @@ import numpy as np
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
 from riemdp.auditing._claims import Claim, check_claim
-from riemdp.auditing._scores import LogLikelihoodRatio
+from riemdp.auditing._scores import LogLikelihoodRatio, log_ratio
 from riemdp.noise import resolve_generator
 from riemdp.privacy import PrivacyCurve
 
@@ -110,7 +110,8 @@ def audit_density_ratio(
     if points is not None:
         parts.append(manifold.validate(points))
     everything = np.concatenate(parts)
-    ratio = np.abs(LogLikelihoodRatio(mechanism, first, second)(everything))
+    densities = LogLikelihoodRatio(mechanism, first, second).log_densities(everything)
+    ratio = np.abs(log_ratio(*densities))
     worst = int(np.argmax(ratio))
     return DensityAudit(epsilon, float(ratio[worst]), everything[worst], len(everything))
 

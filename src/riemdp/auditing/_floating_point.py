@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.auditing._scores import flat
+from riemdp.auditing._scores import flat, pair
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,7 @@ class LowBitScore:
 
     def fit(self, first: Any, second: Any) -> Score:
         """Count the places on the choosing half, entry by entry, half a count added to each."""
-        places = lowest_bit(flat(first)), lowest_bit(flat(second))
+        places = tuple(lowest_bit(part) for part in pair(first, second))
         low = min(int(part.min()) for part in places)
         width = max(int(part.max()) for part in places) - low + 1
         tables = [

@@ -29,16 +29,42 @@ def check_neighbours(dataset: object, neighbour: object) -> None:
             f"{first.shape} and {second.shape}; neighbours differ by replacing one record, not by "
             "adding or removing it"
         )
-    differs = np.asarray(first != second)
-    if first.dtype.kind == "f" and second.dtype.kind == "f":
-        differs &= ~(np.isnan(first) & np.isnan(second))
-    rows = differs.reshape(len(differs), -1).any(axis=1) if differs.ndim else differs
-    changed = int(np.count_nonzero(rows))
+    if first.size == 0:
+        raise InvalidParameterError("dataset and neighbour have no records")
+    changed = _changed(first, second)
     if changed > 1:
         raise InvalidParameterError(
             f"dataset and neighbour differ in {changed} records and are not neighbours: one record "
             "may be replaced; a single record that is an array needs a leading axis, x[None]"
         )
+
+
+def same_records(first: object, second: object) -> bool:
+    """Whether two arrays or sequences hold the same records."""
+    one, other = _array(first), _array(second)
+    return one.shape == other.shape and _changed(one, other) == 0
+
+
+def _changed(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> int:
+    """Count the records in which two arrays of one shape differ."""
+    if "O" in (first.dtype.kind, second.dtype.kind) and first.ndim:
+        return sum(not _equal(a, b) for a, b in zip(first, second, strict=True))
+    differs = np.asarray(first != second)
+    if first.dtype.kind == "f" and second.dtype.kind == "f":
+        differs &= ~(np.isnan(first) & np.isnan(second))
+    rows = (
+        differs.reshape(len(differs), -1).any(axis=1) if differs.size and differs.ndim else differs
+    )
+    return int(np.count_nonzero(rows))
+
+
+def _equal(first: Any, second: Any) -> bool:
+    """Whether two records are equal, arrays of different shapes among them."""
+    if first is second:
+        return True
+    one, other = np.asarray(first), np.asarray(second)
+    numbers = one.dtype.kind in "fc" and other.dtype.kind in "fc"
+    return bool(np.array_equal(one, other, equal_nan=numbers))
 
 
 def _is_plain(dataset: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -205,6 +206,8 @@ def search_pair(
     ------
     UnsupportedBallError
         If the ball is none of riemdp's.
+    InvalidParameterError
+        If ``n`` is no positive integer, or the objective is NaN somewhere.
     """
     if not hasattr(ball, "manifold"):
         raise UnsupportedBallError("the search needs a riemdp.Ball that holds the records")
@@ -243,7 +246,13 @@ class _Candidate:
         first: FloatArray,
         second: FloatArray,
     ) -> _Candidate:
-        return cls(first, second, float(objective(first, second)))
+        # copies, as what the objective calls may change its data and the pair has to stay one
+        value = float(objective(first.copy(), second.copy()))
+        if math.isnan(value):
+            raise InvalidParameterError(
+                "the objective of the search is NaN on data sets inside the ball"
+            )
+        return cls(first, second, value)
 
 
 def _starts(ball: Ball, n: int) -> Iterator[Pair]:

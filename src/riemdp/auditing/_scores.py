@@ -7,14 +7,15 @@ data set and those under its neighbour, and returns a plain one.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from riemdp._checks import count
+from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -64,12 +65,17 @@ class LogLikelihoodRatio:
 
     def __call__(self, outputs: Any) -> FloatArray:
         """Score of outputs ``(N, *point_shape)``, shape ``(N,)``."""
+        first, second = self.log_densities(outputs)
+        impossible = np.isneginf(first) | np.isneginf(second)
+        ratio = log_ratio(first, second)
+        # a pole of a density makes nothing impossible
+        most = np.finfo(np.float64).max
+        return np.where(impossible, ratio, np.clip(ratio, -most, most))
+
+    def log_densities(self, outputs: Any) -> tuple[FloatArray, FloatArray]:
+        """Log densities of outputs ``(N, *point_shape)`` at both footpoints."""
         first = np.asarray(self.mechanism.log_density(outputs, self.dataset))
-        second = np.asarray(self.mechanism.log_density(outputs, self.neighbour))
-        with np.errstate(invalid="ignore"):
-            ratio = first - second
-        # an output that both densities call impossible, by rounding at the edge of the support
-        return np.where(np.isneginf(first) & np.isneginf(second), 0.0, ratio)
+        return first, np.asarray(self.mechanism.log_density(outputs, self.neighbour))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +113,7 @@ class LinearScore:
 
     def fit(self, first: Any, second: Any) -> Score:
         """Direction that separates the two means best, from the pooled covariance."""
-        x, y = flat(first), flat(second)
+        x, y = pair(first, second, finite=True)
         offset = x.mean(axis=0) - y.mean(axis=0)
         pooled = np.atleast_2d(np.cov(np.concatenate([x - x.mean(axis=0), y - y.mean(axis=0)]).T))
         scale = float(np.trace(pooled)) / len(pooled)
@@ -140,13 +146,14 @@ class NearestNeighbourScore:
         """Keep the outputs of the choosing half in two search trees."""
         from scipy.spatial import cKDTree
 
-        x, y = self._entries(first), self._entries(second)
+        x, y = pair(self._valid(first), self._valid(second), finite=True)
         wanted = round(len(x) ** 0.5) if self.neighbours is None else self.neighbours
         wanted = min(count(wanted, "neighbours"), len(x), len(y))
         trees = cKDTree(x), cKDTree(y)
 
         def score(outputs: Any) -> FloatArray:
-            points = self._entries(outputs)
+            points = flat(self._valid(outputs))
+            check_finite(points)
             near, far = (tree.query(points, k=[wanted])[0][:, 0] for tree in trees)
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.log(far) - np.log(near)
@@ -154,8 +161,8 @@ class NearestNeighbourScore:
 
         return score
 
-    def _entries(self, outputs: Any) -> FloatArray:
-        return flat(outputs if self.manifold is None else self.manifold.validate(outputs))
+    def _valid(self, outputs: Any) -> Any:
+        return outputs if self.manifold is None else self.manifold.validate(outputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +191,7 @@ class ClassifierScore:
             model = HistGradientBoostingClassifier(random_state=0)
         else:
             model = clone(self.classifier)
-        x, y = flat(first), flat(second)
+        x, y = pair(first, second)
         model.fit(np.concatenate([x, y]), np.repeat([1, 0], [len(x), len(y)]))
         if hasattr(model, "predict_proba"):
             return lambda outputs: np.asarray(model.predict_proba(flat(outputs))[:, 1])
@@ -219,6 +226,16 @@ class IdentityScore:
         return flat(outputs)[:, 0]
 
 
+def log_ratio(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Difference of log densities, possibly infinite.
+
+    0 where both call an output impossible, by rounding at the edge of the support.
+    """
+    with np.errstate(invalid="ignore"):
+        ratio = first - second
+    return np.where(np.isneginf(first) & np.isneginf(second), 0.0, ratio)
+
+
 def flat(outputs: Any) -> FloatArray:
     """Numeric outputs as rows, ``(N, entries)``.
 
@@ -236,10 +253,47 @@ def flat(outputs: Any) -> FloatArray:
     return array.reshape(len(array), -1).astype(np.float64, copy=False)
 
 
+def pair(first: Any, second: Any, *, finite: bool = False) -> tuple[FloatArray, FloatArray]:
+    """Numeric outputs of both data sets as rows of one length.
+
+    Raises
+    ------
+    InvalidParameterError
+        If they are not, or not finite where they have to be.
+    """
+    x, y = flat(first), flat(second)
+    if x.shape[1] != y.shape[1]:
+        raise InvalidParameterError(
+            f"outputs have {x.shape[1]} entries on one data set and {y.shape[1]} on the other; "
+            "give a score, a function of the outputs, for outputs of several shapes"
+        )
+    if finite:
+        check_finite(x)
+        check_finite(y)
+    return x, y
+
+
+def check_finite(outputs: FloatArray) -> None:
+    """Check that outputs have no NaN and no infinite entry, which some scores cannot take."""
+    if not np.isfinite(outputs).all():
+        raise InvalidParameterError(
+            "outputs have NaN or infinite entries; give FrequencyScore(), or a function of the "
+            "outputs that scores those by a number of their own"
+        )
+
+
 def _key(output: Any) -> Any:
     if isinstance(output, np.ndarray):
         return output.tobytes()
-    return output.item() if isinstance(output, np.generic) else output
+    key = output.item() if isinstance(output, np.generic) else output
+    if isinstance(key, float) and math.isnan(key):
+        return math.nan  # one object, so that all NaN are one label
+    if not isinstance(key, Hashable):
+        raise InvalidParameterError(
+            f"outputs must be labels, numbers or arrays for FrequencyScore, got {shown(key)}; give "
+            "a function of the outputs"
+        )
+    return key
 
 
 def evaluate(score: Score, outputs: Any, number: int) -> FloatArray:

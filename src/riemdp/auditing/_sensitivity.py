@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,8 +33,8 @@ class SensitivityAudit:
     claimed : float
         The sensitivity that was held against it.
     largest : float
-        Largest distance found between the summaries of neighbours. No confidence level: the pair
-        is the proof.
+        Largest distance found between the summaries of neighbours, ``inf`` for one that is NaN. No
+        confidence level: the pair is the proof.
     dataset, neighbour : ndarray, shape (n, *point_shape)
         The pair, made up by the search.
     evaluations : int
@@ -107,7 +108,8 @@ def audit_sensitivity(
     apart = ball.manifold.dist if distance is None else distance
 
     def moved(dataset: FloatArray, neighbour: FloatArray) -> float:
-        return float(apart(summary(dataset), summary(neighbour)))
+        distance = float(apart(summary(dataset), summary(neighbour)))
+        return math.inf if math.isnan(distance) else distance  # no summary is a violation
 
     worst = search_pair(moved, ball, n, restarts=restarts, steps=steps, generator=generator)
     allowance = 2.0 * tolerance + _RELATIVE * claimed + _ABSOLUTE * ball.radius

@@ -6,11 +6,12 @@ import functools
 import importlib.util
 import json
 import math
+import sys
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import numpy as np
 import typer
@@ -56,14 +57,16 @@ def audit(
     check_output(figure, (".png", ".pdf", ".svg"), (spec,))
     if figure is not None and importlib.util.find_spec("matplotlib") is None:
         raise InvalidParameterError("--figure needs matplotlib: pip install 'riemdp[plot]'")
-    wanted = read_spec(spec)
+    with _stdout_on_stderr():
+        wanted = read_spec(spec)
     wanted = replace(
         wanted,
         samples=next(s for s in (samples, wanted.samples, SAMPLES) if s is not None),
         confidence=wanted.confidence if confidence is None else confidence,
         seed=wanted.seed if seed is None else seed,
     )
-    result = _run(wanted)
+    with _stdout_on_stderr():
+        result = _guarded(_run, ours=True)(wanted)
     if figure is not None:
         draw(result, wanted, figure)
     if as_json:
@@ -176,17 +179,27 @@ def _run(spec: AuditSpec) -> AuditResult:
         return run_audit(mechanism, spec.dataset, spec.neighbour, spec.claim, **options)
 
 
-def _guarded(function: Any) -> Any:
-    """Turn the errors of a user's function into ours: uncaught they would exit with 1."""
+def _guarded(function: Any, *, ours: bool = False) -> Any:
+    """Turn the errors of a user's function into ours: uncaught they would exit with 1.
+
+    ``sys.exit`` in a script is one of them: its exit code would pass for a verdict.
+    """
 
     @functools.wraps(function, updated=())
     def call(*arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            if ours and isinstance(error, (RiemdpError, OSError)):
+                raise
             raise InvalidParameterError(_blame(error)) from None
 
     return call
+
+
+def _stdout_on_stderr() -> redirect_stdout[TextIO]:
+    """Send what an audited script prints to stderr: it is not part of the result."""
+    return redirect_stdout(sys.stderr)
 
 
 @contextmanager
@@ -201,7 +214,7 @@ def _counting(total: int, task: str) -> Iterator[Callable[[], object]]:
         yield lambda: progress.advance(bar)
 
 
-def _blame(error: Exception) -> str:
+def _blame(error: BaseException) -> str:
     """Say where the audited function failed; its message may hold data and is left out."""
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1]

@@ -134,7 +134,7 @@ def load_function(name: str, path: Path) -> Any:
     sys.path.insert(0, folder)
     try:
         loaded = importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may end itself where it is imported
         raise InvalidParameterError(
             f"{module} cannot be imported from {folder}: {type(error).__name__}: {error}"
         ) from None
