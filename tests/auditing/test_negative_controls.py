@@ -13,6 +13,7 @@ import pytest
 from riemdp import (
     GDP,
     Ball,
+    ConformalLaplace,
     Euclidean,
     PureDP,
     RiemannianLaplace,
@@ -168,15 +169,47 @@ def low_bits(samples, generator):
 
 def swapped(samples, generator):
     law = MatrixGaussian(1.0)
-    result = audit_sampler(
-        replace(law, swapped=True), np.eye(2), samples=samples, law=law, generator=generator
-    )
-    return replace(result, direction=1.0, axes=1.0, independence=1.0)  # the distance alone
+    broken = replace(law, swapped=True)
+    return audit_sampler(broken, np.eye(2), samples=samples, law=law, generator=generator)
 
 
 def short_chain_sampler(samples, generator):
     law = RiemannianLaplace(SPHERE, 0.2)._distance_law
     return audit_sampler(ShortChain(), FIRST, samples=samples, law=law, generator=generator)
+
+
+def published_log_density(records, grid):
+    """Log mass of the published Conformal-DP on the grid, at nominal epsilon 0.1."""
+    line = Euclidean(1)
+    law = ConformalLaplace.published(
+        records, Ball(line, [0.0], 1.0), 0.1, bandwidth=0.1, neighbours=10, kernel_width=0.5
+    )
+    scaling = law.log_scaling_at(grid[:, None])
+    along = np.cumsum(np.exp(scaling)) * (grid[1] - grid[0])
+    log_mass = scaling - law.rate * np.abs(along - np.interp(records.mean(), grid, along))
+    return log_mass - np.log(np.sum(np.exp(log_mass)))
+
+
+def published_conformal(samples, generator):
+    grid = np.linspace(-1.0, 1.0, 20_001)
+    records = np.random.default_rng(0).normal(0.0, 0.1, (20, 1))
+    neighbour = records.copy()
+    neighbour[0] = 0.9
+    laws = [published_log_density(points, grid) for points in (records, neighbour)]
+    cumulative = [np.cumsum(np.exp(law)) for law in laws]
+
+    def mechanism(data, source):
+        return float(np.interp(source.random(), cumulative[int(data[0, 0] == 0.9)], grid))
+
+    return audit(
+        mechanism,
+        records,
+        neighbour,
+        PureDP(0.1),
+        samples=samples,
+        score=lambda outputs: np.interp(outputs, grid, laws[0] - laws[1]),
+        generator=generator,
+    )
 
 
 LAPLACE = RiemannianLaplace(SPHERE, 0.5 * SENSITIVITY)
@@ -207,6 +240,7 @@ CONTROLS = {
     "Markov chain of 10 steps on S^2, law of its distance": (short_chain_sampler, 1600),
     "swapped proposals on 2 by 2 matrices, law of their distance": (swapped, 1600),
     "low bits of a float plus Laplace noise, pure 0.1": (low_bits, 1600),
+    "published Conformal-DP on a line, 20 records, pure 0.1": (published_conformal, 100),
 }
 
 
