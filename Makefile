@@ -4,19 +4,22 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH_VENV := .venv-bench
+# geomstats and diffprivlib need an older NumPy and scikit-learn than the other peers.
+NUMPY1_VENV := .venv-bench-numpy1
 BIN := $(VENV)/bin
 WORKERS ?= 2
 # One thread per process: tests run side by side, and benchmarks compare single threads.
 SINGLE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .NOTPARALLEL:
-.PHONY: help demo test test-slow bench docs lint clean distclean
+.PHONY: help demo test test-slow bench reproduce docs lint clean distclean
 
 help:
 	@echo "make demo       private means of the bundled digit images: demo_output/"
 	@echo "make test       the tests, with coverage"
 	@echo "make test-slow  the statistical tests with a million draws"
-	@echo "make bench      speed against peers, in an environment of its own"
+	@echo "make bench      speed and accuracy against peers, in environments of their own"
+	@echo "make reproduce  the papers' figures and tables: reproduction/ and a page of the docs"
 	@echo "make docs       the documentation: docs/_build/html/index.html"
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make clean      removes what the targets wrote; distclean also the environments"
@@ -30,8 +33,18 @@ test: $(VENV)/.installed-test
 test-slow: $(VENV)/.installed-test
 	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n $(WORKERS) -m slow
 
-bench: $(BENCH_VENV)/.installed-bench
-	$(SINGLE_THREAD) $(BENCH_VENV)/bin/python -m pytest benchmarks
+bench: $(BENCH_VENV)/.installed-bench $(NUMPY1_VENV)/.installed-bench-numpy1
+	mkdir -p bench_output
+	$(SINGLE_THREAD) $(BENCH_VENV)/bin/python -m pytest benchmarks --rows bench_output/numpy2.json
+	$(SINGLE_THREAD) $(NUMPY1_VENV)/bin/python -m pytest benchmarks/test_geomstats.py \
+		benchmarks/test_edge_cases.py benchmarks/test_calibration.py \
+		--rows bench_output/numpy1.json
+	$(BENCH_VENV)/bin/python tools/write_docs_pages.py benchmarks \
+		bench_output/numpy2.json bench_output/numpy1.json
+
+reproduce: $(VENV)/.installed-demo
+	$(SINGLE_THREAD) $(BIN)/riemdp reproduce all --quick --output reproduction
+	$(BIN)/python tools/write_docs_pages.py reproduction reproduction
 
 docs: $(VENV)/.installed-docs
 	$(SINGLE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
@@ -44,17 +57,17 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf demo_output docs/_build docs/gallery docs/api/generated docs/sg_execution_times.rst
+	rm -rf demo_output bench_output reproduction docs/_build docs/gallery docs/api/generated docs/sg_execution_times.rst
 	rm -rf build dist htmlcov .benchmarks benchmark.json .hypothesis
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f .coverage .coverage.*
 	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV) $(BENCH_VENV)
+	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV)
 
 # An environment per use, an installation per extra, repeated when the dependencies change.
-$(VENV)/bin/python $(BENCH_VENV)/bin/python:
+$(VENV)/bin/python $(BENCH_VENV)/bin/python $(NUMPY1_VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "riemdp needs Python 3.11 or newer; '$(PYTHON)' is older or missing." >&2; \
 		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -66,4 +79,8 @@ $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
 
 $(BENCH_VENV)/.installed-%: pyproject.toml | $(BENCH_VENV)/bin/python
 	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(NUMPY1_VENV)/.installed-%: pyproject.toml | $(NUMPY1_VENV)/bin/python
+	$(NUMPY1_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import platform
 import statistics
 import time
 from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -20,6 +24,7 @@ import riemdp
 class Report:
     """The rows of the table, and how they are measured."""
 
+    HEAD: ClassVar = ("row", "ours", "peer", "ratio", "target", "met")
     rows: list[tuple[str, ...]] = field(default_factory=list)
 
     @staticmethod
@@ -53,8 +58,7 @@ class Report:
 
     def table(self):
         """Return the rows in Markdown."""
-        head = ("row", "ours", "peer", "ratio", "target", "met")
-        lines = [head, ("---",) * len(head), *self.rows]
+        lines = [self.HEAD, ("---",) * len(self.HEAD), *self.rows]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -78,9 +82,16 @@ def _one_core():
     os.sched_setaffinity(0, before)
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_addoption(parser):
+    parser.addoption("--rows", type=Path, help="write the rows and the machine to this JSON file")
+
+
+def pytest_terminal_summary(terminalreporter, config):
     if not _REPORT.rows:
         return
+    if (path := config.getoption("--rows")) is not None:
+        document = {"machine": _machine(), "head": Report.HEAD, "rows": _REPORT.rows}
+        path.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
     terminalreporter.section("ratios")
     terminalreporter.write_line(_machine())
     terminalreporter.write_line("")
@@ -92,8 +103,12 @@ def _machine():
     with contextlib.suppress(OSError, StopIteration), open("/proc/cpuinfo") as lines:
         name = next(line.split(":")[1].strip() for line in lines if "model name" in line)
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    peers = ""
+    for peer in ("pyriemann", "geomstats", "autodp", "dp-accounting", "diffprivlib"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            peers += f", {peer} {metadata.version(peer)}"
     return (
         f"riemdp {riemdp.__version__}, {name}, {os.cpu_count()} cores{load}, Python "
-        f"{platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}; "
+        f"{platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}{peers}; "
         "CPU time of one thread, medians of alternating calls, unless a row says otherwise"
     )

@@ -46,7 +46,7 @@ def label(configuration):
     return f"{kind}, {manifold}, sigma={sigma:g}, sensitivity={sensitivity:g}"
 
 
-def milliseconds(function, rounds=3):
+def milliseconds(function, rounds=5):
     function()
     times = []
     for _ in range(rounds):

@@ -20,6 +20,7 @@ from riemdp.cli._calibrate import calibrate
 from riemdp.cli._demo import demo
 from riemdp.cli._mean import mean
 from riemdp.cli._plan import plan
+from riemdp.cli._reproduce import reproduce
 from riemdp.cli._verify import verify
 
 #: Errors about what a budget allows: exit code 3. All others on purpose: 2.
@@ -83,6 +84,7 @@ app.command()(calibrate)
 app.command()(verify)
 app.command()(audit)
 app.command()(demo)
+app.command()(reproduce)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Published algorithms as they are in the papers, to compare with. Nothing private uses them."""
+"""Algorithms and experiments of the papers, to compare with. Nothing private uses them."""
 
 from riemdp.reproduce._jiang import jiang_algorithm_1, jiang_algorithm_2
 

@@ -1,0 +1,84 @@
+"""Images at hand for the experiments on covariance descriptors."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.reproduce._experiment import Settings
+
+#: Data set, file, and the names of its images and labels there.
+_FILES = (
+    ("PneumoniaMNIST", "pneumoniamnist.npz", "x", "y"),
+    ("MNIST", "mnist_part.npz", "x_train", "y_train"),
+    ("Fashion-MNIST", "fashion_mnist_part.npz", "x_train", "y_train"),
+)
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Grey images with labels.
+
+    Parameters
+    ----------
+    name : str
+    images : ndarray, shape (n, H, W)
+        ``uint8``, or floats in [0, 1].
+    labels : ndarray, shape (n,)
+    """
+
+    name: str
+    images: NDArray[Any]
+    labels: NDArray[Any]
+
+    @property
+    def classes(self) -> list[int]:
+        """Labels in increasing order."""
+        return [int(label) for label in np.unique(self.labels)]
+
+    def of_class(self, label: int, limit: int | None = None) -> NDArray[Any]:
+        """Return the first ``limit`` images of a class."""
+        return np.asarray(self.images[self.labels == label][:limit])
+
+
+def image_sets(settings: Settings) -> list[ImageSet]:
+    """Every data set in the folder ``settings.data``, else scikit-learn's digits.
+
+    Without ``settings.data`` the environment variable ``RIEMDP_DATA`` names the folder.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is neither such a file nor scikit-learn.
+    """
+    folder = settings.data or os.environ.get("RIEMDP_DATA")
+    found = []
+    for name, file, images, labels in _FILES if folder else ():
+        path = Path(folder or "") / file
+        if path.exists():
+            with np.load(path) as data:
+                found.append(ImageSet(name, data[images], data[labels].ravel()))
+    return found or [_digits()]
+
+
+def _digits() -> ImageSet:
+    if importlib.util.find_spec("sklearn") is None:
+        raise InvalidParameterError(
+            "the experiments on images need --data (or RIEMDP_DATA), a folder with one of "
+            f"{', '.join(file for _, file, _, _ in _FILES)}, or scikit-learn: "
+            "pip install 'riemdp[sklearn]'"
+        )
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    return ImageSet("scikit-learn digits", data.images / 16.0, data.target)

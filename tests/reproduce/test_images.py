@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+from riemdp._errors import InvalidParameterError
+from riemdp.reproduce._experiment import Settings
+from riemdp.reproduce._images import image_sets
+
+
+def test_files_in_the_folder_are_found(tmp_path, monkeypatch):
+    monkeypatch.delenv("RIEMDP_DATA", raising=False)
+    images = np.arange(4 * 16, dtype=np.uint8).reshape(4, 4, 4)
+    labels = np.array([1, 0, 1, 1])
+    np.savez(tmp_path / "mnist_part.npz", x_train=images, y_train=labels)
+    np.savez(tmp_path / "pneumoniamnist.npz", x=images, y=labels[:, None])
+    found = image_sets(Settings(quick=True, data=tmp_path))
+    assert [data.name for data in found] == ["PneumoniaMNIST", "MNIST"]
+    for data in found:
+        assert data.classes == [0, 1]
+        np.testing.assert_array_equal(data.of_class(1, 2), images[[0, 2]])
+    monkeypatch.setenv("RIEMDP_DATA", str(tmp_path))
+    assert len(image_sets(Settings(quick=True))) == 2
+
+
+def test_without_a_folder_digits_are_used(tmp_path, monkeypatch):
+    monkeypatch.delenv("RIEMDP_DATA", raising=False)
+    (digits,) = image_sets(Settings(quick=True))
+    (same,) = image_sets(Settings(quick=True, data=tmp_path))
+    assert digits.name == same.name == "scikit-learn digits"
+    assert digits.classes == list(range(10))
+    assert digits.images.shape[1:] == (8, 8)
+    assert digits.images.min() == 0.0
+    assert digits.images.max() == 1.0
+
+
+def test_without_any_images_the_error_says_what_to_do(monkeypatch):
+    monkeypatch.delenv("RIEMDP_DATA", raising=False)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(InvalidParameterError, match=r"--data.*mnist_part.npz.*riemdp\[sklearn\]"):
+        image_sets(Settings(quick=True))
