@@ -13,7 +13,7 @@ from riemdp.privacy import (
     certified_delta,
     gaussian_delta,
 )
-from riemdp.privacy._isotropic_curve import IsotropicCurve, delta_floor, gaussian_floor
+from riemdp.privacy._isotropic_curve import IsotropicCurve
 
 MU = {
     (2, 1.0): (3.955713008, 0.822482729),
@@ -254,20 +254,6 @@ def test_mu_never_under_reports():
     assert broken == 25  # negative control: a slightly smaller mu is seen to be wrong
 
 
-@pytest.mark.parametrize("dim", [2, 3, 9])
-def test_floor_of_hyperbolic_space(dim):
-    floor = gaussian_floor(dim, -4.0, 0.5)
-    assert floor == pytest.approx({2: 0.786, 3: 1.232, 9: 2.689}[dim], abs=6e-4)
-    far = IsotropicCurve("gaussian", dim, -4.0, 150.0, 0.5)
-    assert far.mu() == pytest.approx(floor, rel=1e-8)
-    epsilon = np.linspace(0.0, 0.9 * (dim - 1), 7)
-    limit = delta_floor(dim, -4.0, 0.5, epsilon)
-    np.testing.assert_allclose(far.delta_at(epsilon), limit, rtol=1e-3)
-    assert np.all(np.abs(far.delta_at(epsilon) / delta_floor(dim, -4.0, 0.49, epsilon) - 1) > 5e-3)
-    assert delta_floor(dim, -4.0, 0.5, dim - 1.0) == 0.0
-    assert far.delta_at(1.05 * (dim - 1)) < 1e-9
-
-
 def test_concentrated_privacy_where_the_loss_is_unbounded():
     curve = IsotropicCurve("gaussian", 3, -1.0, 1.0, 1.0)
     assert curve.zcdp_rho() == pytest.approx(0.5 * curve.mu() ** 2)
@@ -357,8 +343,6 @@ def test_bad_parameters():
         IsotropicCurve("laplace", 3, -1.0, 0.5, 1.0)
     with pytest.raises(errors.InvalidParameterError):
         IsotropicCurve("gaussian", 2, 1.0, 1.0, 1.0).delta_at(-1.0)
-    with pytest.raises(errors.InvalidParameterError):
-        gaussian_floor(2, 1.0, 1.0)
 
 
 def test_integrals_that_do_not_settle_raise(monkeypatch):

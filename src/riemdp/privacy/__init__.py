@@ -17,7 +17,8 @@ from riemdp.privacy._definitions import GDP, ZCDP, ApproxDP, Budget, PureDP
 from riemdp.privacy._divergences import KLDP, MeanCDP
 from riemdp.privacy._fisher_rao import normal_fisher_rao_distance
 from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
-from riemdp.privacy._isotropic_curve import IsotropicCurve, delta_floor, gaussian_floor
+from riemdp.privacy._hyperbolic_floor import delta_floor, gaussian_floor
+from riemdp.privacy._isotropic_curve import IsotropicCurve
 from riemdp.privacy._laplace import LaplaceCurve
 from riemdp.privacy._pld import accounting_available, compose_budgets, compose_curves
 from riemdp.privacy._rao import RaoDP

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import scipy
 
 from riemdp._checks import count, is_one_of, positive, real, shown
 from riemdp._errors import ConvergenceError, InvalidParameterError, NotAttainableError
@@ -353,63 +352,3 @@ class IsotropicCurve(PrivacyCurve):
         tail = functools.partial(hyperbolic_tail, self._integrals)
         grid, deepest, cap = self._reach(6.0) * depths / 8.0, self._reach(150.0), self._score_bound
         return bracket(self._points, grid, end=math.inf, cap=cap, tail=tail, deepest=deepest)
-
-
-def _half_angle(dim: int, curvature: float, sensitivity: float) -> tuple[float, float]:
-    if not (count(dim, "dim") > 1 and real(curvature, "curvature") < 0.0):
-        raise InvalidParameterError(
-            "only negative curvature in dimension 2 or more has a floor, got curvature "
-            f"{curvature} in dimension {dim}"
-        )
-    distance = math.sqrt(-curvature) * positive(sensitivity, "sensitivity")
-    return 0.5 * (dim - 1), distance
-
-
-def gaussian_floor(dim: int, curvature: float, sensitivity: float) -> float:
-    """``mu`` at ``epsilon = 0`` that the Gaussian on hyperbolic space tends to as sigma grows.
-
-    ``2 Phi^{-1}(I_{1/(1+exp(-k sensitivity))}(h, h))`` with ``h = (dim - 1)/2``. No ``sigma``
-    makes the curve much better than this.
-
-    Parameters
-    ----------
-    dim : int
-        At least 2.
-    curvature : float
-        Negative.
-    sensitivity : float
-
-    Returns
-    -------
-    float
-    """
-    h, distance = _half_angle(dim, curvature, sensitivity)
-    share = float(scipy.special.betainc(h, h, scipy.special.expit(-distance)))
-    return -2.0 * float(scipy.special.ndtri(share))
-
-
-def delta_floor(dim: int, curvature: float, sensitivity: float, epsilon: ArrayLike) -> FloatArray:
-    """``delta`` that the Gaussian on hyperbolic space tends to as sigma grows.
-
-    ``I_x(h, h) - exp(epsilon) I_y(h, h)``, ``x = (e^D - e^t)/(2 sinh D)`` and
-    ``y = (e^-t - e^-D)/(2 sinh D)``, with ``t = epsilon/(dim - 1)`` and ``D = k sensitivity``; zero
-    from ``epsilon = (dim - 1) D`` on.
-
-    Parameters
-    ----------
-    dim, curvature, sensitivity
-        As in :func:`gaussian_floor`.
-    epsilon : array_like
-        Not negative.
-
-    Returns
-    -------
-    ndarray, shape of ``epsilon``
-    """
-    h, distance = _half_angle(dim, curvature, sensitivity)
-    t = np.minimum(check_epsilon(epsilon) / (2.0 * h), distance)
-    scale = -math.expm1(-2.0 * distance)
-    x = -np.expm1(t - distance) / scale
-    y = np.exp(-distance - t) * -np.expm1(t - distance) / scale
-    betainc = scipy.special.betainc
-    return np.asarray(np.maximum(betainc(h, h, x) - np.exp(2.0 * h * t) * betainc(h, h, y), 0.0))

@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import scipy
 
 from riemdp._errors import ConvergenceError
+from riemdp.privacy._incomplete_beta import log_beta
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,7 +256,7 @@ class _Cap:
         log_x, log_y = self._log_shares(r, t, top)
         if self.complement:
             log_x, log_y = log_y, log_x
-        log_tail = _log_beta(0.5 * (law.dim - 1), np.minimum(log_x, log_y), log_x + log_y)
+        log_tail = log_beta(0.5 * (law.dim - 1), np.minimum(log_x, log_y), log_x + log_y)
         other = np.log1p(-np.exp(log_tail))
         return np.asarray(density + np.where(log_x <= log_y, log_tail, other))
 
@@ -360,47 +360,3 @@ def _rule(nodes: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     angle = 0.5 * math.pi * (legendre + 1.0)
     points, rest = np.sin(0.5 * angle) ** 2, np.cos(0.5 * angle) ** 2
     return points, rest, 0.25 * math.pi * weights * np.sin(angle)
-
-
-def _log_beta(h: float, log_x: FloatArray, log_product: FloatArray) -> FloatArray:
-    """``log I_x(h, h)`` for ``x <= 1/2`` (a little more is allowed), given ``log x(1-x)`` too."""
-    if h == 1.0:
-        return log_x
-    coefficients = _beta_table(h)
-    u = 4.0 * np.exp(log_x) - 1.0
-    value = np.full_like(u, coefficients[-1])
-    for coefficient in coefficients[-2::-1]:
-        value *= u
-        value += coefficient
-    value += h * log_product
-    return value
-
-
-@functools.cache
-def _beta_table(h: float) -> tuple[float, ...]:
-    """Power series in ``4x - 1`` of ``log(I_x(h, h) / (x(1-x))^h)`` on [0, 1/2].
-
-    Interpolated at Chebyshev nodes; the values are series of positive terms,
-    ``I_x(h, h) = (x(1-x))^h / (h B(h, h)) sum_n (2h)_n/(h+1)_n x^n``.
-    """
-
-    def values(u: FloatArray) -> FloatArray:
-        x = 0.25 * (u + 1.0)
-        term, total = np.ones_like(x), np.ones_like(x)
-        for n in range(100 + int(32.0 * math.sqrt(h))):
-            term = term * x * ((2.0 * h + n) / (h + 1.0 + n))
-            total += term
-        return np.asarray(np.log(total))
-
-    chebyshev = np.polynomial.chebyshev
-    interpolant: Any = chebyshev.chebinterpolate(values, 32 if h > 12.0 else 28)
-    series = chebyshev.cheb2poly(interpolant)
-    between = np.linspace(-1.0, 1.0, 101)
-    error = np.max(np.abs(np.polynomial.polynomial.polyval(between, series) - values(between)))
-    series[0] -= math.log(h) + float(scipy.special.betaln(h, h))
-    if error > 1e-12:
-        raise ConvergenceError(
-            f"no privacy curve is available in dimension {2.0 * h + 1.0:g}: the incomplete beta "
-            "function is not accurate enough; use a lower dimension"
-        )
-    return tuple(float(c) for c in series)

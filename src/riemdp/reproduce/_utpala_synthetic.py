@@ -84,5 +84,6 @@ def banded(label: str, x: Sequence[float], values: Sequence[FloatArray]) -> Line
 
 
 def with_error(values: FloatArray) -> str:
+    """Mean and its standard error, as text."""
     mean, error = mean_and_error(values)
     return f"{mean:.4g} ± {error:.1g}"

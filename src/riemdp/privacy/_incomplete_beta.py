@@ -1,0 +1,61 @@
+"""The logarithm of the regularised incomplete beta function ``I_x(h, h)``, in bulk."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+
+from riemdp._errors import ConvergenceError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+
+def log_beta(h: float, log_x: FloatArray, log_product: FloatArray) -> FloatArray:
+    """``log I_x(h, h)`` for ``x <= 1/2`` (a little more is allowed), given ``log x(1-x)`` too."""
+    if h == 1.0:
+        return log_x
+    coefficients = beta_table(h)
+    u = 4.0 * np.exp(log_x) - 1.0
+    value = np.full_like(u, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value *= u
+        value += coefficient
+    value += h * log_product
+    return value
+
+
+@functools.cache
+def beta_table(h: float) -> tuple[float, ...]:
+    """Power series in ``4x - 1`` of ``log(I_x(h, h) / (x(1-x))^h)`` on [0, 1/2].
+
+    Interpolated at Chebyshev nodes; the values are series of positive terms,
+    ``I_x(h, h) = (x(1-x))^h / (h B(h, h)) sum_n (2h)_n/(h+1)_n x^n``.
+    """
+
+    def values(u: FloatArray) -> FloatArray:
+        x = 0.25 * (u + 1.0)
+        term, total = np.ones_like(x), np.ones_like(x)
+        for n in range(100 + int(32.0 * math.sqrt(h))):
+            term = term * x * ((2.0 * h + n) / (h + 1.0 + n))
+            total += term
+        return np.asarray(np.log(total))
+
+    chebyshev = np.polynomial.chebyshev
+    interpolant: Any = chebyshev.chebinterpolate(values, 32 if h > 12.0 else 28)
+    series = chebyshev.cheb2poly(interpolant)
+    between = np.linspace(-1.0, 1.0, 101)
+    error = np.max(np.abs(np.polynomial.polynomial.polyval(between, series) - values(between)))
+    series[0] -= math.log(h) + float(scipy.special.betaln(h, h))
+    if error > 1e-12:
+        raise ConvergenceError(
+            f"no privacy curve is available in dimension {2.0 * h + 1.0:g}: the incomplete beta "
+            "function is not accurate enough; use a lower dimension"
+        )
+    return tuple(float(c) for c in series)
