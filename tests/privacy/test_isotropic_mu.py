@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy
 
-from riemdp.privacy import LaplaceCurve
+from riemdp.privacy import IsotropicCurve, LaplaceCurve, gaussian_delta
 from riemdp.privacy._isotropic_mu import LossPoints, bracket, chord_mu, hyperbolic_tail
 from riemdp.privacy._isotropic_quadrature import LossIntegrals
 
@@ -114,3 +114,23 @@ def test_no_mass_beyond_the_end():
     assert joined.log_delta()[-1] == -np.inf
     assert joined.exact_mu()[-1] == 0.0
     assert np.isfinite(chord_mu(joined)).all()
+
+
+@pytest.mark.parametrize(
+    ("dim", "sigma", "sensitivity"), [(2, 0.5, 1.0), (3, 1.0, 1.0), (5, 2, 0.3)]
+)
+def test_the_tail_on_hyperbolic_space_is_granted_only_where_it_holds(dim, sigma, sensitivity):
+    curve = IsotropicCurve("gaussian", dim, -1.0, sigma, sensitivity)
+    grid = np.linspace(0.0, curve._reach(25.0), 400)
+    delta = curve.delta_at(grid)
+    granted = wrong = 0
+    for mu in sensitivity / sigma * np.geomspace(1.0001, 3.0, 12):
+        above = delta > gaussian_delta(mu, grid) * (1.0 + 1e-9)
+        for start in range(0, len(grid), 20):
+            broken = bool(above[start:].any())
+            wrong += broken
+            if hyperbolic_tail(curve._integrals, float(mu), float(grid[start])) < np.inf:
+                granted += 1
+                assert not broken
+    assert granted > 5
+    assert wrong > 5  # the control: granting everywhere would be wrong
