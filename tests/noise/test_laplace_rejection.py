@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from riemdp._errors import UnsupportedBallError
+from riemdp._errors import NotAttainableError, NotOnManifoldError, UnsupportedBallError
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
-from riemdp.noise import BallLaplace
+from riemdp.noise import BallLaplace, IsotropicLaw
 from riemdp.noise._laplace_rejection import LaplaceRejection
 
 
@@ -54,6 +54,32 @@ def test_acceptance_shapes_the_density(holds):
     assert holds(pvalue)
     # negative control
     assert pvalue(np.random.default_rng(0), power=2.5) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("manifold", "radius", "sigma"),
+    [(SPDLogEuclidean(9), 20.0, 0.65), (Hyperbolic(3), 7.0, 0.498)],
+    ids=str,
+)
+def test_noise_beyond_float64_coordinates_is_thrown_away(manifold, radius, sigma, holds):
+    ball = Ball(manifold, manifold.origin, radius)
+    law = LaplaceRejection(ball, sigma, _always)
+    assert isinstance(law._law, IsotropicLaw)
+    foot = ball.point(np.eye(manifold.dim)[0] * 0.9 * radius)
+    # most draws of the law are far outside: as matrices or hyperboloid points they would overflow
+    with pytest.raises((NotAttainableError, NotOnManifoldError)):
+        manifold.dist(foot, law._law.sample(foot, 1000, np.random.default_rng(0)))
+
+    def pvalue(generator):
+        draws = law.sample(foot, 1000, generator)
+        assert np.all(ball.contains(draws))
+        other = BallLaplace(ball, sigma).sample(foot, 1000, generator)
+        return min(
+            scipy.stats.ks_2samp(manifold.dist(z, draws), manifold.dist(z, other)).pvalue
+            for z in (foot, ball.center)
+        )
+
+    assert holds(pvalue)
 
 
 def test_shapes_and_a_law_for_each_footpoint():

@@ -21,9 +21,9 @@ from riemdp.manifolds import (
 from riemdp.noise._polar import (
     Geometry,
     constant_curvature,
+    direction_about,
     leading_axes,
     normal_coordinates,
-    place,
     split,
     uniform_directions,
 )
@@ -108,31 +108,23 @@ def test_degenerate_triangles():
     np.testing.assert_allclose(side, math.pi, rtol=1e-7)
 
 
-@pytest.mark.parametrize("manifold", MANIFOLDS, ids=str)
-def test_place_makes_points_at_distance_and_angle(manifold: Manifold):
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_directions_are_unit_vectors_at_the_angle_to_their_axis(dim):
     rng = np.random.default_rng(1)
-    unit = Geometry.of(manifold).unit if math.isfinite(manifold.injectivity_radius) else 1.0
-    ball = Ball(manifold, _center(manifold), 0.9 * unit)
-    count = 50
-    axis = uniform_directions((count,), manifold.dim, rng)
-    side = np.linspace(0.0, 1.4, count) * unit
-    direction = uniform_directions((count,), manifold.dim, rng)
-    points = place(ball, axis, side, direction[:, 0], direction[:, 1:])
-    assert points.shape == (count, *manifold.point_shape)
-    radius = manifold.dist(ball.center, points)
-    np.testing.assert_allclose(radius, np.minimum(side, ball.radius), rtol=1e-9, atol=1e-9)
-    assert np.all(ball.contains(points))
-    coordinates = normal_coordinates(ball, points)
-    along = np.einsum("ij,ij->i", coordinates, axis)
-    np.testing.assert_allclose(along, radius * direction[:, 0], atol=1e-8)
+    axis = np.concatenate([uniform_directions((50,), dim, rng), np.eye(dim), -np.eye(dim)])
+    local = uniform_directions((len(axis),), dim, rng)
+    direction = direction_about(axis, local[:, 0], local[:, 1:])
+    assert direction.shape == axis.shape
+    np.testing.assert_allclose(np.linalg.norm(direction, axis=-1), 1.0, rtol=1e-14)
+    along = np.einsum("ij,ij->i", direction, axis)
+    np.testing.assert_allclose(along, local[:, 0], atol=1e-14)
 
 
-def test_place_keeps_the_uniform_direction_uniform():
+def test_uniform_directions_about_an_axis_stay_uniform():
     rng = np.random.default_rng(2)
-    ball = Ball(Euclidean(3), np.zeros(3), 2.0)
     axis = np.broadcast_to(np.array([0.6, 0.0, -0.8]), (50_000, 3))
-    direction = uniform_directions((50_000,), 3, rng)
-    points = place(ball, axis, np.ones(50_000), direction[:, 0], direction[:, 1:])
+    local = uniform_directions((50_000,), 3, rng)
+    points = direction_about(axis, local[:, 0], local[:, 1:])
     assert np.all(np.abs(points.mean(axis=0)) < 5 / math.sqrt(3 * 50_000))
     np.testing.assert_allclose(points.T @ points / 50_000, np.eye(3) / 3, atol=0.01)
 

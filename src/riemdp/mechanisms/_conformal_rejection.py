@@ -136,8 +136,8 @@ class ConformalRejection:
         point, footpoint = np.asarray(point), np.asarray(footpoint)
         ceiling = math.sqrt(self.bounds[1])
         score = ceiling * manifold.dist(footpoint, point)
-        through = np.stack([manifold.dist(footpoint, u) for u in self._posts], axis=-1) * ceiling
-        out = np.stack([manifold.dist(point, v) for v in self._posts], axis=-1) * ceiling
+        through = ceiling * manifold.dist(np.expand_dims(footpoint, 1), self._posts)
+        out = ceiling * manifold.dist(np.expand_dims(point, 1), self._posts)
         for v in range(len(self._posts)):
             score = np.minimum(score, np.min(through + self._between[:, v], axis=-1) + out[:, v])
         return np.asarray(score)

@@ -15,9 +15,9 @@ from riemdp.noise._generator import resolve_generator
 from riemdp.noise._polar import (
     Geometry,
     constant_curvature,
+    direction_about,
     leading_axes,
     normal_coordinates,
-    place,
     split,
     uniform_directions,
 )
@@ -117,13 +117,11 @@ class BallLaplace:
             table.offset, radius, sine, 1.0 - away, away
         )
         turn = uniform_directions(shape, self.ball.manifold.dim - 1, generator)
-        return place(
-            self.ball,
-            axis,
-            side.reshape(shape) * table.geometry.unit,
-            along.reshape(shape),
-            across.reshape(shape)[..., None] * turn,
+        direction = direction_about(
+            axis, along.reshape(shape), across.reshape(shape)[..., None] * turn
         )
+        length = np.minimum(side.reshape(shape) * table.geometry.unit, self.ball.radius)
+        return self.ball.point(length[..., None] * direction)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         r"""Log density with respect to the Riemannian volume.

@@ -15,10 +15,10 @@ from riemdp.noise._generator import resolve_generator
 from riemdp.noise._polar import (
     Geometry,
     constant_curvature,
+    direction_about,
     hyperbolic_unit,
     leading_axes,
     normal_coordinates,
-    place,
     split,
     uniform_directions,
 )
@@ -199,6 +199,31 @@ class IsotropicLaw:
         -------
         ndarray, shape (\*size, \*batch, \*point_shape)
         """
+        side, direction = self.polar_draws(coordinates, ball, size, generator)
+        return ball.point(np.minimum(side, ball.radius)[..., None] * direction)
+
+    def polar_draws(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        r"""Draw as :meth:`sample_from_coordinates` does, in polar coordinates, unprojected.
+
+        Parameters
+        ----------
+        coordinates, ball, size, generator
+            As in :meth:`sample_from_coordinates`.
+
+        Returns
+        -------
+        side : ndarray, shape (\*size, \*batch)
+            Distance of the draw from the ball's centre; on hyperbolic space, where it is so large
+            that it no longer moves the projection, merely some distance beyond the radius.
+        direction : ndarray, shape (\*size, \*batch, dim)
+            Unit vector, in normal coordinates about the centre.
+        """
         generator = resolve_generator(generator)
         offset, axis = split(coordinates)
         shape = (*leading_axes(size), *offset.shape)
@@ -222,7 +247,7 @@ class IsotropicLaw:
             offset / geometry.unit, radius / geometry.unit, sine, toward, away
         )
         across = across * (turn / np.where(sine > 0.0, sine, 1.0))[..., None]
-        return place(ball, axis, side * geometry.unit, cosine, across)
+        return side * geometry.unit, direction_about(axis, cosine, across)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         r"""Log density with respect to the Riemannian volume.

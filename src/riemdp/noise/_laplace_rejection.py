@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedBallError
+from riemdp._errors import ConvergenceError, NotAttainableError
 from riemdp.noise._ball_laplace import BallLaplace
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._isotropic import IsotropicLaw
-from riemdp.noise._polar import leading_axes
+from riemdp.noise._polar import leading_axes, normal_coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,17 +81,19 @@ class LaplaceRejection:
         """
         generator = resolve_generator(generator)
         shape = self.ball.manifold.point_shape
-        points = self._checked(footpoint)
+        points, coordinates = self._checked(footpoint)
         batch = points.shape[: points.ndim - len(shape)]
         axes = leading_axes(size)
         wanted = np.broadcast_to(points, (*axes, *points.shape)).reshape(-1, *shape)
+        about = np.broadcast_to(coordinates, (*axes, *coordinates.shape))
+        about = about.reshape(-1, self.ball.manifold.dim)
         result = np.empty(wanted.shape)
         pending = np.arange(len(wanted))
         tries = 8 if len(wanted) < _LARGEST_BATCH else 2
         for _ in range(_ROUNDS):
             if not len(pending):
                 return result.reshape(*axes, *batch, *shape)
-            proposal, kept = self._propose(wanted[pending], tries, generator)
+            proposal, kept = self._propose(wanted[pending], about[pending], tries, generator)
             found = np.any(kept, axis=0)
             first = np.argmax(kept, axis=0)
             result[pending[found]] = proposal[first[found], np.flatnonzero(found)]
@@ -120,33 +122,60 @@ class LaplaceRejection:
         -------
         float
         """
-        point = self._checked(footpoint)
-        proposal = self._law.sample(point, proposals, generator)
-        proposal = proposal[self.ball.contains(proposal)]
+        point, coordinates = self._checked(footpoint)
+        proposal, _ = self._candidates(coordinates, proposals, generator)
         about = np.broadcast_to(point, proposal.shape)
         return float(np.sum(np.exp(self.log_acceptance(about, proposal)))) / proposals
 
     def _propose(
-        self, footpoints: FloatArray, tries: int, generator: np.random.Generator
+        self,
+        footpoints: FloatArray,
+        coordinates: FloatArray,
+        tries: int,
+        generator: np.random.Generator,
     ) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Draw ``(tries, N, *point_shape)`` of the Laplace law, and say which are accepted."""
-        shape = self.ball.manifold.point_shape
-        proposal = self._law.sample(footpoints, tries, generator)
-        flat = proposal.reshape(-1, *shape)
-        kept = np.array(self.ball.contains(flat))
-        about = np.broadcast_to(footpoints, proposal.shape).reshape(-1, *shape)[kept]
-        log_uniform = -generator.standard_exponential(len(about))
-        kept[kept] = log_uniform <= self.log_acceptance(about, flat[kept])
-        return proposal, kept.reshape(tries, len(footpoints))
+        """Draw ``(tries, N, *point_shape)`` of the Laplace law, and say which are accepted.
 
-    def _checked(self, footpoint: ArrayLike) -> FloatArray:
+        What is not accepted is zero.
+        """
+        candidates, kept = self._candidates(coordinates, tries, generator)
+        proposal = np.zeros((tries, *footpoints.shape))
+        proposal[kept] = candidates
+        about = np.broadcast_to(footpoints, proposal.shape)[kept]
+        log_uniform = -generator.standard_exponential(len(about))
+        kept[kept] = log_uniform <= self.log_acceptance(about, candidates)
+        return proposal, kept
+
+    def _candidates(
+        self, coordinates: FloatArray, count: int, generator: np.random.Generator
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        r"""Draw the Laplace law ``count`` times about each footpoint.
+
+        Parameters
+        ----------
+        coordinates : ndarray, shape (\*batch, dim)
+            Footpoints, in normal coordinates about the centre. What lies outside the ball may
+            have no float64 coordinates of its own, and is never made into points.
+
+        Returns
+        -------
+        points : ndarray, shape (m, \*point_shape)
+            Those draws that lie in the ball.
+        inside : ndarray of bool, shape (count, \*batch)
+            Which ones they are, m in all.
+        """
+        if isinstance(self._law, IsotropicLaw):
+            side, direction = self._law.polar_draws(coordinates, self.ball, count, generator)
+            inside = side <= self.ball.radius
+            return self.ball.point(side[inside][:, None] * direction[inside]), inside
+        points = self._law.sample_from_coordinates(coordinates, count, generator)
+        inside = np.ones((count, *coordinates.shape[:-1]), dtype=np.bool_)
+        return points[inside], inside
+
+    def _checked(self, footpoint: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return footpoints, and their normal coordinates about the centre of the ball."""
         points = self.ball.manifold.validate(footpoint)
-        if not np.all(self.ball.contains(points)):
-            raise UnsupportedBallError(
-                f"the footpoint must lie in the ball of radius {self.ball.radius:g}; "
-                "project it first with ball.project"
-            )
-        return points
+        return points, normal_coordinates(self.ball, points)
 
     @functools.cached_property
     def _law(self) -> IsotropicLaw | BallLaplace:

@@ -14,6 +14,7 @@ from riemdp.manifolds import SPDAffineInvariant
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._polar import leading_axes
 from riemdp.noise._radial import RadialLaw
+from riemdp.noise._sinh_envelope import growth_rate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -189,10 +190,7 @@ class MetropolisLaw:
         if curvature is not None:
             RadialLaw("laplace", manifold.dim, curvature, self.sigma, manifold.injectivity_radius)
         elif isinstance(manifold, SPDAffineInvariant):
-            # volume grows like exp(sum_{i<j} |l_i - l_j| / 2) in the logarithms l of the
-            # eigenvalues, |l| = r: at most exp(r |(k - 1, k - 3, ..., 1 - k)| / 2)
-            k = manifold.k
-            growth = 0.5 * math.sqrt(k * (k * k - 1) / 3.0)
+            growth = growth_rate(manifold.k)
             if self.sigma * growth >= 1.0:
                 raise NotAttainableError(
                     f"the Laplace law with sigma = {self.sigma:g} has no normaliser on "

@@ -123,19 +123,13 @@ def normal_coordinates(ball: Ball, footpoint: ArrayLike) -> FloatArray:
     return manifold.tangent_coordinates(ball.center, manifold.log(ball.center, points))
 
 
-def place(
-    ball: Ball, axis: FloatArray, side: FloatArray, along: FloatArray, across: FloatArray
-) -> FloatArray:
-    r"""Points at distance ``side`` from the centre, in the direction ``along`` the axis.
+def direction_about(axis: FloatArray, along: FloatArray, across: FloatArray) -> FloatArray:
+    """Return unit vectors with component ``along`` on an axis.
 
     Parameters
     ----------
-    ball : Ball
-        Its centre is the origin of the coordinates.
     axis : ndarray, shape (..., dim)
         Unit vectors of normal coordinates.
-    side : ndarray, shape (...)
-        Distances from the centre; those beyond the radius become the radius.
     along : ndarray, shape (...)
         Component of the unit direction on the axis.
     across : ndarray, shape (..., dim - 1)
@@ -143,7 +137,7 @@ def place(
 
     Returns
     -------
-    ndarray, shape (..., \*point_shape)
+    ndarray, shape (..., dim)
     """
     sign = np.where(axis[..., :1] >= 0.0, 1.0, -1.0)
     direction = np.concatenate([-sign * along[..., None], across], axis=-1)
@@ -151,8 +145,7 @@ def place(
     normal = np.array(axis)
     normal[..., :1] += sign
     projection = np.einsum("...i,...i->...", normal, direction)[..., None]
-    direction = direction - normal * (projection / (1.0 + np.abs(axis[..., :1])))
-    return ball.point(np.minimum(side, ball.radius)[..., None] * direction)
+    return np.asarray(direction - normal * (projection / (1.0 + np.abs(axis[..., :1]))))
 
 
 def split(coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
