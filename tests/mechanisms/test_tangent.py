@@ -30,32 +30,6 @@ every_curved = pytest.mark.parametrize("manifold", CURVED, ids=str)
 both = pytest.mark.parametrize("kind", [TangentGaussian, TangentLaplace])
 
 
-def base_of(manifold):
-    if isinstance(manifold, Euclidean):
-        return np.zeros(manifold.dim)
-    if isinstance(manifold, (SPDLogEuclidean, SPDAffineInvariant)):
-        return np.diag(np.arange(1.0, manifold.k + 1.0))
-    point = np.zeros(manifold.dim + 1)
-    point[0] = 1.0 / math.sqrt(abs(manifold.curvature))
-    return point
-
-
-def near(manifold, coordinates):
-    base = base_of(manifold)
-    return manifold.exp(base, manifold.tangent_vector(base, coordinates))
-
-
-def coordinates_of(manifold, points):
-    base = base_of(manifold)
-    return manifold.tangent_coordinates(base, manifold.log(base, points))
-
-
-def neighbours(manifold, sensitivity):
-    """Footpoints whose tangent vectors at the base are this far apart."""
-    first = 0.1 * np.ones(manifold.dim)
-    return near(manifold, first), near(manifold, first - sensitivity * np.eye(manifold.dim)[0])
-
-
 def hockey_stick(mechanism, first, second, epsilon, seed):
     """Monte Carlo mean and error of the hockey-stick divergence between two laws of draws."""
     points = mechanism.sample(first, 50_000, np.random.default_rng(seed))
@@ -65,7 +39,7 @@ def hockey_stick(mechanism, first, second, epsilon, seed):
 
 
 @every_space
-def test_gaussian_draws_have_exactly_the_curve(manifold):
+def test_gaussian_draws_have_exactly_the_curve(manifold, base_of, neighbours):
     sensitivity, sigma = 0.2, 0.15
     mechanism = TangentGaussian(manifold, sigma, base=base_of(manifold))
     first, second = neighbours(manifold, sensitivity)
@@ -84,7 +58,7 @@ def test_gaussian_draws_have_exactly_the_curve(manifold):
 
 
 @every_space
-def test_laplace_density_ratio_is_epsilon_and_not_less(manifold):
+def test_laplace_density_ratio_is_epsilon_and_not_less(manifold, base_of, near, neighbours):
     sensitivity, sigma = 0.3, 0.4
     mechanism = TangentLaplace(manifold, sigma, base=base_of(manifold))
     epsilon = mechanism.privacy(sensitivity).pure_epsilon()
@@ -105,7 +79,9 @@ def test_laplace_density_ratio_is_epsilon_and_not_less(manifold):
 
 @every_space
 @both
-def test_noise_in_the_tangent_space_follows_the_error_law(kind, manifold):
+def test_noise_in_the_tangent_space_follows_the_error_law(
+    kind, manifold, base_of, near, coordinates_of
+):
     mechanism = kind(manifold, 0.1, base=base_of(manifold))
     centre = 0.2 * np.ones(manifold.dim)
     footpoint = near(manifold, centre)
@@ -125,14 +101,14 @@ def test_noise_in_the_tangent_space_follows_the_error_law(kind, manifold):
     assert np.all(np.abs(np.mean(noise, axis=0)) < 5.0 * spread)
 
 
-def test_error_in_closed_form():
+def test_error_in_closed_form(base_of):
     base = base_of(Sphere(2))
     assert TangentLaplace(Sphere(2), 0.2, base=base).expected_distance() == pytest.approx(0.4)
     gaussian = TangentGaussian(Sphere(2), 0.2, base=base)
     assert gaussian.expected_distance() == pytest.approx(0.2 * math.sqrt(math.pi / 2.0))
 
 
-def test_distance_against_the_length_of_the_noise():
+def test_distance_against_the_length_of_the_noise(base_of, near):
     # no longer on the sphere, longer on hyperbolic space
     for manifold, sign in ((Sphere(2), -1.0), (Hyperbolic(2), 1.0)):
         mechanism = TangentGaussian(manifold, 0.3, base=base_of(manifold))
@@ -143,7 +119,7 @@ def test_distance_against_the_length_of_the_noise():
         assert sign * gap > 4.0 * np.std(dist) / math.sqrt(dist.size)
 
 
-def test_log_density_is_that_of_the_tangent_vector():
+def test_log_density_is_that_of_the_tangent_vector(base_of, near):
     manifold = Sphere(2)
     mechanism = TangentGaussian(manifold, 0.3, base=base_of(manifold))
     first, second = np.array([0.1, 0.2]), np.array([-0.3, 0.4])
@@ -171,7 +147,7 @@ def test_analytic_against_classical():
         TangentGaussian.calibrate(Euclidean(2), 1.0, budget, method="magic")
 
 
-def test_reference_scale():
+def test_reference_scale(base_of):
     base = base_of(SPDAffineInvariant(2))
     mechanism = TangentGaussian.calibrate(
         SPDAffineInvariant(2), 1.0, ApproxDP(1.0, 1e-6), base=base

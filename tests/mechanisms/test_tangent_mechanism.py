@@ -30,28 +30,8 @@ every_curved = pytest.mark.parametrize("manifold", CURVED, ids=str)
 both = pytest.mark.parametrize("kind", [TangentGaussian, TangentLaplace])
 
 
-def base_of(manifold):
-    if isinstance(manifold, Euclidean):
-        return np.zeros(manifold.dim)
-    if isinstance(manifold, (SPDLogEuclidean, SPDAffineInvariant)):
-        return np.diag(np.arange(1.0, manifold.k + 1.0))
-    point = np.zeros(manifold.dim + 1)
-    point[0] = 1.0 / math.sqrt(abs(manifold.curvature))
-    return point
-
-
-def near(manifold, coordinates):
-    base = base_of(manifold)
-    return manifold.exp(base, manifold.tangent_vector(base, coordinates))
-
-
-def coordinates_of(manifold, points):
-    base = base_of(manifold)
-    return manifold.tangent_coordinates(base, manifold.log(base, points))
-
-
 @pytest.mark.parametrize("manifold", [Euclidean(3), SPDLogEuclidean(2)], ids=str)
-def test_on_flat_spaces_the_base_has_no_effect(manifold):
+def test_on_flat_spaces_the_base_has_no_effect(manifold, base_of, near):
     footpoint = near(manifold, 0.3 * np.ones(manifold.dim))
     for kind in (TangentGaussian, TangentLaplace):
         free, bound = kind(manifold, 0.2), kind(manifold, 0.2, base=base_of(manifold))
@@ -71,7 +51,7 @@ def test_on_flat_spaces_the_base_has_no_effect(manifold):
 
 @every_curved
 @both
-def test_on_curved_spaces_a_base_is_required(kind, manifold):
+def test_on_curved_spaces_a_base_is_required(kind, manifold, base_of):
     mechanism = kind(manifold, 0.2, base=base_of(manifold))
     assert mechanism.summary == "tangent-mean"
     with pytest.raises(errors.InvalidParameterError, match=r"needs base="):
@@ -103,7 +83,7 @@ def test_the_base_is_kept_apart_from_the_caller(kind):
 
 @every_curved
 @both
-def test_wide_noise_is_clipped_in_the_tangent_space(kind, manifold):
+def test_wide_noise_is_clipped_in_the_tangent_space(kind, manifold, base_of, near, coordinates_of):
     # so wide that the exponential alone would overflow, or wrap around the sphere
     mechanism = kind(manifold, 1e4, base=base_of(manifold))
     ball = Ball(manifold, base_of(manifold), 0.5)
@@ -116,7 +96,7 @@ def test_wide_noise_is_clipped_in_the_tangent_space(kind, manifold):
 
 
 @both
-def test_a_ball_with_another_centre_projects_the_draw(kind):
+def test_a_ball_with_another_centre_projects_the_draw(kind, base_of, near):
     manifold = Sphere(2)
     mechanism = kind(manifold, 0.3, base=base_of(manifold))
     ball = Ball(manifold, near(manifold, np.array([0.2, 0.0])), 0.4)
@@ -128,13 +108,13 @@ def test_a_ball_with_another_centre_projects_the_draw(kind):
 
 @pytest.mark.parametrize("manifold", [Hyperbolic(2), SPDAffineInvariant(2)], ids=str)
 @both
-def test_draws_without_coordinates_are_refused(kind, manifold):
+def test_draws_without_coordinates_are_refused(kind, manifold, base_of):
     mechanism = kind(manifold, 1e6, base=base_of(manifold))
     with pytest.raises(errors.NotAttainableError, match="into a public ball"):
         mechanism.sample(base_of(manifold), 100, np.random.default_rng(0))
 
 
-def test_the_antipode_of_the_base_has_no_logarithm():
+def test_the_antipode_of_the_base_has_no_logarithm(base_of):
     mechanism = TangentGaussian(Sphere(2), 0.1, base=base_of(Sphere(2)))
     with pytest.raises(errors.CutLocusError):
         mechanism.sample(-base_of(Sphere(2)))

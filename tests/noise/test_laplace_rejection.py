@@ -16,6 +16,18 @@ def _always(footpoints, points):
     return np.zeros(len(points))
 
 
+def _same_law(law, foot, sigma, count, generator):
+    """P-value that draws come from the Laplace law restricted to the ball."""
+    ball, manifold = law.ball, law.ball.manifold
+    draws = law.sample(foot, count, generator)
+    assert np.all(ball.contains(draws))
+    other = BallLaplace(ball, sigma).sample(foot, count, generator)
+    return min(
+        scipy.stats.ks_2samp(manifold.dist(z, draws), manifold.dist(z, other)).pvalue
+        for z in (foot, ball.center)
+    )
+
+
 @pytest.mark.parametrize(
     ("manifold", "sigma"),
     [(Euclidean(3), 0.2), (Euclidean(2), 30.0), (Sphere(2), 0.5), (Hyperbolic(3), 0.9)],
@@ -25,17 +37,7 @@ def test_without_rejection_it_is_the_restricted_laplace(manifold, sigma, holds):
     ball = Ball(manifold, manifold.origin, 1.0)
     foot = ball.point(np.eye(manifold.dim)[0] * 0.6)
     law = LaplaceRejection(ball, sigma, _always)
-
-    def pvalue(generator):
-        draws = law.sample(foot, 4000, generator)
-        assert np.all(ball.contains(draws))
-        other = BallLaplace(ball, sigma).sample(foot, 4000, generator)
-        return min(
-            scipy.stats.ks_2samp(manifold.dist(z, draws), manifold.dist(z, other)).pvalue
-            for z in (foot, ball.center)
-        )
-
-    assert holds(pvalue)
+    assert holds(lambda generator: _same_law(law, foot, sigma, 4000, generator))
 
 
 def test_acceptance_shapes_the_density(holds):
@@ -69,17 +71,7 @@ def test_noise_beyond_float64_coordinates_is_thrown_away(manifold, radius, sigma
     # most draws of the law are far outside: as matrices or hyperboloid points they would overflow
     with pytest.raises((NotAttainableError, NotOnManifoldError)):
         manifold.dist(foot, law._law.sample(foot, 1000, np.random.default_rng(0)))
-
-    def pvalue(generator):
-        draws = law.sample(foot, 1000, generator)
-        assert np.all(ball.contains(draws))
-        other = BallLaplace(ball, sigma).sample(foot, 1000, generator)
-        return min(
-            scipy.stats.ks_2samp(manifold.dist(z, draws), manifold.dist(z, other)).pvalue
-            for z in (foot, ball.center)
-        )
-
-    assert holds(pvalue)
+    assert holds(lambda generator: _same_law(law, foot, sigma, 1000, generator))
 
 
 def test_shapes_and_a_law_for_each_footpoint():
