@@ -41,3 +41,9 @@ def test_without_any_images_the_error_says_what_to_do(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InvalidParameterError, match=r"--data.*mnist_part.npz.*riemdp\[sklearn\]"):
         image_sets(Settings(quick=True))
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("RIEMDP_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(InvalidParameterError, match=r"must exist, got .*nowhere.*RIEMDP_DATA"):
+        image_sets(Settings(quick=True))

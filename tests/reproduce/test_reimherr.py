@@ -12,8 +12,7 @@ from riemdp.reproduce._reimherr_data import SPD, SPHERE
 
 @pytest.fixture
 def small(monkeypatch):
-    for name in ("SPD_SIZES", "SPHERE_SIZES"):
-        monkeypatch.setattr(module, name, (20, 200))
+    monkeypatch.setattr(module, "QUICK_SIZES", (20, 200))
 
 
 @pytest.mark.parametrize("ball", [SPD, SPHERE], ids=["spd", "sphere"])
@@ -30,7 +29,19 @@ def test_all_bounds_on_the_sphere_are_shown(small):
     outcome = module.sensitivity(SPHERE, Settings(quick=True), lambda share: None)
     assert [row.reproduced for row in outcome.rows[:3]] == ["1.21460", "1.02645", "0.82843"]
     assert {row.exact for row in outcome.rows[:3]} == {"0.82843"}
-    assert "of the exact bound" in outcome.rows[-1].remark
+    worst = outcome.rows[-1]
+    assert (worst.quantity[-7:], worst.reproduced) == ("n = 201", "0.82820")
+    assert "of the exact bound" in worst.remark
+    # the red line of the script, against that of the caption
+    assert "tan(2r)/n, 1.00000 here" in outcome.rows[0].remark
+
+
+def test_a_full_run_has_the_sizes_of_the_authors_scripts(monkeypatch):
+    monkeypatch.setattr(module, "draw_data", lambda ball, n, generator: np.zeros(n))
+    monkeypatch.setattr(module, "fixed_mean", lambda ball, points: ball.center)
+    outcome = module.sensitivity(SPHERE, Settings(quick=False), lambda share: None)
+    for line in outcome.panels[0].lines:
+        assert line.x == tuple(float(n) for n in range(20, 501, 10))
 
 
 @pytest.mark.parametrize("radius", [0.1, math.pi / 8, 0.7])
@@ -63,5 +74,7 @@ def test_figure_2_is_ordered_as_the_paper_says():
     assert outcome.rows[0].exact == "yes"
     assert outcome.rows[1].exact == "0.80617"
     flat, theorem, grid, closed = (line.y for line in outcome.panels[0].lines)
+    x = np.array(outcome.panels[0].lines[0].x)
+    np.testing.assert_allclose(theorem, 4 * x * (1 - x / np.tan(2 * x)))
     assert all(f < g <= c * (1 + 1e-9) for f, g, c in zip(flat, grid, closed, strict=True))
     assert all(c < t for c, t in zip(closed, theorem, strict=True))

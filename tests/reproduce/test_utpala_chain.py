@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+import scipy.linalg
 
 from riemdp.noise import RadialLaw
 from riemdp.reproduce import _utpala_chain
 from riemdp.reproduce._experiment import Settings
+from riemdp.reproduce._images import ImageSet
 from riemdp.reproduce._utpala_chain import Chain, figure_4
 
 
@@ -49,9 +53,34 @@ def test_figure_4(monkeypatch):
     times, burn_in, ratio = outcome.panels
     # exact draws take a small part of the time
     *chains, laplace, gaussian = times.lines
+    for chain, row in zip(chains, outcome.rows, strict=False):
+        assert float(row.reproduced) == pytest.approx(chain.y[-1], rel=5e-3)
     assert all(min(chain.y) > 20 * max(laplace.y[0], gaussian.y[0]) for chain in chains)
     assert len(burn_in.lines) == 6
     assert all(value > 1.0 for line in ratio.lines for value in line.y)
     (stuck,) = [row for row in outcome.rows if "starts at the mean" in row.quantity]
     assert float(stuck.reproduced) == 0.0
     assert [row.paper for row in outcome.rows[:4]] == ["14", "36", "73", "1.3e-6"]
+    (accepted,) = [row for row in outcome.rows if "accepted" in row.quantity]
+    assert "are 10; ± is one" in outcome.notes[0]
+    shares = [int(share) for share in re.findall(r"\d+", accepted.reproduced)]
+    assert len(shares) == 2
+    assert all(50 < share < 70 for share in shares)
+    assert outcome.rows[-1].exact == outcome.rows[-1].paper.split(" ")[0] == "41.4465"
+
+
+def test_first_states_are_exponentials_of_symmetric_parts():
+    entries = np.random.default_rng(0).uniform(-1, 1, (3, 4, 4))
+    expected = [scipy.linalg.expm(0.5 * (matrix + matrix.T)) for matrix in entries]
+    np.testing.assert_allclose(_utpala_chain._exponential(entries), expected, rtol=1e-12)
+
+
+def test_the_largest_norm_is_that_of_the_farthest_image():
+    images = np.random.default_rng(0).uniform(size=(6, 8, 8))
+    images[2] = 0.5  # flat: covariance nearly singular, far from the identity
+    found = _utpala_chain._largest_norm(ImageSet("a", images, np.zeros(6)), 0, None)
+    assert found == pytest.approx(
+        _utpala_chain._largest_norm(ImageSet("b", images[2:3], np.zeros(1)), 0, None)
+    )
+    less = _utpala_chain._largest_norm(ImageSet("a", images, np.zeros(6)), 0, 2)
+    assert less < found <= 3 * np.log(1e6)

@@ -7,6 +7,7 @@ import pytest
 import scipy.special
 
 from riemdp.manifolds import SPDLogEuclidean
+from riemdp.reproduce import _utpala_synthetic
 from riemdp.reproduce._utpala_synthetic import (
     ANALYTIC,
     CLASSICAL,
@@ -22,6 +23,22 @@ from riemdp.summaries import frechet_mean
 #: Multiples of the sensitivity at (0.1, 1e-6): the classical one by its formula, the analytic one
 #: as in Balle and Wang.
 NOISE = {CLASSICAL: math.sqrt(2 * math.log(1.25e6)) / 0.1, ANALYTIC: 36.305}
+
+
+def test_the_settings_are_those_of_the_paper():
+    expected = {
+        "SIZES": (2, 5, 10, 15, 20, 25, 30),
+        "EPSILONS": (0.1, 0.2, 0.3, 0.4),
+        "DELTAS": (1e-6, 1e-7, 1e-8, 1e-9),
+        "RECORDS": 500,
+        "LOG_RANGE": 0.25,
+        "IMAGE_EPSILONS": (0.1, 0.3, 0.5, 0.7, 0.9),
+        "IMAGE_DELTAS": (1e-5, 1e-7, 1e-9),
+        "CLASSES": 4,
+        "ETA": 1e-6,
+        "BURN_INS": (10_000, 30_000, 50_000),
+    }
+    assert {name: getattr(_utpala_synthetic, name) for name in expected} == expected
 
 
 @pytest.mark.parametrize("k", [2, 30])

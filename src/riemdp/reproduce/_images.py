@@ -59,9 +59,14 @@ def image_sets(settings: Settings) -> list[ImageSet]:
     Raises
     ------
     InvalidParameterError
-        If there is neither such a file nor scikit-learn.
+        If that is no folder, or if there is neither such a file nor scikit-learn.
     """
     folder = settings.data or os.environ.get("RIEMDP_DATA")
+    if folder and not Path(folder).is_dir():
+        raise InvalidParameterError(
+            f"the folder with images must exist, got {str(folder)!r} (--data or RIEMDP_DATA); "
+            "without one scikit-learn's digits are used"
+        )
     found = []
     for name, file, images, labels in _FILES if folder else ():
         path = Path(folder or "") / file

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from riemdp.summaries._sensitivity import SensitivityBound
 
 EPSILON = 1.0
-#: Of the paper's sizes the text names 20-40 on matrices, and none on the sphere.
-SPD_SIZES = (20, 30, 40, 60, 100, 200, 400)
-SPHERE_SIZES = (5, 10, 20, 40, 100, 200, 400)
+#: Of the authors' scripts; the text of the paper names 20-40 on matrices, and none on the sphere.
+SIZES = tuple(range(20, 501, 10))
+#: Of the utility on the sphere there.
+SPHERE_SIZES = tuple(range(25, 501, 25))
+#: The same in a quick run.
+QUICK_SIZES, QUICK_SPHERE_SIZES = (20, 30, 40, 60, 100, 200, 500), (25, 50, 100, 200, 500)
 LARGE = 200
 BOUNDS: tuple[SensitivityBound, ...] = ("theorem", "tight", "exact")
 NAMES = {"theorem": "Theorem 2", "tight": "tight", "exact": "exact"}

@@ -43,8 +43,7 @@ def synthetic_matrices(k: int, n: int, generator: np.random.Generator) -> FloatA
     ndarray, shape (n, k, k)
     """
     values = generator.uniform(math.exp(-LOG_RANGE), math.exp(LOG_RANGE), (n, k))
-    q, r = np.linalg.qr(generator.standard_normal((n, k, k)))
-    vectors = q * np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None]
+    vectors, _ = np.linalg.qr(generator.standard_normal((n, k, k)))  # Haar up to signs
     matrices = (vectors * values[:, None]) @ vectors.swapaxes(1, 2)
     return np.asarray(0.5 * (matrices + matrices.swapaxes(1, 2)))
 
