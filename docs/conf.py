@@ -1,7 +1,9 @@
 """Sphinx configuration. Everything is built offline: no page of another project is fetched."""
 
+import inspect
 import os
 import re
+import sys
 from importlib.metadata import version as installed_version
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -66,5 +68,23 @@ def escape_stars(*event):
         lines[i] = "``".join(parts)
 
 
+def inherit_sections(*event):
+    """Give a method without them the parameters and results of the method that it overrides."""
+    _, what, _, obj, _, lines = event
+    if what != "method" or {"Parameters", "Returns"} & set(lines):
+        return
+    module = sys.modules.get(getattr(obj, "__module__", ""))
+    owner = getattr(module, obj.__qualname__.split(".")[0], None)
+    for base in getattr(owner, "__mro__", ())[1:]:
+        overridden = inspect.getdoc(vars(base).get(obj.__name__)) or ""
+        found = re.search(r"^Parameters\n.*?(?=^Raises\n|\Z)", overridden, re.DOTALL | re.MULTILINE)
+        if found:
+            place = [i for i, line in enumerate(lines) if line.startswith("---")]
+            start = place[0] - 1 if place else len(lines)
+            lines[start:start] = ["", *found.group().splitlines(), ""]
+            return
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", inherit_sections, priority=90)
     app.connect("autodoc-process-docstring", escape_stars, priority=100)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import importlib.metadata
+import inspect
 import json
 import os
 import re
@@ -15,6 +18,7 @@ import pytest
 import riemdp
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("manifolds", "summaries", "noise", "privacy", "mechanisms", "release", "auditing")
 
 
 def test_version_is_the_installed_one():
@@ -33,6 +37,45 @@ def test_public_names_exist_once_and_are_documented():
         item = getattr(riemdp, name)
         if name != "__version__":
             assert item.__doc__, name
+
+
+def _explains(*functions):
+    """Whether a docstring, or that of a method it overrides, says what the parameters are."""
+    texts = [inspect.getdoc(function) or "" for function in functions]
+    sections = any(re.search(r"(Parameters|Attributes)\n-", text) for text in texts)
+    return sections or "See :meth:`" in texts[0]
+
+
+def _parameters(function):
+    return set(inspect.signature(function).parameters) - {"self", "cls"}
+
+
+def _unexplained_members(item):
+    for name, value in vars(item).items():
+        function = getattr(value, "__func__", value)
+        if not name.startswith("_") and inspect.isfunction(function) and _parameters(function):
+            overridden = [vars(base)[name] for base in item.__mro__[1:] if name in vars(base)]
+            if not _explains(function, *overridden):
+                yield f"{item.__qualname__}.{name}"
+
+
+def test_public_parameters_are_explained():
+    packages = [riemdp] + [importlib.import_module(f"riemdp.{name}") for name in PACKAGES]
+    items = [getattr(package, name) for package in packages for name in package.__all__]
+    functions = [item for item in items if inspect.isfunction(item) and _parameters(item)]
+    classes = [item for item in items if isinstance(item, type)]
+    laws = [item for item in classes if dataclasses.is_dataclass(item) and _parameters(item)]
+    missing = [item.__qualname__ for item in functions + laws if not _explains(item)]
+    missing += [name for item in classes for name in _unexplained_members(item)]
+    assert missing == []
+    # negative control
+    assert list(_unexplained_members(_Unexplained)) == ["_Unexplained.scaled"]
+
+
+class _Unexplained:
+    def scaled(self, factor):
+        """Scale it."""
+        return factor
 
 
 def test_api_reference_lists_exactly_the_public_names():

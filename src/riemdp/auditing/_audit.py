@@ -107,7 +107,16 @@ class AuditResult:
         return max(event.epsilon_lower(delta) for event in self.events)
 
     def delta_lower(self, epsilon: ArrayLike) -> FloatArray:
-        """Lower bound of ``delta`` at each ``epsilon``, shape of ``epsilon``.
+        """Lower bound of ``delta`` at each ``epsilon``.
+
+        Parameters
+        ----------
+        epsilon : array_like, shape (...)
+            At least 0.
+
+        Returns
+        -------
+        ndarray, shape (...)
 
         Raises
         ------

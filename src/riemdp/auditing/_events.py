@@ -45,7 +45,16 @@ class Event:
     reverse: bool = False
 
     def contains(self, scores: FloatArray) -> NDArray[np.bool_]:
-        """Whether outputs with these scores belong to the event."""
+        """Whether outputs with these scores belong to the event.
+
+        Parameters
+        ----------
+        scores : ndarray, shape (N,)
+
+        Returns
+        -------
+        ndarray of bool, shape (N,)
+        """
         inside = scores > self.threshold if self.strict else scores >= self.threshold
         return np.asarray(inside != self.reverse)
 
@@ -72,11 +81,31 @@ class CertifiedEvent:
         return float(mu_bound(self.fpr, self.fnr))
 
     def epsilon_lower(self, delta: float) -> float:
-        """Lower bound of ``epsilon`` at a ``delta``."""
+        """Lower bound of ``epsilon`` at a ``delta``.
+
+        Parameters
+        ----------
+        delta : float
+            In [0, 1).
+
+        Returns
+        -------
+        float
+        """
         return float(epsilon_bound(self.fpr, self.fnr, delta))
 
     def delta_lower(self, epsilon: FloatArray) -> FloatArray:
-        """Lower bound of ``delta`` at each ``epsilon``."""
+        """Lower bound of ``delta`` at each ``epsilon``.
+
+        Parameters
+        ----------
+        epsilon : ndarray, shape (...)
+            At least 0.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
         return delta_bound(self.fpr, self.fnr, epsilon)
 
 

@@ -33,7 +33,10 @@ class LowBitScore:
     """
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Count the places on the choosing half, entry by entry, half a count added to each."""
+        """Count the places on the choosing half, entry by entry, half a count added to each.
+
+        See :meth:`LearnedScore.fit`.
+        """
         places = tuple(lowest_bit(part) for part in pair(first, second))
         low = min(int(part.min()) for part in places)
         width = max(int(part.max()) for part in places) - low + 1

@@ -33,7 +33,18 @@ class LearnedScore(Protocol):
     """A score that is learned from outputs."""
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Score learned from outputs under the data set and under its neighbour."""
+        """Learn a score from outputs under the data set and under its neighbour.
+
+        Parameters
+        ----------
+        first, second : Any
+            Outputs of the choosing half: what the audited function returned, N of them each.
+
+        Returns
+        -------
+        callable
+            From outputs to scores, shape ``(N,)``, larger for those more likely under the data set.
+        """
 
 
 class HasDensity(Protocol):
@@ -73,7 +84,16 @@ class LogLikelihoodRatio:
         return np.where(impossible, ratio, np.clip(ratio, -most, most))
 
     def log_densities(self, outputs: Any) -> tuple[FloatArray, FloatArray]:
-        """Log densities of outputs ``(N, *point_shape)`` at both footpoints."""
+        r"""Log densities of outputs at both footpoints.
+
+        Parameters
+        ----------
+        outputs : array_like, shape (N, \*point_shape)
+
+        Returns
+        -------
+        first, second : ndarray, shape (N,)
+        """
         first = np.asarray(self.mechanism.log_density(outputs, self.dataset))
         return first, np.asarray(self.mechanism.log_density(outputs, self.neighbour))
 
@@ -112,7 +132,10 @@ class LinearScore:
     """Fisher's linear discriminant of the outputs' entries; what arrays get without a score."""
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Direction that separates the two means best, from the pooled covariance."""
+        """Direction that separates the two means best, from the pooled covariance.
+
+        See :meth:`LearnedScore.fit`.
+        """
         x, y = pair(first, second, finite=True)
         offset = x.mean(axis=0) - y.mean(axis=0)
         pooled = np.atleast_2d(np.cov(np.concatenate([x - x.mean(axis=0), y - y.mean(axis=0)]).T))
@@ -143,7 +166,10 @@ class NearestNeighbourScore:
     manifold: Manifold | None = None
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Keep the outputs of the choosing half in two search trees."""
+        """Keep the outputs of the choosing half in two search trees.
+
+        See :meth:`LearnedScore.fit`.
+        """
         from scipy.spatial import cKDTree
 
         x, y = pair(self._valid(first), self._valid(second), finite=True)
@@ -179,7 +205,10 @@ class ClassifierScore:
     classifier: Any = None
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Train the classifier to tell the two kinds of outputs apart."""
+        """Train the classifier to tell the two kinds of outputs apart.
+
+        See :meth:`LearnedScore.fit`.
+        """
         try:
             from sklearn.base import clone
             from sklearn.ensemble import HistGradientBoostingClassifier
@@ -206,7 +235,10 @@ class FrequencyScore:
     """
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Count the outputs of the choosing half, with half a count added to each."""
+        """Count the outputs of the choosing half, with half a count added to each.
+
+        See :meth:`LearnedScore.fit`.
+        """
         counts = Counter(map(_key, first)), Counter(map(_key, second))
 
         def score(outputs: Any) -> FloatArray:

@@ -71,27 +71,79 @@ class Manifold(ABC):
 
     @abstractmethod
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Riemannian exponential: end of the geodesic that leaves ``base`` along ``tangent``."""
+        r"""Riemannian exponential: end of the geodesic that leaves ``base`` along ``tangent``.
+
+        Parameters
+        ----------
+        base, tangent : array_like, shape (..., \*point_shape)
+            Points of the manifold, and tangent vectors there; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+        """
 
     @abstractmethod
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
-        """Riemannian logarithm: tangent vector at ``base`` whose exponential is ``point``."""
+        r"""Riemannian logarithm: tangent vector at ``base`` whose exponential is ``point``.
+
+        Parameters
+        ----------
+        base, point : array_like, shape (..., \*point_shape)
+            Points of the manifold; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+            Its norm is the distance.
+        """
 
     @abstractmethod
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Geodesic distance, shape = broadcast of the leading axes."""
+        r"""Geodesic distance.
+
+        Parameters
+        ----------
+        a, b : array_like, shape (..., \*point_shape)
+            Points of the manifold; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
 
     @abstractmethod
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Tangent vector at ``base`` with these coordinates ``(..., dim)``.
+        r"""Tangent vector at ``base`` with these coordinates.
 
         The coordinates belong to an orthonormal basis of the tangent space that depends on
         ``base`` alone, so the map is a linear isometry from R^dim.
+
+        Parameters
+        ----------
+        base : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+        coordinates : array_like, shape (..., dim)
+            Leading axes broadcast against those of ``base``.
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
         """
 
     @abstractmethod
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Inverse of :meth:`tangent_vector`: coordinates ``(..., dim)``."""
+        r"""Inverse of :meth:`tangent_vector`.
+
+        Parameters
+        ----------
+        base, tangent : array_like, shape (..., \*point_shape)
+            Points of the manifold, and tangent vectors there; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (..., dim)
+        """
 
     @abstractmethod
     def validate(self, points: ArrayLike) -> FloatArray:
@@ -115,13 +167,33 @@ class Manifold(ABC):
         """
 
     def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Riemannian inner product of tangent vectors at ``base``."""
+        r"""Riemannian inner product of tangent vectors at ``base``.
+
+        Parameters
+        ----------
+        base, u, v : array_like, shape (..., \*point_shape)
+            Points of the manifold, and tangent vectors there; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
         first = self.tangent_coordinates(base, u)
         second = self.tangent_coordinates(base, v)
         return np.asarray(np.einsum("...i,...i->...", first, second))
 
     def norm(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Riemannian norm of a tangent vector at ``base``."""
+        r"""Riemannian norm of a tangent vector at ``base``.
+
+        Parameters
+        ----------
+        base, tangent : array_like, shape (..., \*point_shape)
+            Points of the manifold, and tangent vectors there; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
         return np.asarray(np.linalg.norm(self.tangent_coordinates(base, tangent), axis=-1))
 
 
@@ -130,11 +202,30 @@ class FlatManifold(Manifold):
 
     @abstractmethod
     def to_chart(self, points: ArrayLike) -> FloatArray:
-        """Isometry from points ``(..., *point_shape)`` to coordinates ``(..., dim)``."""
+        r"""Isometry to coordinates in R^dim.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+
+        Returns
+        -------
+        ndarray, shape (..., dim)
+        """
 
     @abstractmethod
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
-        """Inverse of :meth:`to_chart`."""
+        r"""Inverse of :meth:`to_chart`.
+
+        Parameters
+        ----------
+        coordinates : array_like, shape (..., dim)
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+        """
 
     @property
     def curvature_bound(self) -> float:

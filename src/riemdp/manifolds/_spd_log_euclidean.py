@@ -109,6 +109,19 @@ class SPDLogEuclidean(FlatManifold):
         """Do all of :meth:`validate` but the check of positive definiteness.
 
         For callers that compute eigenvalues next, which decide it.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., k, k)
+
+        Returns
+        -------
+        ndarray, shape (..., k, k)
+
+        Raises
+        ------
+        NotOnManifoldError
+            On wrong shape, NaN or infinity, or a matrix that is not symmetric.
         """
         return _symmetric.check_symmetric(points, self.k)
 

@@ -108,7 +108,18 @@ class Sphere(Manifold):
     def log_or_antipode(
         self, base: ArrayLike, point: ArrayLike
     ) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Logarithm, and whether a point is an antipode, where the logarithm means nothing."""
+        r"""Logarithm, and whether a point is an antipode, where the logarithm means nothing.
+
+        Parameters
+        ----------
+        base, point : array_like, shape (..., \*point_shape)
+            Points of the sphere; leading axes broadcast.
+
+        Returns
+        -------
+        log : ndarray, shape (..., \*point_shape)
+        antipodal : ndarray of bool, shape (...)
+        """
         base = np.asarray(base, dtype=np.float64)
         point = np.asarray(point, dtype=np.float64)
         # The part orthogonal to the base is taken from the shorter of point - base and

@@ -157,7 +157,16 @@ class PublishedConformalLaplace:
         return min(self.epsilon / (2.0 * math.exp(largest) * self.sensitivity), self.rate_max)
 
     def log_scaling_at(self, points: ArrayLike) -> FloatArray:
-        r"""Half the log conformal factor anywhere, shape ``(...)`` for ``(..., *point_shape)``."""
+        r"""Half the log conformal factor, anywhere.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
         manifold = self.manifold
         points = np.asarray(points, dtype=np.float64)
         if isinstance(manifold, Euclidean) and manifold.dim == 1:
@@ -195,7 +204,18 @@ class PublishedConformalLaplace:
         return np.asarray(total * manifold.dist(footpoint, points))
 
     def log_weight(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        """Log density in Riemannian volume, up to a constant; ``-inf`` off the support."""
+        r"""Log density in Riemannian volume, up to a constant.
+
+        Parameters
+        ----------
+        point, footpoint : array_like, shape (..., \*point_shape)
+            Points of the manifold; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            ``-inf`` off the support.
+        """
         dist = self.conformal_distance(footpoint, point)
         weight = self.manifold.dim * self.log_scaling_at(point) - self.rate * dist
         inside = self.ball.contains(point) & (dist <= self.support)

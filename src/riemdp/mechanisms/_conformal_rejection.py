@@ -148,10 +148,28 @@ class ConformalRejection:
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        """Exact draws; each costs ``epsilon``. See :meth:`Mechanism.sample`.
+        r"""Exact draws; each costs ``epsilon``.
 
-        Footpoints and draws lie in the ball. How many proposals a draw takes depends on the
-        footpoint: do not let others time it.
+        How many proposals a draw takes depends on the footpoint: do not let others time it.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Points of the ball.
+        size : int or tuple of int, optional
+            Leading axes of the result.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+            Points of the ball.
+
+        Raises
+        ------
+        UnsupportedBallError
+            If a footpoint lies outside the ball.
         """
         return self._law.sample(footpoint, size, generator)
 

@@ -110,7 +110,18 @@ class AffineInvariantRadial:
         return self.k * (self.k + 1) // 2
 
     def log_pdf(self, r: ArrayLike) -> FloatArray:
-        """Log density of the distance, shape of ``r``; ``-inf`` at negative r."""
+        """Log density of the distance.
+
+        Parameters
+        ----------
+        r : array_like, shape (...)
+            Distances.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            ``-inf`` at negative r.
+        """
         r = real_array(r, "r")
         shape, weights = self._mixture
         x = np.maximum(self._gamma_variable(np.maximum(r, 0.0)), 1e-300)[..., None]
@@ -123,17 +134,46 @@ class AffineInvariantRadial:
         return np.asarray(np.where(r > 0.0, value, -np.inf))
 
     def cdf(self, r: ArrayLike) -> FloatArray:
-        """Probability of a distance of at most ``r``, shape of ``r``."""
+        """Probability of a distance of at most ``r``.
+
+        Parameters
+        ----------
+        r : array_like, shape (...)
+            Distances.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
         x = self._gamma_variable(np.maximum(real_array(r, "r"), 0.0))
         return self._mixed(scipy.special.gammainc, x)
 
     def sf(self, r: ArrayLike) -> FloatArray:
-        """Probability of a distance above ``r``, shape of ``r``."""
+        """Probability of a distance above ``r``.
+
+        Parameters
+        ----------
+        r : array_like, shape (...)
+            Distances.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
         x = self._gamma_variable(np.maximum(real_array(r, "r"), 0.0))
         return self._mixed(scipy.special.gammaincc, x)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Distance that a draw exceeds with probability ``1 - q``, shape of ``q``.
+        """Distance that a draw exceeds with probability ``1 - q``.
+
+        Parameters
+        ----------
+        q : array_like, shape (...)
+            Probabilities.
+
+        Returns
+        -------
+        ndarray, shape (...)
 
         Raises
         ------

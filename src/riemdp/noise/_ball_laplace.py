@@ -101,9 +101,18 @@ class BallLaplace:
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        r"""Draw about footpoints in normal coordinates ``(\*batch, dim)`` about the centre.
+        r"""Draw as :meth:`sample` does, about footpoints in normal coordinates.
 
-        See :meth:`sample` for the other parameters and the result.
+        Parameters
+        ----------
+        coordinates : ndarray, shape (\*batch, dim)
+            Normal coordinates about the ball's centre, no longer than its radius.
+        size, generator
+            As in :meth:`sample`.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
         """
         generator = resolve_generator(generator)
         offset, axis = split(coordinates)

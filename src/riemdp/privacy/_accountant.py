@@ -34,7 +34,15 @@ _SMALLEST = 5e-324
 
 
 class LedgerEntry(NamedTuple):
-    """One release: what it was called, and what was charged."""
+    """One release.
+
+    Attributes
+    ----------
+    label : str
+        What it was called.
+    guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
+        What was charged.
+    """
 
     label: str
     guarantee: Budget

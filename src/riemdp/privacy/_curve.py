@@ -45,7 +45,16 @@ class PrivacyCurve(ABC):
 
     @abstractmethod
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
-        """Proved ``delta`` at each ``epsilon >= 0``, shape of ``epsilon``, rounded up.
+        """Proved ``delta`` at each ``epsilon``, rounded up.
+
+        Parameters
+        ----------
+        epsilon : array_like, shape (...)
+            At least 0.
+
+        Returns
+        -------
+        ndarray, shape (...)
 
         Raises
         ------
@@ -55,7 +64,17 @@ class PrivacyCurve(ABC):
 
     @abstractmethod
     def epsilon_at(self, delta: float) -> float:
-        """Smallest ``epsilon`` with ``delta_at(epsilon) <= delta`` in [0, 1), rounded up.
+        """Smallest ``epsilon`` with ``delta_at(epsilon) <= delta``, rounded up.
+
+        Parameters
+        ----------
+        delta : float
+            In [0, 1).
+
+        Returns
+        -------
+        float
+            ``inf`` where there is none.
 
         Raises
         ------

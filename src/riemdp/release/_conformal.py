@@ -253,7 +253,17 @@ class ConformalLaplace:
         return self.law.factor
 
     def log_probabilities(self, footpoint: ArrayLike) -> FloatArray:
-        r"""Log probability of every node: ``(*batch, J)`` for ``(*batch, *point_shape)``."""
+        r"""Log probability of every node.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Points of the ball.
+
+        Returns
+        -------
+        ndarray, shape (\*batch, J)
+        """
         return self.law.log_probabilities(footpoint)
 
     def sample(
@@ -290,7 +300,17 @@ class ConformalLaplace:
         return self.law.sample(footpoint, size, generator)
 
     def expected_distance(self, footpoint: ArrayLike) -> FloatArray:
-        """Mean distance between footpoint and draw; private if the footpoint is."""
+        r"""Mean distance between footpoint and draw; private if the footpoint is.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Points of the ball.
+
+        Returns
+        -------
+        ndarray, shape (\*batch)
+        """
         return self.law.expected_distance(footpoint)
 
 

@@ -128,7 +128,17 @@ class Release:
         return self.mechanism.expected_distance()
 
     def error_quantile(self, q: float) -> float:
-        """Distance that the draw exceeds with probability ``1 - q``; ``q`` in [0, 1]."""
+        """Distance that the draw exceeds with probability ``1 - q``.
+
+        Parameters
+        ----------
+        q : float
+            In [0, 1].
+
+        Returns
+        -------
+        float
+        """
         return self.mechanism.error_quantile(q)
 
     def to_json(self) -> str:
