@@ -90,7 +90,16 @@ def pytest_terminal_summary(terminalreporter, config):
     if not _REPORT.rows:
         return
     if (path := config.getoption("--rows")) is not None:
-        document = {"machine": _machine(), "head": Report.HEAD, "rows": _REPORT.rows}
+        skipped = [
+            f"`{report.nodeid.split('[')[0]}`: {report.longrepr[-1].removeprefix('Skipped: ')}"
+            for report in terminalreporter.stats.get("skipped", [])
+        ]
+        document = {
+            "machine": _machine(),
+            "head": Report.HEAD,
+            "rows": _REPORT.rows,
+            "skipped": list(dict.fromkeys(skipped)),
+        }
         path.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
     terminalreporter.section("ratios")
     terminalreporter.write_line(_machine())

@@ -51,6 +51,8 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "riemdp"
 html_show_sourcelink = False
+# A page without children has an empty navigation, and wide tables need the room.
+html_sidebars = {"*": []}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "show_toc_level": 2,

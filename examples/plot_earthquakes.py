@@ -38,8 +38,9 @@ if path is not None and path.exists():
     source = "real epicentres (USGS/NEIC catalogue, magnitude 5.5 and more)"
 else:
     rng = np.random.default_rng(1)
-    years = np.repeat(np.arange(1965, 2017), 60)
-    points = unit_vectors(140.0 + 4.0 * rng.normal(size=3120), 37.0 + 4.0 * rng.normal(size=3120))
+    years = np.repeat(np.arange(1965, 2017), rng.integers(20, 200, size=52))
+    east, north = 4.0 * rng.normal(size=(2, len(years)))
+    points = unit_vectors(140.0 + east, 37.0 + north)
     source = "MADE-UP epicentres: RIEMDP_DATA names no folder with sphere_earthquakes.npz"
 points = points / np.linalg.norm(points, axis=1, keepdims=True)
 inside = region.contains(points) & (years >= 1965)
@@ -70,7 +71,8 @@ print(
 
 # %%
 # A mean for every year: a record belongs to one year, so the years compose in parallel and all of
-# them together are 1-differentially private. Years with few records get more noise.
+# them together are 1-differentially private. Together with the mean of all years above they spend
+# ε = 2. Years with few records get more noise.
 
 generator = np.random.default_rng(1)
 counted = np.unique(years)
@@ -86,7 +88,8 @@ for year in counted:
 # %%
 # The other way: average the unit vectors in space, add Laplace noise there, and go back to the
 # sphere. Two points of the region are at most ``2 sin(radius)`` apart in space. The noise has three
-# dimensions then instead of two, one of which normalising removes.
+# dimensions then instead of two, one of which normalising removes. Each way is measured from its
+# own mean without noise.
 
 embedded = riemdp.RiemannianLaplace.calibrate(
     riemdp.Euclidean(3), 2.0 * np.sin(region.radius) / len(points), budget

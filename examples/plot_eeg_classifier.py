@@ -47,7 +47,9 @@ print(f"{source}: {len(covariances)} windows")
 # **What is assumed.** The first runs were recorded to set up the method and are public; the ball
 # comes from them. The later runs are private, the last two test the classifier. Labels and their
 # counts are public, so the two class means compose in parallel and each takes the whole budget.
-# Neighbours differ in one window of one second: it is such a window that is protected.
+# Neighbours differ in one window of one second: it is such a window that is protected, not the
+# subject, and the window as it came out of the band-pass filter, which mixes the edges of windows
+# that follow each other.
 
 space = riemdp.SPDAffineInvariant(CHANNELS)
 public, test = runs <= 4, runs >= 13
@@ -76,7 +78,8 @@ print(f"distance between the two means:  {float(space.dist(*unclipped)):.3f}")
 
 # %%
 # Accuracy against the budget. For each budget the mechanism is calibrated once and drawn from
-# twenty times, to see the spread; a real release is one draw.
+# twenty times, to see the spread; a real release is one draw, and all the draws here together would
+# spend the sum of their budgets.
 
 epsilons = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0])
 generator = np.random.default_rng(0)
@@ -86,7 +89,7 @@ for epsilon in epsilons:
     budget = riemdp.ApproxDP(epsilon=epsilon, delta=1e-5)
     releases = [riemdp.private_mean(c, ball, budget, generator=generator) for c in classes]
     draws = [
-        release.mechanism.sample(mean, 20, generator)
+        release.mechanism.sample_in_ball(np.broadcast_to(mean, (20, *mean.shape)), ball, generator)
         for release, mean in zip(releases, clipped, strict=True)
     ]
     spread.append([accuracy(pair) for pair in zip(*draws, strict=True)])
@@ -105,5 +108,7 @@ axes.plot(epsilons, np.mean(spread, axis=1), "o-", label="private means, average
 axes.axhline(accuracy(unclipped), color="k", label="non-private means")
 axes.axhline(max(truth.mean(), 1.0 - truth.mean()), color="k", linestyle=":", label="larger class")
 axes.set(xscale="log", xlabel="ε of each class mean, δ = 1e-5", ylabel="accuracy", ylim=(0, 1))
+axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+axes.xaxis.minorticks_off()
 axes.legend(loc="lower right")
 plt.show()

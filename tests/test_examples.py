@@ -13,8 +13,9 @@ EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
-def test_example_runs(script, monkeypatch, capsys):
+def test_example_runs(script, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setenv("RIEMDP_DATA", str(tmp_path))  # no recorded data: made-up ones, or none
     matplotlib = pytest.importorskip("matplotlib")
     pytest.importorskip("sklearn")
     matplotlib.use("Agg")

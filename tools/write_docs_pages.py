@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 from pathlib import Path
+
+from riemdp.reproduce._report import PAPERS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -21,7 +24,13 @@ BENCHMARKS = """# Benchmarks
 Written by `make bench` ({script}). Both sides of a row were measured in one run; times are medians
 of five calls or more, where the row does not say that they were scaled up. Errors are relative,
 against 40 digits or more. The end of a row's name says which side was divided by which. A row with
-a target says whether it was met; none was left out for missing it.
+a target says whether it was met; none was left out for missing it, and what could not be measured
+in an environment is named below its table.
+
+The libraries run with their defaults except for the tolerance, each from its own starting point;
+our means check their input and certify their error in the time shown. A chain's time is that of one
+draw, which needs a burn-in of its own; “one of so many draws” is our time for as many draws about
+one point, divided by their number.
 """
 REPRODUCTION = """# Reproduction
 
@@ -41,7 +50,8 @@ SCRIPT = "by `tools/write_docs_pages.py`"
 def table(head: list[str], rows: list[list[str]]) -> str:
     """Return rows in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    cells = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in cells)
 
 
 def benchmarks(files: list[Path], docs: Path) -> Path:
@@ -51,11 +61,14 @@ def benchmarks(files: list[Path], docs: Path) -> Path:
         document = json.loads(file.read_text(encoding="utf-8"))
         rows = document["rows"]
         missed = [row for row in rows if "no" in row[-1]]
-        parts.append(f"## {len(rows)} rows: {file.stem}\n")
+        parts.append(f"## Environment {file.stem}: {len(rows)} rows\n")
         parts.append(f"{document['machine']}.\n")
         with_target = sum(bool(row[-2]) for row in rows)
         parts.append(f"{with_target - len(missed)} of {with_target} targets met.\n")
         parts.append(table(document["head"], rows) + "\n")
+        if document["skipped"]:
+            parts.append("Not measured here:\n")
+            parts.append("\n".join(f"- {skipped}" for skipped in document["skipped"]) + "\n")
     page = docs / "benchmarks.md"
     page.write_text("\n".join(parts), encoding="utf-8")
     return page
@@ -63,17 +76,20 @@ def benchmarks(files: list[Path], docs: Path) -> Path:
 
 def reproduction(folder: Path, docs: Path) -> Path:
     """Copy the papers' pages with their figures, and write the page above them."""
-    pages = sorted(folder.glob("*.md"))
-    if not pages:
-        raise SystemExit(f"{folder} holds no pages: run riemdp reproduce all --output {folder}")
+    pages = [folder / f"{key}.md" for key in PAPERS]
+    if missing := [page.name for page in pages if not page.exists()]:
+        raise SystemExit(
+            f"{folder} lacks {', '.join(missing)}: run riemdp reproduce all --output {folder}"
+        )
     target = docs / "reproduction"
-    (target / "figures").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(target, ignore_errors=True)  # figures of experiments that are gone
+    (target / "figures").mkdir(parents=True)
     for page in pages:
         shutil.copyfile(page, target / page.name)
-    for figure in sorted((folder / "figures").glob("*.png")):
-        shutil.copyfile(figure, target / "figures" / figure.name)
+        for figure in re.findall(r"\]\((figures/[^)]+)\)", page.read_text(encoding="utf-8")):
+            shutil.copyfile(folder / figure, target / figure)
     page = docs / "reproduction.md"
-    names = "\n".join(f"reproduction/{page.stem}" for page in pages)
+    names = "\n".join(f"reproduction/{key}" for key in PAPERS)
     page.write_text(REPRODUCTION.format(script=SCRIPT, pages=names), encoding="utf-8")
     return page
 

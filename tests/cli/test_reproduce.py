@@ -12,6 +12,7 @@ pytest.importorskip("matplotlib.figure")
 @pytest.fixture
 def seen(monkeypatch):
     """Replaces the papers; the settings of every experiment that ran."""
+    monkeypatch.delenv("RIEMDP_DATA", raising=False)
     found = []
 
     def load(key):
@@ -32,6 +33,7 @@ def test_names_are_those_of_the_papers_and_all():
 
 def test_one_paper_is_reproduced(riemdp, seen, tmp_path):
     output = tmp_path / "new" / "folder"
+    (tmp_path / "images.npz").touch()
     result = riemdp("reproduce", "jiang", "--quick", "--output", output, "--data", tmp_path)
     assert result.exit_code == 0
     assert result.stdout == f"{output / 'jiang.md'}\n"
@@ -56,6 +58,17 @@ def test_unknown_papers_and_folders_are_usage_errors(riemdp, seen, tmp_path):
     assert riemdp("reproduce", "euler", "--output", tmp_path).exit_code == 2
     assert riemdp("reproduce", "he", "--data", tmp_path / "none").exit_code == 2
     assert riemdp("reproduce").exit_code == 2
+    result = riemdp("reproduce", "he", "--data", tmp_path, "--output", tmp_path)
+    assert result.exit_code == 2
+    assert "must name a folder with image data sets" in result.stderr
+    assert not seen
+
+
+def test_an_output_that_cannot_be_written_is_one_line(riemdp, seen, tmp_path):
+    (tmp_path / "file").touch()
+    result = riemdp("reproduce", "he", "--output", tmp_path / "file")
+    assert result.exit_code == 2
+    assert result.stderr == f"riemdp: {tmp_path / 'file'}: File exists\n"
     assert not seen
 
 

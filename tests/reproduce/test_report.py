@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,12 @@ pytest.importorskip("matplotlib.figure")  # builds the font cache, which warns i
 ROW = Row("μ | σ", "1 (Table 1)", "1.1", "", "Because\nof this.")
 PANEL = Panel("p", "x", "y", (Line("l", (1.0, 2.0), (3.0, 4.0), (4.0, 0.2)),), True, True)
 QUICK = Settings(quick=True)
+FIELDS = ("quantity", "paper", "reproduced", "exact", "remark")
+
+
+@pytest.fixture(autouse=True)
+def _no_data(monkeypatch):
+    monkeypatch.delenv("RIEMDP_DATA", raising=False)
 
 
 class Counting:
@@ -54,6 +61,7 @@ def test_a_page_has_table_figure_notes_and_command(paper, tmp_path):
     assert page == tmp_path / "new" / "test.md"
     assert text.startswith("# A paper\n\nIts citation.\n")
     assert "`riemdp reproduce test --quick`" in text
+    assert "This is a quick run" in text
     assert "nothing drawn here is private" in text
     assert r"| μ \| σ | 1 (Table 1) | 1.1 | — | Because of this. |" in text
     assert "|  | paper says | reproduced | exact | where they differ, and why |" in text
@@ -62,6 +70,12 @@ def test_a_page_has_table_figure_notes_and_command(paper, tmp_path):
     for name in ("a", "b"):
         assert (page.parent / f"figures/test-{name}.png").read_bytes().startswith(b"\x89PNG")
         assert b"<svg" in (page.parent / f"figures/test-{name}.svg").read_bytes()
+
+
+def test_a_page_of_a_full_run_says_so(paper, tmp_path):
+    text = reproduce(paper, Settings(quick=False), tmp_path, silent).read_text(encoding="utf-8")
+    assert "This is a full run" in text
+    assert "quick run" not in text
 
 
 def test_finished_experiments_do_not_run_again(paper, runs, tmp_path):
@@ -88,11 +102,12 @@ def test_a_broken_cache_is_made_again(content, paper, runs, tmp_path):
     assert [run.runs for run in runs] == [2, 1]
 
 
-def test_results_missing_from_a_cache_are_made_again(paper, runs, tmp_path):
+@pytest.mark.parametrize("rows", [None, 1, [1], [{"quantity": "a"}], [dict.fromkeys(FIELDS, 1.0)]])
+def test_wrong_results_in_a_cache_are_made_again(rows, paper, runs, tmp_path):
     reproduce(paper, QUICK, tmp_path, silent)
     file = tmp_path / "cache" / "test-a.json"
     content = json.loads(file.read_text())
-    del content["outcome"]["rows"]
+    content["outcome"]["rows"] = rows
     file.write_text(json.dumps(content))
     reproduce(paper, QUICK, tmp_path, silent)
     assert [run.runs for run in runs] == [2, 1]
@@ -105,8 +120,7 @@ def test_other_settings_run_again(settings, paper, runs, tmp_path):
     assert [run.runs for run in runs] == [2, 2]
 
 
-def test_other_code_and_other_data_run_again(paper, runs, tmp_path, monkeypatch):
-    monkeypatch.delenv("RIEMDP_DATA", raising=False)
+def test_other_code_data_and_libraries_run_again(paper, runs, tmp_path, monkeypatch):
     output, data = tmp_path / "out", tmp_path / "data"
     reproduce(paper, QUICK, output, silent)
     monkeypatch.setattr(_report, "_code_digest", lambda: "other")
@@ -120,9 +134,44 @@ def test_other_code_and_other_data_run_again(paper, runs, tmp_path, monkeypatch)
     monkeypatch.delenv("RIEMDP_DATA")
     reproduce(paper, Settings(quick=True, data=data), output, silent)
     assert runs[0].runs == 3  # the same data
-    (data / "images.npz").write_bytes(b"12")
+    (data / "images.npz").write_bytes(b"2")  # other data of the same size
     reproduce(paper, Settings(quick=True, data=data), output, silent)
     assert runs[0].runs == 4
+    monkeypatch.setattr(_report.scipy, "__version__", "0")
+    reproduce(paper, Settings(quick=True, data=data), output, silent)
+    assert runs[0].runs == 5
+
+
+@pytest.mark.parametrize("variable", [True, False])
+def test_a_folder_without_data_is_refused_before_any_run(
+    variable, paper, runs, tmp_path, monkeypatch
+):
+    data = tmp_path / "data"
+    monkeypatch.setenv("RIEMDP_DATA", str(data) if variable else str(tmp_path))
+    settings = QUICK if variable else Settings(quick=True, data=data)
+    for make in (lambda: None, data.mkdir):  # absent, then empty
+        make()
+        with pytest.raises(InvalidParameterError, match="RIEMDP_DATA" if variable else "--data"):
+            reproduce(paper, settings, tmp_path / "out", silent)
+    assert runs[0].runs == 0
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_runs_in_one_folder_do_not_disturb_each_other(paper, runs, tmp_path, monkeypatch):
+    write, nested = Path.write_text, []
+
+    def writing(self, *args, **kwargs):
+        written = write(self, *args, **kwargs)
+        if self.suffix == ".tmp" and not nested:  # the other run writes and is done meanwhile
+            nested.append(self)
+            reproduce(paper, QUICK, tmp_path, silent)
+        return written
+
+    monkeypatch.setattr(Path, "write_text", writing)
+    reproduce(paper, QUICK, tmp_path, silent)
+    assert nested
+    assert [run.runs for run in runs] == [2, 1]
+    assert not list((tmp_path / "cache").glob("*.tmp"))
 
 
 def test_progress_ends_at_one_also_from_the_cache(paper, tmp_path):

@@ -110,7 +110,11 @@ class Outcome:
             for panel in data["panels"]
         ]
         rows = tuple(Row(**row) for row in data["rows"])
-        return cls(rows=rows, panels=tuple(panels), notes=tuple(data["notes"]))
+        notes = tuple(data["notes"])
+        texts = [*notes, *(text for row in data["rows"] for text in row.values())]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("rows and notes are made of text")
+        return cls(rows=rows, panels=tuple(panels), notes=notes)
 
 
 @dataclass(frozen=True)

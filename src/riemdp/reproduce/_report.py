@@ -11,11 +11,13 @@ import importlib.util
 import json
 import os
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import scipy
 
 import riemdp
 from riemdp._errors import InvalidParameterError
@@ -62,7 +64,7 @@ def reproduce(paper: Paper, settings: Settings, output: Path, watcher: Watcher) 
     """Run what has not run yet, and write ``<key>.md``, ``figures`` and ``cache``.
 
     An interrupted run goes on where it stopped: each experiment's results are kept as soon as
-    there are any, and used again by runs with the same settings, code and data.
+    there are any, and used again by runs with the same settings, code, libraries and data.
 
     Parameters
     ----------
@@ -80,16 +82,18 @@ def reproduce(paper: Paper, settings: Settings, output: Path, watcher: Watcher) 
     Raises
     ------
     InvalidParameterError
-        Without matplotlib.
+        Without matplotlib, or if a folder of image data is named that holds none.
     """
     if importlib.util.find_spec("matplotlib") is None:
         raise InvalidParameterError("the figures need matplotlib: pip install 'riemdp[plot]'")
+    files = _data_files(settings)
+    key = _key(settings, files)
     for folder in (output, output / "figures", output / "cache"):
         folder.mkdir(parents=True, exist_ok=True)
     results = []
     for experiment in paper.experiments:
         name = f"{paper.key}-{experiment.name}"
-        result = _run(experiment, settings, output / "cache" / f"{name}.json", watcher)
+        result = _run(experiment, settings, key, output / "cache" / f"{name}.json", watcher)
         if result.outcome.panels:
             draw(result.outcome.panels, output / "figures" / name)
         results.append(result)
@@ -98,8 +102,13 @@ def reproduce(paper: Paper, settings: Settings, output: Path, watcher: Watcher) 
     return page
 
 
-def _run(experiment: Experiment, settings: Settings, cache: Path, watcher: Watcher) -> Result:
-    key = _key(settings)
+def _run(
+    experiment: Experiment,
+    settings: Settings,
+    key: dict[str, object],
+    cache: Path,
+    watcher: Watcher,
+) -> Result:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # if nothing usable is kept
         kept = json.loads(cache.read_text(encoding="utf-8"))
         if kept["key"] == key:
@@ -111,23 +120,38 @@ def _run(experiment: Experiment, settings: Settings, cache: Path, watcher: Watch
     outcome = experiment.run(settings, functools.partial(watcher, experiment))
     seconds = time.process_time() - start
     content = {"key": key, "seconds": seconds, "outcome": dataclasses.asdict(outcome)}
-    partial = cache.with_suffix(".tmp")  # an interrupted write must not look like a result
+    # An interrupted write must not look like a result, nor disturb another run in this folder.
+    partial = cache.with_suffix(f".{uuid.uuid4().hex}.tmp")
     partial.write_text(json.dumps(content, indent=1), encoding="utf-8")
     partial.replace(cache)
     watcher(experiment, 1.0)
     return Result(experiment, outcome, seconds)
 
 
-def _key(settings: Settings) -> dict[str, object]:
-    """Return all that kept results depend on."""
+def _data_files(settings: Settings) -> list[Path]:
+    """Return the files of the folder of image data; a folder named in vain is an error."""
+    name = "--data" if settings.data else "RIEMDP_DATA"
     folder = settings.data or os.environ.get("RIEMDP_DATA")
-    files = sorted(Path(folder).glob("*.npz")) if folder else []
+    if not folder:
+        return []
+    files = sorted(Path(folder).glob("*.npz"))
+    if not files:
+        raise InvalidParameterError(
+            f"{name} must name a folder with image data sets (.npz), got {folder}; leave it out to "
+            "use scikit-learn's digits"
+        )
+    return files
+
+
+def _key(settings: Settings, files: list[Path]) -> dict[str, object]:
+    """Return all that kept results depend on."""
     return {
         "version": riemdp.__version__,
         "code": _code_digest(),
+        "libraries": [np.__version__, scipy.__version__],
         "quick": settings.quick,
         "seed": settings.seed,
-        "data": [[file.name, file.stat().st_size] for file in files],
+        "data": [[file.name, hashlib.sha256(file.read_bytes()).hexdigest()] for file in files],
     }
 
 
@@ -199,13 +223,16 @@ def markdown(paper: Paper, settings: Settings, results: list[Result]) -> str:
     parts = [
         f"# {paper.title}",
         paper.citation,
-        f"Written by `{command}`, riemdp {riemdp.__version__}: {seconds:.0f} seconds on one core. "
-        f"All noise comes from generators with public seeds (seed {settings.seed}): nothing drawn "
-        "here is private. “—” stands where there is no number, “figure only” where the paper has "
-        "a picture and no number.",
+        f"Written by `{command}`, riemdp {riemdp.__version__}: {seconds:.0f} seconds of processor "
+        f"time. All noise comes from generators with public seeds (seed {settings.seed}): nothing "
+        "drawn here is private. “—” stands where there is no number, “figure only” where the paper "
+        "has a picture and no number.",
     ]
-    if settings.quick:
-        parts.append("This is a quick run, with fewer repeats and sizes than in the paper.")
+    parts.append(
+        "This is a quick run, with fewer repeats and sizes than in the paper."
+        if settings.quick
+        else "This is a full run."
+    )
     for result in results:
         outcome, name = result.outcome, f"{paper.key}-{result.experiment.name}"
         parts.append(f"## {result.experiment.title}")
