@@ -25,11 +25,10 @@ def test_files_in_the_folder_are_found(tmp_path, monkeypatch):
     assert len(image_sets(Settings(quick=True))) == 2
 
 
-def test_without_a_folder_digits_are_used(tmp_path, monkeypatch):
+def test_without_a_folder_digits_are_used(monkeypatch):
     monkeypatch.delenv("RIEMDP_DATA", raising=False)
     (digits,) = image_sets(Settings(quick=True))
-    (same,) = image_sets(Settings(quick=True, data=tmp_path))
-    assert digits.name == same.name == "scikit-learn digits"
+    assert digits.name == "scikit-learn digits"
     assert digits.classes == list(range(10))
     assert digits.images.shape[1:] == (8, 8)
     assert digits.images.min() == 0.0
@@ -47,3 +46,19 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("RIEMDP_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(InvalidParameterError, match=r"must exist, got .*nowhere.*RIEMDP_DATA"):
         image_sets(Settings(quick=True))
+
+
+def test_a_folder_without_the_data_sets_is_an_error(tmp_path):
+    np.savez(tmp_path / "other.npz", x=np.zeros(3))
+    with pytest.raises(InvalidParameterError, match=r"must hold one of .*mnist_part\.npz"):
+        image_sets(Settings(quick=True, data=tmp_path))
+
+
+def test_a_broken_file_is_named(tmp_path):
+    file = tmp_path / "mnist_part.npz"
+    np.savez(file, x_train=np.zeros((2, 4, 4)), wrong=np.zeros(2))
+    whole = file.read_bytes()
+    for content in (whole, whole[:100], b"", b"no archive"):
+        file.write_bytes(content)
+        with pytest.raises(InvalidParameterError, match=r"mnist_part\.npz must be a \.npz file"):
+            image_sets(Settings(quick=True, data=tmp_path))

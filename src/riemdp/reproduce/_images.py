@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ _FILES = (
     ("MNIST", "mnist_part.npz", "x_train", "y_train"),
     ("Fashion-MNIST", "fashion_mnist_part.npz", "x_train", "y_train"),
 )
+_FILE_NAMES = ", ".join(file for _, file, _, _ in _FILES)
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,15 @@ class ImageSet:
 
 
 def image_sets(settings: Settings) -> list[ImageSet]:
-    """Every data set in the folder ``settings.data``, else scikit-learn's digits.
+    """Every data set in the folder ``settings.data``; without a folder scikit-learn's digits.
 
     Without ``settings.data`` the environment variable ``RIEMDP_DATA`` names the folder.
 
     Raises
     ------
     InvalidParameterError
-        If that is no folder, or if there is neither such a file nor scikit-learn.
+        If that is no folder, holds none of the data sets or a broken one, or if without a folder
+        scikit-learn is missing.
     """
     folder = settings.data or os.environ.get("RIEMDP_DATA")
     if folder and not Path(folder).is_dir():
@@ -68,11 +71,21 @@ def image_sets(settings: Settings) -> list[ImageSet]:
             "without one scikit-learn's digits are used"
         )
     found = []
-    for name, file, images, labels in _FILES if folder else ():
-        path = Path(folder or "") / file
+    for name, file_name, images, labels in _FILES if folder else ():
+        path = Path(folder or "") / file_name
         if path.exists():
-            with np.load(path) as data:
-                found.append(ImageSet(name, data[images], data[labels].ravel()))
+            try:
+                with path.open("rb") as file, np.load(file) as data:
+                    found.append(ImageSet(name, data[images], data[labels].ravel()))
+            except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                raise InvalidParameterError(
+                    f"{path} must be a .npz file with the arrays {images!r} and {labels!r}"
+                ) from None
+    if folder and not found:
+        raise InvalidParameterError(
+            f"{folder} (--data or RIEMDP_DATA) must hold one of {_FILE_NAMES}; without a folder "
+            "scikit-learn's digits are used"
+        )
     return found or [_digits()]
 
 
@@ -80,8 +93,7 @@ def _digits() -> ImageSet:
     if importlib.util.find_spec("sklearn") is None:
         raise InvalidParameterError(
             "the experiments on images need --data (or RIEMDP_DATA), a folder with one of "
-            f"{', '.join(file for _, file, _, _ in _FILES)}, or scikit-learn: "
-            "pip install 'riemdp[sklearn]'"
+            f"{_FILE_NAMES}, or scikit-learn: pip install 'riemdp[sklearn]'"
         )
     from sklearn.datasets import load_digits
 
