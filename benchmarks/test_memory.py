@@ -74,6 +74,7 @@ def test_memory(report, kind):
         f"{ours:.0f} MiB",
         f"{theirs:.0f} MiB",
         theirs / max(ours, 1.0),
+        at_least=1.0,
     )
     ours, theirs = (statistics.median(times[which]) for which in sides)
     report.add(

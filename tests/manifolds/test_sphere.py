@@ -182,6 +182,20 @@ def test_validate_refuses_other_vectors(bad):
         Sphere(2).validate(np.stack([np.eye(3), np.stack([bad, *np.eye(3)[:2]])]))
 
 
+@pytest.mark.parametrize("n", [3, 5000])
+@pytest.mark.parametrize("curvature", [1.0, 1e10])
+@pytest.mark.parametrize("size", [1e158, 1e200])
+def test_validate_refuses_what_overflows_quietly(n, curvature, size):
+    sphere = Sphere(2, curvature)
+    points = np.tile(sphere.origin, (n, 1))
+    points[2] *= size
+    with pytest.raises(NotOnManifoldError, match="row 2 does not have norm"):
+        sphere.validate(points)
+    points[1] = np.inf
+    with pytest.raises(NotOnManifoldError, match="row 1 has entries that are NaN or infinite"):
+        sphere.validate(points)
+
+
 def test_int_points_on_the_sphere():
     np.testing.assert_array_equal(Sphere(2).validate([[0, 0, -1]]), [[0.0, 0.0, -1.0]])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import mpmath
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from riemdp import (
     SPDAffineInvariant,
     frechet_mean,
 )
+from riemdp.manifolds import _symmetric
 from riemdp.summaries import _affine_invariant_mean
 
 seeds = st.integers(0, 2**32 - 1)
@@ -189,3 +192,29 @@ def test_whitened_records_are_those_seen_from_the_centre(random_points):
     factor = np.linalg.cholesky(ball.center)
     back = factor @ whitened @ factor.T
     np.testing.assert_allclose(back, ball.project(data), atol=1e-12)
+
+
+def test_the_newton_equation_needs_one_more_array_of_the_size_of_the_data(monkeypatch):
+    monkeypatch.setattr(_symmetric, "_available_cores", lambda: 2)
+    rng = np.random.default_rng(8)
+    factors = rng.normal(size=(50_000, 3, 6))
+    data = _symmetric.symmetrise(factors @ np.swapaxes(factors, 1, 2) / 6)
+    at = _affine_invariant_mean._evaluate(data, None, np.eye(3))
+    tracemalloc.start()
+    try:
+        _affine_invariant_mean._newton_direction(at, None)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    work = 2 * 8 * 8 * _symmetric._CHUNK_ENTRIES  # of two threads
+    assert data.nbytes < peak < data.nbytes + work < 4 * data.nbytes
+
+
+@pytest.mark.parametrize("k", [1, 3, 9, 22, 70])
+def test_products_stay_under_what_blas_shares_out(k):
+    rows = slice(100, 1100)
+    pieces = _affine_invariant_mean._pieces(rows, k)
+    covered = np.concatenate([np.arange(piece.start, piece.stop) for piece in pieces])
+    np.testing.assert_array_equal(covered, np.arange(100, 1100))
+    most = max(piece.stop - piece.start for piece in pieces)
+    assert most == 1 or most * k**3 <= 2**18

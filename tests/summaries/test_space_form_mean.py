@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riemdp import Ball, ConvergenceError, Hyperbolic, Sphere, frechet_mean
+from riemdp.summaries import _space_form_mean
 
 seeds = st.integers(0, 2**32 - 1)
 # The reference below runs in extended precision; where there is none its own rounding counts.
@@ -289,3 +290,81 @@ def test_curvature_is_a_unit_of_length(curvature, sign, random_points):
     mean = frechet_mean(scaled, data / k, ball=ball, tol=1e-10 / k)
     np.testing.assert_allclose(k * mean.value, plain, atol=3e-10)
     assert mean.error_bound <= 1e-10 / k
+
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def angles_and_sines(rows, cosine):
+    """What a pass makes of these cosines, and the largest angle it reports."""
+    sine, theta = np.empty((2, len(cosine)))
+    return rows(cosine, sine, theta), theta, sine
+
+
+@pytest.mark.parametrize("lowest", [0.9999, 0.51, 0.49, 0.0, -0.9])
+def test_weights_on_spheres_are_as_accurate_as_the_cosine(lowest):
+    cosine = np.append(np.linspace(lowest, 1.0, 5001), [1.0 + EPS, np.nextafter(1.0, 0.0)])
+    exact = np.arccos(np.minimum(cosine, 1.0).astype(np.longdouble))
+    top, theta, sine = angles_and_sines(_space_form_mean._angles, cosine.copy())
+    assert top == pytest.approx(float(exact.max()), rel=1e-9)
+    weight = np.where(exact > 0, exact / np.where(exact > 0, np.sin(exact), 1), 1)
+    error = np.abs(theta / sine - weight) * np.sin(exact)
+    assert error.max() <= 4.0 * EPS * (1.0 + top)
+    # The arc sine alone loses digits at a right angle, and is wrong beyond.
+    lost = np.abs(np.arcsin(sine) / sine - weight) * np.sin(exact)
+    assert (lost.max() > 100.0 * EPS) == (lowest <= 0.0)
+
+
+@pytest.mark.parametrize("longest", [1e-3, 1.0, 20.0])
+def test_weights_on_hyperboloids_are_as_accurate_as_the_cosine(longest):
+    cosine = np.cosh(np.linspace(0.0, longest, 5001))
+    exact = np.arccosh(cosine.astype(np.longdouble))
+    top, theta, sine = angles_and_sines(_space_form_mean._lengths, cosine.copy())
+    assert top == pytest.approx(longest, rel=1e-9)
+    weight = np.where(exact > 0, exact / np.where(exact > 0, np.sinh(exact), 1), 1)
+    error = np.abs(theta / sine - weight) * np.sinh(exact)
+    assert error.max() <= 4.0 * EPS * (1.0 + longest)
+    # What rounding puts under one is the point itself, of weight one.
+    _, theta, sine = angles_and_sines(_space_form_mean._lengths, np.array([1.0 - 1e-9, 1.0]))
+    np.testing.assert_allclose(theta / sine, 1.0, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "manifold", [Sphere(2, 4.0), Sphere(3), Hyperbolic(2, -4.0), Hyperbolic(4)], ids=str
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_newton_solves_its_equation(manifold, weighted, random_points):
+    rng = np.random.default_rng(5)
+    data = random_points(manifold, rng, 300, 0.5)
+    weights = rng.dirichlet(np.ones(300)) if weighted else None
+    ball = Ball(manifold, np.eye(manifold.dim + 1)[0] / math.sqrt(abs(manifold.curvature)), 0.6)
+    problem = _space_form_mean._Problem(manifold, data, weights, ball)
+    at = problem.evaluate(problem.start())
+    angle = problem.k * manifold.dist(at.point / problem.k, data)
+    cotangent = (np.tan if problem.spherical else np.tanh)(angle)
+    assert at.mean_a == pytest.approx(np.average(angle / cotangent, weights=weights), rel=1e-12)
+    direction = problem._newton_direction(at)
+    image = problem._hessian_product(at, direction)
+    assert np.linalg.norm(image - at.gradient) <= 0.02 * at.size**2 + 1e-10 * at.size
+    # The Hessian is not the identity: the gradient is no solution.
+    assert np.linalg.norm(problem._hessian_product(at, at.gradient) - at.gradient) > 1e-3 * at.size
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("distance", [30.0, 50.0, 100.0, 300.0])
+def test_hyperbolic_points_beyond_float64_are_an_error_with_advice(distance):
+    space = Hyperbolic(1)
+    for seed in range(12):
+        side = 1.0 + 1e-3 * np.random.default_rng(seed).normal(size=40)
+        side *= math.sinh(distance)
+        data = np.stack([np.sqrt(1.0 + side**2), side], axis=-1)
+        with pytest.raises(ConvergenceError, match="larger tol"):
+            frechet_mean(space, data, tol=1e-6)
+
+
+def test_work_arrays_do_not_touch():
+    # NumPy 1 takes arrays that touch for arrays that overlap, and then works entry by entry.
+    data = np.tile(np.eye(3)[0], (100, 1))
+    for part in _space_form_mean._Problem(Sphere(2), data, None, None).parts:
+        starts = [array.ctypes.data for array in (part.cosine, part.factor, part.sine, part.theta)]
+        assert not {start + part.sine.nbytes for start in starts} & set(starts)

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from riemdp.manifolds._manifold import FloatArray
 
 
+#: Relative rounding of a squared time coordinate that is not corrected.
+_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+
+
 @dataclass(frozen=True)
 class Hyperbolic(Manifold):
     """Hyperbolic space of dimension ``dim`` on the hyperboloid.
@@ -138,9 +142,9 @@ class Hyperbolic(Manifold):
         time = np.array(array[..., 0])
         with np.errstate(over="ignore", invalid="ignore"):
             square = self._square_of_time(array)
-            ratio = np.square(time) / square
-        rounding = 4.0 * np.finfo(np.float64).eps
-        close = ratio.size and 1.0 - rounding <= ratio.min() <= ratio.max() <= 1.0 + rounding
+            ratio = np.asarray(time * time)
+            ratio /= square
+        close = ratio.size and 1.0 - _ROUNDING <= ratio.min() <= ratio.max() <= 1.0 + _ROUNDING
         if close and time.min() > 0.0:
             return array  # finite, and recomputing x_0 would only add rounding
         check_finite(array, 1)
@@ -163,7 +167,9 @@ class Hyperbolic(Manifold):
         """``x_0^2`` as it follows from the other coordinates."""
         space = np.ones(self.dim + 1)
         space[0] = 0.0
-        return square_norm(points, space) - 1.0 / self.curvature
+        square = square_norm(points, space)
+        square -= 1.0 / self.curvature
+        return square
 
 
 def _excess(a: FloatArray, b: FloatArray) -> FloatArray:

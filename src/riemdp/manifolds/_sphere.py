@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from riemdp.manifolds._manifold import FloatArray
 
 
+#: Rounding of a squared norm that is not corrected.
+_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+
+#: Entries of an array so small that the overhead of a call counts more than its speed.
+_FEW = 4096
+
+
 @dataclass(frozen=True)
 class Sphere(Manifold):
     """Sphere of dimension ``dim`` and radius ``1/sqrt(curvature)``.
@@ -169,18 +176,28 @@ class Sphere(Manifold):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check the norm ``1/sqrt(curvature)`` and normalise; see :meth:`Manifold.validate`."""
         array, tolerance = check_shape(points, self.point_shape)
-        with np.errstate(over="ignore", invalid="ignore"):
-            square = self.curvature * square_norm(array)
-        rounding = 4.0 * np.finfo(np.float64).eps
-        if square.size and 1.0 - rounding <= square.min() <= square.max() <= 1.0 + rounding:
-            return array  # finite, and normalising would only add rounding
+        square = _square_norm(array)
+        if square.size:
+            least, most = (self.curvature * float(x) for x in (square.min(), square.max()))
+            if 1.0 - _ROUNDING <= least <= most <= 1.0 + _ROUNDING:
+                return array  # finite, and normalising would only add rounding
         check_finite(array, 1)
+        with np.errstate(over="ignore"):
+            square = self.curvature * square
         raise_first(
             np.abs(np.sqrt(square) - 1.0) > tolerance,
             f"does not have norm 1/sqrt(curvature) = {1 / math.sqrt(self.curvature):.6g} "
             f"(relative tolerance {tolerance:g})",
         )
         return np.asarray(array / np.sqrt(square)[..., None])
+
+
+def _square_norm(array: FloatArray) -> FloatArray:
+    """Sum of squares over the last axis, infinite, quietly, on overflow."""
+    if array.size <= _FEW:
+        return np.asarray(np.einsum("...i,...i->...", array, array))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return square_norm(array)
 
 
 def _sinc(angle: FloatArray) -> FloatArray:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _EPS = float(np.finfo(np.float64).eps)
 _MAX_PASSES = 60
+#: Multiplications in one product. BLAS libraries keep one so small on the thread that asks for it;
+#: threads of theirs would fight those that share out the chunks.
+_PRODUCT = 2**18
 
 
 @dataclass
@@ -102,7 +105,8 @@ def _evaluate(data: FloatArray, weights: FloatArray | None, factor: FloatArray) 
     vectors = np.empty((n, k, k))
 
     def part(rows: slice) -> tuple[FloatArray, float, float]:
-        values, vectors[rows] = np.linalg.eigh(whiten(inverse, data[rows]))
+        whitened = np.concatenate([whiten(inverse, data[few]) for few in _pieces(rows, k)])
+        values, vectors[rows] = np.linalg.eigh(whitened)
         raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
         logs[rows] = np.log(values)
         share = np.full(len(values), 1.0 / n) if weights is None else weights[rows]
@@ -145,10 +149,18 @@ def _newton_direction(at: _Pass, weights: FloatArray | None) -> FloatArray:
 
     ``g_ab = (x/2) coth(x/2)``, ``x = s_a - s_b``, at least 1: the system is well conditioned.
     """
-    half = 0.5 * (at.logs[:, :, None] - at.logs[:, None, :])
-    tanh = np.tanh(half)
-    kernel = np.divide(half, tanh, out=np.ones_like(half), where=np.abs(half) > 1e-8)
-    kernel *= (1.0 / len(half)) if weights is None else weights[:, None, None]
+    n, k = at.logs.shape
+    kernel = np.empty((n, k, k))
+
+    def fill(rows: slice) -> None:
+        half = 0.5 * (at.logs[rows, :, None] - at.logs[rows, None, :])
+        part = kernel[rows]
+        part[:] = (1.0 / n) if weights is None else weights[rows, None, None]
+        ratio = np.divide(half, np.tanh(half), out=np.ones_like(half), where=np.abs(half) > 1e-8)
+        part *= ratio
+
+    for _ in _symmetric.map_chunks(fill, n, k):
+        continue
     size = at.size
     goal = size * min(0.1, size)
     direction = np.zeros_like(at.gradient)
@@ -171,13 +183,22 @@ def _hessian_product(vectors: FloatArray, kernel: FloatArray, tangent: FloatArra
     n, k = vectors.shape[:2]
 
     def part(rows: slice) -> FloatArray:
-        basis = vectors[rows]
-        inner = kernel[rows] * (np.swapaxes(basis, -1, -2) @ (tangent @ basis))
-        # sum_i U_i W_i U_i^T as one large product.
-        left = np.swapaxes(basis @ inner, 0, 1).reshape(k, -1)
-        return np.asarray(left @ np.swapaxes(basis, 0, 1).reshape(k, -1).T)
+        total = np.zeros((k, k))
+        for few in _pieces(rows, k):
+            basis = vectors[few]
+            inner = kernel[few] * (np.swapaxes(basis, -1, -2) @ (tangent @ basis))
+            # sum_i U_i W_i U_i^T as one larger product.
+            left = np.swapaxes(basis @ inner, 0, 1).reshape(k, -1)
+            total += left @ np.swapaxes(basis, 0, 1).reshape(k, -1).T
+        return total
 
     image = np.zeros((k, k))
     for total in _symmetric.map_chunks(part, n, k):
         image += total
     return _symmetric.symmetrise(image)
+
+
+def _pieces(rows: slice, k: int) -> list[slice]:
+    """Parts of a slice, each with so few matrices that one product with all of them is small."""
+    step = max(1, _PRODUCT // k**3)
+    return [slice(i, min(i + step, rows.stop)) for i in range(rows.start, rows.stop, step)]

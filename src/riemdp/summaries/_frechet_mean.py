@@ -131,7 +131,13 @@ def solve(
     tol: float,
 ) -> FrechetMean:
     """Compute the mean of valid data; see :func:`frechet_mean`."""
-    if isinstance(manifold, Euclidean):
+    if isinstance(manifold, Sphere) and manifold.dim == 1:
+        assert ball is not None
+        value, rounding = _flat_mean.circle(ball, data, weights)
+        result = FrechetMean(value, rounding, 1)
+    elif isinstance(manifold, (Sphere, Hyperbolic)):
+        result = FrechetMean(*_space_form_mean.solve(manifold, data, weights, ball, tol))
+    elif isinstance(manifold, Euclidean):
         value, rounding = _flat_mean.euclidean(data, weights)
         result = FrechetMean(value, rounding, 1)
     elif isinstance(manifold, SPDLogEuclidean):
@@ -139,12 +145,6 @@ def solve(
         result = FrechetMean(value, rounding, 1)
     elif isinstance(manifold, SPDAffineInvariant):
         result = FrechetMean(*_affine_invariant_mean.solve(data, weights, tol))
-    elif isinstance(manifold, Sphere) and manifold.dim == 1:
-        assert ball is not None
-        value, rounding = _flat_mean.circle(ball, data, weights)
-        result = FrechetMean(value, rounding, 1)
-    elif isinstance(manifold, (Sphere, Hyperbolic)):
-        result = FrechetMean(*_space_form_mean.solve(manifold, data, weights, ball, tol))
     else:
         raise UnsupportedManifoldError(
             f"no certified Fréchet mean is known for {type(manifold).__name__}; use tangent_mean"
@@ -302,8 +302,8 @@ def _check_ball(manifold: Sphere, data: FloatArray, ball: Ball | None) -> None:
         )
     check_hemisphere(ball)
     # One product settles most data; the exact distance decides in doubt.
-    cosine = manifold.curvature * (data @ ball.center)
-    if cosine.min() > math.cos(math.sqrt(manifold.curvature) * ball.radius):
+    lowest = manifold.curvature * float((data @ ball.center).min())
+    if lowest > math.cos(math.sqrt(manifold.curvature) * ball.radius):
         return
     outside = ~ball.contains(data)
     if outside.any():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,11 @@ _BLOCK = 128
 _MAX_PASSES = 100
 #: Smallest square of a sine, far under its rounding: rows at the point itself get w = 1.
 _FLOOR = 1e-32
+#: Longest step in hyperbolic space: cosh of twice its length does not overflow.
+_LONGEST = 350.0
+#: Added to the squares of sines in the Hessian: rows at the point itself then add nothing instead
+#: of their rounding, and what other rows add changes in about the twelfth digit.
+_HESSIAN_FLOOR = 1e-12
 
 
 @dataclass
@@ -77,6 +82,17 @@ def solve(
         passes += used
 
 
+class _Part(NamedTuple):
+    """A chunk of the data and its share of the work space, all of one length."""
+
+    block: FloatArray
+    weights: FloatArray | None
+    cosine: FloatArray
+    factor: FloatArray
+    sine: FloatArray
+    theta: FloatArray
+
+
 class _Problem:
     """The data and the operations of one solve, at unit curvature: a record is ``k x``."""
 
@@ -88,29 +104,35 @@ class _Problem:
         ball: Ball | None,
     ) -> None:
         self.spherical = isinstance(manifold, Sphere)
+        self.sign = 1.0 if self.spherical else -1.0
         self.k = math.sqrt(abs(manifold.curvature))
-        self.unit = type(manifold)(manifold.dim)
-        self.data = np.ascontiguousarray(data)
+        self.dim = manifold.dim
+        self.data, self.weights = np.ascontiguousarray(data), weights
         self.n = len(data)
-        self.weights = weights
         self.total = float(self.n) if weights is None else 1.0
         self.ball = ball
         self.radius = math.inf if ball is None else self.k * ball.radius
         self.center = None if ball is None else self.k * ball.center
         self.height = 1.0 if self.spherical else self.k * float(data[:, 0].max())
-        # Minkowski products carry this metric.
-        self.metric = np.ones(manifold.dim + 1)
-        if not self.spherical:
-            self.metric[0] = -1.0
         # Per row: c at the point evaluated last, and w there or what the Hessian makes of it.
-        self.cosines, self.factors = np.empty(self.n), np.empty(self.n)
-        length = max(1, _CHUNK_ENTRIES // (data.shape[1] + 4))
-        self.chunks = [slice(i, min(i + length, self.n)) for i in range(0, self.n, length)]
-        self.scratch = np.empty((2, min(length, self.n)))
+        cosines, self.factors = np.empty(self.n), np.empty(self.n)
+        length = min(max(1, _CHUNK_ENTRIES // (data.shape[1] + 4)), self.n)
+        # Not two rows of one array: NumPy 1 takes rows that touch for rows that overlap.
+        sines, thetas = np.empty(length), np.empty(length)
+        self.parts = []
+        for start in range(0, self.n, length):
+            rows, used = slice(start, start + length), slice(0, self.n - start)
+            share = None if weights is None else weights[rows]
+            arrays = self.data[rows], share, cosines[rows], self.factors[rows]
+            self.parts.append(_Part(*arrays, sines[used], thetas[used]))
+        # Additions that a term of a sum over the records goes through, at most.
+        self.chain = _BLOCK + length // _BLOCK + len(self.parts)
 
     def start(self) -> FloatArray:
         """Arithmetic mean, moved onto the manifold and into the ball."""
-        mean = (np.ones(self.n) if self.weights is None else self.weights) @ self.data
+        if self.weights is None:
+            self.factors.fill(1.0)
+        mean = (self.factors if self.weights is None else self.weights) @ self.data
         norm = math.sqrt(abs(self._inner(mean, mean)))
         return self.into_ball(mean / norm)
 
@@ -124,91 +146,93 @@ class _Problem:
 
     def evaluate(self, point: FloatArray) -> _Pass:
         """One pass over the data."""
-        pulls = np.empty((len(self.chunks), len(point)))
-        objective = mean_a = mean_w = farthest = lost = 0.0
+        pull = np.zeros(len(point))
+        objective = farthest = lost = mean_w = 0.0
         covector = self._covector(point)
         scaled = self.k * covector
-        for pull, rows in zip(pulls, self.chunks, strict=True):
-            block, cosine, factor = self.data[rows], self.cosines[rows], self.factors[rows]
-            sine, theta = self.scratch[:, : len(cosine)]
+        for block, share, cosine, factor, sine, theta in self.parts:
             np.dot(block, scaled, out=cosine)
-            self._square_of_sine(cosine, _FLOOR, out=sine)
-            np.sqrt(sine, out=sine)
-            if self.spherical:
-                np.arctan2(sine, cosine, out=theta)
-            else:
-                np.arcsinh(sine, out=theta)
-            top = float(theta.max())
+            top = (_angles if self.spherical else _lengths)(cosine, sine, theta)
             np.divide(theta, sine, out=factor)
-            weighted = factor
-            if self.weights is None:
+            if share is None:
                 objective += float(theta @ theta)
+                pull += _weighted_sum(factor, block)
             else:
-                share = self.weights[rows]
-                weighted = factor * share
                 objective += float((theta * theta) @ share)
-            mean_a += float(weighted @ cosine)
-            mean_w += float(weighted.sum())
-            pull[:] = _weighted_sum(weighted, block)
-            if self.spherical and top > 0.5 * math.pi:
-                # w has a pole at the antipode: its rounding error grows like 1/sine there.
-                inverse = np.where(cosine < 0.0, 1.0 / sine, 0.0)
-                lost += float(inverse.sum() if self.weights is None else inverse @ share)
+                pull += _weighted_sum(factor * share, block)
+            if self.spherical and top <= 0.5 * math.pi:
+                largest = top / math.sin(top) if top else 1.0  # w grows with theta
+                mean_w += largest * (len(factor) if share is None else float(share.sum()))
+            else:
+                mean_w += float(factor.sum() if share is None else factor @ share)
+                if self.spherical:
+                    # w has a pole at the antipode: its rounding error grows like 1/sine there.
+                    inverse = np.where(cosine < 0.0, 1.0 / sine, 0.0)
+                    lost += float(inverse.sum() if share is None else inverse @ share)
             farthest = max(farthest, top)
-        mean_a, pull = mean_a / self.total, pulls.sum(axis=0) * (self.k / self.total)
-        gradient = self._tangential(point, pull)
-        size = float(self.unit.norm(point, gradient))
-        # Each logarithm; then the sum, whose terms go through at most ``chain`` additions.
+        pull *= self.k / self.total
+        mean_a = float(pull @ covector)  # a = w c
+        gradient = pull - mean_a * point
+        gradient -= float(gradient @ covector) * point  # the rounding of the line before
+        # Each logarithm; then the sum, in proportion to the mean w.
         allowance = 8.0 * _EPS * math.sqrt(len(point)) * (1.0 + farthest)
-        chain = _BLOCK + len(self.scratch[0]) // _BLOCK + len(self.chunks)
-        allowance += _EPS * chain * mean_w / self.total
+        allowance += _EPS * self.chain * mean_w / self.total
         if self.spherical:
             allowance += 16.0 * math.pi * _EPS * lost / self.total
         else:
             allowance *= max(1.0, float(point[0]) * self.height)
-        objective *= 0.5 / self.total
-        return _Pass(point, objective, gradient, size, mean_a, farthest, allowance)
+        return _Pass(
+            point,
+            objective * 0.5 / self.total,
+            gradient,
+            self._norm(point, gradient),
+            mean_a,
+            farthest,
+            allowance,
+        )
 
     def _inner(self, u: FloatArray, v: FloatArray) -> float:
         """Ambient inner product, with the rounding of the ambient coordinates."""
-        return float(u * self.metric @ v)
+        return self.sign * float(u @ self._covector(v))
+
+    def _norm(self, point: FloatArray, tangent: FloatArray) -> float:
+        """Norm of a tangent vector, on the hyperboloid from coordinates, where nothing cancels."""
+        if not self.spherical:
+            tangent = tangent[1:] - point[1:] * (tangent[0] / (1.0 + point[0]))
+        return math.sqrt(tangent @ tangent)
+
+    def _exp(self, point: FloatArray, tangent: FloatArray) -> FloatArray:
+        """Exponential at unit curvature, put back onto the manifold."""
+        angle = max(self._norm(point, tangent), _FLOOR)
+        if self.spherical:
+            moved = math.cos(angle) * point + (math.sin(angle) / angle) * tangent
+            return np.asarray(moved / math.sqrt(moved @ moved))
+        reach = min(angle, _LONGEST)
+        moved = math.cosh(reach) * point + (math.sinh(reach) / angle) * tangent
+        moved[0] = math.sqrt(1.0 + moved[1:] @ moved[1:])
+        return np.asarray(moved)
 
     def _covector(self, point: FloatArray) -> FloatArray:
         """Vector whose product with x is c: ``<x, M>``, or minus the Minkowski product."""
-        return point if self.spherical else -self.metric * point
-
-    def _tangential(self, point: FloatArray, vector: FloatArray) -> FloatArray:
-        """Part of a vector orthogonal to a point, twice: the second time removes the rounding."""
-        covector = self._covector(point)
-        for _ in range(2):
-            vector = vector - float(vector @ covector) * point
-        return vector
-
-    def _square_of_sine(self, cosine: FloatArray, floor: float, out: FloatArray) -> FloatArray:
-        """``|1 - c^2|``, at least ``floor``.
-
-        Next to the point rounding may turn its sign; the floor takes care of that too.
-        """
-        np.multiply(cosine, cosine, out=out)
         if self.spherical:
-            np.subtract(1.0, out, out=out)
-        else:
-            np.subtract(out, 1.0, out=out)
-        return np.maximum(out, floor, out=out)
+            return point
+        covector = -point
+        covector[0] = point[0]
+        return covector
 
     def _prepare_hessian(self) -> None:
-        """Turn w into ``(1 - a) / sine^2``, times its weight, in place.
-
-        The floor makes rows next to the point count for almost nothing instead of for their
-        rounding: what multiplies the factor is of the order of the square of the sine.
-        """
-        for rows in self.chunks:
-            cosine, factor = self.cosines[rows], self.factors[rows]
+        """Turn w into ``(1 - a) / sine^2``, times its weight, in place."""
+        for _, share, cosine, factor, square, _ in self.parts:
             np.multiply(factor, cosine, out=factor)
             np.subtract(1.0, factor, out=factor)
-            factor /= self._square_of_sine(cosine, 1e-8, out=self.scratch[0, : len(cosine)])
-            if self.weights is not None:
-                factor *= self.weights[rows]
+            np.multiply(cosine, cosine, out=square)
+            if self.spherical:
+                np.subtract(1.0 + _HESSIAN_FLOOR, square, out=square)
+            else:
+                np.subtract(square, 1.0 - _HESSIAN_FLOOR, out=square)
+            np.divide(factor, square, out=factor)
+            if share is not None:
+                np.multiply(factor, share, out=factor)
 
     def certificate(self, at: _Pass, tol: float) -> float:
         """Bound of the distance to the mean, inf where none is proved."""
@@ -222,12 +246,13 @@ class _Problem:
         tau = self.k * tol
         if bound <= tol or size >= tau:
             return bound  # proved, or out of reach of the local certificate: its h is at most 1
-        from_center = float(self.unit.dist(self.center, at.point))
+        assert self.ball is not None
+        from_center = self.k * float(self.ball.manifold.dist(self.ball.center, at.point / self.k))
         reach = at.farthest + tau
         if max(from_center, self.radius) + tau < 0.5 * math.pi and reach < math.pi:
             # a is concave and decreasing: its fall over tau is at most tau |a'(reach)|.
             steepest = (reach - math.sin(reach) * math.cos(reach)) / math.sin(reach) ** 2
-            h = (at.mean_a - tau * steepest) * (1.0 - 1e-9)
+            h = (at.mean_a - at.allowance - tau * steepest) * (1.0 - 1e-9)
             if h > 0.0 and size < tau * h:
                 bound = min(bound, size / h / self.k)
         return bound
@@ -235,14 +260,15 @@ class _Problem:
     def step(self, at: _Pass) -> tuple[_Pass, int]:
         """Newton step with backtracking, truncated where the Hessian is not positive."""
         direction = self._newton_direction(at)
-        slope = self._inner(direction, at.gradient)
         length, used = 1.0, 0
         while True:
-            point = self.unit.exp(at.point, length * direction)
+            point = self._exp(at.point, length * direction)
             trial = self.evaluate(self.into_ball(point))
             used += 1
+            if trial.size <= 0.5 * at.size or used >= 40:
+                return trial, used
             decrease = at.objective - trial.objective
-            if decrease >= 1e-4 * length * slope or trial.size <= 0.5 * at.size or used >= 40:
+            if decrease >= 1e-4 * length * self._inner(direction, at.gradient):
                 return trial, used
             if decrease >= -1e-13 * (1.0 + at.objective) and at.size <= 1e-6:
                 return trial, used  # the objective is at its rounding level
@@ -250,13 +276,18 @@ class _Problem:
 
     def _newton_direction(self, at: _Pass) -> FloatArray:
         """Solve the Newton equation by conjugate gradients, to what Newton's method can use."""
-        goal = at.size * min(0.1, 0.01 * at.size)
         self._prepare_hessian()
+        image = self._hessian_product(at, at.gradient)
+        square, curvature = at.size**2, self._inner(at.gradient, image)
+        if self.dim == 2:
+            # The trace is known, so Cayley and Hamilton give the inverse of the Hessian at once.
+            trace = 1.0 + at.mean_a
+            determinant = trace * curvature - self._inner(image, image)  # times the square
+            if trace > 0.0 and determinant > 0.0:
+                return (square / determinant) * (trace * at.gradient - image)
+        goal = at.size * min(0.1, 0.01 * at.size)
         direction, residual, search = np.zeros(len(at.point)), at.gradient, at.gradient
-        square = at.size**2
         for _ in range(20):
-            image = self._hessian_product(at, search)
-            curvature = self._inner(search, image)
             if curvature <= 0.0:
                 # Concave that way: a long step, shortened by backtracking if it must be.
                 return direction if direction.any() else 4.0 * at.gradient
@@ -267,17 +298,47 @@ class _Problem:
             if square <= goal**2:
                 break
             search = residual + (square / previous) * search
+            image = self._hessian_product(at, search)
+            curvature = self._inner(search, image)
         return direction
 
     def _hessian_product(self, at: _Pass, tangent: FloatArray) -> FloatArray:
-        scaled = (self.k**2 / self.total) * self.metric * tangent
+        scaled = (self.sign * self.k**2 / self.total) * self._covector(tangent)
         image = np.zeros(len(at.point))
-        for rows in self.chunks:
-            block = self.data[rows]
-            share = np.dot(block, scaled, out=self.scratch[0, : len(block)])
-            share *= self.factors[rows]
-            image += share @ block
-        return at.mean_a * tangent + self._tangential(at.point, image)
+        for part in self.parts:
+            along = np.dot(part.block, scaled, out=part.theta)
+            along *= part.factor
+            image += along @ part.block
+        covector = self._covector(at.point)
+        for _ in range(2):  # the second time removes the rounding of the first
+            image -= float(image @ covector) * at.point
+        image += at.mean_a * tangent
+        return image
+
+
+def _angles(cosine: FloatArray, sine: FloatArray, theta: FloatArray) -> float:
+    """Fill in sin(theta) and theta; return the largest theta."""
+    np.multiply(cosine, cosine, out=sine)
+    np.subtract(1.0, sine, out=sine)
+    np.maximum(sine, _FLOOR, out=sine)
+    np.sqrt(sine, out=sine)
+    lowest = float(cosine.min())
+    if lowest > 0.5:
+        np.arcsin(sine, out=theta)  # faster, and as accurate up to pi/3
+    else:
+        np.arctan2(sine, cosine, out=theta)
+    return math.acos(min(max(lowest, -1.0), 1.0))
+
+
+def _lengths(cosine: FloatArray, sine: FloatArray, theta: FloatArray) -> float:
+    """Fill in sinh(theta) and theta, ``log(c + sinh(theta))``; return the largest theta."""
+    np.maximum(cosine, 1.0 + _EPS, out=cosine)
+    np.multiply(cosine, cosine, out=sine)
+    np.subtract(sine, 1.0, out=sine)
+    np.sqrt(sine, out=sine)
+    np.add(cosine, sine, out=theta)
+    np.log(theta, out=theta)
+    return math.acosh(float(cosine.max()))
 
 
 def _weighted_sum(weights: FloatArray, rows: FloatArray) -> FloatArray:
@@ -285,4 +346,4 @@ def _weighted_sum(weights: FloatArray, rows: FloatArray) -> FloatArray:
     whole = len(rows) - len(rows) % _BLOCK
     blocks = rows[:whole].reshape(-1, _BLOCK, rows.shape[1])
     sums = weights[:whole].reshape(-1, 1, _BLOCK) @ blocks
-    return np.asarray(sums.sum(axis=(0, 1)) + weights[whole:] @ rows[whole:])
+    return np.asarray(np.add.reduce(sums)[0] + weights[whole:] @ rows[whole:])
