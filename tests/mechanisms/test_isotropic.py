@@ -13,7 +13,7 @@ from riemdp.mechanisms._isotropic import (
     isotropic_scales,
     least_noise,
 )
-from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, gaussian_floor
+from riemdp.privacy import GDP, ZCDP, ApproxDP, IsotropicCurve, PureDP, gaussian_floor
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -101,3 +101,53 @@ def test_numbers_on_the_page_about_the_floor():
     for name, dim in [("$H^2$", 2), ("$H^3$", 3), ("$H^9$", 9), ("$H^{30}$", 30)]:
         floors = [gaussian_floor(dim, -1.0, d) for d in (0.01, 0.1, 0.5, 1.0, 2.0)]
         assert row(name) == pytest.approx(floors, abs=6e-5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "manifold", "sensitivity", "budget"),
+    [
+        ("laplace", Sphere(2), 5e-4, ApproxDP(1.0, 1e-6)),
+        ("laplace", Hyperbolic(2), 0.1, ApproxDP(1.0, 1e-6)),
+        ("laplace", Sphere(3), 1.0, ApproxDP(1.0, 1e-3)),
+        ("laplace", Sphere(3), 1.0, ApproxDP(1.0, 0.9)),
+        ("laplace", Hyperbolic(2), 1.0, ApproxDP(0.5, 0.2)),
+        ("gaussian", Sphere(2), 1.0, ApproxDP(1.0, 1e-6)),
+        ("gaussian", Sphere(5), 3.0, ApproxDP(1.0, 1e-6)),
+        ("gaussian", Hyperbolic(2), 1.0, ApproxDP(1.0, 1e-6)),
+        ("gaussian", Sphere(2), 1e-3, ApproxDP(3.0, 1e-2)),
+    ],
+)
+def test_the_scale_is_the_least_to_a_billionth(kind, manifold, sensitivity, budget):
+    scale = isotropic_scales(kind, manifold, sensitivity, budget)[0]
+
+    def delta(sigma):
+        return float(isotropic_curve(kind, manifold, sigma, sensitivity).delta_at(budget.epsilon))
+
+    assert delta(scale) <= budget.delta < delta(scale * (1.0 - 3e-9))
+
+
+def test_a_delta_too_small_to_tell_takes_the_largest_loss():
+    (scale, lossless) = isotropic_scales("laplace", Sphere(3), 1.0, ApproxDP(1.0, 1e-40))
+    assert scale == lossless == pytest.approx(1.0, rel=1e-11)
+
+
+def test_the_same_public_numbers_are_calibrated_once(monkeypatch):
+    points, calls = IsotropicCurve._points, []
+    monkeypatch.setattr(
+        IsotropicCurve, "_points", lambda c, e: calls.append(e.size) or points(c, e)
+    )
+    for mechanism in (RiemannianLaplace, RiemannianGaussian):
+        first = mechanism.calibrate(Sphere(2), 0.123, ApproxDP(0.9, 1e-5))
+        assert calls
+        calls.clear()
+        assert mechanism.calibrate(Sphere(2), 0.123, ApproxDP(0.9, 1e-5)) == first
+        assert not calls
+        # the control: another public number
+        assert mechanism.calibrate(Sphere(2), 0.124, ApproxDP(0.9, 1e-5)) != first
+        assert calls
+
+
+def test_budgets_that_are_none_are_refused_by_name():
+    for budget in ({}, [1.0], None, 1.0):
+        with pytest.raises(errors.InvalidBudgetError):
+            RiemannianGaussian.calibrate(Sphere(2), 0.1, budget)

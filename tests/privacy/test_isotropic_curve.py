@@ -316,7 +316,7 @@ def test_the_laplace_law_falls_back_on_what_needs_no_integral(monkeypatch):
     exact = IsotropicCurve("laplace", 3, 1.0, 0.5, 1.0)
     epsilon = np.linspace(0.0, 2.5, 11)
     delta, small, mu = exact.delta_at(epsilon), exact.epsilon_at(1e-3), exact.mu()
-    monkeypatch.setattr("riemdp.privacy._isotropic_quadrature._AGREEMENT", -1.0)
+    monkeypatch.setattr("riemdp.privacy._log_quadrature._AGREEMENT", -1.0)
     coarse = IsotropicCurve("laplace", 3, 1.0, 0.5, 1.0)
     pure = PureCurve(2.0)
     assert np.all(coarse.delta_at(epsilon) >= delta)
@@ -346,7 +346,7 @@ def test_bad_parameters():
 
 
 def test_integrals_that_do_not_settle_raise(monkeypatch):
-    monkeypatch.setattr("riemdp.privacy._isotropic_quadrature._AGREEMENT", -1.0)
+    monkeypatch.setattr("riemdp.privacy._log_quadrature._AGREEMENT", -1.0)
     with pytest.raises(errors.ConvergenceError, match="did not settle"):
         IsotropicCurve("gaussian", 3, 1.0, 1.0, 1.0).delta_at(0.5)
 
@@ -376,3 +376,17 @@ def test_out_of_double_precision(curvature):
         curve = IsotropicCurve("gaussian", 2, curvature * space, sigma, sensitivity)
         with pytest.raises(errors.ConvergenceError, match=r"double precision.*use a"):
             curve.delta_at(0.1)
+
+
+def test_single_values_are_kept_and_few_of_them(monkeypatch):
+    curve = IsotropicCurve("gaussian", 2, 1.0, 0.7, 1.0)
+    fresh = IsotropicCurve("gaussian", 2, 1.0, 0.7, 1.0)
+    epsilon = np.linspace(0.0, 3.0, 30)
+    found = [float(curve.delta_at(e)) for e in epsilon]
+    np.testing.assert_allclose(found, fresh.delta_at(epsilon), rtol=1e-11)
+    assert len(curve._known) == 16
+    monkeypatch.setattr(IsotropicCurve, "_points", None)
+    assert [float(curve.delta_at(e)) for e in epsilon[:16]] == found[:16]
+    assert curve.delta_at([epsilon[3]]).tolist() == [found[3]]
+    # not by other curves
+    assert IsotropicCurve("gaussian", 2, 1.0, 0.8, 1.0)._known == {}

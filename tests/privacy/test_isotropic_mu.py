@@ -11,15 +11,12 @@ from riemdp.privacy._isotropic_quadrature import LossIntegrals
 ERROR = 1e-11
 
 
-def no_error(log_probability):
-    return np.full_like(log_probability, ERROR)
-
-
-def gaussian_points(mu, error=no_error):
+def gaussian_points(mu, error=ERROR):
     def evaluate(epsilon):
         z = epsilon / mu - 0.5 * mu
         cdf = scipy.special.log_ndtr
-        return LossPoints(epsilon, cdf(-z), cdf(z), cdf(-z - mu), error)
+        errors = np.full_like(epsilon, error)
+        return LossPoints(epsilon, cdf(-z), cdf(z), cdf(-z - mu), errors)
 
     return evaluate
 
@@ -32,7 +29,7 @@ def laplace_points(separation):
         first = 1.0 - 0.5 * np.exp(-half)
         second = 0.5 * np.exp(-0.5 * (separation + epsilon))
         logs = np.log(np.array([first, 1.0 - first, second]))
-        return LossPoints(epsilon, *logs, no_error)
+        return LossPoints(epsilon, *logs, np.full_like(epsilon, ERROR))
 
     return evaluate
 
@@ -97,19 +94,16 @@ def test_hyperbolic_tail_holds_and_is_refused_under_the_flat_mu():
 
 
 def test_errors_of_the_probabilities_widen_the_bracket():
-    def large(log_probability):
-        return np.full_like(log_probability, 1e-4)
-
     grid = np.linspace(0.0, 10.0, 9)
     options = {"end": math.inf, "tail": lambda mu, _: mu, "deepest": 30.0}
-    _, upper = bracket(gaussian_points(2.0, large), grid, **options)
+    _, upper = bracket(gaussian_points(2.0, 1e-4), grid, **options)
     assert 2.0 * (1.0 + 1e-5) < upper < 2.0 * (1.0 + 1e-2)
 
 
 def test_no_mass_beyond_the_end():
     points = gaussian_points(1.0)(np.array([0.0, 1.0]))
     nothing = np.full(1, -np.inf)
-    end = LossPoints(np.array([2.0]), nothing, np.zeros(1), nothing, no_error)
+    end = LossPoints(np.array([2.0]), nothing, np.zeros(1), nothing, np.array([ERROR]))
     joined = points.merged(end)
     assert joined.log_delta()[-1] == -np.inf
     assert joined.exact_mu()[-1] == 0.0
@@ -134,3 +128,16 @@ def test_the_tail_on_hyperbolic_space_is_granted_only_where_it_holds(dim, sigma,
                 assert not broken
     assert granted > 5
     assert wrong > 5  # the control: granting everywhere would be wrong
+
+
+def test_parts_and_merged_points_keep_their_errors():
+    one = gaussian_points(1.0)(np.array([0.0, 1.0]))
+    other = gaussian_points(1.0, 1e-3)(np.array([0.5]))
+    joined = one.merged(other)
+    assert joined.epsilon.tolist() == [0.0, 0.5, 1.0]
+    assert joined.error.tolist() == [ERROR, 1e-3, ERROR]
+    assert joined.part(slice(1, None)).epsilon.tolist() == [0.5, 1.0]
+    # a larger error gives a larger delta, and small probabilities are allowed more
+    exact = gaussian_points(1.0)(np.array([0.5])).log_delta()[0]
+    assert exact < joined.log_delta()[1] < exact + 0.01
+    assert joined.allowed(np.array([0.0, -2000.0, 0.0])).tolist() == [ERROR, 3e-3, ERROR]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from riemdp import _errors as errors
-from riemdp.privacy import _isotropic_quadrature as quadrature
+from riemdp.privacy import _log_quadrature as quadrature
 from riemdp.privacy._isotropic_quadrature import LossIntegrals
 
 
@@ -73,21 +73,16 @@ def test_the_event_and_its_complement_have_probability_one(kind, sign, dim):
     np.testing.assert_allclose(total, 1.0, rtol=2e-11)
 
 
-@pytest.mark.parametrize("panels", [False, True])
-def test_rules(panels):
-    apply = quadrature._apply_panels if panels else quadrature._apply
-    zero, one = np.zeros(1), np.ones(1)
-    value = apply(48, 0.25 * one, zero, one, lambda t, top: 0.5 * np.log(t) + 0.0 * top)
-    assert math.exp(value[0]) == pytest.approx(2.0 / 3.0 * (1.0 - 0.125), rel=1e-12)
-
-
-def test_two_scales_need_the_panels(monkeypatch):
+def test_two_scales_need_the_graded_rules_or_the_panels(monkeypatch):
     law = LossIntegrals("laplace", 2, -1, 0.7, 1e-4)
     expected = law.log_first(np.zeros(1))
-    monkeypatch.setattr(quadrature, "_PANELS", 2)
+    assert math.exp(expected[0]) == pytest.approx(0.5, abs=1e-4)
+    rules = quadrature._RULES
+    monkeypatch.setattr(quadrature, "_RULES", rules[3:])
+    assert law.log_first(np.zeros(1))[0] == pytest.approx(expected[0], abs=1e-11)
+    monkeypatch.setattr(quadrature, "_RULES", rules[:1])
     with pytest.raises(errors.ConvergenceError, match=r"dim = 2, sigma = 0\.7"):
         law.log_first(np.zeros(1))
-    assert math.exp(expected[0]) == pytest.approx(0.5, abs=1e-4)
 
 
 def test_mean_distance():

@@ -46,12 +46,16 @@ M = TypeVar("M", bound=Mechanism)
 LARGEST_DIM = 64
 #: Relative step from a root to more noise.
 _NUDGE = 1e-9
+#: Accuracy of a root, in the logarithm of the scale or of its distance to the last one.
+_ACCURACY = 1e-10
+#: Least relative distance to the last scale that is tried.
+_CLOSEST = 1e-8
 #: Factor beyond the scale of a pure epsilon at which delta is exactly 0.
 _BEYOND = 1.0 + 1e-12
 #: Scales are not searched beyond this multiple of the first guess and of 1/((dim - 1) k).
 _WIDEST = 1e4
 #: How far under its target the logarithm of delta is looked at.
-_DEEPEST = -3.0
+_DEEPEST = -100.0
 _WAY_OUT = (
     "raise the budget, lower the sensitivity (a smaller ball, more data), or use the tangent "
     'mechanisms ("tangent-gaussian", "tangent-laplace"), which have no such limit'
@@ -113,9 +117,9 @@ def isotropic_scales(
     noise = _Noise(kind, manifold, sensitivity)
     ways: list[Callable[[], float]] = []
     if isinstance(budget, ApproxDP):
-        ways.append(lambda: noise.delta_scale(budget))
+        ways.append(lambda: _delta_scale(noise, budget))
     elif not isinstance(budget, PureDP):
-        ways.append(lambda: noise.mu_scale(affordable_mu(budget), budget))
+        ways.append(lambda: _mu_scale(noise, affordable_mu(budget), budget))
     if kind == "laplace" and not has_curve(kind, manifold, sensitivity):
         ways.clear()
     if isinstance(budget, ZCDP):
@@ -257,20 +261,29 @@ class _Noise:
         """Where a falling function of the scale is 0, from a first guess and up to ``last``."""
         open_end = self.limit < last  # nothing can be computed next to the limit
         end = min(last, self.limit, _WIDEST * max(first, 1.0 / self.growth if self.growth else 0.0))
+        to_place, to_scale = _places(math.inf if open_end else last)
+        at_place = functools.cache(lambda place: excess(to_scale(place)))
+
+        def falls_short(sigma: float) -> bool:
+            return at_place(to_place(sigma)) > 0.0
+
         low = high = min(first, 0.5 * end if open_end else end)
         step = 0.02
-        if excess(low) > 0.0:
-            while excess(high) > 0.0:
+        if falls_short(low):
+            while falls_short(high):
                 if high >= end * (1.0 - 1e-6 * open_end):
+                    if end == last:  # within rounding of the scale that suffices
+                        return last
                     raise self._unattainable(budget, "it does not get there")
                 low, high = high, min(high * (1.0 + step), 0.5 * (high + end) if open_end else end)
                 step *= 4.0
         else:
-            while excess(low) <= 0.0:
+            while not falls_short(low):
                 low, high = low / (1.0 + step), low
                 step *= 4.0
-        root = scipy.optimize.brentq(excess, low, high, xtol=1e-13 * low, rtol=1e-13)
-        return float(root) * (1.0 + _NUDGE)
+        ends = to_place(low), to_place(high)
+        root = float(scipy.optimize.brentq(at_place, *ends, xtol=_ACCURACY, rtol=1e-15))
+        return min(to_scale(root) * (1.0 + _NUDGE), last)
 
     def _unattainable(self, budget: Budget, tendency: str) -> NotAttainableError:
         name = "Laplace" if self.kind == "laplace" else "Gaussian"
@@ -279,6 +292,30 @@ class _Noise:
             f"the Riemannian {name} on {self.manifold} cannot attain {budget} at sensitivity "
             f"{self.sensitivity:.6g}: as sigma {until}, {tendency}, not to 0; {_WAY_OUT}"
         )
+
+
+@functools.lru_cache(maxsize=64)
+def _delta_scale(noise: _Noise, budget: ApproxDP) -> float:
+    """Cache it: the same public numbers come again with every release."""
+    return noise.delta_scale(budget)
+
+
+@functools.lru_cache(maxsize=64)
+def _mu_scale(noise: _Noise, wanted: float, budget: Budget) -> float:
+    return noise.mu_scale(wanted, budget)
+
+
+def _places(last: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    """Coordinate in which logarithms of ``delta`` are almost straight, and its inverse.
+
+    Next to a ``last`` scale, at which ``delta`` vanishes, it is a power of the distance.
+    """
+    if last == math.inf:
+        return math.log, math.exp
+    return (
+        lambda sigma: math.log(max(last / sigma - 1.0, _CLOSEST)),
+        lambda place: last / (1.0 + math.exp(place)),
+    )
 
 
 def _beyond_float64(

@@ -16,11 +16,22 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
+#: Whole numbers ``h`` whose finite sum takes fewer terms than the table.
+_SHORT = range(2, 9)
+
 
 def log_beta(h: float, log_x: FloatArray, log_product: FloatArray) -> FloatArray:
     """``log I_x(h, h)`` for ``x <= 1/2`` (a little more is allowed), given ``log x(1-x)`` too."""
     if h == 1.0:
         return log_x
+    if h in _SHORT:  # x^h sum_j C(h - 1 + j, j) (1 - x)^j, all terms positive
+        y = np.exp(log_product - log_x)
+        total = np.ones_like(y)
+        for j in range(int(h) - 1, 0, -1):
+            total *= y
+            total *= (h - 1.0 + j) / j
+            total += 1.0
+        return np.asarray(h * log_x + np.log(total))
     coefficients = beta_table(h)
     u = 4.0 * np.exp(log_x) - 1.0
     value = np.full_like(u, coefficients[-1])

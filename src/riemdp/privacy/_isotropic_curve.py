@@ -13,14 +13,10 @@ from riemdp._checks import count, is_one_of, positive, real, shown
 from riemdp._errors import ConvergenceError, InvalidParameterError, NotAttainableError
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
 from riemdp.privacy._definitions import GDP, PureDP, check_delta, check_epsilon
-from riemdp.privacy._isotropic_mu import (
-    LossPoints,
-    bracket,
-    hyperbolic_tail,
-    probability_error,
-)
-from riemdp.privacy._isotropic_quadrature import LossIntegrals
+from riemdp.privacy._isotropic_mu import LossPoints, bracket, hyperbolic_tail
+from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR, LossIntegrals
 from riemdp.privacy._laplace import LaplaceCurve
+from riemdp.privacy._loss_interpolation import LossInterpolation
 from riemdp.privacy._rounding import half_square_up, quotient_up
 from riemdp.privacy._score_bound import score_bound
 
@@ -36,6 +32,8 @@ _UP = 1.0 + 4e-15
 _DEEPEST = 60.0
 #: Share of a Gaussian's largest loss next to it in which no integral is computed.
 _APART = 1e-4
+#: Single values of ``delta`` that a curve keeps.
+_MOST_KNOWN = 16
 #: Largest sensitivity over sigma, and largest scale in curvature radii and its inverse, at which
 #: the rounding of the ends of the integrals stays under their allowance.
 _MOST_DEVIATIONS, _RANGE = 3e3, 1e100
@@ -137,12 +135,27 @@ class IsotropicCurve(PrivacyCurve):
         if self._closed is not None:
             return self._closed.delta_at(epsilon)
         try:
+            if epsilon.size == 1:
+                return np.full(epsilon.shape, self._single_delta(float(epsilon.item())))
             return self._delta(epsilon.reshape(-1)).reshape(epsilon.shape)
         except ConvergenceError:
             if self.kind == "gaussian":
                 raise
             coarser = [curve.delta_at(epsilon) for curve in self._coarser]
             return np.asarray(np.minimum(*coarser))
+
+    def _single_delta(self, epsilon: float) -> float:
+        """Kept, since calibrations and accounts ask for the same one again."""
+        delta = self._known.get(epsilon)
+        if delta is None:
+            delta = float(self._delta(np.array([epsilon]))[0])
+            if len(self._known) < _MOST_KNOWN:
+                self._known[epsilon] = delta
+        return delta
+
+    @functools.cached_property
+    def _known(self) -> dict[float, float]:
+        return {}
 
     def _delta(self, epsilon: FloatArray) -> FloatArray:
         inside = epsilon < self.pure_epsilon()
@@ -300,6 +313,13 @@ class IsotropicCurve(PrivacyCurve):
         return ratio * (0.5 * ratio + growth + deviations)
 
     @property
+    def _median(self) -> float:
+        """Guess of the median loss: half the Fisher information times the squared distance."""
+        growth = (self.dim - 1) * math.sqrt(max(-self.curvature, 0.0))
+        rate = 1.0 / self.sigma**2 + growth**2 / self.dim
+        return 0.5 * self.sensitivity**2 * rate
+
+    @property
     def _deepest(self) -> float:
         """An ``epsilon`` from which on ``delta`` is zero or underflows."""
         return min(self.pure_epsilon(), self._reach(_DEEPEST))
@@ -316,18 +336,20 @@ class IsotropicCurve(PrivacyCurve):
 
     def _points(self, epsilon: FloatArray) -> LossPoints:
         # each point gets the smaller one of P_1(L >= epsilon) and P_1(L < epsilon), guessed here
-        law, median = self._integrals, self._reach(0.0)
+        law = self._integrals
+        low = epsilon < self._median
+        both = law.log_complement(np.concatenate([epsilon[low], -epsilon]))
+        below, second = np.split(both, [np.count_nonzero(low)])  # P_2(L >= e) = P_1(L < -e)
         first, complement = np.empty_like(epsilon), np.empty_like(epsilon)
-        low = epsilon < median
         with np.errstate(divide="ignore", invalid="ignore"):
-            complement[low] = law.log_complement(epsilon[low])
-            first[low] = np.log(-np.expm1(complement[low]))
-            wrong = low & (complement > -math.log(2.0))
-            first[wrong | ~low] = law.log_first(epsilon[wrong | ~low])
+            complement[low], first[low] = below, np.log(-np.expm1(below))
+            wrong = ~low | (low & (complement > -math.log(2.0)))
+            first[wrong] = law.log_first(epsilon[wrong])
             complement[~low] = np.log(-np.expm1(first[~low]))
             wrong = ~low & (first > -math.log(2.0))
             complement[wrong] = law.log_complement(epsilon[wrong])
-        return LossPoints(epsilon, first, complement, law.log_second(epsilon), probability_error)
+        error = np.full_like(epsilon, PROBABILITY_ERROR)
+        return LossPoints(epsilon, first, complement, second, error)
 
     @functools.cached_property
     def _mu_bracket(self) -> tuple[float, float]:
@@ -342,13 +364,14 @@ class IsotropicCurve(PrivacyCurve):
 
     def _chord_bracket(self) -> tuple[float, float]:
         pure = self.pure_epsilon()
+        points = LossInterpolation(self._points, pure)
         depths = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 1.6, 2.5, 4.0, 6.0, 8.0])
         if pure < math.inf:
             grid = np.minimum(self._reach(8.0), 0.98 * pure) * depths / 8.0
             far = 0.98 * pure * np.array([0.25, 0.5, 0.75, 1.0])
             grid = np.unique(np.concatenate([grid, far[far > grid[-1]]]))
             last, cap = self._last, self._score_bound
-            return bracket(self._points, grid, end=pure, cap=cap, deepest=last)
+            return bracket(points, grid, end=pure, cap=cap, deepest=last)
         tail = functools.partial(hyperbolic_tail, self._integrals)
         grid, deepest, cap = self._reach(6.0) * depths / 8.0, self._reach(150.0), self._score_bound
-        return bracket(self._points, grid, end=math.inf, cap=cap, tail=tail, deepest=deepest)
+        return bracket(points, grid, end=math.inf, cap=cap, tail=tail, deepest=deepest)

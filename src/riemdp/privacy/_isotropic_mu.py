@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 #: Widths of the bracket (relative) that are aimed at, with the most points to spend on each.
-_WIDTHS = ((8e-6, 4000), (5e-10, 800))
+_WIDTHS = ((5e-10, 2000), (8e-6, 20000))
 _ROUNDS = 24
+#: Rise of the error with the log of a small probability, as a share of it.
+_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,21 +41,28 @@ class LossPoints:
     epsilon : ndarray, shape (n,)
     log_first, log_complement, log_second : ndarray, shape (n,)
         Logs of ``P_1(L >= epsilon)``, ``P_1(L < epsilon)`` and ``P_2(L >= epsilon)``.
+    error : ndarray, shape (n,)
+        Relative error of a probability that is not small; more is allowed for small ones.
     """
 
     epsilon: FloatArray
     log_first: FloatArray
     log_complement: FloatArray
     log_second: FloatArray
-    error: Callable[[FloatArray], FloatArray]
+    error: FloatArray
+
+    def allowed(self, log_probability: FloatArray) -> FloatArray:
+        """Relative error allowed for: ``error``, and rounding of a large exponent."""
+        return self.error * (1.0 + _ROUNDING * np.maximum(-log_probability, 0.0).clip(max=1e6))
 
     def log_delta(self) -> FloatArray:
         """Log of ``delta``, rounded up by the error of the probabilities."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             log_ratio = self.epsilon + self.log_second - self.log_first
-            allowance = self.error(self.log_first)
-            allowance = allowance + self.error(self.log_second) * np.exp(np.minimum(log_ratio, 0.0))
-            share = np.maximum(-np.expm1(np.minimum(log_ratio, 0.0)), 0.0) + allowance
+            log_ratio = np.minimum(log_ratio, 0.0)
+            allowance = self.allowed(self.log_first)
+            allowance = allowance + self.allowed(self.log_second) * np.exp(log_ratio)
+            share = np.maximum(-np.expm1(log_ratio), 0.0) + allowance
             small = self.log_first + np.log(share)
             large = np.log1p(-np.exp(self.log_co_delta()))
         found = np.where(self.log_first > -math.log(2.0), large, small)
@@ -64,22 +73,31 @@ class LossPoints:
         second = self.epsilon + self.log_second
         return np.asarray(
             np.logaddexp(
-                self.log_complement + np.log1p(-self.error(self.log_complement)),
-                second + np.log1p(-self.error(self.log_second)),
+                self.log_complement + np.log1p(-self.allowed(self.log_complement)),
+                second + np.log1p(-self.allowed(self.log_second)),
             )
         )
 
-    def exact_mu(self) -> FloatArray:
-        """``mu`` of the Gaussian pair that has the same two probabilities."""
+    def quantiles(self) -> tuple[FloatArray, FloatArray]:
+        """Return the normal quantiles of ``P_1(L >= epsilon)`` and ``P_2(L >= epsilon)``."""
         high = self.log_first > -math.log(2.0)
         first = np.where(
             high,
             -scipy.special.ndtri_exp(self.log_complement),
             scipy.special.ndtri_exp(self.log_first),
         )
-        second = scipy.special.ndtri_exp(self.log_second)
+        return first, scipy.special.ndtri_exp(self.log_second)
+
+    def exact_mu(self) -> FloatArray:
+        """``mu`` of the Gaussian pair that has the same two probabilities."""
+        first, second = self.quantiles()
         known = (self.log_first > -np.inf) & (self.log_second > -np.inf)
         return np.asarray(np.subtract(first, second, out=np.zeros_like(first), where=known))
+
+    def part(self, which: slice) -> LossPoints:
+        """Select some of the points."""
+        fields = self.epsilon, self.log_first, self.log_complement, self.log_second, self.error
+        return LossPoints(*(field[which] for field in fields))
 
     def merged(self, other: LossPoints) -> LossPoints:
         """Both sets of points in order."""
@@ -93,7 +111,7 @@ class LossPoints:
             joined(self.log_first, other.log_first),
             joined(self.log_complement, other.log_complement),
             joined(self.log_second, other.log_second),
-            self.error,
+            joined(self.error, other.error),
         )
 
 
@@ -161,7 +179,7 @@ def bracket(
     tuple of float
     """
     points = evaluate(grid)
-    lower, width = _largest(points), max(_WIDTHS[-1][0], 1.5 * _blur(points))
+    lower, width = _largest(points), max(_WIDTHS[0][0], 1.5 * _blur(points))
     if cap <= lower * (1.0 + width):
         return min(lower * (1.0 - 1e-9), cap), cap
     if tail is not None:
@@ -174,7 +192,8 @@ def bracket(
         points = points.merged(evaluate(beyond)) if beyond.size else points
     closing = np.array([end]) if end < math.inf else np.zeros(0)
     nothing = np.full(closing.shape, -np.inf)
-    last = LossPoints(closing, nothing, np.zeros_like(closing), nothing, points.error)
+    error = np.full_like(closing, PROBABILITY_ERROR)
+    last = LossPoints(closing, nothing, np.zeros_like(closing), nothing, error)
     points = points.merged(last)
     for aim, most in _WIDTHS:
         points = _refined(evaluate, points, max(aim, width), most, cap=cap, deepest=deepest)
@@ -201,11 +220,11 @@ def _refined(
     for _ in range(_ROUNDS):
         lower, chords = _largest(points), chord_mu(points)
         bad = np.flatnonzero(chords > lower * (1.0 + width))
-        if not bad.size or points.epsilon.size > most or cap <= lower * (1.0 + width):
+        if not bad.size or cap <= lower * (1.0 + width):
             break
         between = _between(points, chords, lower, width, bad)
         between = between[between <= deepest]
-        if not between.size:
+        if not between.size or points.epsilon.size + between.size > most:
             break
         points = points.merged(evaluate(between))
     return points
@@ -216,7 +235,7 @@ def _blur(points: LossPoints) -> float:
     best = int(np.argmax(points.exact_mu()))
     log_delta = float(points.log_delta()[best])
     return (
-        float(points.error(points.log_first)[best])
+        float(points.allowed(points.log_first)[best])
         * 2.0
         * math.exp(float(points.log_first[best]) - log_delta)
     )
@@ -241,8 +260,9 @@ def _between(
     parts = np.where(np.isfinite(parts), parts, 0.0)
     pieces = np.clip(np.ceil(1.1 * parts), 2, 8).astype(int)
     low, high = points.epsilon[bad], points.epsilon[bad + 1]
-    inner = [a + (b - a) * np.arange(1, n) / n for a, b, n in zip(low, high, pieces, strict=True)]
-    return np.concatenate(inner)
+    owner = np.repeat(np.arange(bad.size), pieces - 1)
+    place = np.arange(owner.size) - np.repeat(np.cumsum(pieces - 1) - pieces, pieces - 1)
+    return np.asarray(low[owner] + (high - low)[owner] * (place / pieces[owner]))
 
 
 def hyperbolic_tail(law: LossIntegrals, mu: float, epsilon: float) -> float:
@@ -261,8 +281,3 @@ def hyperbolic_tail(law: LossIntegrals, mu: float, epsilon: float) -> float:
     margin = 1e-9 + 1e-14 * (z * z + w * w) + 1e-15 * growth * z
     rises = z / base - w / mu >= 2.0 / (mu * (w + mu)) * (1.0 + 1e-9)
     return mu if rises and 0.5 * (z * z - w * w) >= needed + margin else math.inf
-
-
-def probability_error(log_probability: FloatArray) -> FloatArray:
-    """Relative error allowed for: quadrature, and rounding of a large exponent."""
-    return PROBABILITY_ERROR + 1e-14 * np.maximum(-log_probability, 0.0).clip(max=1e6)

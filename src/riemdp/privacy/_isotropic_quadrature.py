@@ -16,31 +16,19 @@ import numpy as np
 
 from riemdp._errors import ConvergenceError
 from riemdp.privacy._incomplete_beta import log_beta
+from riemdp.privacy._log_quadrature import COARSE_NODES, log_integrals, rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from riemdp.privacy._log_quadrature import Integrand, Rows
+
     FloatArray = NDArray[np.float64]
-    Integrand = Callable[[FloatArray, FloatArray], FloatArray]
-    Rows = NDArray[np.intp]
 
 #: Relative error of every probability that results allow for.
 PROBABILITY_ERROR = 1e-11
-#: Largest relative difference of the two quadrature rules.
-_AGREEMENT = 6e-12
-#: Added to it, times the log of the integral: rounding of a large exponent.
-_ROUNDING = 8e-15
-_COARSE_NODES = 24
-#: Nodes of the two rules that are compared; the next pair where one does not agree.
-_RULES = ((56, 42), (88, 72), (144, 108))
-#: Nodes per panel of the last resort, for integrands of several scales.
-_PANEL_RULE = (64, 48)
-#: Logarithm of what is cut off, relative to the largest value, once the peak is known.
-_DEPTH = 70.0
-#: Panels shrink by this factor towards both ends.
-_PANEL_FACTOR, _PANELS = 6.0, 12
 #: Privacy parameters handled at once, so that their nodes stay in the processor's cache.
 _CHUNK = 64
 
@@ -110,12 +98,13 @@ class LossIntegrals:
 
     def _log_complement(self, epsilon: FloatArray) -> FloatArray:
         caps, near, far = self._caps(epsilon, complement=True)
-        inner = self._log_radial(np.zeros_like(near), np.maximum(near, 0.0))
-        total = np.logaddexp(caps, inner)
+        low, high = np.zeros_like(near), np.maximum(near, 0.0)
         if self.upper < math.inf:
-            top = np.full_like(far, self.upper)
-            total = np.logaddexp(total, self._log_radial(np.minimum(far, self.upper), top))
-        return np.minimum(total - self.log_mass, 0.0)
+            low = np.append(low, np.minimum(far, self.upper))
+            high = np.append(high, np.full_like(far, self.upper))
+        parts = self._log_radial(low, high).reshape(-1, epsilon.size)
+        total = np.logaddexp.reduce(parts, axis=0, initial=-np.inf)
+        return np.minimum(np.logaddexp(caps, total) - self.log_mass, 0.0)
 
     def _caps(
         self, epsilon: FloatArray, *, complement: bool
@@ -189,23 +178,13 @@ class LossIntegrals:
         lower and to the upper end.
         """
         log_integrand = build(np.arange(low.size))
-        span = np.where(np.isinf(high), 8.0 * self.sigma, high - low)
+        peak = (self.dim - 1) * self.sigma**2 if self.sign < 0 and self.kind == "gaussian" else 0.0
+        span = np.where(np.isinf(high), 8.0 * self.sigma + peak, high - low)
+        depth = 42.0 + 2.5 * (self.dim - 1)  # a coarse grid misses much of a peak in high dimension
         with np.errstate(divide="ignore", invalid="ignore"):
-            # a coarse grid misses much of the peak in high dimension, so trim twice
-            depth = 42.0 + 2.5 * (self.dim - 1)
             if np.isinf(high).any():
                 span = self._reach(low, span, depth, log_integrand)
-            first, last = np.zeros_like(span), np.zeros_like(span)
-            for each in (depth, _DEPTH) if depth > _DEPTH else (depth,):
-                first, last = _trimmed(first, last, span, each, log_integrand)
-            result, agree = _compared(_RULES[0], (first, last, span), log_integrand, _apply)
-            finer = [(rule, _apply) for rule in _RULES[1:]]
-            for rule, apply in [*finer, (_PANEL_RULE, _apply_panels)]:
-                rows = np.flatnonzero(~agree)
-                if not rows.size:
-                    break
-                part = first[rows], last[rows], span[rows]
-                result[rows], agree[rows] = _compared(rule, part, build(rows), apply)
+            result, agree = log_integrals(span, depth, build)
         if not agree.all():
             raise self._unsettled()
         return result
@@ -225,7 +204,7 @@ class LossIntegrals:
 
         Every integrand is at most the radial density, which is log-concave.
         """
-        points, rest, _ = _rule(_COARSE_NODES)
+        points, rest, _ = rule(COARSE_NODES)
         for _ in range(80):
             values = log_integrand(span[:, None] * points, span[:, None] * rest)
             end = self.log_density(low + span, np.zeros_like(span))
@@ -294,69 +273,3 @@ class _Cap:
         first = np.expm1(-2.0 * u1) * np.expm1(-2.0 * u2)
         second = np.expm1(-2.0 * v1) * np.expm1(-2.0 * v2)
         return np.log(first / scale), np.log(second / scale) + (excess - delta)
-
-
-def _trimmed(
-    first: FloatArray, last: FloatArray, span: FloatArray, depth: float, log_integrand: Integrand
-) -> tuple[FloatArray, FloatArray]:
-    """Offsets from the lower and the upper end between which the integrand counts."""
-    points, rest, _ = _rule(_COARSE_NODES)
-    rows = np.arange(span.size)
-    for _ in range(12):
-        width = (span - first - last)[:, None]
-        t, top = first[:, None] + width * points, last[:, None] + width * rest
-        values = log_integrand(t, top)
-        kept = values >= np.max(values, axis=1, keepdims=True) - depth
-        start = np.argmax(kept, axis=1) - 1
-        stop = _COARSE_NODES - np.argmax(kept[:, ::-1], axis=1)
-        first = np.where(start >= 0, t[rows, start], first)
-        last = np.where(stop < _COARSE_NODES, top[rows, np.minimum(stop, _COARSE_NODES - 1)], last)
-        if np.all(span - first - last >= 0.5 * width[:, 0]):
-            break
-    return first, last
-
-
-def _apply(
-    nodes: int, first: FloatArray, last: FloatArray, span: FloatArray, log_integrand: Integrand
-) -> FloatArray:
-    points, rest, weights = _rule(nodes)
-    width = (span - first - last)[:, None]
-    values = log_integrand(first[:, None] + width * points, last[:, None] + width * rest)
-    peak = np.max(values, axis=1)
-    shifted = np.exp(values - np.where(peak > -np.inf, peak, 0.0)[:, None])
-    return np.asarray(peak + np.log(width[:, 0] * (shifted @ weights)))
-
-
-def _apply_panels(
-    nodes: int, first: FloatArray, last: FloatArray, span: FloatArray, log_integrand: Integrand
-) -> FloatArray:
-    """Apply a rule to panels that shrink geometrically towards both ends."""
-    steps = 0.5 * _PANEL_FACTOR ** -np.arange(float(_PANELS))
-    low, high = np.append(0.0, steps[:0:-1]), steps[::-1]
-    width = (span - first - last)[:, None]
-    parts = [
-        _apply(nodes, first + width[:, 0] * i, last + width[:, 0] * (1.0 - j), span, log_integrand)
-        for i, j in [*zip(low, high, strict=True), *zip(1.0 - high, 1.0 - low, strict=True)]
-    ]
-    return np.asarray(np.logaddexp.reduce(parts, axis=0))
-
-
-def _compared(
-    rule: tuple[int, int],
-    interval: tuple[FloatArray, FloatArray, FloatArray],
-    log_integrand: Integrand,
-    apply: Callable[[int, FloatArray, FloatArray, FloatArray, Integrand], FloatArray],
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Apply two rules; the finer result, and where the coarser one agrees with it."""
-    fine, check = (apply(nodes, *interval, log_integrand) for nodes in rule)
-    near = np.abs(fine - check) <= _AGREEMENT + _ROUNDING * np.abs(fine)
-    return fine, near | ((fine == check) & (fine == -np.inf))
-
-
-@functools.cache
-def _rule(nodes: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Nodes on (0, 1), distances from 1, weights; in an angle, as the ends have square roots."""
-    legendre, weights = np.polynomial.legendre.leggauss(nodes)
-    angle = 0.5 * math.pi * (legendre + 1.0)
-    points, rest = np.sin(0.5 * angle) ** 2, np.cos(0.5 * angle) ** 2
-    return points, rest, 0.25 * math.pi * weights * np.sin(angle)
