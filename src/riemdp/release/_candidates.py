@@ -133,23 +133,25 @@ def least_error(
     """
     found: list[Candidate] = []
     problems: list[str] = []
-    for name, kind in MECHANISMS.items():
-        try:
-            found.append(calibrated(kind, ball, n, budget, tol))
-        except Unavailable as error:
-            problems.append(f"{name}: {error}")
-    frechet = [c for c in found if c.mechanism.summary == "frechet-mean"]
-    pool = frechet or found
-    if not pool:
+    for summary in ("frechet-mean", "tangent-mean"):
+        for name, kind in MECHANISMS.items():
+            if summary_of(kind, ball) == summary:
+                try:
+                    found.append(calibrated(kind, ball, n, budget, tol))
+                except Unavailable as error:
+                    problems.append(f"{name}: {error}")
+        if found:
+            break
+    if not found:
         raise NotAttainableError(
             f"no mechanism satisfies {budget} on {ball.manifold}. " + "; ".join(problems)
         )
-    best = min(pool, key=lambda c: c.mechanism.expected_distance())
+    best = min(found, key=lambda c: c.mechanism.expected_distance())
     reason = (
         f"least expected distance ({best.mechanism.expected_distance():.6g}) of "
-        + ", ".join(c.mechanism.name for c in pool)
+        + ", ".join(c.mechanism.name for c in found)
         + f" under {budget}"
     )
-    if not frechet:
+    if summary == "tangent-mean":
         reason += "; for the tangent mean, since no mechanism for the Fréchet mean is available"
     return best, reason
