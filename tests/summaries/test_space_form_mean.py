@@ -350,7 +350,6 @@ def test_newton_solves_its_equation(manifold, weighted, random_points):
     assert np.linalg.norm(problem._hessian_product(at, at.gradient) - at.gradient) > 1e-3 * at.size
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("distance", [30.0, 50.0, 100.0, 300.0])
 def test_hyperbolic_points_beyond_float64_are_an_error_with_advice(distance):
     space = Hyperbolic(1)
@@ -368,3 +367,34 @@ def test_work_arrays_do_not_touch():
     for part in _space_form_mean._Problem(Sphere(2), data, None, None).parts:
         starts = [array.ctypes.data for array in (part.cosine, part.factor, part.sine, part.theta)]
         assert not {start + part.sine.nbytes for start in starts} & set(starts)
+
+
+@pytest.mark.parametrize(("gap", "tol", "least"), [(1e-6, 1e-13, 0), (1e-4, 2e-11, 20)])
+def test_certificates_hold_for_records_next_to_the_antipode(gap, tol, least):
+    sphere, radius = Sphere(2), 0.5 * math.pi - 0.5 * gap
+    rng = np.random.default_rng(4)
+    certified = 0
+    for _ in range(300):
+        side, base = rng.normal(size=(2, 2))
+        side *= (1.0 - 1e-9) * radius / np.linalg.norm(side)
+        center = sphere.exp(sphere.origin, sphere.tangent_vector(sphere.origin, base))
+        pair = sphere.exp(center, sphere.tangent_vector(center, np.stack([side, -side])))
+        share = rng.uniform(0.02, 0.3) * gap / math.pi
+        weights = np.array([share, 1.0 - share])
+        try:
+            ball = Ball(sphere, center, radius)
+            mean = frechet_mean(sphere, pair, weights, ball=ball, tol=tol)
+        except ConvergenceError:
+            continue
+        certified += 1
+        # The mean of two points divides the geodesic between them.
+        near, far = pair.astype(np.longdouble)[::-1]
+        near, far = near / np.sqrt(near @ near), far / np.sqrt(far @ far)
+        length = 2 * np.arctan2(np.linalg.norm(far - near), np.linalg.norm(far + near))
+        across = far + near
+        across -= (across @ near) * near
+        across /= np.sqrt(across @ across)
+        part = weights[0] / weights.sum() * length
+        exact = np.cos(part) * near + np.sin(part) * across
+        assert np.linalg.norm(mean.value - exact) <= mean.error_bound
+    assert certified >= least

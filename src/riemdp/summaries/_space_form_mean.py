@@ -52,6 +52,7 @@ class _Pass:
     allowance: float
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # no NaN is ever certified
 def solve(
     manifold: Sphere | Hyperbolic,
     data: FloatArray,
@@ -166,8 +167,8 @@ class _Problem:
             else:
                 mean_w += float(factor.sum() if share is None else factor @ share)
                 if self.spherical:
-                    # w has a pole at the antipode: its rounding error grows like 1/sine there.
-                    inverse = np.where(cosine < 0.0, 1.0 / sine, 0.0)
+                    # w has a pole at the antipode: rounding there grows like 1/sine^2.
+                    inverse = np.where(cosine < 0.0, 1.0 / (sine * sine), 0.0)
                     lost += float(inverse.sum() if share is None else inverse @ share)
             farthest = max(farthest, top)
         pull *= self.k / self.total
@@ -178,7 +179,7 @@ class _Problem:
         allowance = 8.0 * _EPS * math.sqrt(len(point)) * (1.0 + farthest)
         allowance += _EPS * self.chain * mean_w / self.total
         if self.spherical:
-            allowance += 16.0 * math.pi * _EPS * lost / self.total
+            allowance += 16.0 * math.pi * _EPS * math.sqrt(len(point)) * lost / self.total
         else:
             allowance *= max(1.0, float(point[0]) * self.height)
         return _Pass(

@@ -57,7 +57,8 @@ def _floor(ball: Ball, sensitivity: float) -> float:
         # At the largest distance, 2x: weights, and digits lost to the pole at the antipode. The
         # Hessian at the mean is at least x cot x.
         weight = 2.0 * x / math.sin(2.0 * x)
-        lost = 16.0 * math.pi / math.sin(2.0 * x) if x > 0.25 * math.pi else 0.0
+        pole = 16.0 * math.pi * math.sqrt(manifold.dim + 1.0) / math.sin(2.0 * x) ** 2
+        lost = pole if x > 0.25 * math.pi else 0.0
         gradient = parts * (1.0 + 2.0 * x) * weight + lost
         return 2.0 * _EPS * gradient * math.tan(x) / (x * k)
     if isinstance(manifold, Hyperbolic):
