@@ -7,7 +7,7 @@ import pytest
 
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.manifolds import Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
-from riemdp.noise import IsotropicLaw
+from riemdp.noise import AffineInvariantLaw, IsotropicLaw
 from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.privacy import gaussian_delta
 from riemdp.privacy._isotropic_curve import IsotropicCurve
@@ -209,20 +209,60 @@ def test_the_first_pair_is_not_always_the_worst():
     assert any(differ)
 
 
-def test_default_laws(monkeypatch):
-    seen = []
+@pytest.mark.parametrize(
+    ("manifold", "law"),
+    [
+        (SPDAffineInvariant(3), AffineInvariantLaw),
+        (Hyperbolic(2), IsotropicLaw),
+        (SPDLogEuclidean(2), IsotropicLaw),
+    ],
+    ids=str,
+)
+def test_draws_are_exact_by_default(manifold, law):
+    sizes = {"draws": 50, "repeats": 3, "epsilons": 20, "largest_epsilon": 2.0}
+    default, given = (
+        jiang_algorithm_2(
+            manifold, 0.8, 0.5, law=chosen, generator=np.random.default_rng(5), **sizes
+        )
+        for chosen in (None, law("gaussian", manifold, 0.8))
+    )
+    assert default == given
+    chain = MetropolisLaw("gaussian", manifold, 0.8, steps=5)
+    other = jiang_algorithm_2(
+        manifold, 0.8, 0.5, law=chain, generator=np.random.default_rng(5), **sizes
+    )
+    assert other != default
 
-    class Chain(MetropolisLaw):
-        def sample(self, footpoint, size=None, generator=None):
-            assert generator is not None
-            seen.append(self.steps)
-            return np.broadcast_to(np.asarray(footpoint), (*size, *np.shape(footpoint)))
 
-    monkeypatch.setattr("riemdp.reproduce._jiang.MetropolisLaw", Chain)
-    jiang_algorithm_2(SPDAffineInvariant(2), 1.0, 0.5, draws=3, repeats=2, epsilons=4)
-    assert seen == [10_000, 10_000]
-    jiang_algorithm_2(Euclidean(2), 1.0, 0.5, draws=3, repeats=2, epsilons=4)
-    assert len(seen) == 2
+def test_exact_draws_on_spd_matrices_give_the_mu_of_the_hyperbolic_plane():
+    """2 x 2 matrices of determinant 1 are a hyperbolic plane of curvature -1/2; it is the worst."""
+    mu = exact(Hyperbolic(2, -0.5), 1.0, 1.0).mu_bracket()[0]
+    found = jiang_algorithm_2(
+        SPDAffineInvariant(2), 1.0, 1.0, pairs=8, generator=np.random.default_rng(6)
+    )
+    assert found == pytest.approx(mu, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("manifold", "sigma", "largest"),
+    [
+        (Euclidean(1), 0.25, 28.0),
+        (Euclidean(1), 2.0, 10.0),
+        (Sphere(1), 0.5, 2.0 * math.pi),
+        (Sphere(2, 4.0), 0.5, math.pi),
+    ],
+    ids=str,
+)
+def test_the_range_of_epsilon_is_that_of_section_4(manifold, sigma, largest):
+    sizes = {"draws": 300, "repeats": 3, "epsilons": 50}
+    default, given, other = (
+        jiang_algorithm_2(
+            manifold, sigma, 1.0, largest_epsilon=end, generator=np.random.default_rng(7), **sizes
+        )
+        for end in (None, largest, 0.9 * largest)
+    )
+    assert default == pytest.approx(given, rel=1e-12)
+    assert default != pytest.approx(other, rel=1e-12)
 
 
 def test_bad_parameters():

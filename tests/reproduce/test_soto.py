@@ -8,6 +8,7 @@ import scipy.integrate
 
 from riemdp.manifolds import Hyperbolic, Sphere
 from riemdp.mechanisms import GeneralizedGaussian
+from riemdp.privacy import RaoDP
 from riemdp.reproduce._experiment import Settings
 from riemdp.reproduce._soto import (
     PAPER,
@@ -73,8 +74,24 @@ def test_information_of_the_generalised_gaussian(power):
     assert unit == pytest.approx(2.0 * right, rel=1e-8)
 
 
+@pytest.mark.parametrize("theta", [0.1, 1.0])
+def test_the_pair_of_the_least_delta_has_the_angle(theta):
+    square = math.sin(0.5 * theta) ** 2
+    affinity = math.sqrt(1.0 - square)  # of (1 - square, square) and (1, 0)
+    assert 2 * math.acos(affinity) == pytest.approx(theta)
+    # no epsilon helps against an event that the other law does not have
+    for epsilon in (0.0, 1.0, 50.0):
+        assert RaoDP(theta, distance="angle").delta_at(epsilon) >= square
+    # negative control: a third outcome in place of the first makes the angle larger
+    assert 2 * math.acos(1.0 - square) > theta * 1.3
+
+
 def test_section_4():
     rows = _rows(mechanisms)
+    for power, formula in (("1.5", "0.6091"), ("3", "0.8707"), ("4", "1.0070")):
+        row = _start(rows, f"θ of the generalised Gaussian, N = {power},")
+        # sqrt(N Gamma(2 - 1/N) / Gamma(1 + 1/N)) / 2 by hand
+        assert row.paper.split(";")[0] == row.exact == row.reproduced.split(" ")[0] == formula
     assert _start(rows, "θ of the Laplace").reproduced == "length 1.0000, angle 0.8560"
     assert _start(rows, "θ of the Gaussian").reproduced == "length 1.0000, angle 0.9793"
     normal = _start(rows, "distance of N(0, 1) and N(0, 4)")

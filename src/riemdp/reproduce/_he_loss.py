@@ -95,9 +95,10 @@ def counter_example(settings: Settings, progress: Progress) -> Outcome:
                 f"privacy loss of the published algorithm on [-1, 1], n = {n}, ε = {EPSILON}",
                 f"at most {EPSILON}, δ = 0 (Theorem IV.4)",
                 f"{loss:.3f}, δ = {delta:.3f}",
-                f"loss {loss / EPSILON:.0f} times the nominal ε",
-                "φ, the base measure and the rate come from the private records, and change with "
-                "one of them; the proof holds them fixed. Exact up to quadrature.",
+                "—",
+                f"{loss / EPSILON:.0f} times the nominal ε, by quadrature: φ, the base measure and "
+                "the rate come from the private records, and change with one of them; the proof "
+                "holds them fixed.",
             )
         )
         some = slice(None, None, max(1, len(grid) // 500))

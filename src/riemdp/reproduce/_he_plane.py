@@ -73,11 +73,12 @@ def plane(settings: Settings, progress: Progress) -> Outcome:
             ).expected_distance(mean)
             for _ in range(repeats)
         ]
+        value, error = mean_and_error(np.array(values))
         rows.append(
             Row(
                 f"mean distance: private φ, {list(laws)[contract]}",
                 "—",
-                f"{np.mean(values):.4f} (mean of {repeats} private φ)",
+                f"{value:.4f} ± {error:.1g} ({repeats} private φ)",
                 "—",
                 "ε in total; a tenth of it pays for the density.",
             )

@@ -11,8 +11,8 @@ import scipy
 from riemdp._checks import count, positive
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.manifolds import FlatManifold, Sphere
-from riemdp.noise import IsotropicLaw, resolve_generator
-from riemdp.noise._metropolis import MetropolisLaw
+from riemdp.mechanisms._laws import exact_law
+from riemdp.noise import resolve_generator
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -176,8 +176,9 @@ def jiang_algorithm_2(
     pairs : int, default 1
         Pairs of footpoints, each at random; the largest ``mu`` counts.
     law : object with ``sample(footpoint, size, generator)``, optional
-        Source of the draws: :class:`~riemdp.noise.IsotropicLaw` where the curvature is constant,
-        else a :class:`~riemdp.noise.MetropolisLaw` with its usual number of steps.
+        Source of the draws; by default they are exact: :class:`~riemdp.noise.IsotropicLaw` where
+        the curvature is constant, else :class:`~riemdp.noise.AffineInvariantLaw`. The paper has a
+        Markov chain (:class:`~riemdp.noise.MetropolisLaw`) or a sampler made for the space.
     clip_repeats : bool, default False
         Replace a negative ``delta`` of a single repeat by 0 before averaging. The paper does not
         say so; its authors' code does, which biases ``mu`` upwards.
@@ -212,8 +213,7 @@ def jiang_algorithm_2(
     largest_epsilon = positive(largest_epsilon, "largest_epsilon")
     epsilon = np.linspace(0.0, largest_epsilon, count(epsilons, "epsilons") + 1)[1:]
     if law is None:
-        constant = manifold.constant_curvature is not None
-        law = (IsotropicLaw if constant else MetropolisLaw)("gaussian", manifold, sigma)
+        law = exact_law("gaussian", manifold, sigma)
     worst = 0.0
     for _ in range(count(pairs, "pairs")):
         one, two = _footpoints(manifold, sensitivity, generator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,10 +37,10 @@ FIGURE = "figure only (Figure 1)"
 
 #: Section 5.2: ten points in a ball of radius pi/8.
 BALL = Ball(Sphere(2), np.array([0.0, 0.0, 1.0]), math.pi / 8.0)
-RECORDS = 10
-UTILITY_SIGMAS = tuple(k / 4.0 for k in range(1, 13))
-#: Smaller scales, for larger mu than in the figure.
-SMALL_SIGMAS = (0.02, 0.03, 0.04, 0.06, 0.08, 0.12, 0.17)
+RECORDS, DRAWS = 10, 1000
+#: Scales of section 5.2; its authors' code multiplies them by the sensitivity.
+STEPS = tuple(k / 4.0 for k in range(1, 13))
+TEXT, CODE = "σ = k/4, as printed", "σ = kΔ/4, as in the authors' code"
 
 
 def exact_mu(manifold: Manifold, sigma: float, sensitivity: float) -> float:
@@ -80,6 +81,7 @@ def mu_panel(manifold: Manifold, settings: Settings, progress: Progress) -> Outc
                 )
             )
         progress((done + 1) / len(SIGMAS))
+    rows.append(_accuracy_row(name, exact, [mean for _, mean, _ in estimates]))
     if circle:
         rows.append(_printed_row())
     least, average, most = (tuple(run[i] for run in estimates) for i in range(3))
@@ -117,6 +119,23 @@ def _verdict(low: float, mean: float, high: float, exact: float) -> str:
     )
 
 
+def _accuracy_row(name: str, exact: list[float], means: list[float]) -> Row:
+    """Compare the mean error of Algorithm 2 at the ends and in the middle of the range of sigma."""
+    shown = [SIGMAS.index(sigma) for sigma in (SHOWN[0], 1.0, SHOWN[-1])]
+    errors = [means[i] - exact[i] for i in shown]
+    relative = [error / exact[i] for error, i in zip(errors, shown, strict=True)]
+    falls = "falls" if abs(errors[-1]) < abs(errors[0]) else "grows"
+    also = "falls" if abs(relative[-1]) < abs(relative[0]) else "grows"
+    also = "the relative one too" if falls == also else f"the relative one {also}"
+    return Row(
+        f"mean error of Algorithm 2 on {name}, σ = {' / '.join(f'{SIGMAS[i]:g}' for i in shown)}",
+        "“fairly accurate estimation for larger σ”, “overestimation” for smaller (section 4.2)",
+        " / ".join(f"{e:+.4f} ({r:+.1%})" for e, r in zip(errors, relative, strict=True)),
+        "0",
+        f"From the least σ to the largest the absolute error {falls}, {also}.",
+    )
+
+
 def _printed_row() -> Row:
     """Compare the printed h of Corollary 3.2.1 with delta where it is furthest below."""
     worst, where = 0.0, (0.0, 0.0, 0.0, 0.0)
@@ -146,37 +165,77 @@ def loose_epsilon(mu: float) -> float:
     return float(scipy.special.log_ndtr(0.5 * mu) - below)
 
 
+@dataclass(frozen=True)
+class Case:
+    """Mean distances at one scale; "loose" and "fair" are those of Laplace laws.
+
+    Parameters
+    ----------
+    mu, gauss, loose, fair : float
+        Exact, at the Gaussian's exact mu.
+    estimate : float
+        ``mu`` by Algorithm 2.
+    drawn, drawn_loose : tuple of float
+        Mean and standard error of draws, the Laplace law at the estimate.
+    """
+
+    mu: float
+    gauss: float
+    loose: float
+    fair: float
+    estimate: float
+    drawn: tuple[float, float]
+    drawn_loose: tuple[float, float]
+
+
+def exact_distances(sigma: float, sensitivity: float) -> tuple[float, float, float, float]:
+    """Exact ``mu`` of the Gaussian, and mean distances of it, loose and fair Laplace laws on S²."""
+    mu = exact_mu(BALL.manifold, sigma, sensitivity)
+    loose = RiemannianLaplace(BALL.manifold, sensitivity / loose_epsilon(mu))
+    fair = RiemannianLaplace.calibrate(BALL.manifold, sensitivity, GDP(mu))
+    gauss = RiemannianGaussian(BALL.manifold, sigma)
+    return mu, gauss.expected_distance(), loose.expected_distance(), fair.expected_distance()
+
+
+def crossing(sensitivity: float) -> float:
+    """``mu`` at which the Gaussian and the Laplace law of the same curve's ``mu`` are as good."""
+
+    def ahead(log_ratio: float) -> float:
+        _, gauss, _, fair = exact_distances(math.exp(-log_ratio) * sensitivity, sensitivity)
+        return fair - gauss
+
+    root = float(scipy.optimize.brentq(ahead, math.log(0.5), math.log(8.0), xtol=1e-3))
+    return exact_mu(BALL.manifold, math.exp(-root) * sensitivity, sensitivity)
+
+
 def utility(settings: Settings, progress: Progress) -> Outcome:
     """Distances on S² at equal ``mu``, both ways (Figure 1, panel 3)."""
     generator = settings.generator("jiang", "utility")
-    repeats = 1000
     sensitivity = frechet_mean_sensitivity(BALL, RECORDS, "theorem")
     mean = frechet_mean(BALL.manifold, _records(generator), ball=BALL).value
-    sigmas = tuple(sorted((*SMALL_SIGMAS, *UTILITY_SIGMAS)))
-    table = []
-    sampled: dict[str, list[tuple[float, float]]] = {"gauss": [], "loose": []}
-    for done, sigma in enumerate(sigmas):
-        mu = exact_mu(BALL.manifold, sigma, sensitivity)
-        loose = RiemannianLaplace(BALL.manifold, sensitivity / loose_epsilon(mu))
-        fair = RiemannianLaplace.calibrate(BALL.manifold, sensitivity, GDP(mu))
-        gauss = RiemannianGaussian(BALL.manifold, sigma)
-        table.append([mu, *(m.expected_distance() for m in (gauss, loose, fair))])
-        if sigma in UTILITY_SIGMAS:
+    scales = {TEXT: STEPS, CODE: tuple(step * sensitivity for step in STEPS)}
+    cases: dict[str, list[Case]] = {TEXT: [], CODE: []}
+    for label, sigmas in scales.items():
+        for sigma in sigmas:
+            exact = exact_distances(sigma, sensitivity)
+            ratio = sensitivity / sigma
             estimate = jiang_algorithm_2(
-                BALL.manifold, sigma, sensitivity, repeats=20 if settings.quick else 100,
+                BALL.manifold, sigma, sensitivity,
+                repeats=20 if settings.quick else 100,
+                largest_epsilon=max(10.0, 5.0 * ratio + 0.5 * ratio**2) if label == CODE else None,
                 generator=generator,
             )  # fmt: skip
-            table[-1].append(estimate)
-            scale = sensitivity / loose_epsilon(estimate)
-            laws = {
-                "gauss": IsotropicLaw("gaussian", BALL.manifold, sigma),
-                "loose": IsotropicLaw("laplace", BALL.manifold, scale),
-            }
-            for key, law in laws.items():
-                draws = law.sample(mean, repeats, generator)
-                sampled[key].append(mean_and_error(BALL.manifold.dist(mean, draws)))
-        progress((done + 1) / len(sigmas))
-    return _utility_outcome(sigmas, table, sampled, sensitivity)
+            laws = (
+                IsotropicLaw("gaussian", BALL.manifold, sigma),
+                IsotropicLaw("laplace", BALL.manifold, sensitivity / loose_epsilon(estimate)),
+            )
+            drawn, other = (
+                mean_and_error(BALL.manifold.dist(mean, law.sample(mean, DRAWS, generator)))
+                for law in laws
+            )
+            cases[label].append(Case(*exact, estimate, drawn, other))
+            progress(sum(map(len, cases.values())) / (2 * len(STEPS)))
+    return _utility_outcome(cases, sensitivity)
 
 
 def _records(generator: np.random.Generator) -> FloatArray:
@@ -186,81 +245,87 @@ def _records(generator: np.random.Generator) -> FloatArray:
     return np.stack([x, y, np.cos(polar)], axis=-1)
 
 
-def _utility_outcome(
-    sigmas: tuple[float, ...],
-    table: list[list[float]],
-    sampled: dict[str, list[tuple[float, float]]],
-    sensitivity: float,
-) -> Outcome:
-    mu, gauss, loose, fair = (tuple(values[i] for values in table) for i in range(4))
-    estimates = tuple(values[4] for values in table if len(values) > 4)
-    published = tuple(i for i, sigma in enumerate(sigmas) if sigma in UTILITY_SIGMAS)
-
-    def kept(values: tuple[float, ...]) -> tuple[float, ...]:
-        return tuple(values[i] for i in published)
-
-    lines = [
-        Line(
-            f"{label} (4 SE)", estimates, tuple(m for m, _ in sampled[key]),
-            tuple(4.0 * e for _, e in sampled[key]),
-        )
-        for key, label in (("gauss", "Gaussian, drawn"), ("loose", "Laplace loose, drawn"))
-    ]  # fmt: skip
-    lines += [
-        Line("Gaussian, exact", kept(mu), kept(gauss)),
-        Line("Laplace loose, exact", kept(mu), kept(loose)),
-        Line("Laplace, own curve", kept(mu), kept(fair)),
+def _utility_outcome(cases: dict[str, list[Case]], sensitivity: float) -> Outcome:
+    rows = [
+        row
+        for label, found in cases.items()
+        for step in (STEPS[-1], 1.0, STEPS[0])
+        for row in _case_rows(label, 4.0 * step, found[STEPS.index(step)])
     ]
-    gains = tuple(
-        Line(label, mu, tuple(100.0 * (1.0 - g / v) for g, v in zip(gauss, values, strict=True)))
-        for label, values in (("loose conversion, as the paper", loose), ("own curves, fair", fair))
-    )
-    panels = (
-        Panel("S²: mean distance, as the paper", "μ", "distance", tuple(lines)),
-        Panel("S²: gain of the Gaussian", "μ", "less distance, %", gains, xlog=True),
-    )
-    rows = []
-    for sigma in (3.0, 1.0, 0.25):
-        i, at = sigmas.index(sigma), UTILITY_SIGMAS.index(sigma)
-        drawn, other = sampled["gauss"][at][0], sampled["loose"][at][0]
-        rows.append(
-            Row(
-                f"mean distance on S², Gaussian / Laplace, loose conversion, σ = {sigma:g}",
-                FIGURE,
-                f"{drawn:.3f} / {other:.3f} (μ = {estimates[at]:.4f} by Algorithm 2): gain "
-                f"{1.0 - drawn / other:.0%}",
-                f"{gauss[i]:.4f} / {loose[i]:.4f} (μ = {mu[i]:.4f}): gain "
-                f"{1.0 - gauss[i] / loose[i]:.1%}",
-                "The Laplace law gets the ε of the worst ε-DP mechanism, not its own.",
-            )
-        )
-        rows.append(
-            Row(
-                f"the same at equal exact μ = {mu[i]:.4f}, both by their own curves",
-                "—",
-                "—",
-                f"{gauss[i]:.4f} / {fair[i]:.4f}: gain {1.0 - gauss[i] / fair[i]:.1%}",
-                f"Of a gain of {1.0 - gauss[i] / loose[i]:.0%} this much is left when both are "
-                "measured alike.",
-            )
-        )
-    losses = [m for m, g, v in zip(mu, gauss, fair, strict=True) if g > v]
-    ahead = [1.0 - g / v for m, g, v in zip(mu, gauss, fair, strict=True) if g <= v]
+    every = sorted((case for found in cases.values() for case in found), key=lambda case: case.mu)
+    gains = [1.0 - case.gauss / case.fair for case in every]
+    ahead = [gain for gain in gains if gain > 0.0]
     rows.append(
         Row(
-            f"range of the fair gain on S², μ from {min(mu):.3g} to {max(mu):.3g}",
+            f"range of the fair gain on S², μ from {every[0].mu:.3g} to {every[-1].mu:.3g}",
             "“better utility, especially with a smaller privacy budget μ” (section 5.2)",
             "—",
-            f"{min(ahead):.1%} to {max(ahead):.1%} where the Gaussian is ahead; "
-            + (f"Laplace is from μ = {min(losses):.3g} on" if losses else "Laplace never is"),
-            "Laplace's own μ is far below that of the conversion.",
+            f"{min(ahead):.1%} to {max(ahead):.1%} where the Gaussian is ahead; from μ = "
+            f"{crossing(sensitivity):.3f} on Laplace is, by up to {-min(gains):.1%}",
+            f"The gain is largest at μ = {every[int(np.argmax(gains))].mu:.3g}, and goes to 0 with "
+            "μ.",
         )
     )
-    note = (
-        f"n = {RECORDS}, r = π/8, sensitivity {sensitivity:.5f} (Theorem 2 of Reimherr et al., as "
-        "in the paper; both laws scale with it). The text lists μ for no σ."
+    panels = [
+        Panel(f"S²: mean distance, {label}", "μ", "distance", tuple(_distances(found)), xlog=True)
+        for label, found in cases.items()
+    ]
+    x = tuple(case.mu for case in every)
+    loose = tuple(100.0 * (1.0 - case.gauss / case.loose) for case in every)
+    lines = (
+        Line("loose conversion, as the paper", x, loose),
+        Line("own curves, fair", x, tuple(100.0 * gain for gain in gains)),
     )
-    return Outcome(rows=tuple(rows), panels=panels, notes=(note,))
+    panels.append(
+        Panel("S²: gain of the Gaussian, exact", "μ", "less distance, %", lines, xlog=True)
+    )
+    note = (
+        f"n = {RECORDS}, r = π/8, sensitivity Δ = {sensitivity:.5f} (Theorem 2 of Reimherr et al., "
+        "as in the paper). The text says σ = k/4, its authors' code σ = kΔ/4, which are other "
+        "values of μ; it lists none, and no range of ε for Algorithm 2 on S². Here that is "
+        "max(10, 5Δ/σ + Δ²/(2σ²)) with the scales of the code, as there, else πΔ/(2σ²). The text "
+        f"has {DRAWS} iterations, the caption of its figure 100: here {DRAWS}. ± is one standard "
+        "error."
+    )
+    return Outcome(rows=tuple(rows), panels=tuple(panels), notes=(note,))
+
+
+def _case_rows(label: str, k: float, case: Case) -> tuple[Row, Row]:
+    """Both comparisons at one scale."""
+    (drawn, error), (other, other_error) = case.drawn, case.drawn_loose
+    spread = drawn / other * math.hypot(error / drawn, other_error / other)
+    loose, fair = (1.0 - case.gauss / value for value in (case.loose, case.fair))
+    measured = Row(
+        f"mean distance on S², Gaussian / Laplace, loose conversion, {label}, k = {k:g}",
+        FIGURE,
+        f"{drawn:.3f} ± {error:.3f} / {other:.3f} ± {other_error:.3f} (μ = {case.estimate:.4f} by "
+        f"Algorithm 2): gain {1.0 - drawn / other:.0%} ± {spread:.0%}",
+        f"{case.gauss:.4f} / {case.loose:.4f} (μ = {case.mu:.4f}): gain {loose:.1%}",
+        "The Laplace law gets the ε of the worst ε-DP mechanism, not its own.",
+    )
+    alike = Row(
+        f"the same at equal exact μ = {case.mu:.4f}, both by their own curves",
+        "—",
+        "—",
+        f"{case.gauss:.4f} / {case.fair:.4f}: gain {fair:.1%}",
+        f"In place of {loose:.1%}, when both are measured alike.",
+    )
+    return measured, alike
+
+
+def _distances(found: list[Case]) -> list[Line]:
+    """Lines of the paper's panel, each at its own ``mu``."""
+    estimates, mu = (tuple(getattr(case, x) for case in found) for x in ("estimate", "mu"))
+    lines = []
+    for name, text in (
+        ("drawn", "Gaussian, drawn (4 SE)"),
+        ("drawn_loose", "Laplace loose, drawn (4 SE)"),
+    ):
+        means, errors = zip(*(getattr(case, name) for case in found), strict=True)
+        lines.append(Line(text, estimates, means, tuple(4.0 * error for error in errors)))
+    for name, text in (("gauss", "Gaussian"), ("loose", "Laplace loose"), ("fair", "Laplace fair")):
+        lines.append(Line(f"{text}, exact", mu, tuple(getattr(case, name) for case in found)))
+    return lines
 
 
 PAPER = Paper(

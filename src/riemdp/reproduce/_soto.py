@@ -97,7 +97,7 @@ def composition(settings: Settings, progress: Progress) -> Outcome:
     rows.append(
         Row(
             "100 Laplace releases with Δ = 0.1 σ",
-            "θ = 1 instead of ε = 10: “much tighter”",
+            "θ = 1 instead of ε = 10, by Table 1; “much tighter” (section 3.1)",
             f"ε = {hundred.epsilon_at(DELTA):.3f} at δ = 1e-6",
             f"θ = 1 alone: ε = 1 at δ = {RaoDP(1.0, distance='parametric').delta_at(1.0):.3f}",
             "The numbers are of different definitions. θ = 1 is a weak statement: whatever ε, it "
@@ -223,15 +223,16 @@ def _meaning() -> list[Row]:
     rows = []
     for theta in (0.1, 1.0):
         sine = math.sin(0.5 * theta)
-        # P = (1 - s^2, s^2, 0), Q = (1 - s^2, 0, s^2) has this delta at every epsilon
+        # P = (1 - s^2, s^2), Q = (1, 0) has affinity cos(theta/2), and this delta at every epsilon
         rows.append(
             Row(
                 f"least δ that an angle of {theta:g} leaves at every ε",
                 "no leakage probability (section 4.2)",
                 f"{RaoDP(theta, distance='angle').delta_at(50.0):.5f}",
                 f"{sine**2:.5f}",
-                "With probability sin²(θ/2) a mechanism of this angle may publish the record: the "
-                "definition has a δ, it only does not show it.",
+                "A mechanism of this angle may tell with probability sin²(θ/2) that a record is "
+                "there, and never tell it of other data: the definition has a δ, it only does not "
+                "show it.",
             )
         )
     return rows
