@@ -19,7 +19,7 @@ help:
 	@echo "make test       the tests, with coverage"
 	@echo "make test-slow  the statistical tests with a million draws"
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
-	@echo "make reproduce  the papers' figures and tables: reproduction/ and a page of the docs"
+	@echo "make reproduce  the papers' figures and tables, in minutes; QUICK=--quick for fewer repeats"
 	@echo "make docs       the documentation: docs/_build/html/index.html"
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make clean      removes what the targets wrote; distclean also the environments"
@@ -43,7 +43,7 @@ bench: $(BENCH_VENV)/.installed-bench $(NUMPY1_VENV)/.installed-bench-numpy1
 		bench_output/numpy2.json bench_output/numpy1.json
 
 reproduce: $(VENV)/.installed-demo
-	$(SINGLE_THREAD) $(BIN)/riemdp reproduce all --quick --output reproduction
+	$(SINGLE_THREAD) $(BIN)/riemdp reproduce all $(QUICK) --output reproduction
 	$(BIN)/python tools/write_docs_pages.py reproduction reproduction
 
 docs: $(VENV)/.installed-docs
