@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from riemdp.manifolds import Ball, Euclidean
+from riemdp.mechanisms import TangentGaussian
+from riemdp.privacy import ApproxDP
+from riemdp.reproduce import _he
 from riemdp.reproduce import _he_compare as module
 from riemdp.reproduce._experiment import Settings
 from riemdp.reproduce._he_compare import (
@@ -52,6 +55,15 @@ def test_plain_laplace_has_its_exact_error_and_beats_the_conformal_ones(errors):
         assert 1.3 * means[LAPLACE] < means[name] < 3.0 * means[LAPLACE]
     assert means[LAPLACE] < means[SMALLER] < 2.0 * means[LAPLACE]
     assert means[PUBLISHED] > 3.0 * means[LAPLACE]
+
+
+@pytest.mark.parametrize(("epsilon", "share"), [(0.1, 0.78), (0.9, 0.85)])
+def test_the_analytic_gaussian_has_less_noise_by_the_shares_of_the_note(epsilon, share):
+    budget, space = ApproxDP(epsilon, 1e-9), Euclidean(3)
+    analytic = TangentGaussian.calibrate(space, 1.0, budget).sigma
+    classical = TangentGaussian.calibrate(space, 1.0, budget, method="classical").sigma
+    assert analytic / classical == pytest.approx(share, abs=5e-3)
+    assert str(share) in _he._NOTE
 
 
 def test_the_whole_budget_is_divided_between_the_private_ball_and_the_release(monkeypatch):

@@ -161,6 +161,7 @@ def test_a_row_has_the_standard_error_of_the_gain():
     measured, alike = module._case_rows("σ = k/4", 3.0, case)
     assert measured.reproduced.endswith(f"gain 20% ± {error:.0%}")
     assert measured.exact.endswith("gain 20.0%")
+    assert "off by +10%" in measured.remark
     assert alike.exact.endswith("gain 11.1%")
 
 
