@@ -51,8 +51,8 @@ def test_table_1():
 
 def test_a_theta_is_no_epsilon():
     row = _start(_rows(composition), "100 Laplace")
-    assert "δ = 0.3" in row.exact
-    assert row.reproduced == "ε = 4.693 at δ = 1e-6"
+    assert row.reproduced == "θ = 1 alone guarantees δ = 0.308 at ε = 1 and ε = inf at δ = 1e-6"
+    assert row.exact == "δ = 0.121 at ε = 1 and ε = 4.693 at δ = 1e-6"
 
 
 def test_affinity_of_two_laplace_laws():

@@ -94,12 +94,15 @@ def composition(settings: Settings, progress: Progress) -> Outcome:
             "releases.",
         )
     )
+    length = RaoDP(1.0, distance="parametric")
     rows.append(
         Row(
             "100 Laplace releases with Δ = 0.1 σ",
             "θ = 1 instead of ε = 10, by Table 1; “much tighter” (section 3.1)",
+            f"θ = 1 alone guarantees δ = {length.delta_at(1.0):.3f} at ε = 1 and "
+            f"ε = {length.epsilon_at(DELTA):g} at δ = 1e-6",
+            f"δ = {hundred.delta_at(1.0):.3f} at ε = 1 and "
             f"ε = {hundred.epsilon_at(DELTA):.3f} at δ = 1e-6",
-            f"θ = 1 alone: ε = 1 at δ = {RaoDP(1.0, distance='parametric').delta_at(1.0):.3f}",
             "The numbers are of different definitions. θ = 1 is a weak statement: whatever ε, it "
             "leaves a δ that does not go to 0.",
         )
