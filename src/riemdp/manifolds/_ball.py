@@ -13,7 +13,11 @@ from riemdp._errors import InvalidParameterError, NotOnManifoldError, Unsupporte
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._hyperbolic import Hyperbolic
 from riemdp.manifolds._manifold import FlatManifold, Manifold, long_norm
-from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, colour
+from riemdp.manifolds._spd_affine_invariant import (
+    SPDAffineInvariant,
+    colour,
+    spectral_log,
+)
 from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
 
@@ -211,11 +215,12 @@ class Ball:
         outside = dist > self.radius
         if not outside.any():
             return points.copy()
-        result = points.copy()
-        stray = points[outside]
-        shrink = (self.radius / dist[outside]).reshape(-1, *(1 for _ in self.manifold.point_shape))
-        result[outside] = self.manifold.exp(self.center, shrink * self._log(stray))
-        return result
+        # All records are moved, those inside nowhere: a record's neighbours in memory, and so the
+        # rounding of its result, never depend on which others are outside.
+        axes = (*dist.shape, *(1 for _ in self.manifold.point_shape))
+        shrink = np.where(outside, self.radius / np.where(outside, dist, 1.0), 0.0).reshape(axes)
+        moved = self.manifold.exp(self.center, shrink * self._log(points))
+        return np.where(outside.reshape(axes), moved, points)
 
     def coordinates(self, points: ArrayLike) -> FloatArray:
         r"""Clipped normal coordinates about the centre.
@@ -234,7 +239,10 @@ class Ball:
         """
         points = np.asarray(points, dtype=np.float64)
         if isinstance(self.manifold, FlatManifold):
-            offset = self.manifold.to_chart(points) - self.manifold.to_chart(self.center)
+            with np.errstate(over="ignore"):  # of a record at the other end of float64
+                offset = self.manifold.to_chart(points) - self.manifold.to_chart(self.center)
+        elif isinstance(self.manifold, SPDAffineInvariant):
+            offset = _symmetric.vecd(_symmetric.compose(*spectral_log(self.center, points)))
         else:
             offset = self.manifold.tangent_coordinates(self.center, self._log(points))
         return clip_norm(offset, self.radius)
@@ -254,10 +262,10 @@ class Ball:
         offset = manifold.to_chart(points) - center
         clipped = clip_norm(offset, self.radius)
         outside = (clipped != offset).any(axis=-1)
-        result = points.copy()
-        if outside.any():
-            result[outside] = manifold.from_chart(center + clipped[outside])
-        return result
+        axes = (*outside.shape, *(1 for _ in manifold.point_shape))
+        if not outside.any():
+            return points.copy()
+        return np.where(outside.reshape(axes), manifold.from_chart(center + clipped), points)
 
 
 def _log_condition(matrix: FloatArray) -> float:
@@ -268,12 +276,13 @@ def _log_condition(matrix: FloatArray) -> float:
 
 def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
     """Shorten vectors ``(..., d)`` to at most ``radius``; shorter ones stay as they are."""
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    outside = norm > radius
-    far = np.isinf(norm)
-    if far.any():  # the squares overflow: only the direction counts
-        largest = np.abs(vectors).max(axis=-1, keepdims=True)
-        vectors = np.where(far, vectors / np.where(far, largest, 1.0), vectors)
-        norm = np.where(far, np.linalg.norm(vectors, axis=-1, keepdims=True), norm)
-    return np.asarray(np.where(outside, vectors * (radius / np.where(outside, norm, 1.0)), vectors))
+        outside = ~(norm <= radius)
+        if not outside.any():
+            return np.asarray(vectors)
+        # Where the squares overflow only the direction counts.
+        largest = np.where(np.isinf(norm), np.abs(vectors).max(axis=-1, keepdims=True), 1.0)
+        unit = vectors / largest
+        norm = np.where(np.isinf(norm), np.linalg.norm(unit, axis=-1, keepdims=True), norm)
+        return np.where(outside, unit * (radius / np.where(outside, norm, 1.0)), vectors)

@@ -139,14 +139,12 @@ class Hyperbolic(Manifold):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check the hyperboloid's equation and recompute ``x_0``; see :meth:`Manifold.validate`."""
         array, tolerance = check_shape(points, self.point_shape)
-        time = np.array(array[..., 0])
+        time = array[..., 0]
         with np.errstate(over="ignore", invalid="ignore"):
             square = self._square_of_time(array)
-            ratio = np.asarray(time * time)
-            ratio /= square
-        close = ratio.size and 1.0 - _ROUNDING <= ratio.min() <= ratio.max() <= 1.0 + _ROUNDING
-        if close and time.min() > 0.0:
-            return array  # finite, and recomputing x_0 would only add rounding
+            off = ~((np.abs(time * time / square - 1.0) <= _ROUNDING) & (time > 0.0))
+        if not off.any():
+            return array
         check_finite(array, 1)
         raise_first(time <= 0.0, "has a time coordinate x_0 that is not positive")
         raise_first(~np.isfinite(square), "is so far out that its squares overflow float64")
@@ -155,7 +153,10 @@ class Hyperbolic(Manifold):
             f"does not satisfy -x_0^2 + x_1^2 + ... = 1/curvature = {1 / self.curvature:.6g} "
             f"(tolerance {tolerance:g} relative to x_0^2)",
         )
-        return self._canonical(array)
+        # Of the other records recomputing x_0 would only change the last digits.
+        canonical = np.array(array)
+        canonical[..., 0] = np.where(off, np.sqrt(square), time)
+        return canonical
 
     def _canonical(self, points: FloatArray) -> FloatArray:
         """Recompute the time coordinate from the others."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp.manifolds import _symmetric
-from riemdp.manifolds._manifold import Manifold, long_norm
+from riemdp.manifolds._jacobi import orthogonal_rows
+from riemdp.manifolds._manifold import Manifold
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -125,9 +126,7 @@ class SPDAffineInvariant(Manifold):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
-        array = _symmetric.check_symmetric(points, self.k)
-        _symmetric.check_positive_definite(array)
-        return array
+        return _symmetric.check_definite(points, self.k)
 
     def _factor(self, points: ArrayLike) -> FloatArray:
         return _symmetric.check_positive_definite(np.asarray(points, dtype=np.float64))
@@ -166,38 +165,12 @@ def colour(factor: FloatArray, matrices: FloatArray) -> FloatArray:
     return _symmetric.symmetrise(factor @ matrices @ np.swapaxes(factor, -1, -2))
 
 
-def orthogonal_rows(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Lengths ``(n, k)`` and directions ``(n, k, k)`` of rows that rotations made orthogonal.
+def spectral_log(center: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues ``(..., k)`` and eigenvectors of ``Logm(L^-1 X L^-T)``, ``center = L L^T``.
 
-    They are the singular values and right singular vectors, unsorted. One-sided Jacobi (Demmel and
-    Veselić, SIAM J. Matrix Anal. Appl. 13(4), 1992): relative errors are governed by the condition
-    number after the rows are scaled to one length, however different those lengths are.
+    Record by record, and of every record: what is not positive definite in float64 as seen from
+    the centre counts as the centre.
     """
-    rows = np.array(matrices)
-    k = rows.shape[-1]
-    for _ in range(30):
-        largest = 0.0
-        for i in range(k - 1):
-            for j in range(i + 1, k):
-                largest = max(largest, _rotate(rows, i, j))
-        if largest <= 4.0 * np.finfo(np.float64).eps * k:
-            break
-    lengths = long_norm(rows)
-    return lengths, rows / lengths[..., None]
-
-
-def _rotate(rows: FloatArray, i: int, j: int) -> float:
-    """Make rows i and j orthogonal in place; return the largest cosine there was."""
-    first, second = rows[:, i].copy(), rows[:, j].copy()
-    alpha = long_norm(first)
-    beta = long_norm(second)
-    cosine = np.einsum("ni,ni->n", first / alpha[:, None], second / beta[:, None])
-    # tan of the rotation: the smaller root of t^2 + 2 zeta t - 1 = 0.
-    active = np.abs(cosine) > np.finfo(np.float64).eps
-    zeta = 0.5 * (beta / alpha - alpha / beta) / np.where(active, cosine, 1.0)
-    tangent = np.where(active, np.copysign(1.0, zeta) / (np.abs(zeta) + np.hypot(1.0, zeta)), 0.0)
-    cos = (1.0 / np.hypot(1.0, tangent))[:, None]
-    sin = cos * tangent[:, None]
-    rows[:, i] = cos * first - sin * second
-    rows[:, j] = sin * first + cos * second
-    return float(np.max(np.abs(cosine), initial=0.0))
+    with np.errstate(all="ignore"):
+        inverse = inverse_factor(np.asarray(np.linalg.cholesky(center), dtype=np.float64))
+        return _symmetric.log_eigh(whiten(inverse, points), total=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp.manifolds import _symmetric
-from riemdp.manifolds._manifold import FlatManifold, raise_first
+from riemdp.manifolds._manifold import FlatManifold
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -101,9 +101,7 @@ class SPDLogEuclidean(FlatManifold):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
-        array = self.validate_symmetric(points)
-        _symmetric.check_positive_definite(array)
-        return array
+        return _symmetric.check_definite(points, self.k)
 
     def validate_symmetric(self, points: ArrayLike) -> FloatArray:
         """Do all of :meth:`validate` but the check of positive definiteness.
@@ -127,9 +125,7 @@ class SPDLogEuclidean(FlatManifold):
 
     def _decompose(self, base: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Log-eigenvalues and eigenvectors of the base points."""
-        values, vectors = _symmetric.eigh(np.asarray(base, dtype=np.float64))
-        raise_first(values[..., 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE)
-        return np.log(values), vectors
+        return _symmetric.log_eigh(np.asarray(base, dtype=np.float64))
 
 
 def _conjugate(left: FloatArray, middle: FloatArray) -> FloatArray:

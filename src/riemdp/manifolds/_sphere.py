@@ -176,20 +176,19 @@ class Sphere(Manifold):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check the norm ``1/sqrt(curvature)`` and normalise; see :meth:`Manifold.validate`."""
         array, tolerance = check_shape(points, self.point_shape)
-        square = _square_norm(array)
-        if square.size:
-            least, most = (self.curvature * float(x) for x in (square.min(), square.max()))
-            if 1.0 - _ROUNDING <= least <= most <= 1.0 + _ROUNDING:
-                return array  # finite, and normalising would only add rounding
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = np.asarray(self.curvature * _square_norm(array))
+        off = ~(np.abs(square - 1.0) <= _ROUNDING)
+        if not off.any():
+            return array
         check_finite(array, 1)
-        with np.errstate(over="ignore"):
-            square = self.curvature * square
         raise_first(
             np.abs(np.sqrt(square) - 1.0) > tolerance,
             f"does not have norm 1/sqrt(curvature) = {1 / math.sqrt(self.curvature):.6g} "
             f"(relative tolerance {tolerance:g})",
         )
-        return np.asarray(array / np.sqrt(square)[..., None])
+        # Of the other records normalising would only change the last digits.
+        return array / np.sqrt(np.where(off, square, 1.0))[..., None]
 
 
 def _square_norm(array: FloatArray) -> FloatArray:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from riemdp.manifolds._jacobi import graded_svd
 from riemdp.manifolds._manifold import check_finite, check_shape, raise_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds._manifold import FloatArray
 
@@ -37,8 +38,16 @@ def map_chunks(function: Callable[[slice], T], n: int, matrix_size: int) -> Iter
     if workers < 2:
         yield from map(function, chunks)
         return
+
+    # How NumPy treats overflow belongs to a thread: what the caller silenced stays silent here.
+    state = np.geterr()
+
+    def quiet(rows: slice) -> T:
+        with np.errstate(**state):
+            return function(rows)
+
     with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(function, chunks)
+        yield from pool.map(quiet, chunks)
 
 
 def _available_cores() -> int:
@@ -101,9 +110,49 @@ def logm(matrices: FloatArray) -> FloatArray:
     """
     if matrices.shape[-1] == 2:
         return _logm_2x2(matrices)
+    return compose(*log_eigh(matrices))
+
+
+def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of the eigenvalues ``(..., k)``, unsorted, and eigenvectors ``(..., k, k)``.
+
+    Of positive definite matrices, record by record. An eigenvalue of a matrix X is known to about
+    ``eps |X|``; where that is too little, singular values of the Cholesky factor keep the digits
+    that the grading of the entries holds.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If a matrix is not positive definite in float64. With ``total`` such a matrix, or one that
+        is not finite, counts as the identity instead.
+    """
+    if total:
+        finite = np.isfinite(matrices).all(axis=(-1, -2), keepdims=True)
+        matrices = np.where(finite, matrices, np.eye(matrices.shape[-1]))
     values, vectors = eigh(matrices)
-    raise_first(values[..., 0] <= 0.0, NOT_POSITIVE_DEFINITE)
-    return compose(np.log(values), vectors)
+    graded = ~(values[..., 0] > GRADED * values[..., -1])
+    if not graded.any():
+        return np.log(values, out=values), vectors
+    logs = np.log(np.where(graded[..., None], 1.0, values))
+    correlation, scale = _correlations(matrices[graded])
+    singular = _without_factor(correlation)
+    if not total:
+        bad = np.zeros(graded.shape, dtype=bool)
+        bad[graded] = singular
+        raise_first(bad, NOT_POSITIVE_DEFINITE)
+    correlation[singular], scale[singular] = np.eye(matrices.shape[-1]), 1.0
+    top = scale.max(axis=-1)
+    factors = (scale / top[:, None])[:, :, None] * np.linalg.cholesky(correlation)
+    lengths, vectors[graded] = graded_svd(factors)
+    logs[graded] = 2.0 * (np.log(lengths) + np.log(top)[:, None])
+    return logs, vectors
+
+
+def _correlations(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Matrices scaled to a diagonal of ones, and the scales ``(..., k)``."""
+    with np.errstate(all="ignore"):
+        scale = np.sqrt(np.einsum("...ii->...i", matrices))
+        return matrices / scale[..., :, None] / scale[..., None, :], scale
 
 
 def expm(matrices: FloatArray) -> FloatArray:
@@ -120,6 +169,11 @@ def expm_within(matrices: FloatArray, middle: float, reach: float) -> FloatArray
 
 
 NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
+#: Ratio of eigenvalues under which the plain decomposition has lost too many digits of the least.
+GRADED = 1e-10
+#: Smallest eigenvalue of a record's correlation matrix, in units of k eps: what rounding leaves of
+#: a matrix without full rank lies well under it.
+_CONDITIONING = 32.0
 
 
 def _logm_2x2(matrices: FloatArray) -> FloatArray:
@@ -155,21 +209,38 @@ def log_parts_2x2(
     shape = matrices.shape[:-2]
     flat = matrices.reshape(-1, 2, 2)
     a, b, c = flat[:, 0, 0], flat[:, 0, 1], flat[:, 1, 1]
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         trace, square, det = a + c, b * b, a * c
         det -= square
-    # NaN fails the comparisons, infinite entries make the determinant infinite or NaN.
-    if not det.size or (det.min() > 1e-280 and det.max() < 1e280 and trace.min() > 0.0):
-        return _log_parts(a - c, b, trace, square, det)
-    # Determinants may have left the range of float64: take out powers of two.
-    largest = np.minimum(trace, np.finfo(np.float64).max)  # the trace may have left it too
-    exponent = np.where(trace > 0.0, np.frexp(largest)[1], 0)
-    a, b, c = (np.ldexp(entry, -exponent) for entry in (a, b, c))
-    trace, square, det = a + c, b * b, a * c
-    det -= square
-    bad = ~((trace > 0.0) & (det > 0.0) & (det < math.inf))
-    raise_first(bad.reshape(shape), NOT_POSITIVE_DEFINITE, first_row)
-    log_det, p, q, excess = _log_parts(a - c, b, trace, square, det)
+        # NaN fails the comparisons, infinite entries make the determinant infinite or NaN.
+        extreme = ~((det > 1e-280) & (det < 1e280) & (trace > 0.0))
+        parts = _log_parts(a - c, b, trace, square, det)
+    if extreme.any():  # of these records alone
+        scaled = _scaled_log_parts(flat, extreme, shape, first_row)
+        for part, entry in zip(parts, scaled, strict=True):
+            part[extreme] = entry
+    return parts
+
+
+def _scaled_log_parts(
+    flat: FloatArray, extreme: NDArray[np.bool_], shape: tuple[int, ...], first_row: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Compute :func:`log_parts_2x2` of the marked matrices, without a power of two.
+
+    Their determinants may have left the range of float64.
+    """
+    a, b, c = (flat[extreme][:, i, j] for i, j in ((0, 0), (0, 1), (1, 1)))
+    with np.errstate(all="ignore"):
+        trace = a + c
+        largest = np.minimum(trace, np.finfo(np.float64).max)  # the trace may have left it too
+        exponent = np.where(trace > 0.0, np.frexp(largest)[1], 0)
+        a, b, c = (np.ldexp(entry, -exponent) for entry in (a, b, c))
+        trace, square, det = a + c, b * b, a * c
+        det -= square
+        bad = np.zeros(len(flat), dtype=bool)
+        bad[extreme] = ~((trace > 0.0) & (det > 0.0) & (det < math.inf))
+        raise_first(bad.reshape(shape), NOT_POSITIVE_DEFINITE, first_row)
+        log_det, p, q, excess = _log_parts(a - c, b, trace, square, det)
     return log_det + 2.0 * math.log(2.0) * exponent, p, q, excess
 
 
@@ -228,15 +299,13 @@ def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
     check_finite(array, 2)
     diagonal = np.einsum("...ii->...i", array)
     raise_first((diagonal <= 0.0).any(axis=-1), "has a diagonal entry that is not positive")
-    with np.errstate(over="ignore"):
-        gap = array - np.swapaxes(array, -1, -2)
-    root = np.sqrt(diagonal)
-    scale = root[..., :, None] * root[..., None, :]
-    raise_first(
-        (np.abs(gap) > tolerance * scale).any(axis=(-1, -2)),
-        f"is not symmetric (relative tolerance {tolerance:g})",
-    )
-    return symmetrise(array)
+    with np.errstate(all="ignore"):
+        gap = np.abs(array - np.swapaxes(array, -1, -2))
+        root = np.sqrt(diagonal)
+        off = gap > tolerance * (root[..., :, None] * root[..., None, :])
+    raise_first(off.any(axis=(-1, -2)), f"is not symmetric (relative tolerance {tolerance:g})")
+    mirrored = (gap == 0.0).all(axis=(-1, -2))  # halving would cost these a subnormal digit
+    return np.where(mirrored[..., None, None], array, symmetrise(array))
 
 
 def check_mirrored_2x2(points: ArrayLike) -> FloatArray:
@@ -269,17 +338,54 @@ def check_positive_definite(matrices: FloatArray) -> FloatArray:
     try:
         return np.asarray(np.linalg.cholesky(matrices))
     except np.linalg.LinAlgError:
-        bad = np.array([not _has_cholesky(m) for m in matrices.reshape(-1, *matrices.shape[-2:])])
-        raise_first(bad.reshape(matrices.shape[:-2]), NOT_POSITIVE_DEFINITE)
+        raise_first(_without_factor(matrices), NOT_POSITIVE_DEFINITE)
         raise
 
 
-def _has_cholesky(matrix: FloatArray) -> bool:
+def check_definite(points: ArrayLike, k: int) -> FloatArray:
+    """Do :func:`check_symmetric`, and require matrices that are positive definite beyond doubt.
+
+    The smallest eigenvalue of the correlation matrix, which rescaling the coordinates leaves
+    alone, has to exceed ``32 k eps``, with ``eps`` the precision that the points came in.
+    Otherwise rounding would decide whether a matrix without full rank passes.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If that of a matrix does not; the message names the limit and the remedies.
+    """
+    array = check_symmetric(points, k)
+    given = np.asarray(points).dtype
+    precision = given if given.kind == "f" and given.itemsize < 8 else np.dtype(np.float64)
+    limit = min(_CONDITIONING * k * float(np.finfo(precision).eps), 0.5)
+    correlation, _ = _correlations(array)
+    index = np.arange(k)
+    correlation[..., index, index] = 1.0 - limit
+    raise_first(
+        _without_factor(correlation),
+        f"is not positive definite by what {precision} can carry: the smallest eigenvalue of "
+        f"its correlation matrix has to exceed {limit:.2g} = 32 k eps. Matrices without full "
+        "rank need a remedy that is fixed before the data are seen: add a multiple of the "
+        "identity, use fewer channels, or shrink each one towards a multiple of the identity",
+    )
+    return array
+
+
+def _without_factor(matrices: FloatArray) -> NDArray[np.bool_]:
+    """Whether matrices ``(..., k, k)`` have no Cholesky factor, shape ``(...)``."""
+    if _has_factor(matrices):
+        return np.zeros(matrices.shape[:-2], dtype=bool)
+    flat = matrices.reshape(-1, *matrices.shape[-2:])
+    bad = np.array([not _has_factor(matrix) for matrix in flat], dtype=bool)
+    return bad.reshape(matrices.shape[:-2])
+
+
+def _has_factor(matrices: FloatArray) -> bool:
     try:
-        np.linalg.cholesky(matrix)
+        factors = np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:
         return False
-    return True
+    return bool(np.isfinite(factors).all())  # LAPACK may take NaN for a factor
 
 
 def divided_difference_exp(logs: FloatArray) -> FloatArray:

@@ -16,8 +16,8 @@ from riemdp._errors import (
     UnsupportedManifoldError,
 )
 from riemdp.manifolds import SPDAffineInvariant, _symmetric
+from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.manifolds._manifold import check_broadcast
-from riemdp.manifolds._spd_affine_invariant import orthogonal_rows
 from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._generator import resolve_generator
