@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,10 @@ from riemdp.manifolds import FlatManifold
 from riemdp.mechanisms import MECHANISMS, Mechanism, TangentGaussian, TangentLaplace
 from riemdp.summaries import (
     frechet_mean_sensitivity,
+    is_average,
     public_tolerance,
     tangent_mean_sensitivity,
+    tolerance_floor,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ Unavailable = (
     UnsupportedManifoldError,
 )
 
+#: Largest tolerance of a Fréchet mean, as a share of the radius.
+_CERTIFIABLE = 1e-3
 #: Share of the hemisphere's radius next to its edge that is refused.
 _HEMISPHERE_MARGIN = 2e-3
 
@@ -72,17 +77,52 @@ def summary_of(mechanism: type[Mechanism], ball: Ball) -> str:
 def computed_sensitivity(
     ball: Ball, n: int, summary: str, tol: float | None
 ) -> tuple[float, float]:
-    """Sensitivity of a summary as computed, ``Delta + 2 tol``, and the public ``tol``.
+    """Sensitivity of a summary as computed, ``Delta + 2 tol`` rounded up, and the public ``tol``.
 
     See docs/proofs/frechet-mean-certificate.md. ``tol=None`` takes :func:`public_tolerance`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``tol`` is under :func:`tolerance_floor`.
+    UnsupportedBallError
+        If the summary has no proved sensitivity on this ball, or cannot be certified there.
     """
+    exact = _exact_sensitivity(ball, n, summary)
+    floor = tolerance_floor(ball, summary)
+    if floor > _CERTIFIABLE * ball.radius and not is_average(ball, summary):
+        raise UnsupportedBallError(
+            f"in a ball of radius {ball.radius:.6g} on {ball.manifold} rounding may be as large as "
+            f"{floor:.3g}, so that a Fréchet mean cannot be certified in float64; choose a smaller "
+            "ball or the tangent mean, which needs no solver"
+        )
+    if tol is None:
+        tol = public_tolerance(ball, exact, summary)
+    elif tol < floor:
+        raise InvalidParameterError(
+            f"tol = {tol:.3g} must be at least {floor:.3g}, what float64 carries for every data "
+            "set in this ball: under it, whether the release succeeds would tell of the data; "
+            "leave tol out, or choose a smaller ball"
+        )
+    return with_tolerance(exact, tol), tol
+
+
+def stated_sensitivity(ball: Ball, n: int, summary: str, tol: float) -> float:
+    """``Delta + 2 tol`` of a summary for the ``tol`` that a document states."""
+    return with_tolerance(_exact_sensitivity(ball, n, summary), tol)
+
+
+def with_tolerance(exact: float, tol: float) -> float:
+    """``exact + 2 tol``, rounded up."""
+    return math.nextafter(exact + 2.0 * tol, math.inf)
+
+
+def _exact_sensitivity(ball: Ball, n: int, summary: str) -> float:
     if summary == "tangent-mean":
-        exact = tangent_mean_sensitivity(ball, n)
-    else:
-        exact = frechet_mean_sensitivity(ball, n)
-        _check_certifiable(ball)
-    used = public_tolerance(ball, exact) if tol is None else tol
-    return exact + 2.0 * used, used
+        return tangent_mean_sensitivity(ball, n)
+    exact = frechet_mean_sensitivity(ball, n)
+    _check_certifiable(ball)
+    return exact
 
 
 def _check_certifiable(ball: Ball) -> None:

@@ -78,13 +78,14 @@ def private_mean(
         Source of noise; this process's secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the budget after all checks and before the draw.
+        Charged with the budget after all checks and before the mean is computed.
     allow_unproven : bool, default False
         Whether a mechanism may be used whose guarantee nobody proved here, since it is not of this
         library or draws by a Metropolis chain; the release then says ``proven=False``.
     tol : float, optional
         Public tolerance of the mean; ``2 tol`` is added to the sensitivity. By default a tiny
-        fraction of it. Fix it before seeing the data.
+        fraction of it. Fix it before seeing the data. What float64 cannot carry for every data set
+        in the ball is refused.
 
     Returns
     -------
@@ -102,8 +103,8 @@ def private_mean(
         If the mechanism cannot satisfy this kind of budget.
     NotAttainableError
         If no noise attains the budget, or an instance has too little noise.
-    ConvergenceError
-        If float64 rounding exceeds ``tol`` on these data.
+    InvalidParameterError
+        If ``tol`` is smaller than what float64 carries for every data set in the ball.
     UnprovenMechanismError
         If the mechanism is not proved and ``allow_unproven`` is false.
 
@@ -149,12 +150,14 @@ def private_mean(
             f"{problem}, and its guarantee is not proved here; pass allow_unproven=True to use it "
             "all the same, and the release will say so"
         )
-    if chosen.mechanism.summary == "tangent-mean":
-        footpoint = clipped_tangent_mean(ball, data, chosen.tol)
-    else:
-        footpoint = clipped_frechet_mean(ball, data, chosen.tol)
+    # Charged before the data are used: nothing that happens to them afterwards is free of charge.
     if accountant is not None:
         accountant.spend(budget, f"private_mean, {chosen.mechanism.name}")
+    with np.errstate(all="ignore"):  # a warning would tell of the data
+        if chosen.mechanism.summary == "tangent-mean":
+            footpoint = clipped_tangent_mean(ball, data, chosen.tol)
+        else:
+            footpoint = clipped_frechet_mean(ball, data, chosen.tol)
     value = chosen.mechanism.sample_from_coordinates(footpoint, ball, source)
     value.flags.writeable = False
     return Release(

@@ -12,11 +12,13 @@ from riemdp._errors import (
     RiemdpError,
     UnsupportedManifoldError,
 )
+from riemdp.manifolds import Ball
 from riemdp.mechanisms import MECHANISMS
 from riemdp.mechanisms._published_noise import PublishedNoise
-from riemdp.release._candidates import computed_sensitivity
+from riemdp.release._candidates import stated_sensitivity
 from riemdp.release._release import Release
 from riemdp.release._serialise import foreign_part
+from riemdp.summaries import is_average, tolerance_floor
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,9 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
     assert not isinstance(release.mechanism, PublishedNoise)
     try:
         tol = positive(release.tol, "tol")
-        sensitivity, _ = computed_sensitivity(
-            release.ball, release.n, release.mechanism.summary, tol
-        )
+        summary = release.mechanism.summary
+        sensitivity = stated_sensitivity(release.ball, release.n, summary, tol)
+        _check_tolerance(release.ball, summary, tol)
         satisfied = release.mechanism.satisfies(sensitivity, release.guarantee)
     except RiemdpError as error:
         return (
@@ -144,6 +146,19 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
             f"{release.guarantee} from sigma = {release.mechanism.sigma:.9g}",
         ),
     )
+
+
+def _check_tolerance(ball: Ball, summary: str, tol: float) -> None:
+    """Refuse a tolerance that rounding may have exceeded, which earlier versions allowed.
+
+    Half of the floor is rounding, half leaves room for the solver.
+    """
+    rounding = 0.5 * tolerance_floor(ball, summary)
+    if tol < rounding and not is_average(ball, summary):
+        raise InvalidParameterError(
+            f"tol = {tol:.3g} is less than what float64 can certify in this ball, {rounding:.3g}: "
+            "the value may depend on one record by more than the stated sensitivity"
+        )
 
 
 def _error(release: Release) -> Check:

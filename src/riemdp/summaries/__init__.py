@@ -8,7 +8,7 @@ from riemdp.summaries._frechet_mean import (
     tangent_mean,
 )
 from riemdp.summaries._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
-from riemdp.summaries._tolerance import public_tolerance
+from riemdp.summaries._tolerance import is_average, public_tolerance, tolerance_floor
 
 __all__ = [
     "FrechetMean",
@@ -16,7 +16,9 @@ __all__ = [
     "clipped_tangent_mean",
     "frechet_mean",
     "frechet_mean_sensitivity",
+    "is_average",
     "public_tolerance",
     "tangent_mean",
     "tangent_mean_sensitivity",
+    "tolerance_floor",
 ]

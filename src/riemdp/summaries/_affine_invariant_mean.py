@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from riemdp.summaries._flat_mean import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
-
     FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -33,10 +31,10 @@ _PRODUCT = 2**18
 
 
 @dataclass
-class _Pass:
-    """What one pass over the data yields at the point ``factor factor^T``."""
+class Pass:
+    """What one pass over the data yields at a point."""
 
-    factor: FloatArray
+    point: FloatArray  # as the problem writes it
     logs: FloatArray  # (n, k) log-eigenvalues of the whitened data
     vectors: FloatArray  # (n, k, k)
     gradient: FloatArray  # mean of the whitened logarithms
@@ -48,6 +46,18 @@ class _Pass:
         return float(np.linalg.norm(self.gradient))
 
 
+class Problem(Protocol):
+    """Data and a way of writing points, for :func:`descend`."""
+
+    weights: FloatArray | None
+
+    def evaluate(self, point: FloatArray) -> Pass:
+        """One pass over the data: whiten, decompose, average the logarithms."""
+
+    def moved(self, point: FloatArray, direction: FloatArray) -> FloatArray:
+        """End of the geodesic that leaves a point along a whitened direction ``(k, k)``."""
+
+
 def solve(
     data: FloatArray, weights: FloatArray | None, tol: float
 ) -> tuple[FloatArray, float, int]:
@@ -56,35 +66,33 @@ def solve(
     The space is Hadamard, so the norm of the gradient bounds the distance to the mean:
     docs/proofs/frechet-mean-certificate.md, (a).
     """
-    current = _evaluate(data, weights, _cholesky(_arithmetic_mean(data, weights)))
+    problem = _Dense(data, weights)
+    at, passes = descend(problem, _cholesky(_arithmetic_mean(data, weights)), tol)
+    return _symmetric.symmetrise(at.point @ at.point.T), at.size + at.allowance, passes
+
+
+def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]:
+    """Newton's method until the certificate is at most ``tol``; the passes it took as well.
+
+    Raises
+    ------
+    ConvergenceError
+        If rounding exceeds ``tol``.
+    """
+    current = problem.evaluate(start)
     passes, best = 1, np.inf
     while True:
         bound = current.size + current.allowance
         if bound <= tol:
-            return _symmetric.symmetrise(current.factor @ current.factor.T), bound, passes
+            return current, passes
         if passes >= _MAX_PASSES or (current.size <= current.allowance and bound >= best):
             raise ConvergenceError(
                 f"the mean cannot be certified to tol = {tol:.3g}: float64 rounding exceeds it "
                 "on these data; choose a smaller ball, scale the data, or allow a larger tol"
             )
         best = min(best, bound)
-        current, used = _step(data, weights, current)
+        current, used = _step(problem, current)
         passes += used
-
-
-def clip_whitened(ball: Ball, data: FloatArray) -> FloatArray:
-    """Return the records seen from the centre (``L^-1 X L^-T``), clipped to the ball."""
-    inverse = inverse_factor(_cholesky(ball.center))
-    whitened = whiten(inverse, data)
-    values, vectors = _symmetric.eigh(whitened)
-    raise_first(values[..., 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE)
-    logs = np.log(values)
-    dist = np.linalg.norm(logs, axis=-1)
-    outside = dist > ball.radius
-    if outside.any():
-        shrunk = logs[outside] * (ball.radius / dist[outside])[:, None]
-        whitened[outside] = _symmetric.compose(np.exp(shrunk), vectors[outside])
-    return whitened
 
 
 def _cholesky(matrix: FloatArray) -> FloatArray:
@@ -97,44 +105,52 @@ def _arithmetic_mean(data: FloatArray, weights: FloatArray | None) -> FloatArray
     return _symmetric.symmetrise(mean.reshape(data.shape[1:]))
 
 
-def _evaluate(data: FloatArray, weights: FloatArray | None, factor: FloatArray) -> _Pass:
-    """One pass over the data: whiten, decompose, average the logarithms."""
-    n, k = data.shape[:2]
-    inverse = inverse_factor(factor)
-    logs = np.empty((n, k))
-    vectors = np.empty((n, k, k))
+class _Dense:
+    """Matrices as they are; a point is a lower triangular factor of it."""
 
-    def part(rows: slice) -> tuple[FloatArray, float, float]:
-        whitened = np.concatenate([whiten(inverse, data[few]) for few in _pieces(rows, k)])
-        values, vectors[rows] = np.linalg.eigh(whitened)
-        raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
-        logs[rows] = np.log(values)
-        share = np.full(len(values), 1.0 / n) if weights is None else weights[rows]
-        total = sum_of_compositions(logs[rows] * share[:, None], vectors[rows])
-        square = np.einsum("ij,ij->i", logs[rows], logs[rows])
-        return total, float(share @ square), float(share @ (values[:, -1] / values[:, 0]))
+    def __init__(self, data: FloatArray, weights: FloatArray | None) -> None:
+        self.data, self.weights = data, weights
 
-    totals, squares, spreads = zip(*_symmetric.map_chunks(part, n, k), strict=True)
-    gradient = _symmetric.symmetrise(pairwise_sum(np.array(totals)))
-    square = math.fsum(squares)
-    # Whitening magnifies rounding by the square of the Skeel condition number of the factor,
-    # which rescaling rows leaves alone; eigenvalues are known to eps times the largest one; the
-    # logarithm magnifies both by the condition number of what it is of.
-    skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(factor), 2))
-    magnified = (2.0 * skeel**2 + 3.0 * math.sqrt(k)) * math.fsum(spreads)
-    allowance = _EPS * (magnified + 4.0 * k)
-    allowance += composition_allowance(n, k, math.sqrt(square))
-    return _Pass(factor, logs, vectors, gradient, 0.5 * square, allowance)
+    def evaluate(self, point: FloatArray) -> Pass:
+        data, weights = self.data, self.weights
+        n, k = data.shape[:2]
+        inverse = inverse_factor(point)
+        logs = np.empty((n, k))
+        vectors = np.empty((n, k, k))
+
+        def part(rows: slice) -> tuple[FloatArray, float, float]:
+            whitened = np.concatenate([whiten(inverse, data[few]) for few in _pieces(rows, k)])
+            values, vectors[rows] = np.linalg.eigh(whitened)
+            raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
+            logs[rows] = np.log(values)
+            share = np.full(len(values), 1.0 / n) if weights is None else weights[rows]
+            total = sum_of_compositions(logs[rows] * share[:, None], vectors[rows])
+            square = np.einsum("ij,ij->i", logs[rows], logs[rows])
+            return total, float(share @ square), float(share @ (values[:, -1] / values[:, 0]))
+
+        totals, squares, spreads = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+        gradient = _symmetric.symmetrise(pairwise_sum(np.array(totals)))
+        square = math.fsum(squares)
+        # Whitening magnifies rounding by the square of the Skeel condition number of the factor,
+        # which rescaling rows leaves alone; eigenvalues are known to eps times the largest one;
+        # the logarithm magnifies both by the condition number of what it is of.
+        skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(point), 2))
+        magnified = (2.0 * skeel**2 + 3.0 * math.sqrt(k)) * math.fsum(spreads)
+        allowance = _EPS * (magnified + 4.0 * k)
+        allowance += composition_allowance(n, k, math.sqrt(square))
+        return Pass(point, logs, vectors, gradient, 0.5 * square, allowance)
+
+    def moved(self, point: FloatArray, direction: FloatArray) -> FloatArray:
+        return point @ _cholesky(_symmetric.expm(direction))
 
 
-def _step(data: FloatArray, weights: FloatArray | None, at: _Pass) -> tuple[_Pass, int]:
-    """Newton step ``M <- L exp(V) L^T`` with backtracking on the objective."""
-    direction = _newton_direction(at, weights)
+def _step(problem: Problem, at: Pass) -> tuple[Pass, int]:
+    """Newton step with backtracking on the objective."""
+    direction = _newton_direction(at, problem.weights)
     slope = float(np.vdot(direction, at.gradient))
     length, used = 1.0, 0
     while True:
-        step = _cholesky(_symmetric.expm(length * direction))
-        trial = _evaluate(data, weights, at.factor @ step)
+        trial = problem.evaluate(problem.moved(at.point, length * direction))
         used += 1
         decrease = at.objective - trial.objective
         if decrease >= 1e-4 * length * slope or trial.size <= 0.5 * at.size or used >= 40:
@@ -144,7 +160,7 @@ def _step(data: FloatArray, weights: FloatArray | None, at: _Pass) -> tuple[_Pas
         length *= 0.5
 
 
-def _newton_direction(at: _Pass, weights: FloatArray | None) -> FloatArray:
+def _newton_direction(at: Pass, weights: FloatArray | None) -> FloatArray:
     """Solve ``mean_i U_i (g_i * (U_i^T V U_i)) U_i^T = gradient`` by conjugate gradients.
 
     ``g_ab = (x/2) coth(x/2)``, ``x = s_a - s_b``, at least 1: the system is well conditioned.

@@ -19,7 +19,6 @@ from riemdp._errors import (
 from riemdp.manifolds import (
     Ball,
     Euclidean,
-    FlatManifold,
     Hyperbolic,
     Manifold,
     SPDAffineInvariant,
@@ -27,7 +26,13 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.manifolds._ball import clip_norm
-from riemdp.summaries import _affine_invariant_mean, _flat_mean, _space_form_mean
+from riemdp.summaries import (
+    _affine_invariant_mean,
+    _clipped_affine_invariant_mean,
+    _flat_mean,
+    _space_form_mean,
+)
+from riemdp.summaries._tolerance import conversion_allowance, is_average
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -188,18 +193,26 @@ def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
         If rounding alone exceeds ``tol``.
     """
     manifold = ball.manifold
-    if isinstance(manifold, FlatManifold) or manifold.dim == 1:
+    if is_average(ball, "frechet-mean"):
         return clipped_tangent_mean(ball, data, tol)
     if isinstance(manifold, SPDAffineInvariant):
-        whitened = _affine_invariant_mean.clip_whitened(ball, data)
-        value = solve(manifold, whitened, None, ball=None, tol=tol).value
-        return Ball(manifold, manifold.origin, ball.radius).coordinates(value)
+        return _clipped_affine_invariant_mean.clipped_mean(ball, data, tol)
+    # What is certified is a point; what noise is added to are its coordinates.
+    tol -= conversion_allowance(ball)
     if isinstance(manifold, Hyperbolic):
         # Seen from the centre, coordinates are as small as the ball allows.
         origin = Ball(manifold, manifold.origin, ball.radius)
-        moved = origin.point(ball.coordinates(data))
+        moved = origin.point(_record_coordinates(ball, data))
         return origin.coordinates(solve(manifold, moved, None, ball=None, tol=tol).value)
     return ball.coordinates(solve(manifold, ball.project(data), None, ball=ball, tol=tol).value)
+
+
+def _record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
+    """Clipped coordinates ``(n, dim)``; of a record beyond the range of float64 the centre's."""
+    with np.errstate(all="ignore"):
+        coordinates = ball.coordinates(data)
+    finite = np.isfinite(coordinates).all(axis=-1, keepdims=True)
+    return np.where(finite, coordinates, 0.0)
 
 
 def clipped_tangent_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
@@ -225,7 +238,7 @@ def clipped_tangent_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
         If the rounding of a sum of this many records exceeds ``tol``.
     """
     _check_bound(_flat_mean.summation_allowance(len(data), ball.radius), tol)
-    return clip_norm(_flat_mean.stable_mean(ball.coordinates(data), None), ball.radius)
+    return clip_norm(_flat_mean.stable_mean(_record_coordinates(ball, data), None), ball.radius)
 
 
 def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
@@ -257,7 +270,7 @@ def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
         raise InvalidParameterError("ball, the first argument, must be a riemdp.Ball")
     data = ball.manifold.validate(points)
     check_rows(data, ball.manifold)
-    mean = _flat_mean.stable_mean(ball.coordinates(data), None)
+    mean = _flat_mean.stable_mean(_record_coordinates(ball, data), None)
     return ball.manifold.tangent_vector(ball.center, clip_norm(mean, ball.radius))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.manifolds import FlatManifold, Hyperbolic, SPDAffineInvariant, Sphere
+from riemdp.summaries._clipped_affine_invariant_mean import worst_allowance
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
@@ -17,7 +18,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _SUMMATION = 1000.0
 
 
-def public_tolerance(ball: Ball, sensitivity: float) -> float:
+def public_tolerance(ball: Ball, sensitivity: float, summary: str = "frechet-mean") -> float:
     """Tolerance for a mean on a public ball, from public numbers only.
 
     A billionth of the sensitivity where float64 carries that, more where it does not. The
@@ -29,6 +30,26 @@ def public_tolerance(ball: Ball, sensitivity: float) -> float:
         Public ball.
     sensitivity : float
         Sensitivity of the exact mean on it.
+    summary : {"frechet-mean", "tangent-mean"}, default "frechet-mean"
+        Which mean.
+
+    Returns
+    -------
+    float
+        In units of geodesic distance; at least :func:`tolerance_floor`.
+    """
+    return max(tolerance_floor(ball, summary), 1e-9 * sensitivity)
+
+
+def tolerance_floor(ball: Ball, summary: str = "frechet-mean") -> float:
+    """Least tolerance that every data set in a public ball can be certified to.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    summary : {"frechet-mean", "tangent-mean"}, default "frechet-mean"
+        Which mean.
 
     Returns
     -------
@@ -37,19 +58,13 @@ def public_tolerance(ball: Ball, sensitivity: float) -> float:
 
     Notes
     -----
-    The floor is a bound of the rounding in the solver's certificate
-    (docs/proofs/frechet-mean-certificate.md) for data anywhere in the ball, seen from its centre.
-    On affine-invariant matrices in a large ball the worst case is far from any data; the floor is
-    then cut at a thousandth of the sensitivity, and data that need more raise
-    ``ConvergenceError``.
+    A bound of the rounding in the solver's certificate (docs/proofs/frechet-mean-certificate.md)
+    for data anywhere in the ball, seen from its centre. Under it, whether a solver succeeds would
+    depend on the data.
     """
-    return max(_floor(ball, sensitivity), 1e-9 * sensitivity)
-
-
-def _floor(ball: Ball, sensitivity: float) -> float:
     manifold, radius = ball.manifold, ball.radius
-    if isinstance(manifold, FlatManifold) or manifold.dim == 1:
-        return 1e-12 * radius
+    if is_average(ball, summary):
+        return max(1e-12 * radius, 8.0 * _EPS * _size(ball))
     parts = 8.0 * math.sqrt(manifold.dim + 1.0) + _SUMMATION
     if isinstance(manifold, Sphere):
         k = math.sqrt(manifold.curvature)
@@ -60,13 +75,44 @@ def _floor(ball: Ball, sensitivity: float) -> float:
         pole = 16.0 * math.pi * math.sqrt(manifold.dim + 1.0) / math.sin(2.0 * x) ** 2
         lost = pole if x > 0.25 * math.pi else 0.0
         gradient = parts * (1.0 + 2.0 * x) * weight + lost
-        return 2.0 * _EPS * gradient * math.tan(x) / (x * k)
+        return 2.0 * _EPS * gradient * math.tan(x) / (x * k) + 2.0 * conversion_allowance(ball)
     if isinstance(manifold, Hyperbolic):
         k = math.sqrt(-manifold.curvature)
         x = k * radius
-        return 2.0 * _EPS * parts * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k
+        solved = 2.0 * _EPS * parts * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k
+        return solved + 2.0 * conversion_allowance(ball)
     if isinstance(manifold, SPDAffineInvariant):
-        exponent = min(3.0 * math.sqrt(2.0) * radius, 600.0)
-        worst = _EPS * (4.0 * manifold.k**3 * math.exp(exponent) + _SUMMATION * radius)
-        return min(worst, max(1e-3 * sensitivity, 1e-11 * radius))
+        return 2.0 * worst_allowance(manifold.k, radius)
     return 1e-10 * radius
+
+
+def is_average(ball: Ball, summary: str) -> bool:
+    """Whether a mean is an average of coordinates, which needs no solver."""
+    flat = isinstance(ball.manifold, FlatManifold) or ball.manifold.dim == 1
+    return flat or summary == "tangent-mean"
+
+
+def conversion_allowance(ball: Ball) -> float:
+    """Bound of the distance between a point of a ball and what rounding makes of its coordinates.
+
+    On spheres and hyperbolic spaces, where a mean is certified as a point of the ambient space
+    and noise is added in coordinates: these are right to a few eps, and the exponential map
+    magnifies that on hyperbolic space by ``sinh(kr) / (kr)``.
+    """
+    k = math.sqrt(abs(ball.manifold.curvature_bound))
+    x = k * ball.radius
+    length = math.sinh(x) if ball.manifold.curvature_bound < 0.0 else x
+    return 16.0 * _EPS * (1.0 + length) / k
+
+
+def _size(ball: Ball) -> float:
+    """Size of the coordinates that records are subtracted from.
+
+    Of a ball that is tiny next to it few digits of a record are left.
+    """
+    manifold = ball.manifold
+    if isinstance(manifold, FlatManifold):
+        return float(np.linalg.norm(manifold.to_chart(ball.center)))
+    if manifold.constant_curvature is None:
+        return 0.0  # records are seen from the centre before any are subtracted
+    return float(np.linalg.norm(ball.center))
