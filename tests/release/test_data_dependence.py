@@ -1,0 +1,127 @@
+"""What data do is not seen from outside: no warning, no refusal, no answer before the charge."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    Accountant,
+    Ball,
+    ConvergenceError,
+    Euclidean,
+    Hyperbolic,
+    InvalidParameterError,
+    PureDP,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    private_mean,
+)
+from riemdp.release import _private_mean
+from riemdp.summaries import clipped_frechet_mean, tolerance_floor
+
+
+def extreme_records(manifold):
+    """Valid records at the ends of float64."""
+    if isinstance(manifold, Euclidean):
+        return [np.full(manifold.dim, x) for x in (5e-324, 1e200, -1.7e308, 1.7e308)]
+    if isinstance(manifold, Sphere):
+        return [-manifold.origin, manifold.origin]
+    if isinstance(manifold, Hyperbolic):
+        far = np.zeros((3, manifold.dim + 1))
+        far[:, 1] = [1e5, 1e80, 1e150]
+        far[:, 0] = np.hypot(far[:, 1], 1.0)
+        return list(far)
+    k = manifold.k
+    scales = [1e-320, 1e-145, 1e-130, 1e130, 1e300]
+    graded = np.diag(10.0 ** np.linspace(-150, 150, k))
+    return [*(x * np.eye(k) for x in scales), graded]
+
+
+@pytest.mark.parametrize(
+    "manifold",
+    [
+        Euclidean(2),
+        Sphere(2),
+        Hyperbolic(2),
+        SPDLogEuclidean(2),
+        SPDLogEuclidean(3),
+        SPDAffineInvariant(2),
+        SPDAffineInvariant(3),
+    ],
+    ids=str,
+)
+def test_extreme_records_neither_warn_nor_fail(manifold):
+    ball = Ball(manifold, manifold.origin, 0.8)
+    plain = np.repeat(ball.center[None], 9, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for record in extreme_records(manifold):
+            data = plain.copy()
+            data[4] = record
+            for mechanism in ("riemannian-laplace", "tangent-laplace"):
+                release = private_mean(data, ball, PureDP(1.0), mechanism=mechanism)
+                assert np.isfinite(release.value).all()
+
+
+def test_a_centre_at_the_other_end_of_float64_neither_warns_nor_fails():
+    for manifold in (SPDAffineInvariant(3), SPDLogEuclidean(3), SPDAffineInvariant(2)):
+        ball = Ball(manifold, 1e-200 * np.eye(manifold.k), 0.8)
+        data = np.repeat(ball.center[None], 5, axis=0)
+        data[2] = 1e200 * np.eye(manifold.k)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            release = private_mean(data, ball, PureDP(1.0), mechanism="riemannian-laplace")
+        assert np.isfinite(release.value).all()
+
+
+def test_a_tolerance_that_would_tell_of_the_data_is_refused_for_all_of_them():
+    """All records at the centre could be certified to it, the neighbour could not."""
+    space = Hyperbolic(2)
+    ball = Ball(space, space.origin, 3.0)
+    same = np.repeat(space.origin[None], 20, axis=0)
+    neighbour = same.copy()
+    neighbour[0] = space.exp(space.origin, [0.0, 2.9, 0.0])
+    assert np.linalg.norm(clipped_frechet_mean(ball, same, 3e-13)) < 1e-12
+    with pytest.raises(ConvergenceError):
+        clipped_frechet_mean(ball, neighbour, 3e-13)
+    account = Accountant(PureDP(10.0))
+    answers = set()
+    for data in (same, neighbour):
+        with pytest.raises(InvalidParameterError, match=r"must be at least 3\.2e-10") as caught:
+            private_mean(data, ball, PureDP(1.0), tol=3e-13, accountant=account)
+        answers.add(str(caught.value))
+    assert len(answers) == 1
+    for data in (same, neighbour):
+        floor = tolerance_floor(ball)
+        assert private_mean(data, ball, PureDP(1.0), tol=floor, accountant=account).tol == floor
+
+
+def test_what_fails_after_the_checks_has_been_paid_for(monkeypatch):
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
+
+    def fail(*_):
+        raise ConvergenceError("as if the data were hard")
+
+    monkeypatch.setattr(_private_mean, "clipped_frechet_mean", fail)
+    account = Accountant(PureDP(1.0))
+    with pytest.raises(ConvergenceError):
+        private_mean([[0.0, 0.0, 1.0]], ball, PureDP(1.0), accountant=account)
+    with pytest.raises(riemdp.BudgetExceededError):
+        private_mean([[0.0, 0.0, 1.0]], ball, PureDP(1.0), accountant=account)
+
+
+def test_a_document_whose_tolerance_rounding_may_have_exceeded_does_not_verify():
+    ball = Ball(SPDAffineInvariant(3), np.eye(3), 12.0)
+    data = np.repeat(np.eye(3)[None], 4000, axis=0)
+    release = private_mean(data, ball, PureDP(1.0), mechanism="riemannian-laplace")
+    assert riemdp.verify(release).passed
+    text = release.to_json()
+    old = riemdp.Release.from_json(text.replace(repr(release.tol), repr(1e-3 * release.tol)))
+    checks = {check.name: check for check in riemdp.verify(old).checks}
+    assert not checks["sensitivity"].passed
+    assert "less than what float64 can certify" in checks["sensitivity"].detail
