@@ -1,47 +1,44 @@
-"""The ``riemdp`` command: its subcommands, and how errors become exit codes."""
+"""The ``riemdp`` command and its subcommands."""
 
 from __future__ import annotations
 
-import errno
+import sys
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from riemdp._errors import (
-    BudgetExceededError,
-    InvalidBudgetError,
-    NoConversionError,
-    NotAttainableError,
-    RiemdpError,
-)
 from riemdp.cli._audit import audit
 from riemdp.cli._calibrate import calibrate
 from riemdp.cli._demo import demo
+from riemdp.cli._failures import failures_as_exits, report, settle
 from riemdp.cli._mean import mean
+from riemdp.cli._output import prepare_streams, say
 from riemdp.cli._plan import plan
 from riemdp.cli._reproduce import reproduce
 from riemdp.cli._verify import verify
-
-#: Errors about what a budget allows: exit code 3. All others on purpose: 2.
-BUDGET_ERRORS = (BudgetExceededError, InvalidBudgetError, NoConversionError, NotAttainableError)
 
 
 class _Commands(TyperGroup):
     """Turns errors into one line on stderr and an exit code."""
 
-    def invoke(self, ctx: Any) -> Any:
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        prepare_streams()
         try:
+            super().main(*arguments, **options)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 0
+        except BaseException as error:
+            code = report(error)
+        sys.exit(settle(code))
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        with failures_as_exits():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with failures_as_exits():
             return super().invoke(ctx)
-        except RiemdpError as error:
-            typer.echo(f"riemdp: {' '.join(str(error).split())}", err=True)
-            raise typer.Exit(3 if isinstance(error, BUDGET_ERRORS) else 2) from None
-        except OSError as error:
-            if error.errno == errno.EPIPE:
-                raise
-            what = error.strerror or type(error).__name__
-            typer.echo(f"riemdp: {error.filename or 'file'}: {what}", err=True)
-            raise typer.Exit(2) from None
 
 
 # Tracebacks decorated with local variables would show the data.
@@ -50,7 +47,7 @@ app = typer.Typer(
     name="riemdp",
     help="Differentially private means of manifold-valued data.",
     epilog="Exit codes: 0 fine, 1 a release that does not verify or a violated claim, "
-    "2 bad input or usage, 3 budget or attainability.",
+    "2 bad input or usage, 3 budget or attainability, 70 an error in riemdp itself.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -62,7 +59,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         import riemdp
 
-        typer.echo(f"riemdp {riemdp.__version__}")
+        say(f"riemdp {riemdp.__version__}")
         raise typer.Exit
 
 

@@ -7,21 +7,23 @@ import importlib.util
 import json
 import math
 import sys
-import traceback
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import IO, TYPE_CHECKING, Annotated, Any, TextIO
 
 import numpy as np
 import typer
 
 from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp._files import MOST_NUMBERS, write_files
 from riemdp.auditing import AuditResult, LearnedScore, claimed_trade_off
 from riemdp.auditing import audit as run_audit
 from riemdp.cli._audit_spec import AuditSpec, read_spec
+from riemdp.cli._failures import is_ours, place
 from riemdp.cli._io import check_output
-from riemdp.cli._output import describe, print_fields, warn, working
+from riemdp.cli._options import MaxNumbersOption
+from riemdp.cli._output import console, describe, print_fields, say_lines, warn, working
 from riemdp.privacy import ApproxDP, Budget
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 #: Outputs per data set where the file does not say.
 SAMPLES = 4000
+_FIGURES = (".png", ".pdf", ".svg")
 
 
 def audit(
@@ -47,6 +50,7 @@ def audit(
     figure: Annotated[
         Path | None, typer.Option(help="Draw the trade-off curves there (.png, .pdf, .svg).")
     ] = None,
+    max_numbers: MaxNumbersOption = MOST_NUMBERS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Look for a violation of a claimed guarantee in the outputs of a mechanism.
@@ -54,11 +58,12 @@ def audit(
     SPEC names a mechanism of riemdp or a function of your own, which is imported and run. Exit
     code 1 if the claim is violated. No violation found is no proof of privacy.
     """
-    check_output(figure, (".png", ".pdf", ".svg"), (spec,))
+    check_output(figure, _FIGURES, (spec,))
     if figure is not None and importlib.util.find_spec("matplotlib") is None:
         raise InvalidParameterError("--figure needs matplotlib: pip install 'riemdp[plot]'")
     with _stdout_on_stderr():
-        wanted = read_spec(spec)
+        wanted = read_spec(spec, max_numbers)
+    figure_file = check_output(figure, _FIGURES, (spec, *wanted.inputs))
     wanted = replace(
         wanted,
         samples=next(s for s in (samples, wanted.samples, SAMPLES) if s is not None),
@@ -66,11 +71,12 @@ def audit(
         seed=wanted.seed if seed is None else seed,
     )
     with _stdout_on_stderr():
-        result = _guarded(_run, ours=True)(wanted)
-    if figure is not None:
-        draw(result, wanted, figure)
+        result = _guarded(_run)(wanted)
+    if figure is not None and figure_file is not None:
+        kind = figure.suffix.lower().removeprefix(".")
+        write_files({figure_file: lambda opened: draw(result, wanted, opened, kind)})
     if as_json:
-        typer.echo(json.dumps(as_table(result, wanted), indent=2))
+        say_lines(json.dumps(as_table(result, wanted), indent=2))
     else:
         print_result(result, wanted)
     if result.verdict == "violated":
@@ -126,7 +132,7 @@ def as_table(result: AuditResult, spec: AuditSpec) -> dict[str, Any]:
     }
 
 
-def draw(result: AuditResult, spec: AuditSpec, path: Path) -> None:
+def draw(result: AuditResult, spec: AuditSpec, opened: IO[bytes], kind: str) -> None:
     """Draw the claimed trade-off curve, the measured one with its band, and the certified events.
 
     Written without pyplot, so that no window and no global state is involved.
@@ -153,7 +159,7 @@ def draw(result: AuditResult, spec: AuditSpec, path: Path) -> None:
     axes.set(xlabel="false positive rate", ylabel="false negative rate", title=result.verdict)
     axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal")
     axes.legend(loc="upper right", fontsize="small")
-    figure.savefig(path)
+    figure.savefig(opened, format=kind)
 
 
 def _run(spec: AuditSpec) -> AuditResult:
@@ -179,20 +185,25 @@ def _run(spec: AuditSpec) -> AuditResult:
         return run_audit(mechanism, spec.dataset, spec.neighbour, spec.claim, **options)
 
 
-def _guarded(function: Any, *, ours: bool = False) -> Any:
-    """Turn the errors of a user's function into ours: uncaught they would exit with 1.
+def _guarded(function: Any) -> Any:
+    """Turn the errors of a user's function into ours, without their text, which may hold data.
 
-    ``sys.exit`` in a script is one of them: its exit code would pass for a verdict.
+    ``sys.exit`` in a script is one of them: its exit code would pass for a verdict. Errors that
+    riemdp raised by itself keep their text.
     """
 
     @functools.wraps(function, updated=())
     def call(*arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except (Exception, SystemExit) as error:
-            if ours and isinstance(error, (RiemdpError, OSError)):
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            if isinstance(error, RiemdpError) and is_ours(error):
                 raise
-            raise InvalidParameterError(_blame(error)) from None
+            raise InvalidParameterError(
+                f"the audited function failed at {place(error)}: {type(error).__name__}"
+            ) from None
 
     return call
 
@@ -205,21 +216,12 @@ def _stdout_on_stderr() -> redirect_stdout[TextIO]:
 @contextmanager
 def _counting(total: int, task: str) -> Iterator[Callable[[], object]]:
     """Count steps on a terminal."""
-    from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(stderr=True, markup=False, highlight=False)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    screen = console(stderr=True)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
         bar = progress.add_task(task, total=total)
         yield lambda: progress.advance(bar)
-
-
-def _blame(error: BaseException) -> str:
-    """Say where the audited function failed; its message may hold data and is left out."""
-    frames = traceback.extract_tb(error.__traceback__)
-    last = frames[-1]
-    what = str(error) if isinstance(error, RiemdpError) else type(error).__name__
-    return f"the audited function failed at {Path(last.filename).name}:{last.lineno}: {what}"
 
 
 def _verdict(result: AuditResult) -> str:

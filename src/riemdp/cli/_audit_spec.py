@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import sys
 import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,9 @@ import numpy as np
 from riemdp import auditing
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError
+from riemdp._files import MOST_NUMBERS, read_text
 from riemdp.auditing._floating_point import LowBitScore
+from riemdp.cli._failures import place
 from riemdp.cli._io import read_array
 from riemdp.cli._options import DistanceName, ManifoldName, budget_of, manifold_of
 from riemdp.mechanisms import MECHANISMS
@@ -22,7 +26,6 @@ from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from riemdp.privacy import Budget
 
@@ -57,6 +60,8 @@ class AuditSpec:
     confidence : float
     score : object
     seed : int or None
+    inputs : tuple of Path
+        Files that were read for it, besides its own.
     """
 
     title: str
@@ -68,10 +73,17 @@ class AuditSpec:
     confidence: float
     score: Any
     seed: int | None
+    inputs: tuple[Path, ...] = ()
 
 
-def read_spec(path: Path) -> AuditSpec:
+def read_spec(path: Path, most: int = MOST_NUMBERS) -> AuditSpec:
     """Read and check a specification; scripts that it names are imported from its folder.
+
+    Parameters
+    ----------
+    path : Path
+    most : int
+        Most numbers in a file of data.
 
     Raises
     ------
@@ -96,7 +108,7 @@ def read_spec(path: Path) -> AuditSpec:
     claim = _claim(table.get("claim"))
     if is_function:
         mechanism = load_function(name, path)
-        dataset, neighbour = (_data(table, key, path) for key in ("dataset", "neighbour"))
+        dataset, neighbour = (_data(table, key, path, most) for key in ("dataset", "neighbour"))
         title = f"{name} on neighbouring data sets"
     else:
         mechanism, dataset, neighbour = _mechanism(name, table, claim)
@@ -118,6 +130,7 @@ def read_spec(path: Path) -> AuditSpec:
         table.get("confidence", 0.95),
         _score(table.get("score"), path),
         seed,
+        _inputs(table, path),
     )
 
 
@@ -133,14 +146,17 @@ def load_function(name: str, path: Path) -> Any:
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)
     try:
-        loaded = importlib.import_module(module)
-    except (Exception, SystemExit) as error:  # a script may end itself where it is imported
-        raise InvalidParameterError(
-            f"{module} cannot be imported from {folder}: {type(error).__name__}: {error}"
-        ) from None
+        found = getattr(importlib.import_module(module), function, None)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a script may end itself where it is imported
+        # Its text may hold data: a script reads them where it is imported.
+        missing = isinstance(error, ModuleNotFoundError) and error.name == module
+        why = "there is none" if missing else f"{type(error).__name__} at {place(error)}"
+        raise InvalidParameterError(f"{module} cannot be imported from {folder}: {why}") from None
     finally:
-        sys.path.remove(folder)
-    found = getattr(loaded, function, None)
+        with contextlib.suppress(ValueError):  # the script may have seen to it
+            sys.path.remove(folder)
     if not callable(found):
         raise InvalidParameterError(f"{module} has no function {function}")
     return found
@@ -151,8 +167,10 @@ def _table(path: Path) -> dict[str, Any]:
     if suffix not in (".toml", ".json"):
         raise InvalidParameterError(f"a specification must be .toml or .json, got {path.name}")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         table = tomllib.loads(text) if suffix == ".toml" else json.loads(text)
+    except InvalidParameterError:
+        raise
     except (ValueError, RecursionError) as error:  # both decoders raise ValueErrors
         raise InvalidParameterError(f"{path.name} is not {suffix[1:].upper()}: {error}") from None
     if not isinstance(table, dict):
@@ -218,13 +236,23 @@ def _mechanism(name: str, table: Mapping[str, Any], claim: Budget) -> tuple[Any,
     return mechanism, first, second
 
 
-def _data(table: Mapping[str, Any], key: str, path: Path) -> Any:
+def _inputs(table: Mapping[str, Any], path: Path) -> tuple[Path, ...]:
+    """Files of data and scripts that a specification names."""
+    names = (table.get(key) for key in ("dataset", "neighbour"))
+    data = (path.parent / name for name in names if isinstance(name, str))
+    functions = (table.get(key) for key in ("mechanism", "score"))
+    modules = (name.partition(":")[0] for name in functions if isinstance(name, str))
+    loaded = (getattr(sys.modules.get(module), "__file__", None) for module in modules)
+    return (*data, *(Path(file) for file in loaded if file is not None))
+
+
+def _data(table: Mapping[str, Any], key: str, path: Path, most: int) -> Any:
     """Return the array of a file next to the specification, or what the key itself holds."""
     if key not in table:
         raise InvalidParameterError(f"{key} is missing: a list of records, or the name of a file")
     value = table[key]
     if isinstance(value, str):
-        return read_array(path.parent / value)
+        return read_array(path.parent / value, most=most)
     if not isinstance(value, list):
         return value
     try:

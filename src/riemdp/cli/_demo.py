@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 from riemdp._errors import InvalidParameterError
-from riemdp.cli._output import counted, describe, print_table
+from riemdp._files import check_output, write_files
+from riemdp.cli._output import counted, describe, print_table, say, say_lines
 from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import Ball, SPDLogEuclidean
 from riemdp.privacy import GDP, ApproxDP, PureDP
@@ -83,6 +84,7 @@ def demo(
         if importlib.util.find_spec(module) is None:
             raise InvalidParameterError(f"the demo needs {extra}: pip install 'riemdp[demo]'")
     output.mkdir(parents=True, exist_ok=True)
+    figure = check_output(output / "demo.png")
     digits = load_digits()
     ball = public_ball(digits.public)
     private = [ball.project(points) for points in digits.private]
@@ -92,11 +94,11 @@ def demo(
     moved = float(ball.manifold.dist(raw, exact[-1]))
     explain(digits, ball, moved)
     rows = list(counted(measure(digits, ball, exact, seed), len(settings()), "releases"))
-    typer.echo("Distances to the exact mean of all private images and to those of the classes:")
+    say("Distances to the exact mean of all private images and to those of the classes:")
     print_table((*COLUMNS, "accuracy"), [row.cells() for row in rows])
-    typer.echo(f"The exact class means give an accuracy of {exact_accuracy:.3f}, chance 0.100.")
-    plot(rows, exact_accuracy, output / "demo.png")
-    typer.echo(f"Figure: {output / 'demo.png'}")
+    say(f"The exact class means give an accuracy of {exact_accuracy:.3f}, chance 0.100.")
+    write_files({figure: lambda opened: plot(rows, exact_accuracy, opened)})
+    say(f"Figure: {output / 'demo.png'}")
 
 
 def load_digits() -> Digits:
@@ -195,7 +197,7 @@ Accuracy: nearest class mean, asked for the public images, which no class mean h
 def explain(digits: Digits, ball: Ball, moved: float) -> None:
     """Say what is public, what is private and what the table means."""
     sizes = [len(points) for points in digits.private]
-    typer.echo(
+    say_lines(
         EXPLANATION.format(
             eta=ETA,
             dim=ball.manifold.dim,
@@ -212,7 +214,7 @@ def explain(digits: Digits, ball: Ball, moved: float) -> None:
     )
 
 
-def plot(rows: list[Row], exact_accuracy: float, path: Path) -> None:
+def plot(rows: list[Row], exact_accuracy: float, opened: IO[bytes]) -> None:
     """Draw distance and accuracy against epsilon."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -241,4 +243,4 @@ def plot(rows: list[Row], exact_accuracy: float, path: Path) -> None:
         axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS], minor=False)
         axes.minorticks_off()
         axes.legend(fontsize="small")
-    figure.savefig(path, dpi=120)
+    figure.savefig(opened, format="png", dpi=120)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import math
-import os
 import warnings
-import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp import _files
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._files import MOST_NUMBERS, read_npy, read_npz, too_many
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
+_ADVICE = "raise it with --max-numbers if memory allows"
+#: Most characters in one row of a ``.csv``.
+_LONGEST_ROW = 2**26
 
-def read_array(path: Path, key: str | None = None) -> NDArray[Any]:
+
+def read_array(path: Path, key: str | None = None, most: int = MOST_NUMBERS) -> NDArray[Any]:
     """Read an array of real numbers from ``.npy``, ``.npz`` or ``.csv``.
 
     Parameters
@@ -27,29 +34,30 @@ def read_array(path: Path, key: str | None = None) -> NDArray[Any]:
         commas only, one record in a row.
     key : str, optional
         Name of the array in an ``.npz``; needed when it holds more than one.
+    most : int
+        Most numbers in it. What a file declares is checked before it is read.
 
     Raises
     ------
     InvalidParameterError
-        If the file is not of its format, or the key is missing or does not fit.
+        If the file is damaged, not of its format or too large, or the key is missing or does not
+        fit.
     OSError
         If the file cannot be opened.
     """
     suffix = path.suffix.lower()
     if key is not None and suffix != ".npz":
         raise InvalidParameterError(f"--key is for .npz files, got {path.name}")
-    if suffix in (".npy", ".npz"):
-        array = _load(path, key)
-    elif suffix == ".csv":
-        array = _load_csv(path)
-    else:
-        raise InvalidParameterError(f"a file must be .npy, .npz or .csv, got {path.name}")
-    if array.dtype.kind not in "fiu":
-        raise InvalidParameterError(f"{path.name} must hold real numbers, got {array.dtype}")
-    return array
+    if suffix == ".npy":
+        return read_npy(path, most, _ADVICE)
+    if suffix == ".npz":
+        return read_npz(path, key, most, _ADVICE)
+    if suffix == ".csv":
+        return _load_csv(path, most)
+    raise InvalidParameterError(f"a file must be .npy, .npz or .csv, got {path.name}")
 
 
-def read_point(path: Path, point_shape: tuple[int, ...]) -> NDArray[Any]:
+def read_point(path: Path, point_shape: tuple[int, ...], most: int = MOST_NUMBERS) -> NDArray[Any]:
     """Read one point, in its shape or flattened row by row.
 
     Raises
@@ -57,7 +65,7 @@ def read_point(path: Path, point_shape: tuple[int, ...]) -> NDArray[Any]:
     NotOnManifoldError
         If the file does not hold as many numbers as the point needs.
     """
-    array = read_array(path)
+    array = read_array(path, most=most)
     if array.size != math.prod(point_shape):
         raise NotOnManifoldError(
             f"a point has shape {point_shape}, the array in {path.name} has {array.shape}"
@@ -66,66 +74,60 @@ def read_point(path: Path, point_shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def check_output(
-    path: Path | None, suffixes: tuple[str, ...], inputs: tuple[Path, ...] = ()
-) -> None:
+    path: Path | None,
+    suffixes: tuple[str, ...],
+    inputs: Iterable[Path] = (),
+    outputs: Iterable[Path | None] = (),
+) -> Path | None:
     """Check that a file can be written there, before anything is drawn.
+
+    Returns
+    -------
+    Path or None
+        Where it is to be written, links followed; None for None.
 
     Raises
     ------
     InvalidParameterError
-        If the suffix is not one of these, the folder does not exist, the path is a folder or one
-        of the inputs, or may not be written.
+        If the suffix is not one of these, or :func:`riemdp._files.check_output` refuses.
     """
     if path is None:
-        return
+        return None
     if path.suffix.lower() not in suffixes:
         raise InvalidParameterError(f"{path.name} must end in {' or '.join(suffixes)}")
-    if not path.parent.is_dir():
-        raise InvalidParameterError(f"the folder {path.parent} does not exist; create it first")
-    if path.is_dir():
-        raise InvalidParameterError(f"{path} is a folder; name a file")
-    if any(path.resolve() == source.resolve() for source in inputs):
-        raise InvalidParameterError(f"{path.name} is an input and would be overwritten")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise InvalidParameterError(f"{path} may not be written")
+    return _files.check_output(path, inputs, (other for other in outputs if other is not None))
 
 
-def write_array(path: Path, point: NDArray[np.float64]) -> None:
+def write_array(file: IO[bytes], point: NDArray[np.float64], suffix: str) -> None:
     """Write one point as ``.npy``, or as a single ``.csv`` row with all digits."""
-    if path.suffix.lower() == ".npy":
-        np.save(path, point, allow_pickle=False)
+    if suffix.lower() == ".npy":
+        np.save(file, point, allow_pickle=False)
     else:
-        np.savetxt(path, point.reshape(1, -1), delimiter=",", fmt="%.17g")
+        np.savetxt(file, point.reshape(1, -1), delimiter=",", fmt="%.17g")
 
 
-def _load(path: Path, key: str | None) -> NDArray[Any]:
-    """Read an ``.npy``, or one array of an ``.npz``."""
-    names: list[str] | None = None
-    array: Any = None
-    with path.open("rb") as file:  # NumPy leaves the file open when the archive is damaged
+def _load_csv(path: Path, most: int) -> NDArray[Any]:
+    # In latin-1 every byte is a character, and those that are no number NumPy refuses.
+    with path.open(encoding="latin-1") as file:
         try:
-            array = np.load(file, allow_pickle=False)
-            if not isinstance(array, np.ndarray) and path.suffix.lower() == ".npz":
-                names = array.files
-                key = names[0] if key is None and len(names) == 1 else key
-                array = array[key] if key in names else None
-        except (ValueError, EOFError, zipfile.BadZipFile):
-            names, array = None, None
-    if isinstance(array, np.ndarray) and (names is None) == (path.suffix.lower() == ".npy"):
-        return array
-    if names is None or key in names:
-        raise InvalidParameterError(f"{path.name} is not an {path.suffix} file of plain numbers")
-    raise InvalidParameterError(f"name one array of {path.name} with --key: {', '.join(names)}")
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # an empty file is only warned about
+                return np.loadtxt(_rows(file, path, most), delimiter=",", ndmin=2, dtype=np.float64)
+        except (ValueError, UserWarning) as error:
+            if isinstance(error, InvalidParameterError):
+                raise
+    # NumPy's own message repeats the cell it could not read.
+    raise InvalidParameterError(
+        f"{path.name} must have rows of equally many numbers with commas between them, "
+        "without a header"
+    )
 
 
-def _load_csv(path: Path) -> NDArray[Any]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # an empty file is only warned about
-            return np.loadtxt(path, delimiter=",", ndmin=2, dtype=np.float64)
-    except (ValueError, UserWarning):
-        # NumPy's own message repeats the cell it could not read.
-        raise InvalidParameterError(
-            f"{path.name} must have rows of equally many numbers with commas between them, "
-            "without a header"
-        ) from None
+def _rows(file: io.TextIOWrapper, path: Path, most: int) -> Iterator[str]:
+    """Rows of a file, up to so many numbers; a row without end is too many."""
+    left = most
+    while row := file.readline(_LONGEST_ROW):
+        left -= row.count(",") + 1
+        if left < 0 or len(row) == _LONGEST_ROW:
+            raise too_many(path, most, _ADVICE)
+        yield row

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
+from riemdp._files import MOST_NUMBERS, write_files
 from riemdp.cli._io import check_output, read_array, write_array
 from riemdp.cli._options import (
     CurvatureOption,
@@ -15,6 +17,7 @@ from riemdp.cli._options import (
     DistanceOption,
     EpsilonOption,
     ManifoldOption,
+    MaxNumbersOption,
     MechanismName,
     MuOption,
     RadiusOption,
@@ -27,6 +30,9 @@ from riemdp.cli._options import (
 from riemdp.cli._output import print_release, warn, working
 from riemdp.manifolds import Ball
 from riemdp.release import private_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def mean(
@@ -62,6 +68,7 @@ def mean(
     ] = None,
     curvature: CurvatureOption = None,
     key: Annotated[str | None, typer.Option(help="Array of an .npz that holds several.")] = None,
+    max_numbers: MaxNumbersOption = MOST_NUMBERS,
     output: Annotated[
         Path | None, typer.Option(help="Write the released point there (.npy or .csv).")
     ] = None,
@@ -77,21 +84,27 @@ def mean(
     The ball and the budget must not be chosen by looking at the records. Records outside the
     ball are projected onto it.
     """
-    check_output(output, (".npy", ".csv"), (file, Path(center)))
-    check_output(release, (".json",))
+    inputs = (file, Path(center))
+    value_file = check_output(output, (".npy", ".csv"), inputs)
+    release_file = check_output(release, (".json",), inputs, (output,))
     budget = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance)
-    space, points = records_of(read_array(file, key), file, manifold, curvature)
-    ball = Ball(space, center_of(center, space), radius)
+    space, points = records_of(read_array(file, key, max_numbers), file, manifold, curvature)
+    ball = Ball(space, center_of(center, space, max_numbers), radius)
     generator = None
     if seed is not None:
         warn("--seed makes the noise reproducible: this release is not private")
         generator = np.random.default_rng(seed)
-    with working(f"Private mean of {len(points)} records"):
+    with working(f"Private mean of {len(points)} records"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they would tell of the data
         result = private_mean(
             points, ball, budget, mechanism=mechanism.value, generator=generator, tol=tol
         )
-    if release is not None:
-        release.write_text(result.to_json() + "\n", encoding="utf-8")
-    if output is not None:
-        write_array(output, result.value)
+    contents: dict[Path, Callable[[IO[bytes]], object]] = {}
+    if release_file is not None:
+        document = f"{result.to_json()}\n".encode()
+        contents[release_file] = lambda opened: opened.write(document)
+    if value_file is not None and output is not None:
+        suffix = output.suffix
+        contents[value_file] = lambda opened: write_array(opened, result.value, suffix)
+    write_files(contents)
     print_release(result)

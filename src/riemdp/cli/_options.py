@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
+from riemdp._files import MOST_NUMBERS
 from riemdp.cli._io import read_point
 from riemdp.manifolds import (
     Euclidean,
@@ -63,11 +64,18 @@ DimOption = Annotated[
     int | None, typer.Option(help="Dimension: euclidean, sphere (2 is the usual one), hyperbolic.")
 ]
 SizeOption = Annotated[int | None, typer.Option(help="Rows of a matrix: the spd spaces.")]
-EpsilonOption = Annotated[float | None, typer.Option(help="Pure DP, or with --delta (ε, δ).")]
-DeltaOption = Annotated[float | None, typer.Option(help="δ of (ε, δ) differential privacy.")]
-MuOption = Annotated[float | None, typer.Option(help="μ of Gaussian differential privacy.")]
-RhoOption = Annotated[float | None, typer.Option(help="ρ of zero-concentrated DP.")]
-ThetaOption = Annotated[float | None, typer.Option(help="θ of Rao DP, with --distance.")]
+EpsilonOption = Annotated[
+    float | None, typer.Option(help="Pure DP, or with --delta (epsilon, delta).")
+]
+DeltaOption = Annotated[
+    float | None, typer.Option(help="delta of (epsilon, delta) differential privacy.")
+]
+MuOption = Annotated[float | None, typer.Option(help="mu of Gaussian differential privacy.")]
+RhoOption = Annotated[float | None, typer.Option(help="rho of zero-concentrated DP.")]
+MaxNumbersOption = Annotated[
+    int, typer.Option(min=1, help="Most numbers that a file of data may hold.")
+]
+ThetaOption = Annotated[float | None, typer.Option(help="theta of Rao DP, with --distance.")]
 
 
 class DistanceName(StrEnum):
@@ -78,7 +86,7 @@ class DistanceName(StrEnum):
 
 
 DistanceOption = Annotated[
-    DistanceName | None, typer.Option(help="Which distance the θ of Rao DP is.")
+    DistanceName | None, typer.Option(help="Which distance the theta of Rao DP is.")
 ]
 
 
@@ -189,7 +197,7 @@ def records_of(
     return manifold_of(name, size if flat else size - 1, None, curvature), array
 
 
-def center_of(center: str, manifold: Manifold) -> NDArray[np.float64]:
+def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> NDArray[np.float64]:
     """Return the centre of the ball: the space's own named point, or the one in a file.
 
     Raises
@@ -210,4 +218,4 @@ def center_of(center: str, manifold: Manifold) -> NDArray[np.float64]:
         return manifold.origin
     if center in ("origin", "north-pole", "identity"):
         raise InvalidParameterError(f"--center {center} is not of this space; its own is {name}")
-    return manifold.validate(read_point(Path(center), manifold.point_shape))
+    return manifold.validate(read_point(Path(center), manifold.point_shape, most))

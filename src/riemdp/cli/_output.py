@@ -1,27 +1,87 @@
-"""Results as tables on stdout; warnings and progress on stderr. Nothing private is printed."""
+"""Results as tables on stdout; warnings and progress on stderr. Nothing private is printed.
+
+All text goes through :func:`say`, so that none from a file, a name or an option can forge lines
+or steer the terminal.
+"""
 
 from __future__ import annotations
 
+import codecs
+import io
+import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import typer
 
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from rich.console import Console
+
     from riemdp.release import Release
 
 T = TypeVar("T")
 
+#: How characters that an encoding lacks are written; all others by their number.
+_PLAIN = {
+    "δ": "delta",
+    "ε": "epsilon",
+    "θ": "theta",
+    "μ": "mu",
+    "ξ": "xi",
+    "ρ": "rho",
+}
+_IN_PLAIN = "riemdp-plain"
+
+
+def _in_plain(error: UnicodeError) -> tuple[str, int]:
+    """Error handler of encoders."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(c) or _escaped(c) for c in characters), error.end
+
+
+def prepare_streams() -> None:
+    """Let stdout and stderr take any text, whatever their encoding; one that is closed drops it."""
+    codecs.register_error(_IN_PLAIN, _in_plain)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_IN_PLAIN)
+
+
+def printable(text: str) -> str:
+    """Text with all that is not printable (line ends, escape codes, directions) as escapes."""
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(text: str) -> str:
+    return text.encode("unicode_escape").decode("ascii")
+
+
+def say(line: str = "", *, err: bool = False) -> None:
+    """Write one line to stdout, or to stderr."""
+    stream = sys.stderr if err else sys.stdout
+    stream.write(f"{printable(line)}\n")
+    stream.flush()
+
+
+def say_lines(text: str) -> None:
+    """Write a text of riemdp's own, which has line ends that are meant."""
+    for line in text.splitlines():
+        say(line)
+
 
 def warn(message: str) -> None:
     """Write one line to stderr."""
-    typer.echo(f"riemdp: {message}", err=True)
+    say(f"riemdp: {message}", err=True)
 
 
 def describe(budget: Budget | None) -> str:
@@ -44,23 +104,22 @@ def describe(budget: Budget | None) -> str:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; all columns but the first are numbers and aligned right."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
         table.add_column(column, justify="right" if index else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     # Wider than any table: to the terminal's width it would be cut.
-    Console(markup=False, highlight=False, width=1000).print(table)
+    console(width=1000).print(table)
 
 
 def print_fields(fields: Sequence[tuple[str, str]]) -> None:
     """Print names and values, one pair a line."""
     widest = max(len(name) for name, _ in fields)
     for name, value in fields:
-        typer.echo(f"{name:<{widest}}  {value}")
+        say(f"{name:<{widest}}  {value}")
 
 
 def print_release(release: Release) -> None:
@@ -79,17 +138,22 @@ def print_release(release: Release) -> None:
         ]
     )
     with np.printoptions(threshold=sys.maxsize, floatmode="unique", linewidth=120):
-        typer.echo(str(release.value))
+        say_lines(str(release.value))
+
+
+def console(**options: Any) -> Console:
+    """Return a console of rich that takes text as it is."""
+    from rich.console import Console
+
+    return Console(markup=False, emoji=False, highlight=False, **options)
 
 
 @contextmanager
 def working(task: str) -> Iterator[None]:
     """Show on a terminal that work goes on. There is no bar: passes would tell of the data."""
-    from rich.console import Console
-
-    console = Console(stderr=True, markup=False, highlight=False)
-    if console.is_terminal:
-        with console.status(task):
+    screen = console(stderr=True)
+    if screen.is_terminal:
+        with screen.status(printable(task)):
             yield
     else:
         yield
@@ -97,9 +161,8 @@ def working(task: str) -> Iterator[None]:
 
 def counted(items: Iterable[T], total: int, task: str) -> Iterator[T]:
     """Pass items on and count them on a terminal, for work whose steps are public."""
-    from rich.console import Console
     from rich.progress import track
 
-    console = Console(stderr=True, markup=False, highlight=False)
-    shown = console.is_terminal
-    yield from track(items, task, total=total, console=console, transient=True, disable=not shown)
+    screen = console(stderr=True)
+    shown = screen.is_terminal
+    yield from track(items, task, total=total, console=screen, transient=True, disable=not shown)

@@ -22,7 +22,7 @@ from riemdp.cli._options import (
     budget_of,
     manifold_of,
 )
-from riemdp.cli._output import describe, print_table, working
+from riemdp.cli._output import describe, print_table, say, working
 from riemdp.release import plan as make_plan
 
 if TYPE_CHECKING:
@@ -59,16 +59,16 @@ def plan(
     title = f"{space}, radius {radius:g}, n = {n}, {describe(budget)}"
     if target_error is not None:
         title += f", expected distance {target_error:g}"
-    typer.echo(title)
+    say(title)
     print_table(columns, [_cells(row, target_error is not None) for row in table])
     for row in table:
         if row.problem is not None:
-            typer.echo(f"{row.mechanism}: {row.problem}")
+            say(f"{row.mechanism}: {row.problem}")
     for note in table.notes:
-        typer.echo(note)
+        say(note)
     if table.best is None:
         raise NotAttainableError(f"no mechanism satisfies {describe(budget)} here")
-    typer.echo(f"auto takes {table.best.mechanism} ({table.best.summary})")
+    say(f"auto takes {table.best.mechanism} ({table.best.summary})")
 
 
 def _cells(row: PlanRow, with_target: bool) -> list[str]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from riemdp.cli._output import console, say
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,23 +59,22 @@ def reproduce(
     with _watched() as watcher:
         pages = [run(load_paper(key), settings, output, watcher) for key in keys]
     for page in pages:
-        typer.echo(str(page))
+        say(str(page))
 
 
 @contextmanager
 def _watched() -> Iterator[Watcher]:
     """Show a bar per experiment on a terminal; elsewhere a line per finished experiment."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True, markup=False, highlight=False)
+    screen = console(stderr=True)
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %", markup=False),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as bars:
         tasks: dict[Experiment, TaskID] = {}
         finished: set[Experiment] = set()
 
@@ -81,8 +82,8 @@ def _watched() -> Iterator[Watcher]:
             if experiment not in tasks:
                 tasks[experiment] = bars.add_task(experiment.title, total=1.0)
             bars.update(tasks[experiment], completed=share)
-            if share >= 1.0 and experiment not in finished and not console.is_terminal:
+            if share >= 1.0 and experiment not in finished and not screen.is_terminal:
                 finished.add(experiment)
-                typer.echo(f"{experiment.title}: done", err=True)
+                say(f"{experiment.title}: done", err=True)
 
         yield watcher

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from riemdp._errors import InvalidParameterError, RiemdpError
-from riemdp.cli._output import describe, warn
+from riemdp._files import read_text
+from riemdp.cli._output import describe, say, warn
 from riemdp.release import Release
 from riemdp.release import verify as check
 
@@ -22,17 +23,17 @@ def verify(
     that the value was drawn that way, nor that the ball was chosen without looking at the data.
     """
     try:
-        release = Release.from_json(file.read_text(encoding="utf-8"))
+        release = Release.from_json(read_text(file))
     except RiemdpError as error:  # whatever is wrong, the file is
         raise InvalidParameterError(str(error)) from None
     except (ValueError, OverflowError, RecursionError):  # not text, or numbers that are none
         raise InvalidParameterError(f"{file.name} is not a release") from None
     verification = check(release)
     for item in verification.checks:
-        typer.echo(f"{'ok  ' if item.passed else 'FAIL'}  {item.name:<12} {item.detail}")
+        say(f"{'ok  ' if item.passed else 'FAIL'}  {item.name:<12} {item.detail}")
     if not verification.passed:
         warn("the release does not verify")
         raise typer.Exit(1)
-    typer.echo(f"{describe(release.guarantee)} holds for a {release.summary} drawn that way")
+    say(f"{describe(release.guarantee)} holds for a {release.summary} drawn that way")
     if not release.private:
         warn("the noise was seeded: this release is not private")

@@ -93,7 +93,9 @@ def verify(release: Release) -> Verification:
     foreign = foreign_part(mechanism, ball)
     space = Check("mechanism", foreign is None, foreign or "belongs to the ball")
     adjacency = Check(
-        "adjacency", release.adjacency == "replace-one", f"{release.adjacency}, n = {release.n}"
+        "adjacency",
+        release.adjacency == "replace-one",
+        f"{shown(release.adjacency)}, n = {release.n}",
     )
     inside = Check(
         "value",

@@ -1,0 +1,254 @@
+"""Files: arrays and texts read up to a limit, outputs written whole or not at all.
+
+Messages never repeat what a file holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import secrets
+import shutil
+import warnings
+import zipfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+#: Most numbers in one array, 512 MiB in float64: a small archive may declare terabytes.
+MOST_NUMBERS = 2**26
+#: Most bytes of a text that describes something: a release, a specification.
+MOST_TEXT = 2**26
+_READERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+#: The compressions that NumPy writes. Others could ask for any amount of memory.
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_PIECE = 2**20
+_MOST_NAMES = 20
+
+
+def read_npy(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[Any]:
+    """Read the array of real numbers in an ``.npy`` file.
+
+    Parameters
+    ----------
+    path : Path
+    most : int
+        Most numbers that it may hold; what the file declares is checked before it is read.
+    advice : str
+        Way out, for the message about too many numbers.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file is damaged, holds other things than real numbers, or too many of them.
+    OSError
+        If the file cannot be opened.
+    """
+    with _opened(path) as file, _damage(path):
+        return _read_array(file, path, most, advice)
+
+
+def read_npz(
+    path: Path, key: str | None = None, most: int = MOST_NUMBERS, advice: str = ""
+) -> NDArray[Any]:
+    """Read one array of real numbers from an ``.npz`` archive.
+
+    Parameters
+    ----------
+    path : Path
+    key : str, optional
+        Name of the array, needed when there are several. The others are not read.
+    most, advice
+        As in :func:`read_npy`.
+
+    Raises
+    ------
+    InvalidParameterError
+        As in :func:`read_npy`, and if there is no such array.
+    OSError
+        If the file cannot be opened.
+    """
+    with _opened(path) as file, _damage(path), zipfile.ZipFile(file) as archive:
+        members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+        if key is None and len(members) == 1:
+            (key,) = members
+        if key is None or key not in members:
+            names = list(members)[:_MOST_NAMES]
+            more = f" and {len(members) - len(names)} more" if len(members) > len(names) else ""
+            raise InvalidParameterError(
+                f"name one array of {path.name} with --key: {', '.join(names)}{more}"
+            )
+        entry = members[key]
+        if entry.flag_bits & 1:
+            raise InvalidParameterError(f"{path.name} is encrypted: write it without a password")
+        if entry.compress_type not in _COMPRESSIONS:
+            raise InvalidParameterError(
+                f"{path.name} has a compression that numpy.savez does not write; save it anew"
+            )
+        with archive.open(entry) as stream:
+            return _read_array(stream, path, most, advice)
+
+
+def read_text(path: Path, most: int = MOST_TEXT) -> str:
+    """Read a text in UTF-8 of at most so many bytes.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is longer, or no UTF-8.
+    OSError
+        If the file cannot be opened.
+    """
+    with _opened(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise InvalidParameterError(
+            f"{path.name} has more than {most} bytes, the limit of a text; arrays belong into .npy"
+        )
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidParameterError(f"{path.name} is not a text in UTF-8") from None
+
+
+def too_many(path: Path, most: int, advice: str) -> InvalidParameterError:
+    """Return the error about a file with more numbers than the limit."""
+    end = f"; {advice}" if advice else ""
+    return InvalidParameterError(f"{path.name} holds more than {most} numbers, the limit{end}")
+
+
+def check_output(path: Path, inputs: Iterable[Path] = (), outputs: Iterable[Path] = ()) -> Path:
+    """Check that a file can be written there, and return where that is: links are followed.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the folder does not exist or may not be written, or the path is a folder, a device, a
+        link to nothing, one of the inputs or of the other outputs under whatever name, or may not
+        be written.
+    """
+    if not path.parent.is_dir():
+        raise InvalidParameterError(f"the folder {path.parent} does not exist; create it first")
+    if path.is_symlink() and not path.exists():
+        raise InvalidParameterError(f"{path} is a link to nothing; name the file itself")
+    if path.is_dir():
+        raise InvalidParameterError(f"{path} is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise InvalidParameterError(f"{path} is not a plain file; name one")
+    if any(_same(path, source) for source in inputs):
+        raise InvalidParameterError(f"{path.name} is an input and would be overwritten")
+    if any(_same(path, other) for other in outputs):
+        raise InvalidParameterError(f"{path.name} is named for two outputs; name two files")
+    target = Path(os.path.realpath(path))
+    # The folder as well: the file is made under another name and then takes this one.
+    if not all(os.access(place, os.W_OK) for place in {target.parent, target} if place.exists()):
+        raise InvalidParameterError(f"{path} may not be written")
+    return target
+
+
+def write_files(contents: Mapping[Path, Callable[[IO[bytes]], object]]) -> None:
+    """Write files: each is there whole or as it was, and if one cannot be written none is.
+
+    Parameters
+    ----------
+    contents : mapping of Path to callable
+        Paths as :func:`check_output` returned them, and what writes each to an open file. An
+        existing file is replaced and its mode kept; other names of it (hard links) keep what they
+        had, and a link that has come there since is replaced itself.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written.
+    """
+    drafts: dict[Path, Path] = {}
+    try:
+        for path, write in contents.items():
+            draft = path.with_name(f".riemdp-{secrets.token_hex(8)}.tmp")
+            with draft.open("xb") as file:
+                drafts[draft] = path
+                if path.is_file():
+                    shutil.copymode(path, draft)
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+        for draft, path in drafts.items():
+            draft.replace(path)
+    finally:
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Whether two paths name one file, by links of either kind, or would."""
+    try:
+        return path.samefile(other)
+    except OSError:  # one of them is not there
+        return os.path.realpath(path) == os.path.realpath(other)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        file = path.open("rb")
+    except ValueError:  # a null character
+        raise InvalidParameterError("a name of a file has no null character") from None
+    with file:
+        yield file
+
+
+@contextlib.contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    """Say that a file is damaged, in whichever way its decoders fail on bytes like these."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about oddities of the header
+            yield
+    except (InvalidParameterError, MemoryError):
+        raise
+    except Exception as error:
+        raise _not_plain(path, type(error).__name__) from None
+
+
+def _not_plain(path: Path, why: str) -> InvalidParameterError:
+    suffix = path.suffix.lower()
+    return InvalidParameterError(f"{path.name} is not an {suffix} file of plain numbers ({why})")
+
+
+def _read_array(stream: IO[bytes], path: Path, most: int, advice: str) -> NDArray[Any]:
+    """Read an array of the ``.npy`` format to the end of the stream, and no byte beyond."""
+    shape, by_columns, dtype = _READERS[np.lib.format.read_magic(stream)](stream)
+    if dtype.hasobject:
+        raise _not_plain(path, "it holds Python objects")
+    if dtype.kind not in "fiu":
+        what = "several fields" if dtype.kind == "V" else str(dtype)
+        raise InvalidParameterError(f"{path.name} must hold real numbers, got {what}")
+    size = math.prod(int(length) for length in shape)
+    if any(length < 0 for length in shape):
+        raise _not_plain(path, "a negative length")
+    if size > most:
+        raise too_many(path, most, advice)
+    array: NDArray[Any] = np.empty(size, dtype)
+    place = array.view(np.uint8).data
+    done = 0
+    while done < len(place):
+        piece = stream.read(min(_PIECE, len(place) - done))
+        if not piece:
+            raise _not_plain(path, "cut off")
+        place[done : done + len(piece)] = piece
+        done += len(piece)
+    if stream.read(1):  # also where an archive compares its checksum
+        raise _not_plain(path, "more than one array")
+    return array.reshape(shape[::-1]).T if by_columns else array.reshape(shape)

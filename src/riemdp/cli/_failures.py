@@ -1,0 +1,124 @@
+"""How a command ends: every error one line on stderr, and an exit code that means only that."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from riemdp._errors import (
+    BudgetExceededError,
+    InvalidBudgetError,
+    NoConversionError,
+    NotAttainableError,
+    RiemdpError,
+)
+from riemdp.cli._output import printable, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Errors about what a budget allows: exit code 3. All others on purpose: 2.
+BUDGET_ERRORS = (BudgetExceededError, InvalidBudgetError, NoConversionError, NotAttainableError)
+BAD_INPUT = 2
+BUDGET = 3
+#: Exit code of a failure that nobody foresaw, as in sysexits.h: neither a verdict nor bad input.
+UNEXPECTED = 70
+#: Exit codes as if by the signals SIGINT and SIGPIPE.
+INTERRUPTED = 130
+CLOSED_PIPE = 141
+#: Click's error about usage, wherever this typer keeps it.
+_UsageError: type[Any] = typer.BadParameter.__bases__[0]
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@contextlib.contextmanager
+def failures_as_exits() -> Iterator[None]:
+    """Turn errors into a line on stderr and ``typer.Exit``."""
+    try:
+        yield
+        sys.stdout.flush()
+    except typer.Exit:
+        raise
+    except _UsageError as error:
+        error.message = printable(error.message)  # it repeats the argument
+        raise
+    except BaseException as error:
+        raise typer.Exit(report(error)) from None
+
+
+def report(error: BaseException) -> int:
+    """Say what went wrong, in one line, and return the exit code.
+
+    The text of an error that is not riemdp's may hold data and is left out.
+    """
+    code, line = _explained(error)
+    if line:
+        with contextlib.suppress(OSError, ValueError):  # there is nobody to tell
+            warn(" ".join(line.split()))
+    return code
+
+
+def settle(code: int) -> int:
+    """Empty stdout and stderr for good, so that the end of the process cannot fail at it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError) as error:
+            code = code or _explained(error)[0]
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return code
+
+
+def place(error: BaseException) -> str:
+    """File and line where code that is not riemdp's failed, or else riemdp's."""
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_file():
+        return f"{Path(error.filename).name}:{error.lineno}"
+    frames = _frames(error)
+    foreign = [frame for frame in frames if not _is_ours(frame[0])]
+    file, line = (foreign or frames or [(Path("unknown"), 0)])[-1]
+    return f"{file.name}:{line}"
+
+
+def is_ours(error: BaseException) -> bool:
+    """Whether no code but riemdp's was running, so that the text of the error is riemdp's too."""
+    return all(_is_ours(file) for file, _ in _frames(error))
+
+
+def _explained(error: BaseException) -> tuple[int, str]:
+    if isinstance(error, (KeyboardInterrupt, typer.Abort)):
+        return INTERRUPTED, ""
+    if isinstance(error, RiemdpError):
+        return BUDGET if isinstance(error, BUDGET_ERRORS) else BAD_INPUT, str(error)
+    if isinstance(error, OSError):
+        if error.errno == errno.EPIPE:
+            return CLOSED_PIPE, ""
+        what = error.strerror or type(error).__name__
+        return BAD_INPUT, f"{error.filename or 'file'}: {what}"
+    if isinstance(error, MemoryError):
+        return BAD_INPUT, "this does not fit into memory"
+    where = " ".join(f"{file.name}:{line}" for file, line in _frames(error) if _is_ours(file))
+    return UNEXPECTED, (
+        f"unexpected {type(error).__name__} at {place(error)}, an error in riemdp: please report "
+        f"it with this line ({where})"
+    )
+
+
+def _frames(error: BaseException) -> list[tuple[Path, int]]:
+    """File and line of every call, the outermost first, without those of the import machinery."""
+    return [
+        (Path(frame.f_code.co_filename), line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith("<frozen")
+    ]
+
+
+def _is_ours(file: Path) -> bool:
+    return file.resolve().is_relative_to(_PACKAGE)
