@@ -34,6 +34,9 @@ _READERS = {
 }
 #: The compressions that NumPy writes. Others could ask for any amount of memory.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: Bytes of the widest number, and of a header with room to spare.
+_WIDEST = 16
+_LONGEST_HEADER = 2**16
 _PIECE = 2**20
 _MOST_NAMES = 20
 
@@ -56,7 +59,7 @@ def read_npy(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[
     OSError
         If the file cannot be opened.
     """
-    with _opened(path) as file, _damage(path):
+    with opened(path) as file, _damage(path):
         return _read_array(file, path, most, advice)
 
 
@@ -80,7 +83,7 @@ def read_npz(
     OSError
         If the file cannot be opened.
     """
-    with _opened(path) as file, _damage(path), zipfile.ZipFile(file) as archive:
+    with opened(path) as file, _damage(path), zipfile.ZipFile(file) as archive:
         members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
         if key is None and len(members) == 1:
             (key,) = members
@@ -97,8 +100,21 @@ def read_npz(
             raise InvalidParameterError(
                 f"{path.name} has a compression that numpy.savez does not write; save it anew"
             )
+        if entry.file_size > _WIDEST * most + _LONGEST_HEADER:
+            raise too_many(path, most, advice)
         with archive.open(entry) as stream:
             return _read_array(stream, path, most, advice)
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to read; whatever its name is, it raises what the functions here say."""
+    try:
+        file = path.open("rb")
+    except ValueError:
+        raise InvalidParameterError("the name of a file must have no null character") from None
+    with file:
+        yield file
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:
@@ -111,7 +127,7 @@ def read_text(path: Path, most: int = MOST_TEXT) -> str:
     OSError
         If the file cannot be opened.
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
         raise InvalidParameterError(
@@ -200,16 +216,6 @@ def _same(path: Path, other: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    try:
-        file = path.open("rb")
-    except ValueError:  # a null character
-        raise InvalidParameterError("a name of a file has no null character") from None
-    with file:
-        yield file
-
-
-@contextlib.contextmanager
 def _damage(path: Path) -> Iterator[None]:
     """Say that a file is damaged, in whichever way its decoders fail on bytes like these."""
     try:
@@ -219,7 +225,9 @@ def _damage(path: Path) -> Iterator[None]:
     except (InvalidParameterError, MemoryError):
         raise
     except Exception as error:
-        raise _not_plain(path, type(error).__name__) from None
+        kind = type(error)
+        why = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+        raise _not_plain(path, why) from None
 
 
 def _not_plain(path: Path, why: str) -> InvalidParameterError:

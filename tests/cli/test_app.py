@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import subprocess
 import sys
 
@@ -11,6 +12,9 @@ from typer.testing import CliRunner
 
 import riemdp
 from riemdp.cli import _app
+
+#: A text that would forge a line and steer a terminal.
+FORGED = "a\nok    guarantee\x1b[2K\u202e[red]"
 
 
 def run_raising(error):
@@ -57,14 +61,125 @@ def test_errors_of_the_system():
     assert run_raising(OSError("odd")).stderr == "riemdp: file: OSError\n"
 
 
-def test_a_closed_pipe_is_no_error_of_the_user():
+def test_a_closed_pipe_is_no_error_of_the_user_and_no_verdict():
     result = run_raising(BrokenPipeError(errno.EPIPE, "Broken pipe"))
-    assert result.exit_code == 1
+    assert result.exit_code == 141
     assert result.stderr == ""
 
 
-def test_other_errors_are_not_hidden():
-    assert isinstance(run_raising(RuntimeError("bug")).exception, RuntimeError)
+def test_an_interruption_is_no_verdict():
+    result = run_raising(KeyboardInterrupt())
+    assert result.exit_code == 130
+    assert result.stderr == ""
+
+
+def test_too_little_memory_is_a_matter_of_the_input():
+    result = run_raising(MemoryError())
+    assert result.exit_code == 2
+    assert result.stderr == "riemdp: this does not fit into memory\n"
+
+
+@pytest.mark.parametrize("error", [RuntimeError, EOFError, SystemExit, BaseException, typer.Abort])
+def test_unforeseen_errors_have_a_code_of_their_own_and_show_no_data(error):
+    result = run_raising(error("secret"))
+    assert result.exit_code == (130 if error is typer.Abort else 70)
+    assert "secret" not in result.output
+    if error is not typer.Abort:
+        assert result.stderr.startswith(f"riemdp: unexpected {error.__name__} at test_app.py:")
+        assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [(FORGED,), ("plan", "--n", FORGED), ("plan", f"--{FORGED}")])
+def test_an_argument_cannot_forge_lines(arguments):
+    result = CliRunner().invoke(_app.app, arguments)
+    assert result.exit_code == 2
+    assert "\x1b" not in result.output
+    assert "\nok " not in result.output
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+def test_any_encoding_will_do(tmp_path, matrices, encoding):
+    release, spec = tmp_path / "release.json", tmp_path / "spec.json"
+    table = {"mechanism": "riemannian-laplace", "manifold": {"name": "sphere", "dim": 2}}
+    table |= {"sensitivity": 0.2, "claim": {"epsilon": 1, "delta": 0.1}, "samples": 400, "seed": 0}
+    spec.write_text(json.dumps(table), encoding="utf-8")
+    budget = ("--epsilon", "1", "--delta", "1e-6")
+    space = ("--manifold", "spd-log-euclidean", "--radius", "1")
+    mechanism = ("--mechanism", "tangent-gaussian", "--sensitivity", "1")
+    commands = (
+        ("--help",),
+        *((command, "--help") for command in ("mean", "plan", "calibrate", "verify", "audit")),
+        ("mean", str(matrices), *space, "--center", "identity", *budget, "--release", str(release)),
+        ("verify", str(release)),
+        ("plan", *space, "--size", "3", "--n", "50", *budget, "--target-error", "0.1"),
+        ("calibrate", *mechanism, "--manifold", "sphere", "--dim", "2", "--mu", "1"),
+        ("audit", str(spec)),
+        ("verify", str(tmp_path / "nö\nne.json")),
+    )
+    code = (
+        "import json, sys\nfrom riemdp.cli import app\nfor arguments in json.loads(sys.argv[1]):\n"
+        "    try: app(arguments)\n    except SystemExit as end: print('code', end.code, flush=True)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(commands)],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        check=False,
+    )
+    out, err = done.stdout.decode(encoding), done.stderr.decode(encoding)
+    codes = [line for line in out.splitlines() if line.startswith("code")]
+    assert codes == ["code 0"] * (len(commands) - 1) + ["code 2"], out + err
+    assert "epsilon = 1, delta = 1e-06" in out
+    assert "mu = 1" in out
+    assert err.endswith("ne.json: No such file or directory\n")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a pipe")
+@pytest.mark.parametrize("arguments", [("--help",), ("verify",)])
+def test_a_reader_that_leaves_gets_no_verdict(tmp_path, arguments, riemdp, matrices):
+    if arguments == ("verify",):
+        release = tmp_path / "release.json"
+        riemdp(
+            "mean", matrices, "--manifold", "spd-log-euclidean", "--center", "identity",
+            "--radius", 2, "--mu", 1, "--release", release,
+        )  # fmt: skip
+        arguments = ("verify", str(release))
+    end, start = os.pipe()
+    os.close(end)
+    with os.fdopen(start, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "riemdp", *arguments],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+def test_an_output_that_takes_no_more_is_an_error(monkeypatch):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "riemdp", "--version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "riemdp: file: No space left on device\n"
+
+
+def test_without_stdout_the_code_is_what_counts(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(SystemExit) as end:
+        _app.app(["--version"])
+    sys.stdout.close()
+    assert end.value.code == 0
 
 
 def test_help_lists_the_commands_and_the_codes():

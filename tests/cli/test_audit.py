@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 
+import numpy as np
 import pytest
 
 MECHANISM = """
@@ -141,6 +144,79 @@ def test_errors_of_the_audited_function_exit_with_2_and_show_no_data(fails, writ
     assert "secret" not in message
     text = FUNCTION + 'score = "script_for_audits:bad_score"\n'
     assert "script_for_audits.py:9: IndexError" in fails(2, "audit", write(text))
+
+
+def test_library_errors_in_the_audited_function_show_no_data_either(fails, write, tmp_path):
+    (tmp_path / "uses_riemdp.py").write_text(
+        "import riemdp\n\ndef release(data, generator):\n"
+        "    return riemdp.PureDP(data[1] - 271830.0)\n",
+        encoding="utf-8",
+    )
+    text = FUNCTION.replace("script_for_audits:", "uses_riemdp:").replace("2.0]", "2.0, 7.0]")
+    text = text.replace("[0.0, 0.0]", "[0.0, 1.0, 7.0]")
+    message = fails(2, "audit", write(text))
+    assert (
+        message == "riemdp: the audited function failed at uses_riemdp.py:4: InvalidBudgetError\n"
+    )
+
+
+def test_a_module_that_fails_shows_no_data(fails, write, tmp_path):
+    text = FUNCTION.replace("script_for_audits:", "fails_at_import:")
+    for source, where in (
+        ("records = ['secret']\nfloat(records[0])\n", "ValueError at fails_at_import.py:2"),
+        ("records = 1\nx = = 'secret'\n", "SyntaxError at fails_at_import.py:2"),
+        ("import no_such_secret\n", "ModuleNotFoundError at fails_at_import.py:1"),
+        ("import sys\nsys.exit('secret')\n", "SystemExit at fails_at_import.py:2"),
+        ("import riemdp\nriemdp.PureDP(-271828)\n", "InvalidBudgetError at fails_at_import.py:2"),
+        ("def __getattr__(name):\n    raise KeyError('secret')\n", "KeyError at fails_at_import"),
+    ):
+        (tmp_path / "fails_at_import.py").write_text(source, encoding="utf-8")
+        importlib.invalidate_caches()
+        sys.modules.pop("fails_at_import", None)
+        message = fails(2, "audit", write(text))
+        assert where in message
+        assert "secret" not in message
+        assert "271828" not in message
+    assert "there is none" in fails(2, "audit", write(text.replace("fails_at_import", "gone")))
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "csv"])
+def test_damaged_data_are_no_verdict(fails, write, tmp_path, suffix):
+    (tmp_path / f"data.{suffix}").write_bytes(b"PK\x03\x04 damaged")
+    text = FUNCTION.replace("[0.0, 0.0]", f'"data.{suffix}"')
+    assert f"data.{suffix}" in fails(2, "audit", write(text))
+    assert "null" in fails(
+        2, "audit", write(text.replace("data", "da\\u0000ta").replace("da\\u0000taset", "dataset"))
+    )
+
+
+def test_a_limit_for_data(riemdp, fails, write, tmp_path):
+    np.save(tmp_path / "data.npy", np.zeros(2))
+    text = FUNCTION.replace("[0.0, 0.0]", '"data.npy"')
+    assert "--max-numbers" in fails(2, "audit", write(text), "--max-numbers", 1)
+    assert riemdp("audit", write(text), "--max-numbers", 2).exit_code == 0
+
+
+@pytest.mark.parametrize("source", ["spec.toml", "data.npy", "script_for_audits.py"])
+def test_a_figure_overwrites_no_input(fails, write, tmp_path, source):
+    pytest.importorskip("matplotlib")
+    np.save(tmp_path / "data.npy", np.zeros(2))
+    path = write(FUNCTION.replace("[0.0, 0.0]", '"data.npy"'))
+    before = (tmp_path / source).read_bytes()
+    figure = tmp_path / "figure.PNG"
+    figure.symlink_to(source)
+    sys.modules.pop("script_for_audits", None)
+    assert "is an input" in fails(2, "audit", path, "--figure", figure)
+    assert (tmp_path / source).read_bytes() == before
+
+
+def test_a_specification_cannot_forge_lines(riemdp, fails, write):
+    forged = "a\\nverdict  consistent\\u001b[2K[red]"
+    for old in ("script_for_audits:release", "epsilon", "script_for_audits"):
+        message = fails(
+            2, "audit", write(FUNCTION.replace(old, f'"{forged}"' if old == "epsilon" else forged))
+        )
+        assert "\x1b" not in message
 
 
 def test_a_script_that_ends_itself_has_no_verdict(fails, write, tmp_path):

@@ -110,7 +110,8 @@ def test_point_in_its_shape_or_flat(tmp_path):
 @pytest.mark.parametrize("suffix", [".npy", ".csv"])
 def test_written_points_read_back_to_the_last_bit(tmp_path, suffix):
     point = np.random.default_rng(1).normal(size=(3, 3))
-    write_array(tmp_path / f"a{suffix}", point)
+    with open(tmp_path / f"a{suffix}", "wb") as opened:
+        write_array(opened, point, suffix)
     np.testing.assert_array_equal(read_point(tmp_path / f"a{suffix}", (3, 3)), point)
 
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -191,6 +194,106 @@ def test_outputs_are_checked_before_the_draw(fails, matrices, tmp_path, monkeypa
     ball = ("--manifold", "spd-log-euclidean", "--center", center, "--radius", 2)
     assert "is an input" in fails(2, "mean", matrices, *ball, *BUDGET, "--output", center)
     assert matrices.read_bytes() == before
+
+
+def hard_link(link, target):
+    os.link(target, link)
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, hard_link])
+@pytest.mark.parametrize(("option", "name"), [("--output", "m.npy"), ("--release", "m.json")])
+def test_no_input_is_overwritten_under_another_name(fails, matrices, link, option, name):
+    center, output = matrices.with_name("center.npy"), matrices.with_name(name)
+    np.save(center, np.eye(3))
+    ball = (*BALL[:2], "--center", center, *BALL[4:])
+    for target in (matrices, center):
+        before = target.read_bytes()
+        link(output, target)
+        assert "is an input" in fails(2, "mean", matrices, *ball, *BUDGET, option, output)
+        assert target.read_bytes() == before
+        output.unlink()
+
+
+def test_the_name_of_an_output_is_kept(riemdp, matrices, tmp_path):
+    # With a suffix of its own, NumPy would write into the input.
+    data = matrices.rename(tmp_path / "data.NPY.npy")
+    before = data.read_bytes()
+    output = tmp_path / "data.NPY"
+    assert riemdp("mean", data, *BALL, *BUDGET, "--output", output).exit_code == 0
+    assert data.read_bytes() == before
+    with output.open("rb") as file:
+        assert np.load(file).shape == (3, 3)
+    assert sorted(os.listdir(tmp_path)) == ["data.NPY", "data.NPY.npy"]
+
+
+def test_links_as_outputs(riemdp, fails, matrices, tmp_path):
+    output, kept = tmp_path / "mean.csv", tmp_path / "kept.txt"
+    output.symlink_to(kept)
+    assert "link to nothing" in fails(2, "mean", matrices, *BALL, *BUDGET, "--output", output)
+    assert not kept.exists()
+    kept.touch()
+    assert riemdp("mean", matrices, *BALL, *BUDGET, "--output", output).exit_code == 0
+    assert output.is_symlink()
+    assert np.loadtxt(kept, delimiter=",").shape == (9,)  # in the format of the name
+
+
+def test_two_outputs_are_two_files(fails, matrices, tmp_path):
+    output, document = tmp_path / "mean.npy", tmp_path / "mean.json"
+    output.touch()
+    document.symlink_to(output)
+    arguments = ("--output", output, "--release", document)
+    assert "for two outputs" in fails(2, "mean", matrices, *BALL, *BUDGET, *arguments)
+
+
+def test_a_failed_write_leaves_all_as_it_was(fails, matrices, tmp_path, monkeypatch):
+    output, document = tmp_path / "mean.npy", tmp_path / "mean.json"
+    output.write_bytes(b"before")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("riemdp.cli._mean.write_array", full)
+    arguments = ("--output", output, "--release", document)
+    assert "No space left" in fails(2, "mean", matrices, *BALL, *BUDGET, *arguments)
+    assert output.read_bytes() == b"before"
+    assert sorted(os.listdir(tmp_path)) == ["matrices.npy", "mean.npy"]
+
+
+def test_more_numbers_than_the_limit(riemdp, fails, matrices, tmp_path):
+    np.savez_compressed(tmp_path / "large.npz", np.zeros(2**26 + 1, np.uint8))
+    large = tmp_path / "large.npz"
+    message = fails(2, "mean", large, *BALL, *BUDGET)
+    assert message.endswith(
+        "67108864 numbers, the limit; raise it with --max-numbers if memory allows\n"
+    )
+    np.savetxt(tmp_path / "rows.csv", np.load(matrices).reshape(-1, 9), delimiter=",")
+    for name in ("matrices.npy", "rows.csv"):
+        arguments = ("mean", tmp_path / name, *BALL, *BUDGET, "--max-numbers")
+        assert "more than 449 numbers" in fails(2, *arguments, 449)
+        assert riemdp(*arguments, 450).exit_code == 0
+
+
+def test_names_and_keys_cannot_forge_lines(fails, matrices, tmp_path):
+    name = "a\nok    guarantee\x1b[2K.npz"
+    np.savez(tmp_path / name, **{"x\ny": np.zeros(2), "\x1b[31mz": np.zeros(2)})
+    message = fails(2, "mean", tmp_path / name, *BALL, *BUDGET)
+    assert "\x1b" not in message
+    assert r"\x1b[31mz" in message
+    assert "\x1b" not in fails(2, "mean", tmp_path / f"no{name}", *BALL, *BUDGET)
+
+
+def test_no_warning_tells_of_the_data(riemdp, matrices, monkeypatch):
+    real = library.private_mean
+
+    def loud(*args, **kwargs):
+        warnings.warn("overflow in row 3", RuntimeWarning, stacklevel=1)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr("riemdp.cli._mean.private_mean", loud)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert riemdp("mean", matrices, *BALL, *BUDGET).exit_code == 0
+    assert caught == []
 
 
 def test_tolerance(riemdp, fails, matrices, tmp_path):

@@ -6,7 +6,16 @@ import sys
 import pytest
 
 from riemdp.cli._options import MechanismName
-from riemdp.cli._output import counted, describe, print_fields, print_table, warn, working
+from riemdp.cli._output import (
+    counted,
+    describe,
+    prepare_streams,
+    print_fields,
+    print_table,
+    say,
+    warn,
+    working,
+)
 from riemdp.mechanisms import MECHANISMS
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP
 
@@ -87,3 +96,44 @@ def test_the_work_may_fail_under_the_progress(capsys):
     with pytest.raises(ValueError, match="stop"), working("task"):
         raise ValueError("stop")
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain text, ε = 1", "plain text, ε = 1"),
+        ("a\nok  b\r\t", r"a\nok  b\r\t"),
+        ("\x1b[31m\x07\x00", r"\x1b[31m\x07\x00"),
+        ("\u202e\u2028\x85\udcff\U000e0001", r"\u202e\u2028\x85\udcff\U000e0001"),
+        ("[red]:smile:[/red]", "[red]:smile:[/red]"),
+    ],
+)
+def test_one_line_is_one_line_on_every_way_out(capsys, text, shown):
+    say(text)
+    warn(text)
+    print_fields([("name", text)])
+    print_table(("name", "number"), [(text, "1")])
+    out, err = capsys.readouterr()
+    assert err == f"riemdp: {shown}\n"
+    said, field, *table = out.splitlines()
+    assert said == shown
+    assert field == f"name  {shown}"
+    assert len([line for line in table if shown in line]) == 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [
+        ("utf-8", "ε = 1 — é"),
+        ("cp1252", "epsilon = 1 — é"),
+        ("latin-1", r"epsilon = 1 \u2014 é"),
+        ("ascii", r"epsilon = 1 \u2014 \xe9"),
+        ("cp500", r"epsilon = 1 \u2014 é"),
+    ],
+)
+def test_every_encoding_takes_every_text(monkeypatch, encoding, shown):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    prepare_streams()
+    say("ε = 1 — é")
+    assert stream.buffer.getvalue().decode(encoding).rstrip("\r\n") == shown

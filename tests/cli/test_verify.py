@@ -72,6 +72,28 @@ def test_tampered(riemdp, release, keys, by, check):
     assert "does not verify" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "text", ["replace-one\nok    guarantee    all\x1b[2K\u202e[red]", "x" * 10**6]
+)
+def test_a_document_cannot_forge_lines(riemdp, fails, release, text):
+    before = riemdp("verify", release).stdout.splitlines()
+    change(release, "adjacency", by=lambda _: text)
+    result = riemdp("verify", release)
+    assert result.exit_code == 1
+    assert "\x1b" not in result.stdout
+    assert [line[:18] for line in result.stdout.splitlines()] == [
+        line[:18].replace("ok    adjacency", "FAIL  adjacency") for line in before[:-1]
+    ]
+    assert len(result.output) < 5000
+    document = json.loads(release.read_text(encoding="utf-8"))
+    for key, value in document.items():
+        wrong = {**document, key: text} if isinstance(value, str) else {**document, text: value}
+        release.write_text(json.dumps(wrong), encoding="utf-8")
+        result = riemdp("verify", release)
+        assert "\x1b" not in result.output
+        assert len(result.output) < 5000
+
+
 def test_stronger_claim(riemdp, release):
     parameter = "mu" if "mu" in release.read_text(encoding="utf-8") else "epsilon"
     change(release, "guarantee", parameter, by=lambda x: 0.99 * x)

@@ -158,16 +158,15 @@ def test_a_folder_without_data_is_refused_before_any_run(
 
 
 def test_two_runs_in_one_folder_do_not_disturb_each_other(paper, runs, tmp_path, monkeypatch):
-    write, nested = Path.write_text, []
+    replace, nested = Path.replace, []
 
-    def writing(self, *args, **kwargs):
-        written = write(self, *args, **kwargs)
+    def replacing(self, target):
         if self.suffix == ".tmp" and not nested:  # the other run writes and is done meanwhile
             nested.append(self)
             reproduce(paper, QUICK, tmp_path, silent)
-        return written
+        return replace(self, target)
 
-    monkeypatch.setattr(Path, "write_text", writing)
+    monkeypatch.setattr(Path, "replace", replacing)
     reproduce(paper, QUICK, tmp_path, silent)
     assert nested
     assert [run.runs for run in runs] == [2, 1]

@@ -35,7 +35,6 @@ INTERRUPTED = 130
 CLOSED_PIPE = 141
 #: Click's error about usage, wherever this typer keeps it.
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
-_PACKAGE = Path(__file__).resolve().parent.parent
 
 
 @contextlib.contextmanager
@@ -82,14 +81,13 @@ def place(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_file():
         return f"{Path(error.filename).name}:{error.lineno}"
     frames = _frames(error)
-    foreign = [frame for frame in frames if not _is_ours(frame[0])]
-    file, line = (foreign or frames or [(Path("unknown"), 0)])[-1]
-    return f"{file.name}:{line}"
+    foreign = [where for ours, where in frames if not ours]
+    return (foreign or [where for _, where in frames] or ["nowhere"])[-1]
 
 
 def is_ours(error: BaseException) -> bool:
     """Whether no code but riemdp's was running, so that the text of the error is riemdp's too."""
-    return all(_is_ours(file) for file, _ in _frames(error))
+    return all(ours for ours, _ in _frames(error))
 
 
 def _explained(error: BaseException) -> tuple[int, str]:
@@ -104,21 +102,24 @@ def _explained(error: BaseException) -> tuple[int, str]:
         return BAD_INPUT, f"{error.filename or 'file'}: {what}"
     if isinstance(error, MemoryError):
         return BAD_INPUT, "this does not fit into memory"
-    where = " ".join(f"{file.name}:{line}" for file, line in _frames(error) if _is_ours(file))
+    where = " ".join(where for ours, where in _frames(error) if ours)
     return UNEXPECTED, (
         f"unexpected {type(error).__name__} at {place(error)}, an error in riemdp: please report "
         f"it with this line ({where})"
     )
 
 
-def _frames(error: BaseException) -> list[tuple[Path, int]]:
-    """File and line of every call, the outermost first, without those of the import machinery."""
+def _frames(error: BaseException) -> list[tuple[bool, str]]:
+    """Of every call, the outermost first, whether the code is riemdp's, and its file and line.
+
+    The import machinery is left out.
+    """
     return [
-        (Path(frame.f_code.co_filename), line)
+        (
+            # Not by the file: the methods of data classes have none.
+            str(frame.f_globals.get("__name__")).partition(".")[0] == "riemdp",
+            f"{Path(frame.f_code.co_filename).name}:{line}",
+        )
         for frame, line in traceback.walk_tb(error.__traceback__)
         if not frame.f_code.co_filename.startswith("<frozen")
     ]
-
-
-def _is_ours(file: Path) -> bool:
-    return file.resolve().is_relative_to(_PACKAGE)

@@ -12,7 +12,7 @@ import numpy as np
 
 from riemdp import _files
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
-from riemdp._files import MOST_NUMBERS, read_npy, read_npz, too_many
+from riemdp._files import MOST_NUMBERS, opened, read_npy, read_npz, too_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -108,7 +108,7 @@ def write_array(file: IO[bytes], point: NDArray[np.float64], suffix: str) -> Non
 
 def _load_csv(path: Path, most: int) -> NDArray[Any]:
     # In latin-1 every byte is a character, and those that are no number NumPy refuses.
-    with path.open(encoding="latin-1") as file:
+    with opened(path) as binary, io.TextIOWrapper(binary, encoding="latin-1") as file:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # an empty file is only warned about

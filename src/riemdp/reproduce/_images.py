@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import InvalidParameterError
+from riemdp._files import MOST_NUMBERS, read_npz
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,11 +75,11 @@ def image_sets(settings: Settings) -> list[ImageSet]:
         path = Path(folder or "") / file_name
         if path.exists():
             try:
-                with path.open("rb") as file, np.load(file) as data:
-                    found.append(ImageSet(name, data[images], data[labels].ravel()))
-            except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                found.append(ImageSet(name, read_npz(path, images), read_npz(path, labels).ravel()))
+            except InvalidParameterError:
                 raise InvalidParameterError(
-                    f"{path} must be a .npz file with the arrays {images!r} and {labels!r}"
+                    f"{path} must be a .npz file with the arrays {images!r} and {labels!r} of at "
+                    f"most {MOST_NUMBERS} numbers each"
                 ) from None
     if folder and not found:
         raise InvalidParameterError(

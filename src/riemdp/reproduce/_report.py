@@ -11,7 +11,6 @@ import importlib.util
 import json
 import os
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ import scipy
 
 import riemdp
 from riemdp._errors import InvalidParameterError
+from riemdp._files import check_output, write_files
 from riemdp.reproduce._experiment import Experiment, Outcome, Panel, Paper, Row, Settings
 
 #: Keys of the papers, and the modules that hold them.
@@ -90,6 +90,10 @@ def reproduce(paper: Paper, settings: Settings, output: Path, watcher: Watcher) 
     key = _key(settings, files)
     for folder in (output, output / "figures", output / "cache"):
         folder.mkdir(parents=True, exist_ok=True)
+    page = check_output(output / f"{paper.key}.md", files)
+    for experiment in paper.experiments:
+        for figure in _figures(output / "figures" / f"{paper.key}-{experiment.name}"):
+            check_output(figure, files)
     results = []
     for experiment in paper.experiments:
         name = f"{paper.key}-{experiment.name}"
@@ -97,9 +101,9 @@ def reproduce(paper: Paper, settings: Settings, output: Path, watcher: Watcher) 
         if result.outcome.panels:
             draw(result.outcome.panels, output / "figures" / name)
         results.append(result)
-    page = output / f"{paper.key}.md"
-    page.write_text(markdown(paper, settings, results), encoding="utf-8")
-    return page
+    text = markdown(paper, settings, results).encode()
+    write_files({page: lambda opened: opened.write(text)})
+    return output / f"{paper.key}.md"
 
 
 def _run(
@@ -121,9 +125,8 @@ def _run(
     seconds = time.process_time() - start
     content = {"key": key, "seconds": seconds, "outcome": dataclasses.asdict(outcome)}
     # An interrupted write must not look like a result, nor disturb another run in this folder.
-    partial = cache.with_suffix(f".{uuid.uuid4().hex}.tmp")
-    partial.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    partial.replace(cache)
+    text = json.dumps(content, indent=1).encode()
+    write_files({cache: lambda opened: opened.write(text)})
     watcher(experiment, 1.0)
     return Result(experiment, outcome, seconds)
 
@@ -183,8 +186,19 @@ def draw(panels: tuple[Panel, ...], stem: Path) -> None:
             _fill(axes, panel)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
-        figure.savefig(stem.with_suffix(".png"), dpi=120, metadata={"Software": None})
-        figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})
+        png, svg = map(check_output, _figures(stem))
+        write_files(
+            {
+                png: lambda opened: figure.savefig(
+                    opened, format="png", dpi=120, metadata={"Software": None}
+                ),
+                svg: lambda opened: figure.savefig(opened, format="svg", metadata={"Date": None}),
+            }
+        )
+
+
+def _figures(stem: Path) -> tuple[Path, Path]:
+    return stem.with_suffix(".png"), stem.with_suffix(".svg")
 
 
 def _fill(axes: object, panel: Panel) -> None:
