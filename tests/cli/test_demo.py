@@ -115,6 +115,12 @@ def test_command(riemdp, small, tmp_path):
     assert other.stdout != result.stdout
 
 
+def test_a_link_to_nothing_is_refused_before_the_work(fails, monkeypatch, tmp_path):
+    monkeypatch.setattr(_demo, "load_digits", lambda: pytest.fail("worked"))
+    (tmp_path / "demo.png").symlink_to(tmp_path / "elsewhere.png")
+    assert "link to nothing" in fails(2, "demo", "--output", tmp_path)
+
+
 @pytest.mark.parametrize("missing", ["sklearn", "matplotlib"])
 def test_says_what_to_install(fails, monkeypatch, tmp_path, missing):
     real = importlib.util.find_spec

@@ -73,7 +73,9 @@ def test_tampered(riemdp, release, keys, by, check):
 
 
 @pytest.mark.parametrize(
-    "text", ["replace-one\nok    guarantee    all\x1b[2K\u202e[red]", "x" * 10**6]
+    "text",
+    ["replace-one\nok    guarantee    all\x1b[2K\u202e[red]", "x" * 10**6],
+    ids=["forged", "long"],
 )
 def test_a_document_cannot_forge_lines(riemdp, fails, release, text):
     before = riemdp("verify", release).stdout.splitlines()

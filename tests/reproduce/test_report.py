@@ -173,6 +173,18 @@ def test_two_runs_in_one_folder_do_not_disturb_each_other(paper, runs, tmp_path,
     assert not list((tmp_path / "cache").glob("*.tmp"))
 
 
+@pytest.mark.parametrize("name", ["test.md", "figures/test-b.png", "figures/test-a.svg"])
+def test_no_data_set_is_overwritten_under_another_name(paper, runs, tmp_path, name):
+    data = tmp_path / "images.npz"
+    data.write_bytes(b"data")
+    (tmp_path / "figures").mkdir()
+    (tmp_path / name).symlink_to(data)
+    with pytest.raises(InvalidParameterError, match="is an input"):
+        reproduce(paper, Settings(quick=True, data=tmp_path), tmp_path, silent)
+    assert data.read_bytes() == b"data"
+    assert [run.runs for run in runs] == [0, 0]
+
+
 def test_progress_ends_at_one_also_from_the_cache(paper, tmp_path):
     seen = []
     for _ in range(2):
