@@ -175,7 +175,9 @@ def check_output(path: Path, inputs: Iterable[Path] = (), outputs: Iterable[Path
 
 
 def write_files(contents: Mapping[Path, Callable[[IO[bytes]], object]]) -> None:
-    """Write files: each is there whole or as it was, and if one cannot be written none is.
+    """Write files: each is there whole or as it was.
+
+    All are written out before the first takes its name: a full disk leaves all as they were.
 
     Parameters
     ----------
