@@ -133,9 +133,11 @@ class _Dense:
         square = math.fsum(squares)
         # Whitening magnifies rounding by the square of the Skeel condition number of the factor,
         # which rescaling rows leaves alone; eigenvalues are known to eps times the largest one;
-        # the logarithm magnifies both by the condition number of what it is of.
+        # the logarithm magnifies both by the condition number of what it is of. At last the
+        # factor is multiplied by itself.
         skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(point), 2))
         magnified = (2.0 * skeel**2 + 3.0 * math.sqrt(k)) * math.fsum(spreads)
+        magnified += 0.5 * (k + 1.0) * skeel**2
         allowance = _EPS * (magnified + 4.0 * k)
         allowance += composition_allowance(n, k, math.sqrt(square))
         return Pass(point, logs, vectors, gradient, 0.5 * square, allowance)
