@@ -3,8 +3,10 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import struct
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -27,6 +29,83 @@ def _draws_of_child(generator: np.random.Generator) -> bytes:
         result = pipe.read()
     os.waitpid(pid, 0)
     return result
+
+
+def _chacha(key: bytes, blocks: int, rounds: int = 20) -> bytes:
+    """Key stream of ChaCha (Bernstein, 2008), counter and nonce 0, from its definition."""
+
+    def quarter_round(x, a, b, c, d):
+        for first, second, third, turn in (
+            (a, b, d, 16),
+            (c, d, b, 12),
+            (a, b, d, 8),
+            (c, d, b, 7),
+        ):
+            x[first] = (x[first] + x[second]) & 0xFFFFFFFF
+            mixed = x[third] ^ x[first]
+            x[third] = (mixed << turn | mixed >> (32 - turn)) & 0xFFFFFFFF
+
+    stream = b""
+    for counter in range(blocks):
+        start = struct.unpack("<16I", b"expand 32-byte k" + key + struct.pack("<QQ", counter, 0))
+        x = list(start)
+        for _ in range(rounds // 2):
+            for i in range(4):
+                quarter_round(x, i, 4 + i, 8 + i, 12 + i)
+            for i in range(4):
+                quarter_round(x, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
+        stream += struct.pack(
+            "<16I", *((u + v) & 0xFFFFFFFF for u, v in zip(x, start, strict=True))
+        )
+    return stream
+
+
+def _drawn(generator: np.random.Generator, words: int) -> bytes:
+    """Bytes of the stream behind a generator."""
+    return generator.integers(0, 2**64, words, dtype=np.uint64).astype("<u8").tobytes()
+
+
+def test_the_reference_gives_the_published_key_stream():
+    # the first block of the all-zero key: Bernstein's eSTREAM vectors, RFC 8439 appendix A.1
+    published = (
+        "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7"
+        "da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586"
+    )
+    assert _chacha(bytes(32), 1).hex() == published
+
+
+def test_the_stream_is_chacha20_under_all_256_bits_from_the_system(monkeypatch):
+    asked = []
+    key = bytes(range(101, 101 + 32))
+    monkeypatch.setattr(os, "urandom", lambda size: asked.append(size) or key[:size])
+    drawn = _drawn(SecureGenerator(), 24)
+    assert asked == [32]
+    assert drawn == _chacha(key, 3)
+    # negative controls: a 64-bit key, fewer rounds
+    assert drawn != _chacha(key[:8] + bytes(24), 3)
+    assert drawn != _chacha(key, 3, rounds=8)
+    assert drawn != _chacha(key, 3, rounds=12)
+
+
+def test_every_byte_of_the_key_changes_the_stream(monkeypatch):
+    keys = [bytes(32), *(bytes(i) + b"\x01" + bytes(31 - i) for i in range(32))]
+    streams = set()
+    for key in keys:
+        monkeypatch.setattr(os, "urandom", lambda size, key=key: key[:size])
+        streams.add(_drawn(SecureGenerator(), 2))
+    assert len(streams) == 33
+
+
+def test_every_generator_has_a_key_of_its_own(monkeypatch):
+    asked = []
+    system = os.urandom
+    monkeypatch.setattr(os, "urandom", lambda size: asked.append(size) or system(size))
+    generator = SecureGenerator()
+    generator.spawn(2)
+    _generator._after_fork_in_child()
+    assert asked[:3] == [32, 32, 32]
+    assert len(asked) >= 4  # the generator that the fork left, and others of this process
+    assert set(asked) == {32}
 
 
 def test_one_instance_per_process():
@@ -140,18 +219,130 @@ def test_no_attribute_of_the_bit_generator_sets_or_shows_state():
 
 
 def test_threads_that_meet_at_the_first_call_share_one_instance(monkeypatch: pytest.MonkeyPatch):
-    class Interrupted(SecureGenerator):
-        def __init__(self):
-            super().__init__()
-            if not others:  # another thread comes in between
-                others.append(None)
-                others.append(secure_generator())
+    def interrupted():
+        made = SecureGenerator()
+        if not others:  # another thread comes in between
+            others.append(None)
+            others.append(secure_generator())
+        return made
 
     others = []
     monkeypatch.setattr(_generator, "_PER_PROCESS", {})
-    monkeypatch.setattr(_generator, "SecureGenerator", Interrupted)
+    monkeypatch.setattr(_generator, "SecureGenerator", interrupted)
     assert secure_generator() is others[1]
     assert secure_generator() is others[1]
+
+
+def _restarted() -> SecureGenerator:
+    generator = SecureGenerator()
+    np.random.Generator.__init__(generator, np.random.PCG64(1))
+    return generator
+
+
+def _bare() -> SecureGenerator:
+    generator = np.random.Generator.__new__(SecureGenerator)
+    np.random.Generator.__init__(generator, np.random.PCG64(1))
+    return generator
+
+
+def _relabelled() -> np.random.Generator:
+    class Seeded(np.random.Generator):
+        __slots__ = ("__weakref__",)
+
+    generator = Seeded(np.random.PCG64(1))
+    generator.__class__ = SecureGenerator
+    return generator
+
+
+def _subclassed() -> np.random.Generator:
+    class Permissive:
+        def __init_subclass__(cls):  # keeps Python from asking SecureGenerator
+            pass
+
+    class Seeded(Permissive, SecureGenerator):
+        def __init__(self):
+            super().__init__()
+            np.random.Generator.__init__(self, np.random.PCG64(1))
+
+    return Seeded()
+
+
+def _overridden() -> np.random.Generator:
+    class Permissive:
+        def __init_subclass__(cls):
+            pass
+
+    class Zero(Permissive, SecureGenerator):
+        def standard_normal(self, size=None):
+            return np.zeros(size)
+
+    return Zero()
+
+
+IMPOSTORS = {
+    "another bit generator": _restarted,
+    "made without the constructor": _bare,
+    "another class relabelled": _relabelled,
+    "a seeded subclass": _subclassed,
+    "a subclass that overrides a draw": _overridden,
+    "a mock": lambda: mock.Mock(spec=SecureGenerator),
+    "a NumPy generator": lambda: np.random.default_rng(1),
+    "a NumPy generator on the secure stream": lambda: np.random.Generator(
+        SecureGenerator().bit_generator
+    ),
+}
+
+
+@pytest.mark.parametrize("make", IMPOSTORS.values(), ids=IMPOSTORS.keys())
+def test_only_what_the_library_made_counts_as_secure(make):
+    impostor = make()
+    assert isinstance(impostor, np.random.Generator)  # so it is let in, and has to be told apart
+    assert resolve_generator(impostor) is impostor
+    assert not is_secure(impostor)
+    assert is_secure(SecureGenerator())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda g: type("Seeded", (SecureGenerator,), {}),
+        lambda g: setattr(g, "standard_normal", np.zeros),
+        lambda g: setattr(g, "remark", "none"),
+        lambda g: setattr(g, "_bit_generator", np.random.PCG64(1)),
+        lambda g: setattr(g, "__class__", np.random.Generator),
+        lambda g: delattr(g, "random"),
+        lambda g: setattr(SecureGenerator, "standard_normal", np.zeros),
+        lambda g: setattr(SecureGenerator, "bit_generator", None),
+        lambda g: delattr(SecureGenerator, "spawn"),
+        lambda g: mock.patch.object(g, "random").start(),
+        lambda g: mock.patch.object(SecureGenerator, "laplace").start(),
+        lambda g: mock.patch.object(_generator.SecureGenerator, "__init__").start(),
+    ],
+)
+def test_the_generator_cannot_be_subclassed_or_patched(change):
+    generator = SecureGenerator()
+    with pytest.raises(TypeError, match=r"subclassed or patched.*riemdp\.secure_generator"):
+        change(generator)
+    assert is_secure(generator)
+    assert not hasattr(generator, "__dict__")
+
+
+def test_a_fork_that_ran_no_hooks_gets_a_fresh_key(monkeypatch):
+    generator = SecureGenerator()
+    inherited = generator.bit_generator
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert not is_secure(generator)
+    assert resolve_generator(generator) is generator
+    assert is_secure(generator)
+    assert generator.bit_generator is not inherited
+
+
+def test_generators_are_forgotten_with_their_last_reference():
+    before = len(_generator._OWN)
+    generators = [SecureGenerator() for _ in range(3)]
+    assert len(_generator._OWN) == before + 3
+    del generators
+    assert len(_generator._OWN) <= before
 
 
 def test_spawned_generators_are_secure_and_differ():

@@ -16,6 +16,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.noise import SecureGenerator
 
 
 def points_in(ball, n, seed=0, spread=1.0):
@@ -194,6 +195,19 @@ def test_seed_marks_the_release():
     assert seeded[0].reproducible
     assert np.array_equal(seeded[0].value, seeded[1].value)
     assert not np.array_equal(secure.value, own.value)
+
+
+def test_a_secure_generator_on_a_seeded_stream_marks_the_release():
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    points = points_in(ball, 20)
+    releases = []
+    for _ in range(2):
+        generator = SecureGenerator()
+        np.random.Generator.__init__(generator, np.random.PCG64(3))
+        releases.append(private_mean(points, ball, PureDP(1.0), generator=generator))
+    assert np.array_equal(releases[0].value, releases[1].value)  # the noise is known: no privacy
+    assert not any(release.private for release in releases)
+    assert all(release.reproducible for release in releases)
 
 
 def test_release_centres_on_the_clipped_mean():

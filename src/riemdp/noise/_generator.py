@@ -4,26 +4,62 @@ from __future__ import annotations
 
 import functools
 import os
-import secrets
 import weakref
-from typing import Any, NoReturn
+from typing import Any, NoReturn, final
 
 import numpy as np
 
 from riemdp._errors import InvalidParameterError
 
 
-class SecureGenerator(np.random.Generator):
+def _refuse(what: str) -> NoReturn:
+    raise TypeError(
+        f"a secure generator cannot be {what}: its key would leave the process and the noise "
+        "could be removed; call riemdp.secure_generator() where it is needed"
+    )
+
+
+def _refuse_change() -> NoReturn:
+    raise TypeError(
+        "a secure generator cannot be subclassed or patched: its draws would no longer be known to "
+        "be secure; use riemdp.secure_generator() as it is, or numpy.random.default_rng(seed) in "
+        "a test, which marks releases as not private"
+    )
+
+
+class _Sealed(type):
+    """A class whose attributes cannot be set: a patched method would draw from elsewhere."""
+
+    def __setattr__(cls, name: str, value: object) -> NoReturn:
+        _refuse_change()
+
+    def __delattr__(cls, name: str) -> NoReturn:
+        _refuse_change()
+
+
+@final
+class SecureGenerator(np.random.Generator, metaclass=_Sealed):
     """A NumPy generator on ChaCha20 (20 rounds) whose 256-bit key comes from the system.
 
     It has every method of :class:`numpy.random.Generator`. It cannot be seeded, pickled or copied:
-    whoever holds its key can remove the noise from everything it has drawn. After a fork the child
+    whoever holds its key can remove the noise from everything it has drawn. Nor can it be
+    subclassed or patched, so that what carries its name draws as it does. After a fork the child
     process draws from a fresh key. Usually obtained through :func:`secure_generator`.
     """
 
+    __slots__ = ("__weakref__",)
+
     def __init__(self) -> None:
-        super().__init__(_fresh_bit_generator())
-        _LIVE.add(self)
+        self._renew()
+
+    def __init_subclass__(cls, **options: object) -> NoReturn:
+        _refuse_change()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        _refuse_change()
+
+    def __delattr__(self, name: str) -> NoReturn:
+        _refuse_change()
 
     def spawn(self, n_children: int) -> list[SecureGenerator]:  # type: ignore[override]
         """Return independent generators, each with its own key from the operating system.
@@ -59,7 +95,9 @@ class SecureGenerator(np.random.Generator):
 
     def _renew(self) -> None:
         # A new bit generator brings a new lock too: a thread that was not forked may hold the old.
-        super().__init__(_fresh_bit_generator())
+        own = _fresh_bit_generator()
+        super().__init__(own)
+        _OWN[self] = os.getpid(), own
 
 
 def secure_generator() -> SecureGenerator:
@@ -104,6 +142,8 @@ def resolve_generator(generator: np.random.Generator | None) -> np.random.Genera
             f"generator must be a numpy.random.Generator or None, got {type(generator).__name__}; "
             "leave it out for a private release, or pass numpy.random.default_rng(seed) in a test"
         )
+    if type(generator) is SecureGenerator and _maker(generator) not in (None, os.getpid()):
+        generator._renew()  # a fork that ran no hooks left the parent's key
     return generator
 
 
@@ -118,21 +158,23 @@ def is_secure(generator: np.random.Generator) -> bool:
     Returns
     -------
     bool
-        True for a :class:`SecureGenerator`, False for every seedable generator.
+        True for a :class:`SecureGenerator` that this process made and that draws from the key it
+        was made with. False for every other generator: seedable ones, whatever class they claim
+        to be of, and a secure one that was given another bit generator.
     """
-    return isinstance(generator, SecureGenerator)
+    return type(generator) is SecureGenerator and _maker(generator) == os.getpid()
 
 
-def _refuse(what: str) -> NoReturn:
-    raise TypeError(
-        f"a secure generator cannot be {what}: its key would leave the process and the noise "
-        "could be removed; call riemdp.secure_generator() where it is needed"
-    )
+def _maker(generator: SecureGenerator) -> int | None:
+    """Process that keyed a generator, None unless it draws from the bit generator made here."""
+    pid, own = _OWN.get(generator, (None, None))
+    return pid if own is not None and generator.bit_generator is own else None
 
 
 def _fresh_bit_generator() -> np.random.BitGenerator:
     keyed, sealed = _bit_generator_classes()
-    bit_generator = keyed(key=secrets.randbits(256), rounds=20)
+    key = int.from_bytes(os.urandom(_KEY_BYTES), "little")
+    bit_generator = keyed(key=key, rounds=20)
     bit_generator.__class__ = sealed  # ChaCha's own constructor seeds through what is closed now
     return bit_generator  # type: ignore[no-any-return]
 
@@ -183,16 +225,21 @@ def _is_special(name: str) -> bool:
 
 def _after_fork_in_child() -> None:
     _PER_PROCESS.clear()
-    for generator in list(_LIVE):
+    for generator in list(_OWN):
         generator._renew()
 
 
+#: Length of the key.
+_KEY_BYTES = 32
 #: What numpy.random.Generator takes from its bit generator.
 _DRAWS_THROUGH = frozenset({"capsule", "lock"})
 #: Special methods of Cython classes that read or set the state.
 _STATE_METHODS = frozenset({"__reduce_cython__", "__setstate_cython__"})
 
-_LIVE: weakref.WeakSet[SecureGenerator] = weakref.WeakSet()
+#: Every generator made here: the process that keyed it, and the bit generator it was given.
+_OWN: weakref.WeakKeyDictionary[SecureGenerator, tuple[int, np.random.BitGenerator]] = (
+    weakref.WeakKeyDictionary()
+)
 _PER_PROCESS: dict[int, SecureGenerator] = {}
 
 if hasattr(os, "register_at_fork"):
