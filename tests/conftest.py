@@ -52,3 +52,148 @@ def random_rotation():
         return np.linalg.qr(rng.normal(size=(size, size)))[0]
 
     return rotation
+
+
+class _Labelled:
+    """Rows with labels, which arithmetic aligns by label, as data frames do."""
+
+    def __init__(self, array, labels=None):
+        self.array = np.array(array)
+        self.labels = np.arange(len(self.array))[::-1] if labels is None else labels
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.array, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        aligned = [x.array[np.argsort(x.labels)] if isinstance(x, _Labelled) else x for x in inputs]
+        result = getattr(ufunc, method)(*aligned, **options)
+        return _Labelled(result, np.sort(self.labels)) if np.ndim(result) else result
+
+    def __add__(self, other):
+        return np.add(self, other)
+
+    def __sub__(self, other):
+        return np.subtract(self, other)
+
+    def __mul__(self, other):
+        return np.multiply(self, other)
+
+
+class _Tensor:
+    """An array of another library: NumPy can read it and nothing else works."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, array):
+        self.array = np.array(array)
+        self.shape = self.array.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.array, dtype=dtype)
+
+    def __len__(self):
+        return len(self.array)
+
+    def __getitem__(self, index):
+        return _Tensor(self.array[index])
+
+    def sum(self, dim=None):
+        return self.array.sum(dim)
+
+
+class _Multiplying(np.ndarray):
+    """An array whose ``*`` is a product of matrices."""
+
+    def __mul__(self, other):
+        return np.matmul(self, other)
+
+    __rmul__ = __mul__
+
+
+class _Rows(list):
+    """A sequence that is no list to ``type``."""
+
+
+def _tuples(array):
+    return tuple(map(_tuples, array)) if np.ndim(array) else float(array)
+
+
+def _read_only(array):
+    copy = np.array(array)
+    copy.flags.writeable = False
+    return copy
+
+
+def _strided(array):
+    return np.repeat(np.asfortranarray(array)[..., None], 2, axis=-1)[..., 0]
+
+
+#: Containers that hold the same numbers as an array.
+CONTAINERS = {
+    "list": lambda array: array.tolist(),
+    "list of arrays": list,
+    "sequence": _Rows,
+    "tuples": _tuples,
+    "labelled rows": _Labelled,
+    "list of labelled rows": lambda array: [_Labelled(row) for row in array],
+    "tensor": _Tensor,
+    "matrix class": lambda array: array.view(_Multiplying),
+    "memoryview": memoryview,
+    "read-only": _read_only,
+    "not contiguous": _strided,
+    "big-endian": lambda array: array.astype(">f8"),
+    "long double": lambda array: array.astype(np.longdouble),
+}
+
+
+@pytest.fixture(params=CONTAINERS, scope="session")
+def container(request):
+    """``container(array)``: the same numbers in something that is no plain float64 array."""
+    return CONTAINERS[request.param]
+
+
+class _HandsOutMasked:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ma.masked_array(self.array, dtype=dtype)
+
+
+def _objects(array):
+    rows = np.empty(len(array), dtype=object)
+    for i, row in enumerate(array):
+        rows[i] = np.ma.masked_array(row)
+    return rows
+
+
+#: What no public function may take for the numbers of an array.
+REFUSED = {
+    "masked": np.ma.masked_array,
+    "mask set": lambda array: (
+        np.ma.masked_array(array, mask=np.arange(array.size) == 0)
+        if array.ndim == 1
+        else np.ma.masked_array(array, mask=np.arange(array.size).reshape(array.shape) == 0)
+    ),
+    "list of masked": lambda array: [np.ma.masked_array(row) for row in array],
+    "tuple of plain and masked": lambda array: (*array[:-1], np.ma.masked_array(array[-1])),
+    "nested masked": lambda array: [[np.ma.masked_array(part)] for part in array],
+    "masked constant": lambda array: [*array.ravel()[:-1], np.ma.masked],
+    "container of masked": _HandsOutMasked,
+    "list of containers of masked": lambda array: [_HandsOutMasked(row) for row in array],
+    "objects that are masked": _objects,
+    "objects": lambda array: array.astype(object),
+    "complex": lambda array: array + 0j,
+    "booleans": lambda array: array > 0.0,
+    "text": lambda array: array.astype(str),
+    "dates": lambda array: array.astype("datetime64[s]"),
+    "ragged": lambda array: [array.tolist(), []],
+    "nothing": lambda array: None,
+    "dictionary": lambda array: dict(enumerate(array)),
+}
+
+
+@pytest.fixture(params=REFUSED, scope="session")
+def refused(request):
+    """``refused(array)``: something that looks like the array and is not to be taken for it."""
+    return REFUSED[request.param]

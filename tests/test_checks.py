@@ -1,10 +1,20 @@
+import collections
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from riemdp._checks import count, is_one_of, positive, real, real_array, shown
+from riemdp._checks import (
+    count,
+    is_one_of,
+    plain_array,
+    positive,
+    real,
+    real_array,
+    real_entries,
+    shown,
+)
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
 
 NO_NUMBERS = ["x", "1.0", None, [1.0], (1.0,), np.ones(1), np.ones(2), 1j, True, np.True_, {}]
@@ -54,6 +64,65 @@ def test_real_array():
     for values in ("x", None, ["a"], [None], True, [True], 1j, [[1.0], [1.0, 2.0]], 10**400):
         with pytest.raises(InvalidParameterError, match=r"^q must hold real numbers"):
             real_array(values, "q")
+
+
+def test_real_array_copies_only_where_it_has_to():
+    array = np.arange(3.0)
+    assert real_array(array, "q") is array
+    entries = real_entries(array.astype(np.float32), "q")
+    assert entries.dtype == np.float32  # the precision it came in, for tolerances
+    assert real_array(array.astype(">f8"), "q").dtype == np.float64
+    with pytest.raises(InvalidParameterError):
+        real_array([True, False], "q")
+    np.testing.assert_array_equal(real_array([True, False], "q", booleans=True), [1.0, 0.0])
+
+
+def test_long_doubles_beyond_float64_are_infinite_without_a_warning():
+    if np.finfo(np.longdouble).max > np.finfo(np.float64).max:
+        assert real_array(np.array(["1e4000"]).astype(np.longdouble), "q")[0] == math.inf
+
+
+def test_containers_are_read(container):
+    array = np.arange(6.0).reshape(3, 2)
+    for read in (plain_array, real_entries, real_array):
+        result = read(container(array), "q")
+        assert type(result) is np.ndarray
+        np.testing.assert_array_equal(result, array)
+
+
+def test_what_is_no_array_of_reals_is_refused(refused):
+    for read in (real_entries, real_array):
+        for array in (np.arange(3.0), np.arange(6.0).reshape(3, 2)):
+            with pytest.raises(InvalidParameterError, match=r"^q must (not be a masked|hold real)"):
+                read(refused(array), "q")
+            with pytest.raises(InvalidBudgetError):
+                read(refused(array), "q", error=InvalidBudgetError)
+
+
+def test_masks_are_found_where_numpy_strips_them():
+    masked = np.ma.masked_array([1.0, 2.0], mask=[False, True])
+    deep = masked
+    for _ in range(20):
+        deep = [deep]
+    hidden = [
+        masked,
+        [masked, masked],
+        ([1.0, 2.0], masked),
+        [[0.0, 1.0], [0.0, np.ma.masked]],
+        [np.ones(2), masked],
+        collections.deque([masked]),
+        collections.UserList([masked]),
+        deep,
+    ]
+    for values in hidden:
+        with pytest.raises(InvalidParameterError, match=r"^q must not be a masked array"):
+            plain_array(values, "q")
+    # negative control: NumPy itself says nothing, and shows what was hidden
+    assert np.asarray([masked, masked])[0, 1] == 2.0
+    for plain in ([1.0, [2.0]], [[1.0], 2.0], [[1.0, 2.0], [1.0]]):
+        assert plain_array(plain, "q") is None
+    for plain in ("text", ["text"], [b"bytes"], [None], [list], [{"a": 1}], range(3), [], 1.0):
+        assert plain_array(plain, "q").shape == np.shape(plain)
 
 
 def test_names():

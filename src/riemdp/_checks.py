@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, RiemdpError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -77,13 +78,84 @@ def is_one_of(value: object, names: tuple[str, ...]) -> bool:
     return isinstance(value, str) and value in names
 
 
-def real_array(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return an array of real numbers as float64."""
+def plain_array(
+    values: object, name: str, *, error: type[RiemdpError] = InvalidParameterError
+) -> NDArray[Any] | None:
+    """Return an ndarray: no subclass of it, nor another library's container; None if there is none.
+
+    There is none of rows of different lengths, or where another library refuses. Masked arrays are
+    refused, by themselves, in nested sequences, and where a container hands one out: the conversion
+    would bring to light what they hide.
+    """
     try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        array = np.asarray(None)
-    if array.dtype.kind not in "fiu":
-        what = shown(values) if array.ndim == 0 else f"{type(values).__name__} of other things"
-        raise InvalidParameterError(f"{name} must hold real numbers, got {what}")
-    return array.astype(np.float64, copy=False)
+        array = None if _hides_a_mask(values) else np.asanyarray(values)
+    except (TypeError, ValueError):
+        return None
+    if array is None or hasattr(array, "mask"):
+        raise error(f"{name} must not be a masked array; fill or drop the masked entries first")
+    return np.asarray(array)
+
+
+def real_entries(
+    values: object,
+    name: str,
+    *,
+    error: type[RiemdpError] = InvalidParameterError,
+    booleans: bool = False,
+) -> NDArray[Any]:
+    """Return an array of real numbers in the precision it comes in; see :func:`plain_array`."""
+    array = plain_array(values, name, error=error)
+    if array is None or array.dtype.kind not in ("fiub" if booleans else "fiu"):
+        alone = array is not None and array.ndim == 0
+        what = shown(values) if alone else f"{type(values).__name__} of other things"
+        raise error(f"{name} must hold real numbers, got {what}")
+    return array
+
+
+def real_array(
+    values: ArrayLike,
+    name: str,
+    *,
+    error: type[RiemdpError] = InvalidParameterError,
+    booleans: bool = False,
+) -> NDArray[np.float64]:
+    """Return an array of real numbers as float64; see :func:`plain_array`."""
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return values
+    entries = real_entries(values, name, error=error, booleans=booleans)
+    with np.errstate(over="ignore"):  # a longer float beyond float64 is infinite
+        return entries.astype(np.float64, copy=False)
+
+
+def _hides_a_mask(values: object) -> bool:
+    """Whether a sequence holds a masked array, at any depth."""
+    level: list[Any] = [values] if _is_sequence(values) else []
+    for _ in range(_MOST_AXES):
+        # Axis by axis, so that rows of numbers are passed over at the speed of built-in functions.
+        level = list(itertools.chain.from_iterable(level))
+        kinds = set(map(type, level))
+        if kinds <= _PLAIN:
+            return False
+        if not kinds <= {list, tuple}:
+            level = [part for part in level if type(part) not in _PLAIN]
+            arrays = (part for part in level if hasattr(part, "__array__"))
+            if any(hasattr(np.asanyarray(part), "mask") for part in arrays):
+                return True
+            level = [part for part in level if _is_sequence(part)]
+    return False
+
+
+def _is_sequence(values: object) -> bool:
+    """Whether NumPy reads an object item by item."""
+    return (
+        hasattr(type(values), "__getitem__")
+        and hasattr(type(values), "__len__")
+        and not hasattr(values, "__array__")
+        and not isinstance(values, (str, bytes, bytearray, memoryview, dict))
+    )
+
+
+#: What cannot hide a mask, and is common in sequences.
+_PLAIN = frozenset({float, int, bool, complex, str, np.float64, np.float32, np.int64})
+#: More axes than an array can have.
+_MOST_AXES = 65

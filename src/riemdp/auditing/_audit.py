@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from riemdp._checks import count, real, shown
+from riemdp._checks import count, plain_array, real, shown
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 from riemdp.auditing._claims import Claim, check_claim, check_samples, excess
 from riemdp.auditing._events import CertifiedEvent, certify, choose, error_probability
@@ -305,13 +305,12 @@ def _contradicted(first: FloatArray, second: FloatArray) -> bool:
 
 def _stacked(outputs: list[Any]) -> Any:
     """Return outputs as one array if they have one shape, else as an array of objects."""
-    try:
-        return np.asarray(outputs)
-    except ValueError:
+    array = plain_array(outputs, "outputs")
+    if array is None:
         array = np.empty(len(outputs), dtype=object)
         for row, output in enumerate(outputs):
             array[row] = output
-        return array
+    return array
 
 
 def _default_score(mechanism: Any, dataset: Any, neighbour: Any, first: Any, second: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from riemdp._array_fields import ArrayFields
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
 from riemdp.auditing._claims import Claim, check_claim
@@ -27,7 +28,7 @@ _STEPS = np.concatenate([np.linspace(-2.0, 3.0, 201), [-30.0, -10.0, -5.0, 6.0, 
 
 
 @dataclass(frozen=True, eq=False)
-class DensityAudit:
+class DensityAudit(ArrayFields):
     """The largest log density ratio that was found.
 
     Parameters
@@ -46,6 +47,9 @@ class DensityAudit:
     largest: float
     point: FloatArray = field(repr=False)
     points: int
+
+    def __post_init__(self) -> None:
+        self._seal()
 
     @property
     def verdict(self) -> Literal["consistent", "violated"]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from riemdp._checks import plain_array
 from riemdp._errors import InvalidParameterError
 
 
@@ -75,10 +76,9 @@ def _is_plain(dataset: object) -> bool:
 
 def _array(dataset: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """Return a data set as an array; records of different kinds as objects."""
-    try:
-        return np.asarray(dataset)
-    except ValueError:
+    array = plain_array(dataset, "a data set")
+    if array is None:
         array = np.empty(len(dataset), dtype=object)
         for row, record in enumerate(dataset):
             array[row] = record
-        return array
+    return array

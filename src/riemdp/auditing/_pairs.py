@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import count, positive
+from riemdp._array_fields import ArrayFields
+from riemdp._checks import count, positive, real_array
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp.manifolds import SPDAffineInvariant, SPDLogEuclidean
 from riemdp.noise import resolve_generator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class WorstPair:
+class WorstPair(ArrayFields):
     """What a search has found.
 
     Parameters
@@ -42,6 +43,9 @@ class WorstPair:
     neighbour: FloatArray
     value: float
     evaluations: int
+
+    def __post_init__(self) -> None:
+        self._seal()
 
 
 def extreme_directions(manifold: Manifold, base: ArrayLike) -> FloatArray:
@@ -310,7 +314,7 @@ def _points(ball: Ball, coordinates: FloatArray) -> FloatArray:
 def _unit(manifold: Manifold, direction: ArrayLike | None) -> FloatArray:
     if direction is None:
         return np.asarray(np.eye(manifold.dim)[0])
-    vector = np.asarray(direction, dtype=np.float64)
+    vector = real_array(direction, "direction")
     length = float(np.linalg.norm(vector))
     if vector.shape != (manifold.dim,) or not 0.0 < length < np.inf:
         raise InvalidParameterError(

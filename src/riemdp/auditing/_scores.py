@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from riemdp._checks import count, shown
+from riemdp._checks import count, plain_array, shown
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -276,8 +276,8 @@ def flat(outputs: Any) -> FloatArray:
     InvalidParameterError
         If the outputs are not numbers in arrays of one shape.
     """
-    array = np.asarray(outputs)
-    if array.dtype.kind not in "fiub":
+    array = plain_array(outputs, "outputs")
+    if array is None or array.dtype.kind not in "fiub" or not array.shape or not len(array):
         raise InvalidParameterError(
             "outputs must be real numbers or arrays of one shape for this score; give "
             "score=FrequencyScore() for labels, or a function of the outputs"
@@ -336,7 +336,9 @@ def evaluate(score: Score, outputs: Any, number: int) -> FloatArray:
     InvalidParameterError
         If the score returns anything else.
     """
-    scores = np.asarray(score(outputs))
+    scores = plain_array(score(outputs), "scores")
+    if scores is None:
+        raise InvalidParameterError("score must return one real number per output, got no array")
     if scores.dtype.kind not in "fiub" or scores.shape != (number,):
         raise InvalidParameterError(
             f"score must return one real number per output, shape ({number},), got "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidParameterError
 from riemdp.auditing._pairs import search_pair
@@ -25,7 +26,7 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class SensitivityAudit:
+class SensitivityAudit(ArrayFields):
     """The largest move of a summary that a search has found.
 
     Parameters
@@ -49,6 +50,9 @@ class SensitivityAudit:
     neighbour: FloatArray = field(repr=False)
     evaluations: int
     allowance: float
+
+    def __post_init__(self) -> None:
+        self._seal()
 
     @property
     def verdict(self) -> Literal["consistent", "violated"]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._array_fields import ArrayFields
+from riemdp._checks import real_array
 from riemdp.auditing._claims import Claim
 from riemdp.auditing._events import candidates
 from riemdp.privacy import GDP, GaussianCurve
@@ -22,7 +24,7 @@ _GRID = np.linspace(0.0, 30.0, 1201)
 
 
 @dataclass(frozen=True, eq=False)
-class TradeOff:
+class TradeOff(ArrayFields):
     """Error rates of the tests "score at least t" on the certifying half.
 
     Parameters
@@ -42,6 +44,9 @@ class TradeOff:
     fpr: FloatArray
     fnr: FloatArray
     margin: float
+
+    def __post_init__(self) -> None:
+        self._seal()
 
 
 def measure(
@@ -86,7 +91,7 @@ def claimed_trade_off(claim: Claim, fpr: ArrayLike) -> FloatArray:
     """
     import scipy
 
-    fpr = np.asarray(fpr, dtype=np.float64)
+    fpr = real_array(fpr, "fpr")
     match claim:
         case GDP(mu) | GaussianCurve(mu):
             return np.asarray(scipy.special.ndtr(-scipy.special.ndtri(fpr) - mu))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import positive, real
+from riemdp._checks import plain_array, positive, real
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 
 if TYPE_CHECKING:
@@ -161,14 +161,9 @@ def _check_eta(eta: float) -> float:
 
 def _check_images(images: ArrayLike) -> tuple[NDArray[Any], float]:
     """Check axes and type; return the raw stack and what its values are divided by."""
-    if isinstance(images, np.ma.MaskedArray):
-        raise NotOnManifoldError(
-            "images must not be a masked array; fill or drop the masked pixels first"
-        )
-    try:
-        stack = np.asarray(images)
-    except ValueError:  # rows of different lengths
-        raise NotOnManifoldError("images must be one array; all have to be of one size") from None
+    stack = plain_array(images, "images", error=NotOnManifoldError)
+    if stack is None:
+        raise NotOnManifoldError("images must be one array; all have to be of one size")
     if stack.ndim not in (3, 4) or (stack.ndim == 4 and stack.shape[3] != 3):
         raise NotOnManifoldError(
             f"images must have shape (n, H, W) (grey) or (n, H, W, 3) (RGB), got {stack.shape}; "

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._hyperbolic import Hyperbolic
-from riemdp.manifolds._manifold import FlatManifold, Manifold, long_norm
+from riemdp.manifolds._manifold import FlatManifold, Manifold, as_floats, long_norm
 from riemdp.manifolds._spd_affine_invariant import (
     SPDAffineInvariant,
     colour,
@@ -35,7 +36,7 @@ _CONTAINS_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Ball:
+class Ball(ArrayFields):
     """Closed geodesic ball, chosen without looking at the data.
 
     Parameters
@@ -104,22 +105,6 @@ class Ball:
                     "distances; move the data by an isometry so that the centre is the origin"
                 )
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Ball):
-            return NotImplemented
-        return (
-            self.manifold == other.manifold
-            and self.radius == other.radius
-            and np.array_equal(self.center, other.center)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.manifold, self.radius, tuple(self.center.ravel().tolist())))
-
-    def __reduce__(self) -> tuple[type[Ball], tuple[Manifold, FloatArray, float]]:
-        # Built anew, so that the centre is read-only again.
-        return Ball, (self.manifold, self.center, self.radius)
-
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         r"""Whether points lie in the ball.
 
@@ -171,7 +156,7 @@ class Ball:
         ndarray, shape (..., \*point_shape)
         """
         manifold = self.manifold
-        coordinates = np.asarray(coordinates, dtype=np.float64)
+        coordinates = as_floats(coordinates)
         if isinstance(manifold, SPDLogEuclidean):
             logarithm = _symmetric.logm(self.center)
             total = logarithm + _symmetric.unvecd(coordinates, manifold.k)
@@ -208,7 +193,7 @@ class Ball:
         -------
         ndarray, shape (..., \*point_shape)
         """
-        points = np.asarray(points, dtype=np.float64)
+        points = as_floats(points)
         if isinstance(self.manifold, FlatManifold):
             return self._project_flat(self.manifold, points)
         dist = self.manifold.dist(self.center, points)
@@ -237,7 +222,7 @@ class Ball:
         -------
         ndarray, shape (..., dim)
         """
-        points = np.asarray(points, dtype=np.float64)
+        points = as_floats(points)
         if isinstance(self.manifold, FlatManifold):
             with np.errstate(over="ignore"):  # of a record at the other end of float64
                 offset = self.manifold.to_chart(points) - self.manifold.to_chart(self.center)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._checks import count
-from riemdp.manifolds._manifold import FlatManifold, check_points, long_norm
+from riemdp.manifolds._manifold import FlatManifold, as_floats, check_points, long_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -49,12 +49,12 @@ class Euclidean(FlatManifold):
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Return ``base + tangent``."""
         with np.errstate(over="ignore"):  # what lies beyond float64 is infinite
-            return np.add(base, tangent, dtype=np.float64)
+            return np.asarray(as_floats(base) + as_floats(tangent))
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """``point - base``."""
         with np.errstate(over="ignore"):
-            return np.subtract(point, base, dtype=np.float64)
+            return np.asarray(as_floats(point) - as_floats(base))
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Euclidean distance."""
@@ -62,7 +62,7 @@ class Euclidean(FlatManifold):
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Coordinates are the tangent vector."""
-        return np.add(np.zeros_like(base, dtype=np.float64), coordinates)
+        return np.zeros_like(as_floats(base)) + as_floats(coordinates)
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Return the tangent vector, which is its coordinates."""
@@ -70,11 +70,11 @@ class Euclidean(FlatManifold):
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
         """Points are their coordinates."""
-        return np.asarray(points, dtype=np.float64)
+        return as_floats(points)
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """Coordinates are the point."""
-        return np.asarray(coordinates, dtype=np.float64)
+        return as_floats(coordinates)
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check shape and finiteness; see :meth:`Manifold.validate`."""

@@ -12,6 +12,7 @@ from riemdp._checks import count, real
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds._manifold import (
     Manifold,
+    as_floats,
     check_finite,
     check_shape,
     raise_first,
@@ -95,16 +96,16 @@ class Hyperbolic(Manifold):
 
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Riemannian exponential; the tangent vector has to be Minkowski-orthogonal to ``base``."""
-        base = np.asarray(base, dtype=np.float64)
-        tangent = np.asarray(tangent, dtype=np.float64)
+        base = as_floats(base)
+        tangent = as_floats(tangent)
         angle = self._scale * self.norm(base, tangent)[..., None]
         point: FloatArray = np.cosh(angle) * base + _sinhc(angle) * tangent
         return self._canonical(point)
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """Riemannian logarithm."""
-        base = self._scale * np.asarray(base, dtype=np.float64)
-        point = self._scale * np.asarray(point, dtype=np.float64)
+        base = self._scale * as_floats(base)
+        point = self._scale * as_floats(point)
         excess = _excess(base, point)[..., None]
         across = (point - base) - excess * base
         angle = 2.0 * np.arcsinh(np.sqrt(excess / 2.0))
@@ -112,14 +113,14 @@ class Hyperbolic(Manifold):
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Geodesic distance ``(2/k) asinh(k |a - b|_L / 2)``."""
-        a = self._scale * np.asarray(a, dtype=np.float64)
-        b = self._scale * np.asarray(b, dtype=np.float64)
+        a = self._scale * as_floats(a)
+        b = self._scale * as_floats(b)
         return np.asarray(2.0 / self._scale * np.arcsinh(np.sqrt(_excess(a, b) / 2.0)))
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Lorentz boost that takes the origin to ``base``, applied to (0, c)."""
-        base = self._scale * np.asarray(base, dtype=np.float64)
-        coordinates = np.asarray(coordinates, dtype=np.float64)
+        base = self._scale * as_floats(base)
+        coordinates = as_floats(coordinates)
         space = base[..., 1:]
         along = np.einsum("...i,...i->...", space, coordinates)[..., None]
         shape = np.broadcast_shapes(base.shape[:-1], coordinates.shape[:-1])
@@ -130,8 +131,8 @@ class Hyperbolic(Manifold):
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Inverse of :meth:`tangent_vector`."""
-        base = self._scale * np.asarray(base, dtype=np.float64)
-        tangent = np.asarray(tangent, dtype=np.float64)
+        base = self._scale * as_floats(base)
+        tangent = as_floats(tangent)
         time, space = base[..., :1], base[..., 1:]
         # <space, c> equals the tangent's time component; reading it there costs no digits.
         return np.asarray(tangent[..., 1:] - space * (tangent[..., :1] / (1.0 + time)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._checks import real_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 
 if TYPE_CHECKING:
@@ -243,6 +244,20 @@ class FlatManifold(Manifold):
         return math.inf
 
 
+def as_floats(values: ArrayLike) -> FloatArray:
+    """Points, vectors or coordinates as a plain float64 array; nothing else is checked.
+
+    Every public method starts with it: arithmetic on another library's containers would follow
+    that library, which may align rows by labels.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If they are not real numbers, or masked.
+    """
+    return real_array(values, "points or coordinates", error=NotOnManifoldError)
+
+
 def check_points(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
     """Check shape and finiteness; return float64 points and the tolerance for their precision."""
     array, tolerance = check_shape(points, point_shape)
@@ -278,20 +293,8 @@ def square_norm(array: FloatArray, metric: FloatArray | None = None) -> FloatArr
 
 def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
     """Check the shape; return float64 points and the tolerance for their precision."""
-    parts = points if isinstance(points, (list, tuple)) else (points,)
-    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
-        raise NotOnManifoldError(
-            "points must not be a masked array; fill or drop the masked entries first"
-        )
-    try:
-        raw = np.asarray(points)
-        if raw.dtype.kind not in "fiu":
-            raise TypeError
-        array = raw.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise NotOnManifoldError(
-            f"points must be an array of real numbers of shape (..., {_spell(point_shape)})"
-        ) from None
+    raw = real_entries(points, "points", error=NotOnManifoldError)
+    array = real_array(raw, "points")
     rank = len(point_shape)
     if array.ndim < rank or array.shape[array.ndim - rank :] != point_shape:
         raise NotOnManifoldError(

@@ -11,7 +11,7 @@ import numpy as np
 from riemdp._checks import count
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._jacobi import orthogonal_rows
-from riemdp.manifolds._manifold import Manifold
+from riemdp.manifolds._manifold import Manifold, as_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,18 +83,18 @@ class SPDAffineInvariant(Manifold):
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``L Expm(L^-1 V L^-T) L^T`` with ``P = L L^T``."""
         factor = self._factor(base)
-        inside = whiten(inverse_factor(factor), np.asarray(tangent, dtype=np.float64))
+        inside = whiten(inverse_factor(factor), as_floats(tangent))
         return colour(factor, _symmetric.expm(inside))
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """``L Logm(L^-1 X L^-T) L^T`` with ``P = L L^T``."""
         factor = self._factor(base)
-        inside = whiten(inverse_factor(factor), np.asarray(point, dtype=np.float64))
+        inside = whiten(inverse_factor(factor), as_floats(point))
         return colour(factor, _symmetric.logm(inside))
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """``|Logm(L^-1 B L^-T)|_F`` from the eigenvalues, with ``A = L L^T``."""
-        second = np.asarray(b, dtype=np.float64)
+        second = as_floats(b)
         inverse = inverse_factor(self._factor(a))
         values = _symmetric.eigvalsh(whiten(inverse, second))
         wide = values[..., -1] / _REFINE_ABOVE > values[..., 0]
@@ -110,26 +110,26 @@ class SPDAffineInvariant(Manifold):
     def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
         """``tr(P^-1 U P^-1 V)``."""
         inverse = inverse_factor(self._factor(base))
-        first = whiten(inverse, np.asarray(u, dtype=np.float64))
-        second = whiten(inverse, np.asarray(v, dtype=np.float64))
+        first = whiten(inverse, as_floats(u))
+        second = whiten(inverse, as_floats(v))
         return np.asarray(np.einsum("...ij,...ij->...", first, second))
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``L S L^T`` for the symmetric matrix S with these coordinates."""
-        inside = _symmetric.unvecd(np.asarray(coordinates, dtype=np.float64), self.k)
+        inside = _symmetric.unvecd(as_floats(coordinates), self.k)
         return colour(self._factor(base), inside)
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``vecd(L^-1 V L^-T)``, the inverse of :meth:`tangent_vector`."""
         inverse = inverse_factor(self._factor(base))
-        return _symmetric.vecd(whiten(inverse, np.asarray(tangent, dtype=np.float64)))
+        return _symmetric.vecd(whiten(inverse, as_floats(tangent)))
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
         return _symmetric.check_definite(points, self.k)
 
     def _factor(self, points: ArrayLike) -> FloatArray:
-        return _symmetric.check_positive_definite(np.asarray(points, dtype=np.float64))
+        return _symmetric.check_positive_definite(as_floats(points))
 
 
 def inverse_factor(factor: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp.manifolds import _symmetric
-from riemdp.manifolds._manifold import FlatManifold
+from riemdp.manifolds._manifold import FlatManifold, as_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -63,11 +63,11 @@ class SPDLogEuclidean(FlatManifold):
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
         """``vecd(Logm X)``, shape ``(..., dim)``."""
-        return _symmetric.vecd(_symmetric.logm(np.asarray(points, dtype=np.float64)))
+        return _symmetric.vecd(_symmetric.logm(as_floats(points)))
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """``Expm`` of the symmetric matrix with these coordinates."""
-        return _symmetric.expm(_symmetric.unvecd(np.asarray(coordinates, dtype=np.float64), self.k))
+        return _symmetric.expm(_symmetric.unvecd(as_floats(coordinates), self.k))
 
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``Expm(Logm P + D_P Logm [V])``."""
@@ -85,14 +85,14 @@ class SPDLogEuclidean(FlatManifold):
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``D_{Logm P} Expm [S]`` for the symmetric matrix S with these coordinates."""
         logs, vectors = self._decompose(base)
-        inside = _symmetric.unvecd(np.asarray(coordinates, dtype=np.float64), self.k)
+        inside = _symmetric.unvecd(as_floats(coordinates), self.k)
         weights = _symmetric.divided_difference_exp(logs)
         return _conjugate(vectors, weights * _conjugate(np.swapaxes(vectors, -1, -2), inside))
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``vecd(D_P Logm [V])``, the inverse of :meth:`tangent_vector`."""
         logs, vectors = self._decompose(base)
-        outside = np.asarray(tangent, dtype=np.float64)
+        outside = as_floats(tangent)
         weights = _symmetric.divided_difference_log(logs)
         derivative = _conjugate(
             vectors, weights * _conjugate(np.swapaxes(vectors, -1, -2), outside)
@@ -125,7 +125,7 @@ class SPDLogEuclidean(FlatManifold):
 
     def _decompose(self, base: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Log-eigenvalues and eigenvectors of the base points."""
-        return _symmetric.log_eigh(np.asarray(base, dtype=np.float64))
+        return _symmetric.log_eigh(as_floats(base))
 
 
 def _conjugate(left: FloatArray, middle: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from riemdp._checks import count, real
 from riemdp._errors import CutLocusError, InvalidParameterError
 from riemdp.manifolds._manifold import (
     Manifold,
+    as_floats,
     check_finite,
     check_shape,
     raise_first,
@@ -90,8 +91,8 @@ class Sphere(Manifold):
 
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Riemannian exponential; the tangent vector has to be orthogonal to ``base``."""
-        base = np.asarray(base, dtype=np.float64)
-        tangent = np.asarray(tangent, dtype=np.float64)
+        base = as_floats(base)
+        tangent = as_floats(tangent)
         angle = math.sqrt(self.curvature) * np.linalg.norm(tangent, axis=-1, keepdims=True)
         point = np.cos(angle) * base + _sinc(angle) * tangent
         point /= math.sqrt(self.curvature) * np.linalg.norm(point, axis=-1, keepdims=True)
@@ -127,8 +128,8 @@ class Sphere(Manifold):
         log : ndarray, shape (..., \*point_shape)
         antipodal : ndarray of bool, shape (...)
         """
-        base = np.asarray(base, dtype=np.float64)
-        point = np.asarray(point, dtype=np.float64)
+        base = as_floats(base)
+        point = as_floats(point)
         # The part orthogonal to the base is taken from the shorter of point - base and
         # point + base, which keeps its digits next to the base and next to the antipode.
         near = np.einsum("...i,...i->...", base, point)[..., None] >= 0.0
@@ -143,8 +144,8 @@ class Sphere(Manifold):
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Great-circle distance, accurate to rounding from 0 to the antipode."""
-        a = np.asarray(a, dtype=np.float64)
-        b = np.asarray(b, dtype=np.float64)
+        a = as_floats(a)
+        b = as_floats(b)
         chord = np.linalg.norm(a - b, axis=-1)
         cochord = np.linalg.norm(a + b, axis=-1)
         return np.asarray(2.0 / math.sqrt(self.curvature) * np.arctan2(chord, cochord))
@@ -152,17 +153,17 @@ class Sphere(Manifold):
     def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
         """Inner product of the ambient space."""
         del base
-        return np.asarray(np.sum(np.multiply(u, v), axis=-1))
+        return np.asarray(np.sum(as_floats(u) * as_floats(v), axis=-1))
 
     def norm(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Norm of the ambient space."""
         del base
-        return np.asarray(np.linalg.norm(tangent, axis=-1))
+        return np.asarray(np.linalg.norm(as_floats(tangent), axis=-1))
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Householder reflection that takes the first axis to ``base``, applied to (0, c)."""
-        base = math.sqrt(self.curvature) * np.asarray(base, dtype=np.float64)
-        coordinates = np.asarray(coordinates, dtype=np.float64)
+        base = math.sqrt(self.curvature) * as_floats(base)
+        coordinates = as_floats(coordinates)
         shape = np.broadcast_shapes(base.shape[:-1], coordinates.shape[:-1])
         raised = np.zeros((*shape, self.dim + 1))
         raised[..., 1:] = coordinates
@@ -170,8 +171,8 @@ class Sphere(Manifold):
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Inverse of :meth:`tangent_vector`."""
-        base = math.sqrt(self.curvature) * np.asarray(base, dtype=np.float64)
-        return _reflect(base, np.asarray(tangent, dtype=np.float64))[..., 1:]
+        base = math.sqrt(self.curvature) * as_floats(base)
+        return _reflect(base, as_floats(tangent))[..., 1:]
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check the norm ``1/sqrt(curvature)`` and normalise; see :meth:`Manifold.validate`."""

@@ -11,6 +11,8 @@ from riemdp._errors import InvalidBudgetError, InvalidParameterError
 from riemdp.noise._net_poisson import solve_poisson
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from riemdp.manifolds import Ball
     from riemdp.manifolds._manifold import FloatArray
     from riemdp.noise._net import BallNet
@@ -99,7 +101,7 @@ def split_budget(epsilon: float, epsilon_density: float | None) -> tuple[float, 
     return part, rest
 
 
-def checked_records(ball: Ball, points: FloatArray) -> FloatArray:
+def checked_records(ball: Ball, points: ArrayLike) -> FloatArray:
     """Validate records and clip them to the ball, one by one."""
     records = ball.manifold.validate(points)
     if records.ndim != 1 + len(ball.manifold.point_shape) or not len(records):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import scipy
 
+from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, positive, real, shown
 from riemdp._errors import (
     InvalidBudgetError,
@@ -17,6 +18,7 @@ from riemdp._errors import (
     UnsupportedBallError,
 )
 from riemdp.manifolds import Ball, Euclidean, FlatManifold
+from riemdp.manifolds._manifold import as_floats
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._published_noise import PublishedNoise
 from riemdp.noise import resolve_generator
@@ -35,7 +37,7 @@ _CHUNK_ENTRIES = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class PublishedConformalLaplace:
+class PublishedConformalLaplace(ArrayFields):
     r"""Density ``exp(-rate dist*(footpoint, z)) factor(z)^(dim/2)`` with a factor from the data.
 
     Conformal-DP as He, Tang, Rahimian and Joshi print it: a kernel density estimate of the
@@ -168,7 +170,7 @@ class PublishedConformalLaplace:
         ndarray, shape (...)
         """
         manifold = self.manifold
-        points = np.asarray(points, dtype=np.float64)
+        points = as_floats(points)
         if isinstance(manifold, Euclidean) and manifold.dim == 1:
             order = np.argsort(self.points[:, 0], kind="stable")
             known = self.points[order, 0]

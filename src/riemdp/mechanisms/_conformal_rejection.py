@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
 from riemdp.manifolds import Ball
+from riemdp.manifolds._manifold import as_floats
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
 from riemdp.mechanisms._public_prior import checked_bounds, clipped
@@ -35,7 +37,7 @@ _QUADRATURE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class ConformalRejection:
+class ConformalRejection(ArrayFields):
     r"""Density ``exp(-rate s(footpoint, x)) factor(x)^(dim/2)`` on a public ball, any dimension.
 
     With ``c = sqrt(upper)`` the score s is the least of ``c dist(footpoint, x)`` and, over pairs
@@ -133,7 +135,7 @@ class ConformalRejection:
         ndarray, shape (N,)
         """
         manifold = self.ball.manifold
-        point, footpoint = np.asarray(point), np.asarray(footpoint)
+        point, footpoint = as_floats(point), as_floats(footpoint)
         ceiling = math.sqrt(self.bounds[1])
         score = ceiling * manifold.dist(footpoint, point)
         through = ceiling * manifold.dist(np.expand_dims(footpoint, 1), self._posts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 import scipy
 
-from riemdp._checks import positive, shown
+from riemdp._checks import positive, real_array, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
 from riemdp.manifolds import Euclidean, Manifold
 from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, check_sensitivity
@@ -64,7 +64,7 @@ class PowerLaw:
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Distance that a draw exceeds with probability ``1 - q``."""
-        q = np.asarray(q, dtype=np.float64)
+        q = real_array(q, "q")
         if not np.all((q >= 0.0) & (q <= 1.0)):
             raise InvalidParameterError("q must hold probabilities in [0, 1]")
         shape = 1.0 / self.power

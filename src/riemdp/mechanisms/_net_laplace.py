@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp._checks import positive, shown
+from riemdp._array_fields import ArrayFields
+from riemdp._checks import positive, real_array, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class NetLaplace:
+class NetLaplace(ArrayFields):
     r"""Law on a public net, proportional to ``w(z) exp(-rate score(footpoint, z))``.
 
     The base measure ``w`` is the conformal volume of the node's cell, times a public prior if
@@ -253,7 +254,7 @@ def public_net(ball: Ball, region: Ball | None, nodes: int) -> BallNet:
 
 def at_nodes(net: BallNet, values: ArrayLike, what: str = "the prior") -> FloatArray:
     """Read-only copy of one positive finite number for each node."""
-    array = np.array(check_positive(np.asarray(values, dtype=np.float64), what))
+    array = np.array(check_positive(real_array(values, what), what))
     if array.shape != net.volumes.shape:
         raise InvalidParameterError(
             f"{what} must have shape {net.volumes.shape}, one number for each node, got "

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import positive, shown
+from riemdp._array_fields import ArrayFields
+from riemdp._checks import positive, real_array, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
 from riemdp.manifolds import Ball
 from riemdp.mechanisms._calibration import check_sensitivity
@@ -28,7 +29,7 @@ LEAST_PRIOR = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class PublicPriorLaplace:
+class PublicPriorLaplace(ArrayFields):
     r"""Density proportional to ``exp(-dist(x, footpoint) / sigma) prior(x)`` on a public ball.
 
     Pure epsilon-DP with ``sigma = 2 sensitivity / epsilon``: the prior is public, so it cancels
@@ -182,7 +183,7 @@ def clipped(
     """
     if not len(points):  # few functions expect that, and whether it happens depends on data
         return np.zeros(0)
-    values = np.asarray(function(points), dtype=np.float64)
+    values = real_array(function(points), "values of a public function", booleans=True)
     if values.shape != (len(points),):
         raise InvalidParameterError(
             f"a public function must return one number for each of {len(points)} points, got "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from riemdp._array_fields import ArrayFields
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
@@ -16,22 +17,20 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import FlatManifold
 from riemdp.manifolds._ball import clip_norm
-from riemdp.manifolds._manifold import check_broadcast
+from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.noise import IsotropicLaw, RadialLaw, isotropic_vectors
 from riemdp.noise._polar import leading_axes
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds import Ball
     from riemdp.manifolds._manifold import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class TangentMechanism(Mechanism):
+class TangentMechanism(ArrayFields, Mechanism):
     """Spherical noise added to ``log_base(footpoint)`` in the tangent space at a public point.
 
     The draw is ``exp_base(log_base(footpoint) + noise)``, a function of the noisy tangent vector,
@@ -73,25 +72,8 @@ class TangentMechanism(Mechanism):
             raise NotOnManifoldError(
                 f"base must be one point of shape {self.manifold.point_shape}, got {base.shape}"
             )
-        base += 0.0  # -0.0 becomes 0.0: the hash goes by the bytes
         base.flags.writeable = False
         object.__setattr__(self, "base", base)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __reduce__(self) -> tuple[functools.partial[Self], tuple[Manifold, float]]:
-        # Built anew, so that the base is read-only again.
-        return functools.partial(type(self), base=self.base), (self.manifold, self.sigma)
-
-    @property
-    def _key(self) -> tuple[Manifold, float, bytes | None]:
-        return self.manifold, self.sigma, None if self.base is None else self.base.tobytes()
 
     @property
     def summary(self) -> str:
@@ -139,6 +121,7 @@ class TangentMechanism(Mechanism):
         if self._flat_law is not None:
             return self._flat_law.sample_from_coordinates(coordinates, ball, generator=generator)
         if np.array_equal(self._base, ball.center):
+            coordinates = as_floats(coordinates)
             shape = coordinates.shape[:-1]
             noisy = coordinates + isotropic_vectors(self._distance_law, shape, generator)
             return ball.point(clip_norm(noisy, ball.radius))

@@ -17,7 +17,7 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import SPDAffineInvariant, _symmetric
 from riemdp.manifolds._jacobi import orthogonal_rows
-from riemdp.manifolds._manifold import check_broadcast
+from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._generator import resolve_generator
@@ -224,6 +224,7 @@ class AffineInvariantLaw:
         """
         generator = resolve_generator(generator)
         k = self.manifold.k
+        coordinates = as_floats(coordinates)
         shape = (*leading_axes(size), *coordinates.shape[:-1])
         logs, vectors = self._draw.sample(math.prod(shape), generator)
         if np.max(np.ptp(logs, axis=-1), initial=0.0) > _LARGEST_NOISE_SPREAD:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds._manifold import check_broadcast
+from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.noise._ball_quadrature import BallRadialTable
 from riemdp.noise._cap import sample_cap
 from riemdp.noise._generator import resolve_generator
@@ -115,7 +115,7 @@ class BallLaplace:
         ndarray, shape (\*size, \*batch, \*point_shape)
         """
         generator = resolve_generator(generator)
-        offset, axis = split(coordinates)
+        offset, axis = split(as_floats(coordinates))
         shape = (*leading_axes(size), *offset.shape)
         table = self._table(offset.reshape(-1))
         count = math.prod(leading_axes(size))

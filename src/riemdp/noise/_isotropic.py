@@ -10,7 +10,7 @@ import numpy as np
 
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp.manifolds import FlatManifold
-from riemdp.manifolds._manifold import check_broadcast
+from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._polar import (
     Geometry,
@@ -225,7 +225,7 @@ class IsotropicLaw:
             Unit vector, in normal coordinates about the centre.
         """
         generator = resolve_generator(generator)
-        offset, axis = split(coordinates)
+        offset, axis = split(as_floats(coordinates))
         shape = (*leading_axes(size), *offset.shape)
         radius = self.radial.sample(shape, generator)
         unit = hyperbolic_unit(self.manifold)

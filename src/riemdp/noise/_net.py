@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from riemdp._array_fields import ArrayFields
 from riemdp._checks import LARGEST_COUNT, count
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import Ball, FlatManifold, Sphere
+from riemdp.manifolds._manifold import as_floats
 from riemdp.noise._directions import (
     angle_within,
     direction_count,
@@ -34,7 +36,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class BallNet:
+class BallNet(ArrayFields):
     r"""Points that come near every point of a ball.
 
     The centre, and rings on geodesic spheres about it. Each node has a cell, a block in polar
@@ -62,6 +64,9 @@ class BallNet:
     points: FloatArray
     volumes: FloatArray
     covering_radius: float
+
+    def __post_init__(self) -> None:
+        self._seal()
 
     @functools.cached_property
     def _coordinates(self) -> FloatArray:
@@ -101,7 +106,7 @@ class BallNet:
         ndarray of int, shape (...)
         """
         manifold = self.ball.manifold
-        points = np.asarray(points, dtype=np.float64)
+        points = as_floats(points)
         flat = points.reshape(-1, *manifold.point_shape)
         batch = points.shape[: points.ndim - len(manifold.point_shape)]
         if isinstance(manifold, (FlatManifold, Sphere)):  # there the order of distances is kept

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp._array_fields import ArrayFields
 from riemdp.mechanisms._conformal_density import (
     cell_counts,
     cell_number,
@@ -42,7 +43,7 @@ _MEAN_TOL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class ConformalLaplace:
+class ConformalLaplace(ArrayFields):
     """Laplace noise in a conformal metric, over a finite public net of a ball.
 
     Made by :meth:`public` or :meth:`private`, both proved; :meth:`published` makes the algorithm
@@ -128,7 +129,7 @@ class ConformalLaplace:
         if callable(conformal_factor):
             factor = evaluated(conformal_factor, net, "conformal_factor")
         else:
-            public = checked_records(net.ball, np.asarray(conformal_factor))
+            public = checked_records(net.ball, conformal_factor)
             partition = _partition(net, cells, math.inf)
             factor = density_factor(net, partition, cell_counts(partition, public), len(public))
         weights = None if prior is None else evaluated(prior, net, "prior")
@@ -193,7 +194,7 @@ class ConformalLaplace:
         source = resolve_generator(generator)
         check_accountant(accountant)
         net = public_net(ball, None, nodes)
-        records = checked_records(ball, np.asarray(points))
+        records = checked_records(ball, points)
         n = len(records)
         if sensitivity is None:
             sensitivity = _sensitivity(ball, n)
@@ -233,9 +234,15 @@ class ConformalLaplace:
             ``proven`` is false, ``guarantee`` None.
         """
         if sensitivity is None:
-            n = len(checked_records(ball, np.asarray(points)))
+            n = len(checked_records(ball, points))
             sensitivity = _sensitivity(ball, n)
-        return PublishedConformalLaplace(np.asarray(points), ball, epsilon, sensitivity, **options)
+        return PublishedConformalLaplace(
+            points,  # type: ignore[arg-type]
+            ball,
+            epsilon,
+            sensitivity,
+            **options,
+        )
 
     @property
     def guarantee(self) -> PureDP:

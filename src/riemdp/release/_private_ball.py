@@ -89,7 +89,7 @@ def private_ball(
         raise InvalidParameterError(f"expansion must be at least 1, got {expansion}")
     source = resolve_generator(generator)
     check_accountant(accountant)
-    records = checked_records(ball, np.asarray(points))
+    records = checked_records(ball, points)
     if accountant is not None:
         accountant.spend(PureDP(epsilon), "private_ball")
     half = 0.5 * epsilon

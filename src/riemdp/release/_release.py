@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import count, shown
+from riemdp._array_fields import ArrayFields
+from riemdp._checks import count, real_array, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnprovenMechanismError
 from riemdp.mechanisms._published_noise import PublishedNoise
 from riemdp.release import _document, _serialise
@@ -46,7 +47,7 @@ _KEYS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(ArrayFields):
     """What may leave the building: the private value, its guarantee, and public numbers.
 
     It holds nothing private: no exact mean, no count of clipped records, nothing about the run of
@@ -105,13 +106,9 @@ class Release:
     stated_error: tuple[float, float] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        value = np.array(self.value, dtype=np.float64)
+        value = np.array(real_array(self.value, "value"))
         value.flags.writeable = False
         object.__setattr__(self, "value", value)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.value.flags.writeable = False  # pickle forgets it
 
     @property
     def sigma(self) -> float:

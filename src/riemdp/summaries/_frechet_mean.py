@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import positive
+from riemdp._array_fields import ArrayFields
+from riemdp._checks import positive, real_array
 from riemdp._errors import (
     ConvergenceError,
     InvalidParameterError,
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class FrechetMean:
+@dataclass(frozen=True, eq=False)
+class FrechetMean(ArrayFields):
     """A Fréchet mean and the proof of its accuracy. It describes the data: it is not private.
 
     Attributes
@@ -58,6 +59,9 @@ class FrechetMean:
     value: FloatArray
     error_bound: float
     passes: int
+
+    def __post_init__(self) -> None:
+        self._seal()
 
 
 def frechet_mean(
@@ -286,13 +290,7 @@ def check_rows(data: FloatArray, manifold: Manifold) -> None:
 
 
 def _check_weights(weights: ArrayLike, n: int) -> FloatArray:
-    try:
-        raw = np.asarray(weights)
-        if raw.dtype.kind not in "biuf" or isinstance(weights, np.ma.MaskedArray):
-            raise TypeError
-        array = raw.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameterError(f"weights must be {n} real numbers") from None
+    array = real_array(weights, "weights", booleans=True)
     if array.shape != (n,):
         raise InvalidParameterError(f"weights must have shape ({n},), got {array.shape}")
     bad = ~(np.isfinite(array) & (array >= 0.0))

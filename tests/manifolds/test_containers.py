@@ -1,0 +1,203 @@
+"""What container numbers come in makes no difference: every method on every space."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    NotOnManifoldError,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.manifolds import FlatManifold
+
+MANIFOLDS = [
+    Euclidean(1),
+    Euclidean(3),
+    Sphere(1),
+    Sphere(2, curvature=4.0),
+    Hyperbolic(2),
+    Hyperbolic(3, curvature=-0.5),
+    SPDLogEuclidean(2),
+    SPDLogEuclidean(3),
+    SPDAffineInvariant(1),
+    SPDAffineInvariant(2),
+    SPDAffineInvariant(3),
+]
+every_manifold = pytest.mark.parametrize("manifold", MANIFOLDS, ids=str)
+
+
+def calls(manifold, random_points):
+    """Arguments of every public method of a space, as plain arrays with one leading axis."""
+    rng = np.random.default_rng(0)
+    base, point = (random_points(manifold, rng, 4, 0.8) for _ in range(2))
+    first, second = 0.3 * rng.normal(size=(2, 4, manifold.dim))
+    u, v = manifold.tangent_vector(base, first), manifold.tangent_vector(base, second)
+    found = {
+        "exp": (base, u),
+        "log": (base, point),
+        "dist": (base, point),
+        "inner": (base, u, v),
+        "norm": (base, u),
+        "tangent_vector": (base, first),
+        "tangent_coordinates": (base, u),
+        "validate": (base,),
+    }
+    if isinstance(manifold, FlatManifold):
+        found |= {"to_chart": (base,), "from_chart": (first,)}
+    if isinstance(manifold, Sphere):
+        found |= {"log_or_antipode": (base, point)}
+    if isinstance(manifold, SPDLogEuclidean):
+        found |= {"validate_symmetric": (base,)}
+    return found
+
+
+def ball_calls(ball, random_points):
+    rng = np.random.default_rng(1)
+    points = random_points(ball.manifold, rng, 4, 0.9)
+    coordinates = 0.2 * rng.normal(size=(4, ball.manifold.dim))
+    return {
+        "contains": (points,),
+        "point": (coordinates,),
+        "project": (points,),
+        "coordinates": (points,),
+    }
+
+
+def subjects(manifold, random_points):
+    """Every method of a space and of a ball in it, with its arguments."""
+    center = random_points(manifold, np.random.default_rng(2), (), 0.1)
+    ball = Ball(manifold, center, 0.5)
+    for name, arguments in calls(manifold, random_points).items():
+        yield getattr(manifold, name), arguments
+    for name, arguments in ball_calls(ball, random_points).items():
+        yield getattr(ball, name), arguments
+
+
+def parts_of(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+def public_methods(thing):
+    fields = {field.name for field in dataclasses.fields(thing)}
+    names = {name for name in dir(type(thing)) if not name.startswith("_")} - fields
+    return {name for name in names if callable(getattr(thing, name))}
+
+
+@every_manifold
+def test_the_tables_name_every_public_method(manifold, random_points):
+    ball = Ball(manifold, manifold.origin, 0.5)
+    assert public_methods(manifold) == calls(manifold, random_points).keys()
+    assert public_methods(ball) == ball_calls(ball, random_points).keys()
+
+
+@every_manifold
+def test_the_container_makes_no_difference(manifold, container, random_points):
+    for method, arguments in subjects(manifold, random_points):
+        expected = parts_of(method(*arguments))
+        for result in (
+            method(*map(container, arguments)),
+            *(  # one of them in a container, the others plain
+                method(*(container(x) if i == j else x for j, x in enumerate(arguments)))
+                for i in range(len(arguments))
+            ),
+        ):
+            for found, wanted in zip(parts_of(result), expected, strict=True):
+                assert type(found) is np.ndarray, method
+                assert found.dtype == wanted.dtype, method
+                np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+
+
+@every_manifold
+def test_single_precision_is_computed_in_double(manifold, random_points):
+    for method, arguments in subjects(manifold, random_points):
+        rounded = [x.astype(np.float32) for x in arguments]
+        for found, wanted in zip(
+            parts_of(method(*rounded)),
+            parts_of(method(*(x.astype(np.float64) for x in rounded))),
+            strict=True,
+        ):
+            assert found.dtype == wanted.dtype
+            if method.__name__ != "validate":  # which forgives float32 more
+                np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint16])
+def test_integers_are_numbers(kind):
+    first, second = np.array([1, 0, 2], dtype=kind), np.array([0, 3, 2], dtype=kind)
+    space = Euclidean(3)
+    np.testing.assert_array_equal(space.log(first, second), [-1.0, 3.0, 0.0])
+    np.testing.assert_array_equal(space.exp(first, second), [1.0, 3.0, 4.0])
+    assert Sphere(2).dist(np.array([1, 0, 0], dtype=kind), [0, 1, 0]) == pytest.approx(np.pi / 2)
+    matrix = np.array([[2, 0], [0, 1]], dtype=kind)
+    for space in (SPDLogEuclidean(2), SPDAffineInvariant(2)):
+        assert space.dist(np.eye(2, dtype=kind), matrix) == pytest.approx(np.log(2.0))
+
+
+@every_manifold
+def test_what_is_no_array_of_reals_is_refused(manifold, refused, random_points):
+    for method, arguments in subjects(manifold, random_points):
+        for i in range(len(arguments)):
+            wrong = [refused(x) if i == j else x for j, x in enumerate(arguments)]
+            unused = (
+                method.__name__ in ("inner", "norm") and i == 0 and isinstance(manifold, Sphere)
+            )
+            if unused:  # the ambient inner product does not look at the base
+                continue
+            with pytest.raises(NotOnManifoldError, match=r"masked|real numbers"):
+                method(*wrong)
+
+
+@every_manifold
+def test_balls_refuse_centres_that_are_no_reals(manifold, refused):
+    with pytest.raises(NotOnManifoldError, match=r"masked|real numbers"):
+        Ball(manifold, refused(manifold.origin), 0.5)
+
+
+def test_the_stand_in_aligns_rows_where_nothing_converts_it(container):
+    # negative control: arithmetic on the containers themselves goes wrong for some of them
+    first, second = np.arange(6.0).reshape(3, 2), np.eye(3, 2)
+    if type(container(first)).__name__ != "_Labelled":
+        return
+    other = container(second)
+    other.labels = np.array([1, 2, 0])
+    raw = np.subtract(container(first), other)
+    assert not np.array_equal(np.asarray(raw), first - second)
+    np.testing.assert_array_equal(Euclidean(2).log(other, container(first)), first - second)
+
+
+def test_data_frames_with_different_indices_are_rows_in_order():
+    pandas = pytest.importorskip("pandas")
+    first = pandas.DataFrame([[0.0, 0.0], [1.0, 0.0]], index=[0, 1])
+    second = pandas.DataFrame([[0.0, 1.0], [1.0, 2.0]], index=[1, 0])
+    np.testing.assert_array_equal(Euclidean(2).dist(first, second), [1.0, 2.0])
+    axes = pandas.DataFrame(np.eye(3))
+    np.testing.assert_array_equal(Sphere(2).inner(axes, axes, axes), [1.0, 1.0, 1.0])
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_matrices_of_numpy_are_arrays():
+    rows = np.matrix([[3.0, 0.0], [0.0, 4.0]])
+    np.testing.assert_array_equal(Euclidean(2).dist(rows, np.zeros(2)), [3.0, 4.0])
+    np.testing.assert_array_equal(Euclidean(2).norm(rows, rows), [3.0, 4.0])
+    np.testing.assert_array_equal(Sphere(1).inner(rows, rows, rows), [9.0, 16.0])
+    dist = SPDAffineInvariant(2).dist(np.matrix(np.eye(2)), rows)
+    assert dist == pytest.approx(np.hypot(np.log(3.0), np.log(4.0)))
+
+
+@every_manifold
+def test_no_points_at_all_are_a_batch_of_length_zero(manifold, random_points):
+    for method, arguments in subjects(manifold, random_points):
+        for result, wanted in zip(
+            parts_of(method(*(x[:0] for x in arguments))),
+            parts_of(method(*arguments)),
+            strict=True,
+        ):
+            assert result.shape == (0, *wanted.shape[1:])
