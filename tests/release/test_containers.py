@@ -242,6 +242,10 @@ def test_an_audit_refuses_masked_outputs_data_sets_and_scores():
     def masked(data, generator):
         return np.ma.masked_array(noisy(data, generator), mask=[True, False])
 
+    class MaskedDraws:
+        def sample(self, footpoint, size, generator):
+            return np.ma.masked_array(generator.laplace(size=(size, len(footpoint))))
+
     first, second = np.zeros(4), np.array([0.0, 0.0, 0.0, 1.0])
     options = {"samples": 200, "generator": seeded()}
     audit(noisy, first, second, PureDP(1.0), **options)
@@ -257,6 +261,7 @@ def test_an_audit_refuses_masked_outputs_data_sets_and_scores():
             score=lambda outputs: np.ma.masked_array(outputs[:, 0]),
             **options,
         ),
+        lambda: audit(MaskedDraws(), first, second, PureDP(1.0), **options),
         lambda: LinearScore().fit(np.ma.masked_array(np.eye(3)), np.eye(3)),
     ):
         with pytest.raises(RiemdpError, match="masked"):

@@ -310,6 +310,33 @@ def test_foreign_mechanisms_need_allow_unproven():
     assert not release.proven
 
 
+class Flattened(Sphere):
+    """A sphere whose distances nobody proved anything about."""
+
+    def dist(self, a, b):
+        return 0.01 * super().dist(a, b)
+
+
+class Generous(Ball):
+    """A ball that clips nothing."""
+
+    def project(self, points):
+        return np.asarray(points)
+
+
+@pytest.mark.parametrize(
+    "ball",
+    [Ball(Flattened(2), [0, 0, 1], 0.5), Generous(Sphere(2), [0, 0, 1], 0.5)],
+    ids=["manifold", "ball"],
+)
+def test_foreign_spaces_and_balls_need_allow_unproven(ball):
+    points = points_in(Ball(Sphere(2), [0, 0, 1], 0.5), 20)
+    with pytest.raises(riemdp.UnprovenMechanismError, match=r"is not a (manifold|ball) of this"):
+        private_mean(points, ball, PureDP(1.0))
+    release = private_mean(points, ball, PureDP(1.0), allow_unproven=True)
+    assert not release.proven
+
+
 class Ledger:
     def __init__(self, refuse=False):
         self.spent = []

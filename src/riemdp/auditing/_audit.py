@@ -295,6 +295,7 @@ def _counted(outputs: Any, samples: int) -> Any:
         raise InvalidParameterError(
             f"mechanism.sample(footpoint, size={samples}) returned {number} outputs"
         )
+    plain_array(outputs, "outputs")  # refuses masked ones
     return outputs
 
 

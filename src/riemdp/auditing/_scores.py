@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from riemdp._checks import count, plain_array, shown
+from riemdp._checks import count, plain_array, real_array, shown
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -94,8 +94,9 @@ class LogLikelihoodRatio:
         -------
         first, second : ndarray, shape (N,)
         """
-        first = np.asarray(self.mechanism.log_density(outputs, self.dataset))
-        return first, np.asarray(self.mechanism.log_density(outputs, self.neighbour))
+        first = real_array(self.mechanism.log_density(outputs, self.dataset), "log densities")
+        second = self.mechanism.log_density(outputs, self.neighbour)
+        return first, real_array(second, "log densities")
 
 
 @dataclass(frozen=True, eq=False)

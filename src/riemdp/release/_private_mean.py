@@ -27,6 +27,7 @@ from riemdp.release._candidates import (
 )
 from riemdp.release._published import published_release
 from riemdp.release._release import Release
+from riemdp.release._serialise import MANIFOLDS
 from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
 from riemdp.summaries._frechet_mean import check_rows
 
@@ -80,8 +81,9 @@ def private_mean(
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the budget after all checks and before the mean is computed.
     allow_unproven : bool, default False
-        Whether a mechanism may be used whose guarantee nobody proved here, since it is not of this
-        library or draws by a Metropolis chain; the release then says ``proven=False``.
+        Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
+        of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
+        release then says ``proven=False``.
     tol : float, optional
         Public tolerance of the mean; ``2 tol`` is added to the sensitivity. By default a tiny
         fraction of it. Fix it before seeing the data. What float64 cannot carry for every data set
@@ -137,14 +139,12 @@ def private_mean(
         )
     n = len(data)
     chosen, reason = _choose(mechanism, ball, n, budget, tol)
-    known = type(chosen.mechanism) in MECHANISMS.values()
-    proven = known and chosen.mechanism.proven
+    stranger = _stranger(chosen.mechanism, ball)
+    proven = stranger is None and chosen.mechanism.proven
     if not proven and not allow_unproven:
         name = type(chosen.mechanism).__name__
         problem = (
-            f"the draws of {name} come from a chain that only approximates its law"
-            if known
-            else f"{name} is not a mechanism of this library"
+            stranger or f"the draws of {name} come from a chain that only approximates its law"
         )
         raise UnprovenMechanismError(
             f"{problem}, and its guarantee is not proved here; pass allow_unproven=True to use it "
@@ -206,6 +206,18 @@ def _choose(
             f"got {type(mechanism).__name__}"
         )
     return calibrated(kind, ball, n, budget, tol), "named by the caller"
+
+
+def _stranger(mechanism: Mechanism, ball: Ball) -> str | None:
+    """Say which class is not of this library, if one is; a subclass may do anything otherwise."""
+    for thing, known, what in (
+        (mechanism, tuple(MECHANISMS.values()), "mechanism"),
+        (ball, (Ball,), "ball"),
+        (ball.manifold, MANIFOLDS, "manifold"),
+    ):
+        if type(thing) not in known:
+            return f"{type(thing).__name__} is not a {what} of this library"
+    return None
 
 
 def _as_given(

@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
     from riemdp.privacy import Budget
 
-_MANIFOLDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (Euclidean, Sphere, Hyperbolic, SPDLogEuclidean, SPDAffineInvariant)
-}
+#: The manifolds of this library.
+MANIFOLDS = (Euclidean, Sphere, Hyperbolic, SPDLogEuclidean, SPDAffineInvariant)
+_MANIFOLDS: dict[str, type[Any]] = {kind.__name__: kind for kind in MANIFOLDS}
 #: How a document names the one base that a release may have.
 _BASE = "ball-center"
 #: How an infinite order is written.
