@@ -95,7 +95,7 @@ def functions(ball, points):
     yield seeded(rejection.sample), points
     yield lambda x: rejection.score(x, points), points
     yield lambda x: rejection.score(points, x), points
-    net = ConformalLaplace.public(ball, constant, 0.2, 0.1, nodes=200)
+    net = ConformalLaplace.public(ball, constant, 0.1, 0.1, nodes=60)
     yield seeded(net.sample), points
     yield net.log_probabilities, points
     yield net.expected_distance, points
@@ -122,10 +122,10 @@ def test_what_is_no_array_of_reals_is_refused(manifold, radius, refused):
 
 def test_parameters_that_are_arrays(container):
     ball, points = ball_and_points(Sphere(2), 0.7)
-    net = ball_net(ball, 200)
+    net = ball_net(ball, 60)
     values = np.linspace(0.9, 1.1, len(net.points))
     factor = container(values) if _holds_numbers(container, values) else values
-    assert np.array_equal(NetLaplace(ball, net, factor, 0.2, 0.1).factor, values)
+    assert np.array_equal(NetLaplace(ball, net, factor, 0.1, 0.1).factor, values)
     assert np.array_equal(TangentGaussian(Sphere(2), 0.1, base=list(points[0])).base, points[0])
     rejection = ConformalRejection(
         ball, constant, 1.0, 0.1, bounds=(0.9, 1.1), landmarks=container(points)
@@ -148,10 +148,10 @@ def _holds_numbers(container, values):
 
 def test_parameters_that_are_no_arrays_of_reals_are_refused(refused):
     ball, points = ball_and_points(Sphere(2), 0.7)
-    net = ball_net(ball, 200)
+    net = ball_net(ball, 60)
     values = np.linspace(0.9, 1.1, len(net.points))
     attempts = [
-        lambda: NetLaplace(ball, net, refused(values), 0.2, 0.1),
+        lambda: NetLaplace(ball, net, refused(values), 0.1, 0.1),
         lambda: TangentGaussian(Sphere(2), 0.1, base=refused(points[0])),
         lambda: RiemannianLaplace(Sphere(2), 0.1, ball=Ball(Sphere(2), refused(points[0]), 0.1)),
         lambda: ConformalRejection(
@@ -161,7 +161,7 @@ def test_parameters_that_are_no_arrays_of_reals_are_refused(refused):
         lambda: GeneralizedGaussian(0.1, 1.5)._distance_law.quantile(refused(values - 0.5)),
     ]
     if refused(values) is not None:  # the default
-        attempts.append(lambda: NetLaplace(ball, net, values, 0.2, 0.1, prior=refused(values)))
+        attempts.append(lambda: NetLaplace(ball, net, values, 0.1, 0.1, prior=refused(values)))
     else:
         attempts = [attempts[0], attempts[4], attempts[5]]
     for attempt in attempts:
@@ -179,7 +179,7 @@ def test_public_functions_may_not_return_masked_arrays():
         lambda: PublicPriorLaplace(ball, masked, 1.0, 0.1, bounds=(0.5, 2.0)),
         lambda: ConformalRejection(ball, masked, 1.0, 0.1, bounds=(0.9, 1.1)),
         lambda: ConformalLaplace.public(ball, masked, 0.2, 0.1, nodes=200),
-        lambda: ConformalLaplace.public(ball, constant, 0.2, 0.1, nodes=200, prior=masked),
+        lambda: ConformalLaplace.public(ball, constant, 0.1, 0.1, nodes=60, prior=masked),
     ):
         with pytest.raises(RiemdpError, match="masked"):
             build()

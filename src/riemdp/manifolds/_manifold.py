@@ -31,6 +31,10 @@ class Manifold(ABC):
     ``(..., *point_shape)`` and all methods broadcast over the leading axes. Distances are in the
     metric's own units. ``exp``, ``log``, ``dist`` and ``inner`` take points as they are;
     ``validate`` is the place where points are checked.
+
+    Every method reads its arguments as float64 arrays first, in whatever container they come, so
+    that rows count by their order and no other library's arithmetic is followed. What does not
+    hold real numbers, and masked arrays, raise :class:`riemdp.NotOnManifoldError`.
     """
 
     if TYPE_CHECKING:
