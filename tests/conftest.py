@@ -7,9 +7,27 @@ import numpy as np
 import pytest
 
 from riemdp import Euclidean, Hyperbolic, Sphere
+from riemdp.noise import _generator
 
 hypothesis.settings.register_profile("riemdp", deadline=None, derandomize=True, max_examples=20)
 hypothesis.settings.load_profile("riemdp")
+
+
+def _refuse_a_key():
+    raise AssertionError(
+        "the secure generator was asked for while tests were collected: parameters that it chose "
+        "differ between workers and runs; draw inside the test, or in a fixture"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Nothing that is drawn from the secure generator may decide which tests there are."""
+    fresh, _generator._fresh_bit_generator = _generator._fresh_bit_generator, _refuse_a_key
+    try:
+        return (yield)
+    finally:
+        _generator._fresh_bit_generator = fresh
 
 
 def _unit(rng, shape):

@@ -28,19 +28,19 @@ def release_of(manifold=None, budget=None, **options):
 
 
 @pytest.mark.parametrize(
-    "release",
+    ("manifold", "budget", "options"),
     [
-        release_of(),
-        release_of(mechanism="tangent-laplace"),
-        release_of(SPDLogEuclidean(2), ApproxDP(1.0, 1e-6)),
-        release_of(SPDLogEuclidean(2), GDP(1.0), mechanism="tangent-gaussian"),
-        release_of(SPDAffineInvariant(3)),
-        release_of(SPDAffineInvariant(2), ApproxDP(1.0, 1e-6), mechanism="riemannian-gaussian"),
-        release_of(SPDAffineInvariant(3), GDP(1.0)),
+        (None, None, {}),
+        (None, None, {"mechanism": "tangent-laplace"}),
+        (SPDLogEuclidean(2), ApproxDP(1.0, 1e-6), {}),
+        (SPDLogEuclidean(2), GDP(1.0), {"mechanism": "tangent-gaussian"}),
+        (SPDAffineInvariant(3), None, {}),
+        (SPDAffineInvariant(2), ApproxDP(1.0, 1e-6), {"mechanism": "riemannian-gaussian"}),
+        (SPDAffineInvariant(3), GDP(1.0), {}),
     ],
 )
-def test_true_releases_pass(release):
-    verification = verify(release)
+def test_true_releases_pass(manifold, budget, options):
+    verification = verify(release_of(manifold, budget, **options))
     assert verification.passed
     assert {check.name for check in verification.checks} >= {"sensitivity", "guarantee", "value"}
 
