@@ -30,6 +30,22 @@ def pytest_collection():
         _generator._fresh_bit_generator = fresh
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem():
+    """``fast("one", "other")`` leaves these of a test's cases in `make test`: the rest are slow."""
+    collected = yield
+    for item in collected if isinstance(collected, list) else ():
+        mark = item.get_closest_marker("fast")
+        if mark is None or not isinstance(item, pytest.Function):
+            continue
+        if unknown := set(mark.args) - {case.callspec.id for case in collected}:
+            message = f"{item.originalname} has no case {sorted(unknown)}"
+            raise pytest.Collector.CollectError(message)
+        if item.callspec.id not in mark.args:
+            item.add_marker(pytest.mark.slow)
+    return collected
+
+
 def _unit(rng, shape):
     vectors = rng.normal(size=shape)
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)

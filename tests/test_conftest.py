@@ -7,31 +7,59 @@ import subprocess
 import sys
 from pathlib import Path
 
-CONFTEST = Path(__file__).with_name("conftest.py")
-DRAWS_AT_COLLECTION = """
 import pytest
-import riemdp
+
+FILES = {
+    "test_early.py": """
+import pytest, riemdp
 @pytest.mark.parametrize("number", riemdp.secure_generator().random(2))
 def test_drawn_early(number):
     pass
-"""
-DRAWS_IN_A_TEST = """
+""",
+    "test_late.py": """
 import riemdp
 def test_drawn_late():
     riemdp.secure_generator().random(2)
-"""
+""",
+    "test_cases.py": """
+import pytest
+@pytest.mark.fast("2")
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_cases(number):
+    pass
+""",
+    "test_renamed.py": """
+import pytest
+@pytest.mark.fast("2", "4")
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_renamed(number):
+    pass
+""",
+    "pytest.ini": "[pytest]\nmarkers =\n fast\n slow\n",
+}
 
 
-def test_a_secure_draw_at_collection_is_an_error(tmp_path):
-    shutil.copy(CONFTEST, tmp_path)
-    (tmp_path / "test_early.py").write_text(DRAWS_AT_COLLECTION, encoding="utf-8")
-    (tmp_path / "test_late.py").write_text(DRAWS_IN_A_TEST, encoding="utf-8")
-    options = ["-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", "-rA"]
+@pytest.fixture(scope="module")
+def output(tmp_path_factory):
+    """What pytest prints for tests like these under the shared conftest."""
+    folder = tmp_path_factory.mktemp("tests")
+    shutil.copy(Path(__file__).with_name("conftest.py"), folder)
+    for name, text in FILES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    options = ["-rA", "-m", "not slow", "--continue-on-collection-errors"]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, tmp_path],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options],
+        cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert "ERROR test_early.py" in run.stdout
-    assert "while tests were collected" in run.stdout
-    assert "PASSED test_late.py::test_drawn_late" in run.stdout
-    assert run.stdout.rstrip().splitlines()[-1].startswith("1 passed, 1 error")
+    return run.stdout
+
+
+def test_a_secure_draw_at_collection_is_an_error(output):
+    assert "ERROR test_early.py - AssertionError: the secure generator was asked for" in output
+    assert "PASSED test_late.py::test_drawn_late" in output
+
+
+def test_cases_that_are_not_fast_are_slow(output):
+    assert "PASSED test_cases.py::test_cases[2]" in output
+    assert "test_renamed has no case ['4']" in output
+    assert "2 passed, 2 deselected, 2 errors" in output
