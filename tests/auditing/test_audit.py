@@ -39,6 +39,10 @@ def gaussian_audit(mu, seed, claim=None, samples=4000, **options):
     )
 
 
+@pytest.mark.fast(
+    "0.0-0.0",
+    "1.0-0.83",
+)
 @pytest.mark.parametrize(("mu", "least"), [(0.0, 0.0), (0.5, 0.33), (1.0, 0.83), (2.0, 1.80)])
 def test_coverage_and_mean_of_the_bound(mu, least):
     """200 runs at 95 %: the bounds exceed the truth no more often, and are not far below."""
@@ -58,6 +62,7 @@ def test_coverage_and_mean_of_the_bound(mu, least):
 LINE_EPSILON = {0.0: 0.0} | {mu: GDP(mu).epsilon_at(1e-2) for mu in (0.5, 1.0, 2.0)}
 
 
+@pytest.mark.fast("claim0")
 @pytest.mark.parametrize("claim", [PureDP(1.0), ApproxDP(1.0, 1e-2), RaoDP(1.0, distance="angle")])
 def test_other_claims_keep_the_coverage(claim):
     results = [gaussian_audit(1.0, seed, claim) for seed in range(100)]

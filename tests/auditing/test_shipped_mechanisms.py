@@ -289,6 +289,12 @@ def test_sensitivity(manifold):
     assert result.largest > 0.999 * result.claimed
 
 
+@pytest.mark.fast(
+    "Euclidean(dim=2)-tangent-laplace",
+    "Sphere(dim=2, curvature=1.0)-riemannian-laplace",
+    "Hyperbolic(dim=2, curvature=-1.0)-riemannian-gaussian",
+    "Sphere(dim=2, curvature=1.0)-tangent-gaussian",
+)
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2), Hyperbolic(2)], ids=str)
 def test_release_end_to_end(manifold, name, monkeypatch):

@@ -104,14 +104,18 @@ def _draw(generator, size):
     return Pairs(p, q)
 
 
-@pytest.fixture(scope="session")
-def pairs():
-    """A hundred thousand and some pairs: binary, randomised response, four outcomes."""
-    return _draw(np.random.default_rng(20), 120_000)
+def _sizes(few, many):
+    return [few, pytest.param(many, marks=pytest.mark.slow)]
 
 
-@pytest.fixture(scope="session")
-def triples():
+@pytest.fixture(scope="session", params=_sizes(12_000, 120_000))
+def pairs(request):
+    """Thousands of pairs: binary, randomised response, four outcomes."""
+    return _draw(np.random.default_rng(20), request.param)
+
+
+@pytest.fixture(scope="session", params=_sizes(4_000, 40_000))
+def triples(request):
     """First pairs, and two alternatives of second ones."""
     generator = np.random.default_rng(21)
-    return tuple(_draw(generator, 40_000) for _ in range(3))
+    return tuple(_draw(generator, request.param) for _ in range(3))

@@ -133,6 +133,7 @@ def test_the_slope_bounds_every_direction_and_is_close(k, expected):
     assert scipy.stats.kstest(trace, "norm").pvalue > 1e-4
 
 
+@pytest.mark.fast("3-1.0-1.0")
 @pytest.mark.parametrize(("k", "sigma", "sensitivity"), [(3, 1.0, 1.0), (5, 0.6, 1.2)])
 def test_a_pair_of_footpoints_is_as_private_as_said(k, sigma, sensitivity):
     draws = gaussian_draws(np.random.default_rng(7), 100_000, k, sigma)

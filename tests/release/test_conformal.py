@@ -44,6 +44,11 @@ def _worst(law, sensitivity, rate=1.0):
     return np.max(np.abs(log_p[0] - log_p[1]))
 
 
+@pytest.mark.fast(
+    "5-Euclidean(dim=2)",
+    "30-Sphere(dim=2, curvature=1.0)",
+    "5-SPDLogEuclidean(k=2)",
+)
 @pytest.mark.parametrize(
     "ball",
     [PLANE, Ball(Sphere(2), [0, 0, 1], 0.8), Ball(SPDLogEuclidean(2), np.eye(2), 1.0)],

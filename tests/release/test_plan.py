@@ -18,6 +18,17 @@ from riemdp import (
 from riemdp.release._plan import crossing
 
 
+@pytest.mark.fast(
+    "manifold0-budget0",
+    "manifold1-budget1",
+    "manifold2-budget2",
+    "manifold3-budget3",
+    "manifold4-budget4",
+    "manifold5-budget5",
+    "manifold6-budget6",
+    "manifold7-budget7",
+    "manifold9-budget9",
+)
 @pytest.mark.parametrize(
     ("manifold", "budget"),
     [
@@ -61,6 +72,10 @@ def test_every_mechanism_has_a_row_or_a_reason():
         table["magic"]
 
 
+@pytest.mark.fast(
+    "PureDP(epsilon=1.0)",
+    "ZCDP(rho=0.1, xi=0.0)",
+)
 @pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), GDP(0.5), ZCDP(0.1)], ids=str)
 def test_target_error_is_solved_tightly(budget):
     manifold, radius, n, target = SPDLogEuclidean(3), 1.0, 50, 0.05
@@ -73,6 +88,7 @@ def test_target_error_is_solved_tightly(budget):
     assert type(row.required_budget) is type(budget)
 
 
+@pytest.mark.fast("Hyperbolic(dim=2, curvature=-1.0)")
 @pytest.mark.parametrize("manifold", [Sphere(2), Hyperbolic(2)], ids=str)
 def test_gaussian_target_on_curved_spaces(manifold):
     row = plan(manifold, 0.8, 50, GDP(1.0), target_error=0.02)["riemannian-gaussian"]

@@ -82,6 +82,19 @@ def test_affine_invariant_auto_falls_back_to_the_tangent_mean_and_says_so():
         private_mean(points_in(ball, 50), ball, PureDP(0.028), mechanism="riemannian-laplace")
 
 
+@pytest.mark.fast(
+    "riemannian-laplace-PureDP(epsilon=1.0)-1",
+    "riemannian-laplace-ApproxDP(epsilon=1.0, delta=1e-06)-1",
+    "riemannian-laplace-GDP(mu=1.0)-1",
+    "riemannian-laplace-PureDP(epsilon=1.0)-3",
+    "riemannian-laplace-ZCDP(rho=0.5, xi=0.0)-2",
+    "riemannian-laplace-ZCDP(rho=0.5, xi=0.0)-3",
+    "riemannian-laplace-ZCDP(rho=0.5, xi=0.0)-8",
+    "riemannian-gaussian-PureDP(epsilon=1.0)-2",
+    "riemannian-gaussian-ApproxDP(epsilon=1.0, delta=1e-06)-8",
+    "riemannian-gaussian-GDP(mu=1.0)-3",
+    "riemannian-gaussian-ZCDP(rho=0.5, xi=0.0)-2",
+)
 @pytest.mark.parametrize("k", [1, 2, 3, 8])
 @pytest.mark.parametrize(
     "budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), GDP(1.0), riemdp.ZCDP(0.5)], ids=str
@@ -110,6 +123,7 @@ def test_exact_mechanisms_on_affine_invariant_matrices(k, budget, name):
     assert not {check.name: check.passed for check in failed.checks}["guarantee"]
 
 
+@pytest.mark.fast("riemannian-gaussian")
 @pytest.mark.parametrize("name", ["riemannian-laplace", "riemannian-gaussian"])
 def test_released_matrices_are_as_far_from_the_mean_as_is_said(name):
     manifold = SPDAffineInvariant(3)
@@ -467,6 +481,21 @@ def test_release_holds_nothing_private():
     assert "clip" not in text
 
 
+@pytest.mark.fast(
+    "0.01-2.0-manifold0",
+    "0.01-2.0-manifold1",
+    "0.01-16.0-manifold0",
+    "0.01-16.0-manifold1",
+    "0.01-30.0-manifold0",
+    "0.01-30.0-manifold1",
+    "0.01-1500.0-manifold0",
+    "0.01-1500.0-manifold1",
+    "1000000.0-2.0-manifold0",
+    "1000000.0-16.0-manifold0",
+    "1000000.0-30.0-manifold0",
+    "1000000.0-1500.0-manifold0",
+    "1000000.0-1500.0-manifold1",
+)
 @pytest.mark.parametrize("manifold", [SPDLogEuclidean(3), SPDAffineInvariant(3)])
 @pytest.mark.parametrize("radius", [2.0, 16.0, 30.0, 1500.0])
 @pytest.mark.parametrize("epsilon", [0.01, 1e6])
@@ -517,6 +546,18 @@ def test_bad_accountant_and_tolerance_are_named():
         private_mean([[0.0]], Ball(Euclidean(1), [0.0], 1.0), PureDP(1.0), tol=1e-300)
 
 
+@pytest.mark.fast(
+    "manifold2-RDP(order=8.0, epsilon=0.5)",
+    "manifold2-RDP(order=inf, epsilon=0.5)",
+    "manifold2-KLDP(alpha=0.1)",
+    "manifold2-MeanCDP(mu=0.5, tau=0.8)",
+    "manifold2-ZCDP(rho=0.2, xi=0.0)",
+    "manifold2-RaoDP(theta=0.3, distance='angle')",
+    "manifold2-RaoDP(theta=0.3, distance='parametric')",
+    "manifold0-RDP(order=inf, epsilon=0.5)",
+    "manifold0-ZCDP(rho=0.2, xi=0.0)",
+    "manifold1-RaoDP(theta=0.3, distance='angle')",
+)
 @pytest.mark.parametrize(
     "budget",
     [
