@@ -214,6 +214,7 @@ def test_delta_of_draws_is_at_most_what_is_claimed(k):
         )
 
 
+@pytest.mark.fast("3")
 @pytest.mark.parametrize("k", [3, 4])
 def test_the_flat_formula_is_refuted_where_the_noise_is_wide(k):
     sensitivity = sigma = 1.0
@@ -245,6 +246,11 @@ def test_the_loss_of_the_laplace_law_is_epsilon_and_not_less(k):
     assert loss > epsilon
 
 
+@pytest.mark.fast(
+    "laplace-3",
+    "gaussian-2",
+    "gaussian-6",
+)
 @pytest.mark.parametrize("k", [1, 2, 3, 6])
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_distances_of_draws_follow_the_error_law(kind, k):
@@ -298,6 +304,10 @@ def test_what_is_admitted_is_drawn():
         assert np.all(ball.contains(points))
 
 
+@pytest.mark.fast(
+    "laplace-4",
+    "gaussian-2",
+)
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_hardly_any_wide_draw_is_farther_than_is_said(kind, k):

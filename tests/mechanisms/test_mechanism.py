@@ -183,11 +183,7 @@ budgets = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=200)
-@given(st.sampled_from(list(MECHANISMS.values())), st.floats(1e-6, 1e3), budgets)
-def test_calibrated_noise_satisfies_the_budget_and_is_not_more_than_needed(
-    kind, sensitivity, budget
-):
+def check_calibration(kind, sensitivity, budget):
     gaussian = kind in (RiemannianGaussian, TangentGaussian)
     if gaussian and isinstance(budget, PureDP):
         with pytest.raises(errors.InvalidBudgetError, match="no pure epsilon"):
@@ -202,6 +198,26 @@ def test_calibrated_noise_satisfies_the_budget_and_is_not_more_than_needed(
     less = kind(Euclidean(2), mechanism.sigma * (1.0 - (1e-3 if by_mu else 1e-8)))
     assert not less.privacy(sensitivity).satisfies(budget)
     assert not mechanism.privacy(2.0 * sensitivity).satisfies(budget)
+
+
+calibrations = (st.sampled_from(list(MECHANISMS.values())), st.floats(1e-6, 1e3), budgets)
+
+
+@settings(deadline=None, max_examples=60)
+@given(*calibrations)
+def test_calibrated_noise_satisfies_the_budget_and_is_not_more_than_needed(
+    kind, sensitivity, budget
+):
+    check_calibration(kind, sensitivity, budget)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=1000)
+@given(*calibrations)
+def test_many_calibrations_satisfy_the_budget_and_are_not_more_than_needed(
+    kind, sensitivity, budget
+):
+    check_calibration(kind, sensitivity, budget)
 
 
 def test_calibration_is_exact_where_it_can_be():

@@ -141,6 +141,10 @@ def test_angle_is_never_under_what_the_draws_show(kind, manifold):
     assert angle - 4.0 * error > math.sqrt(0.5) * parametric
 
 
+@pytest.mark.fast(
+    "RiemannianLaplace-SPDAffineInvariant(k=2)",
+    "RiemannianGaussian-SPDAffineInvariant(k=3)",
+)
 @pytest.mark.parametrize("manifold", MATRICES, ids=str)
 @pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
 def test_bounds_on_affine_invariant_matrices(kind, manifold):

@@ -260,9 +260,10 @@ def test_concentrated_privacy_where_the_loss_is_unbounded():
     # the loss grows to order 2 as the Renyi divergence says, and is within alpha rho
     grid = np.linspace(0.0, 40.0, 20_001)
     order, middle = 2.0, 0.5 * (grid[1:] + grid[:-1])
-    first = np.exp(curve._points(middle).log_first)
-    upper = np.exp(curve._points(middle).log_complement)  # P_1(L < e)
-    lower = np.exp(curve._points(middle).log_second)  # P_2(L >= e) = P_1(L <= -e)
+    points = curve._points(middle)
+    first = np.exp(points.log_first)
+    upper = np.exp(points.log_complement)  # P_1(L < e)
+    lower = np.exp(points.log_second)  # P_2(L >= e) = P_1(L <= -e)
     assert np.all(first + upper == pytest.approx(1.0))
     # E exp((order - 1) L) by parts over both signs
     rise = (order - 1.0) * np.exp((order - 1.0) * middle)

@@ -41,6 +41,12 @@ def reference(law, epsilon):
         return float(mpmath.log(total / mass))
 
 
+@pytest.mark.fast(
+    "law1-4.0",
+    "law3-6.0",
+    "law4-0.005",
+    "law5-1.0",
+)
 @pytest.mark.parametrize(
     ("law", "epsilon"),
     [

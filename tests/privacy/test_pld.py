@@ -353,6 +353,13 @@ def convolved_delta(losses, masses, times, epsilon):
     return np.array([law @ np.maximum(-np.expm1(np.minimum(e - sums, 0.0)), 0.0) for e in epsilon])
 
 
+@pytest.mark.fast(
+    "('gaussian', 2, 1.0, 1.0, 1.0)-2",
+    "('gaussian', 3, 1.0, 0.6, 0.5)-3",
+    "('gaussian', 3, -1.0, 0.8, 0.5)-3",
+    "('laplace', 3, 1.0, 0.5, 1.0)-3",
+    "('laplace', 3, -1.0, 0.3, 0.5)-3",
+)
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.parametrize(
     "space",
@@ -394,6 +401,7 @@ def test_published_composition_on_the_sphere():
     assert np.all(np.array(found) < through)
 
 
+@pytest.mark.fast("10")
 @pytest.mark.parametrize("times", [1, 10, 40])
 def test_isotropic_compositions_against_draws(times):
     manifold = Hyperbolic(3)

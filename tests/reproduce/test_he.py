@@ -24,6 +24,11 @@ def _run(name, settings, watch=lambda share: None):
     return experiment.run(settings, watch)
 
 
+@pytest.mark.fast(
+    "counter-example",
+    "figure-2",
+    "sizes",
+)
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize("name", ["counter-example", "figure-2", "figure-5", "sizes"])
 def test_experiments_run(name):
@@ -50,13 +55,18 @@ def test_the_rows_of_figure_5_have_the_densest_centre_first():
         assert line.y[-1] != pytest.approx(line.y[0], rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_small")
-def test_images(monkeypatch):
+def test_images():
     outcome = _run("figures-6-7", Settings(quick=True))
     assert len(outcome.rows) == 4
     assert all("scikit-learn digits" in row.quantity for row in outcome.rows)
     assert all(row.reproduced.count("±") == len(NAMES) for row in outcome.rows)
     assert outcome.panels[0].lines[0].x == (0.1, 0.9)
+
+
+def test_the_full_images_cover_the_epsilons_of_the_paper(monkeypatch):
+    monkeypatch.delenv("RIEMDP_DATA", raising=False)
     asked = []
 
     def compare(points, landmarks, ball, epsilon, *, draws, generator):

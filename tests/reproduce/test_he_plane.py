@@ -6,6 +6,7 @@ from riemdp.reproduce import _he_plane
 from riemdp.reproduce._experiment import Settings
 
 
+@pytest.mark.slow
 def test_no_conformal_metric_beats_the_plain_laplace(monkeypatch):
     monkeypatch.setattr(_he_plane, "QUICK", (60, 1500, 2))
     seen = []

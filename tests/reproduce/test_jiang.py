@@ -143,6 +143,10 @@ def test_algorithm_2_line_by_line(manifold):
     assert fast == pytest.approx(loops, rel=1e-9)
 
 
+@pytest.mark.fast(
+    "Sphere(dim=1, curvature=1.0)-2.0",
+    "Hyperbolic(dim=2, curvature=-1.0)-2.0",
+)
 @pytest.mark.parametrize(
     ("manifold", "sigma"),
     [(Sphere(1), 2.0), (Sphere(2), 1.0), (Sphere(2), 2.0), (Hyperbolic(2), 2.0)],
@@ -234,6 +238,7 @@ def test_draws_are_exact_by_default(manifold, law):
     assert other != default
 
 
+@pytest.mark.slow
 def test_exact_draws_on_spd_matrices_give_the_mu_of_the_hyperbolic_plane():
     """2 x 2 matrices of determinant 1 are a hyperbolic plane of curvature -1/2; it is the worst."""
     mu = exact(Hyperbolic(2, -0.5), 1.0, 1.0).mu_bracket()[0]

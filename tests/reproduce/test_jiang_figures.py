@@ -113,6 +113,7 @@ def mu_by_quadrature(kind, sigma, sensitivity):
     return max(found)
 
 
+@pytest.mark.fast("1.0")
 @pytest.mark.parametrize("sigma", [3.0, 1.0, 0.25])
 def test_panel_3_by_quadrature(sigma):
     sensitivity = 0.12146018366025517

@@ -116,6 +116,7 @@ def test_draws_on_the_sphere_agree_with_the_integrals(small):
     assert [outcome.rows[i].paper for i in (0, 2, 3, 5, 6)] == ["—"] * 5
 
 
+@pytest.mark.slow
 def test_a_full_run_has_the_sizes_of_the_authors_scripts(monkeypatch):
     seen = []
     monkeypatch.setattr(utility, "sphere_data", lambda n, generator: seen.append(n))

@@ -44,6 +44,12 @@ def runs():
 
 
 @pytest.fixture
+def no_figures(monkeypatch):
+    """Figures take longer than all the rest."""
+    monkeypatch.setattr(_report, "draw", lambda panels, stem: None)
+
+
+@pytest.fixture
 def paper(runs):
     experiments = tuple(
         Experiment(name, f"Title {name}", run) for name, run in zip("ab", runs, strict=True)
@@ -78,12 +84,14 @@ def test_a_page_of_a_full_run_says_so(paper, tmp_path):
     assert "quick run" not in text
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_finished_experiments_do_not_run_again(paper, runs, tmp_path):
     first = reproduce(paper, QUICK, tmp_path, silent).read_text(encoding="utf-8")
     assert reproduce(paper, QUICK, tmp_path, silent).read_text(encoding="utf-8") == first
     assert [run.runs for run in runs] == [1, 1]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_an_interrupted_run_goes_on_where_it_was(paper, runs, tmp_path):
     runs[1].fails = True
     with pytest.raises(RuntimeError, match="interrupted"):
@@ -94,6 +102,7 @@ def test_an_interrupted_run_goes_on_where_it_was(paper, runs, tmp_path):
     assert [run.runs for run in runs] == [1, 2]
 
 
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"key": 1}'])
 def test_a_broken_cache_is_made_again(content, paper, runs, tmp_path):
     reproduce(paper, QUICK, tmp_path, silent)
@@ -102,6 +111,7 @@ def test_a_broken_cache_is_made_again(content, paper, runs, tmp_path):
     assert [run.runs for run in runs] == [2, 1]
 
 
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize("rows", [None, 1, [1], [{"quantity": "a"}], [dict.fromkeys(FIELDS, 1.0)]])
 def test_wrong_results_in_a_cache_are_made_again(rows, paper, runs, tmp_path):
     reproduce(paper, QUICK, tmp_path, silent)
@@ -113,6 +123,7 @@ def test_wrong_results_in_a_cache_are_made_again(rows, paper, runs, tmp_path):
     assert [run.runs for run in runs] == [2, 1]
 
 
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize("settings", [Settings(quick=False), Settings(quick=True, seed=1)])
 def test_other_settings_run_again(settings, paper, runs, tmp_path):
     reproduce(paper, QUICK, tmp_path, silent)
@@ -120,6 +131,7 @@ def test_other_settings_run_again(settings, paper, runs, tmp_path):
     assert [run.runs for run in runs] == [2, 2]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_other_code_data_and_libraries_run_again(paper, runs, tmp_path, monkeypatch):
     output, data = tmp_path / "out", tmp_path / "data"
     reproduce(paper, QUICK, output, silent)
@@ -157,6 +169,7 @@ def test_a_folder_without_data_is_refused_before_any_run(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_two_runs_in_one_folder_do_not_disturb_each_other(paper, runs, tmp_path, monkeypatch):
     replace, nested = Path.replace, []
 
@@ -185,6 +198,7 @@ def test_no_data_set_is_overwritten_under_another_name(paper, runs, tmp_path, na
     assert [run.runs for run in runs] == [0, 0]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_progress_ends_at_one_also_from_the_cache(paper, tmp_path):
     seen = []
     for _ in range(2):
