@@ -12,12 +12,13 @@ WORKERS ?= 2
 SINGLE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .NOTPARALLEL:
-.PHONY: help demo test test-slow bench reproduce docs lint clean distclean
+.PHONY: help demo test test-slow coverage bench reproduce docs lint clean distclean
 
 help:
 	@echo "make demo       private means of the bundled digit images: demo_output/"
-	@echo "make test       the tests, with coverage"
-	@echo "make test-slow  the statistical tests with a million draws"
+	@echo "make test       the tests: every claim, on a choice of cases; 4 CPU minutes"
+	@echo "make test-slow  the rest of the cases, and statistical tests with a million draws"
+	@echo "make coverage   the tests, and the lines that they reach"
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
 	@echo "make reproduce  the papers' figures and tables, in minutes; QUICK=--quick for fewer repeats"
 	@echo "make docs       the documentation: docs/_build/html/index.html"
@@ -27,11 +28,17 @@ help:
 demo: $(VENV)/.installed-demo
 	$(BIN)/riemdp demo --output demo_output
 
+# Tests of one file share what they have calibrated: they run in one process.
+PYTEST := $(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
 test: $(VENV)/.installed-test
-	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" --cov --cov-report=term
+	$(PYTEST) -m "not slow"
 
 test-slow: $(VENV)/.installed-test
-	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n $(WORKERS) -m slow
+	$(PYTEST) -m slow
+
+coverage: $(VENV)/.installed-test
+	$(PYTEST) -m "not slow" --cov --cov-report=term
 
 bench: $(BENCH_VENV)/.installed-bench $(NUMPY1_VENV)/.installed-bench-numpy1
 	mkdir -p bench_output
