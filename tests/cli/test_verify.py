@@ -33,6 +33,10 @@ def test_round_trip(riemdp, release):
     assert "= 1" in result.stdout.splitlines()[-1]
 
 
+@pytest.mark.fast(
+    "auto",
+    "riemannian-gaussian",
+)
 @pytest.mark.parametrize("mechanism", ["auto", "riemannian-laplace", "riemannian-gaussian"])
 def test_affine_invariant_round_trip(riemdp, matrices, tmp_path, mechanism):
     path = tmp_path / "release.json"

@@ -57,16 +57,23 @@ def test_least_noise_takes_the_first_that_suffices():
     assert found.sigma == 0.4
 
 
+EXTREME_SPACES = [Sphere(1), Sphere(3), Hyperbolic(3), *map(SPDAffineInvariant, (1, 2, 10))]
+EXTREME_BUDGETS = [ApproxDP(1e-3, 1e-300), ApproxDP(40.0, 1e-6), GDP(1e-6), GDP(1e3)]
+
+
+@pytest.mark.fast(
+    *(
+        f"{manifold}-{sensitivity}-{budget}-{kind}"
+        for manifold in EXTREME_SPACES
+        for sensitivity, budgets in ((1e-12, EXTREME_BUDGETS[::2]), (1.0, EXTREME_BUDGETS[1::2]))
+        for budget in budgets
+        for kind in ("laplace", "gaussian")
+    )
+)
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
-@pytest.mark.parametrize(
-    "budget", [ApproxDP(1e-3, 1e-300), ApproxDP(40.0, 1e-6), GDP(1e-6), GDP(1e3)], ids=str
-)
+@pytest.mark.parametrize("budget", EXTREME_BUDGETS, ids=str)
 @pytest.mark.parametrize("sensitivity", [1e-12, 1e-3, 1.0])
-@pytest.mark.parametrize(
-    "manifold",
-    [Sphere(1), Sphere(3), Hyperbolic(3), *(SPDAffineInvariant(k) for k in (1, 2, 10))],
-    ids=str,
-)
+@pytest.mark.parametrize("manifold", EXTREME_SPACES, ids=str)
 def test_extreme_budgets_have_a_scale_or_a_named_error(kind, budget, sensitivity, manifold):
     mechanism = RiemannianLaplace if kind == "laplace" else RiemannianGaussian
     try:

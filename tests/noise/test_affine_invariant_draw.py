@@ -56,6 +56,19 @@ RADIAL += [("gaussian", 3, 1e-4), ("laplace", 3, 1e-4), ("gaussian", 5, 20.0), (
 RADIAL += [("gaussian", 10, 0.3), ("laplace", 10, 0.65)]
 
 
+@pytest.mark.fast(
+    "gaussian-1-0.5",
+    "gaussian-2-1.0",
+    "gaussian-2-0.0001",
+    "gaussian-3-0.8",
+    "gaussian-4-1.0",
+    "gaussian-5-1.3",
+    "gaussian-5-20.0",
+    "gaussian-10-0.3",
+    "laplace-1-0.5",
+    "laplace-2-0.5",
+    "laplace-3-0.0001",
+)
 @pytest.mark.parametrize(("kind", "k", "scale"), RADIAL)
 def test_norms_follow_the_radial_law(kind, k, scale, holds):
     draw = _draw(kind, k, scale)
@@ -85,6 +98,7 @@ def test_a_million_norms_follow_the_radial_law(kind, k, scale, scheme, holds):
     assert holds(pvalue)
 
 
+@pytest.mark.fast("gaussian-0.3")
 @pytest.mark.parametrize(("kind", "scale"), [("gaussian", 0.3), ("laplace", 0.65)])
 def test_thirty_by_thirty(kind, scale, holds):
     draw = _draw(kind, 30, scale)
@@ -96,6 +110,11 @@ def test_thirty_by_thirty(kind, scale, holds):
     assert holds(pvalue)
 
 
+@pytest.mark.fast(
+    "shells-gaussian-10-2.0",
+    "ordered-gaussian-5-1.3",
+    "ordered-laplace-4-0.7",
+)
 @pytest.mark.parametrize(
     ("scheme", "kind", "k", "scale"),
     [

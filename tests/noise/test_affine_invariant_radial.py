@@ -54,6 +54,7 @@ def test_laplace_means_of_two_by_two(sigma, mean):
     assert law.log_normaliser() == pytest.approx(log_normaliser, rel=1e-8)
 
 
+@pytest.mark.fast("0.9")
 @pytest.mark.parametrize("part", [0.05, 0.9, 0.99])
 def test_the_laplace_law_of_two_by_two_up_to_where_it_ends(part):
     sigma = part * math.sqrt(2.0)

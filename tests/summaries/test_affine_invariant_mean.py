@@ -69,6 +69,7 @@ def test_the_certificate_is_true(k, spread, tol, random_points):
         assert error <= mean.error_bound <= tol
 
 
+@pytest.mark.fast("0")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_certificate_is_true_for_ill_conditioned_data(seed, random_rotation):
     rng = np.random.default_rng(seed)

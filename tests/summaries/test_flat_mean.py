@@ -133,6 +133,11 @@ def test_log_euclidean_bound_is_true(k, digits, n, random_rotation):
         assert mean.passes == 1
 
 
+@pytest.mark.fast(
+    "4-9",
+    "7-6",
+    "10-4",
+)
 @pytest.mark.parametrize("k", [4, 6, 9])
 @pytest.mark.parametrize("digits", [4, 7, 10])
 def test_log_euclidean_bound_is_true_for_one_small_eigenvalue(k, digits, random_rotation):

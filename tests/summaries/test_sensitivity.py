@@ -431,6 +431,7 @@ def searched(radius: float, n: int, dim: int, *, atoms: int = 4, seed: int = 0) 
 
 
 class TestSearchForBadPairs:
+    @pytest.mark.fast("2-0.3-2-1-0.96", "2-1.4-50-4-0.88", "3-1.4-20-6-0.75")
     @pytest.mark.parametrize(
         ("dim", "radius", "n", "atoms", "reaches"),
         [
