@@ -11,7 +11,7 @@ from riemdp._checks import count, positive
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
 from riemdp.privacy._definitions import GDP
-from riemdp.privacy._rounding import half_square_up, quotient_up
+from riemdp.privacy._rounding import half_square_up, quotient_up, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from riemdp.privacy._curve import FloatArray
     from riemdp.privacy._definitions import Budget
 
-#: Covers the rounding of a few elementary operations.
-_UP = 1.0 + 4e-15
 #: Relative step towards more privacy in calibration: ``mu`` as computed is rounded up.
 _NUDGE = 1e-13
 _WAY_OUT = (
@@ -111,7 +109,7 @@ class AffineInvariantGaussianCurve(PrivacyCurve):
     @property
     def _dominating(self) -> GaussianCurve:
         slope = affine_invariant_slope(self.k, self.sigma)
-        return GaussianCurve(slope * self.sensitivity * _UP)
+        return GaussianCurve(up(slope * self.sensitivity))
 
 
 def affine_invariant_slope(k: int, sigma: float) -> float:
@@ -133,7 +131,7 @@ def affine_invariant_slope(k: int, sigma: float) -> float:
     docs/proofs/affine-invariant-gaussian.md, claim 2
     """
     rest = 1 - k * Fraction(sigma) ** 2 / 12  # exact: it cancels near the limit
-    return 1.0 / (sigma * math.sqrt(rest)) * _UP if rest > 0 else math.inf
+    return up(1.0 / (sigma * math.sqrt(rest))) if rest > 0 else math.inf
 
 
 def affine_invariant_sigma(k: int, sensitivity: float, mu: float) -> float:

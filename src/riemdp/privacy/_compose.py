@@ -15,6 +15,7 @@ from riemdp.privacy._definitions import GDP, ZCDP, ApproxDP, Budget, PureDP
 from riemdp.privacy._divergences import KLDP, MeanCDP
 from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity
 from riemdp.privacy._renyi import RDP
+from riemdp.privacy._rounding import up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +129,7 @@ def _compose_alike(parts: Sequence[Budget]) -> Budget:
 
 def _compose_approx(parts: Sequence[Budget]) -> ApproxDP:
     deltas: list[float] = _values(parts, "delta")
-    together = -math.expm1(math.fsum(math.log1p(-delta) for delta in deltas)) * (1.0 + 1e-15)
+    together = up(-math.expm1(math.fsum(math.log1p(-delta) for delta in deltas)))
     delta = min(sum_up(deltas), together)
     if delta >= 1.0:
         raise InvalidBudgetError("the composed delta is 1: nothing is guaranteed any more")
@@ -137,16 +138,18 @@ def _compose_approx(parts: Sequence[Budget]) -> ApproxDP:
 
 def _compose_angles(parts: Sequence[Budget]) -> RaoDP:
     thetas = _values(parts, "theta")
-    minus_log = math.fsum(_minus_log_cosine(0.5 * theta) for theta in thetas)
+    minus_log = math.fsum(minus_log_cosine(theta) for theta in thetas)
     # looser in theory, and it holds where the logarithms underflow
     euclidean = root_of_squares_up(thetas)
     if euclidean < 1e-100:
         return RaoDP(euclidean, distance="angle")
-    together = angle(angle_of_affinity(minus_log))
+    together = angle(angle_of_affinity(up(minus_log)))
     return RaoDP(min(together.theta, euclidean), distance="angle")
 
 
-def _minus_log_cosine(half: float) -> float:
+def minus_log_cosine(theta: float) -> float:
+    """``-log cos(theta/2)``, accurate at both ends; infinite from pi on."""
+    half = 0.5 * theta
     if half >= 0.5 * math.pi:
         return math.inf
     if half < 0.7:
@@ -177,6 +180,11 @@ def root_of_squares_up(values: Iterable[float]) -> float:
     while Fraction(root) ** 2 < exact:
         root = math.nextafter(root, math.inf)
     return root
+
+
+def repeated_up(value: float, n: int) -> float:
+    """Root of the sum of ``n`` equal squares, ``sqrt(n) value``, rounded up."""
+    return value if n == 1 else up(math.sqrt(n) * value, 1e-15)
 
 
 def _values(parts: Iterable[Budget], name: str) -> list[float]:

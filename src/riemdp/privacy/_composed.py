@@ -12,7 +12,13 @@ import numpy as np
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, NoConversionError
-from riemdp.privacy._compose import compose, sum_up
+from riemdp.privacy._compose import (
+    compose,
+    minus_log_cosine,
+    repeated_up,
+    root_of_squares_up,
+    sum_up,
+)
 from riemdp.privacy._conversions import convert
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve, pure_to_gaussian
 from riemdp.privacy._definitions import (
@@ -21,8 +27,6 @@ from riemdp.privacy._definitions import (
     ApproxDP,
     Budget,
     PureDP,
-    approximate_delta,
-    approximate_epsilon,
     check_delta,
     check_epsilon,
 )
@@ -30,6 +34,7 @@ from riemdp.privacy._divergences import KLDP, MeanCDP
 from riemdp.privacy._pld import accounting_available, composed_losses
 from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity
 from riemdp.privacy._renyi import RDP
+from riemdp.privacy._rounding import delta_up, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,8 +44,6 @@ if TYPE_CHECKING:
     from riemdp.privacy._curve import FloatArray
     from riemdp.privacy._pld import LossTable
 
-#: Covers the rounding of a sum of squares and of a product.
-_UP = 1.0 + 1e-14
 #: Shares of delta that the closed bounds try for guarantees that are no pure or Gaussian ones.
 _SHARES = tuple(10.0 ** (-0.5 * j) for j in range(2, 33))
 
@@ -125,7 +128,9 @@ class ComposedCurve(PrivacyCurve):
         if self._losses is not None:
             delta = np.minimum(delta, self._losses.delta_at(epsilon))
         for infinity, curve in self._closed:
-            delta = np.minimum(delta, infinity + (1.0 - infinity) * curve.delta_at(epsilon))
+            rest = curve.delta_at(epsilon)
+            mixed = delta_up(infinity + (1.0 - infinity) * rest)
+            delta = np.minimum(delta, np.where(rest > 0.0, mixed, infinity))
         return np.asarray(delta)
 
     def epsilon_at(self, delta: float) -> float:
@@ -135,8 +140,8 @@ class ComposedCurve(PrivacyCurve):
         if self._losses is not None:
             epsilon = min(epsilon, self._losses.epsilon_at(delta))
         for infinity, curve in self._closed:
-            rest = (delta - infinity) / (1.0 - infinity) * (1.0 - 1e-12)
-            if rest >= 0.0:
+            if infinity <= delta:  # less what delta_at is rounded up by
+                rest = max(0.0, delta - infinity - 1e-14 * delta) / (1.0 - infinity)
                 epsilon = min(epsilon, curve.epsilon_at(rest))
         return epsilon
 
@@ -160,11 +165,8 @@ class ComposedCurve(PrivacyCurve):
         angles = [(curve.rao("angle").theta, n) for curve, n in self.parts]
         if (euclidean := _root_of_squares(angles)) < 1e-100:
             return angle(euclidean)  # squares of sines would underflow
-        minus_log = 0.0
-        for theta, n in angles:
-            sine = math.sin(0.5 * theta)
-            minus_log += -0.5 * n * math.log1p(-(sine**2)) if sine < 1.0 else math.inf
-        return angle(angle_of_affinity(minus_log * _UP))
+        minus_log = math.fsum(n * minus_log_cosine(theta) for theta, n in angles)
+        return angle(angle_of_affinity(up(minus_log)))
 
     @functools.cached_property
     def _split(self) -> tuple[float, tuple[tuple[PrivacyCurve, int], ...]]:
@@ -181,7 +183,7 @@ class ComposedCurve(PrivacyCurve):
                 base.append((PureCurve(curve.budget.epsilon), n))
             else:
                 base.append((curve, n))
-        return -math.expm1(log_kept * _UP), tuple(base)
+        return up(-math.expm1(log_kept)) if log_kept else 0.0, tuple(base)
 
     @functools.cached_property
     def _losses(self) -> LossTable | None:
@@ -204,12 +206,12 @@ class ComposedCurve(PrivacyCurve):
         return RDP(min(orders), total) if total < math.inf else None
 
     @functools.cached_property
-    def _closed(self) -> tuple[tuple[float, PrivacyCurve | Budget | _BasicCurve], ...]:
+    def _closed(self) -> tuple[tuple[float, PrivacyCurve | Budget], ...]:
         """Bounds as a mass at infinity and the curve of the rest."""
         infinity, base = self._split
-        bounds: list[tuple[float, PrivacyCurve | Budget | _BasicCurve]] = []
+        bounds: list[tuple[float, PrivacyCurve | Budget]] = []
         if (pure := _sum((curve.pure_epsilon(), n) for curve, n in base)) < math.inf:
-            bounds.append((infinity, _BasicCurve(pure)))
+            bounds.append((infinity, PureCurve(pure)))
         if (rho := _sum((curve.zcdp_rho(), n) for curve, n in base)) < math.inf:
             bounds.append((infinity, ZCDP(rho)))
         if (mu := _root_of_squares((curve.mu(), n) for curve, n in base)) < math.inf:
@@ -219,10 +221,10 @@ class ComposedCurve(PrivacyCurve):
         if self._losses is not None:
             return tuple(bounds)
         for share in _SHARES:
-            mass = (infinity + (1.0 - infinity) * share) * _UP
+            mass = min(1.0, up(infinity + (1.0 - infinity) * share))
             pure = _sum(_replaced(base, _pure_epsilon, float, share))
             if pure < math.inf:
-                bounds.append((mass, _BasicCurve(pure)))
+                bounds.append((mass, PureCurve(pure)))
             mu = _root_of_squares(_replaced(base, _mu, pure_to_gaussian, share))
             if mu < math.inf:
                 bounds.append((mass, GaussianCurve(mu)))
@@ -259,19 +261,6 @@ def _replaced(
             replaced = of_pure(epsilon) if epsilon < math.inf else math.inf
         result.append((replaced, n))
     return result
-
-
-@dataclass(frozen=True)
-class _BasicCurve:
-    """Pure composition, also where the sum is large."""
-
-    epsilon: float
-
-    def delta_at(self, epsilon: FloatArray) -> FloatArray:
-        return approximate_delta(self.epsilon, 0.0, epsilon)
-
-    def epsilon_at(self, delta: float) -> float:
-        return approximate_epsilon(self.epsilon, 0.0, delta)
 
 
 def curves_of(budgets: Sequence[Budget]) -> list[PrivacyCurve]:
@@ -322,4 +311,4 @@ def _sum(values: Iterable[tuple[float, int]]) -> float:
 
 def _root_of_squares(values: Iterable[tuple[float, int]]) -> float:
     """Root of the sum of squares of values that occur several times each, rounded up."""
-    return math.hypot(*(value * math.sqrt(n) for value, n in values)) * _UP
+    return root_of_squares_up(repeated_up(value, n) for value, n in values)

@@ -13,19 +13,14 @@ from riemdp._errors import InvalidParameterError, NoConversionError
 from riemdp.privacy._curve import pure_to_gaussian
 from riemdp.privacy._definitions import GDP, ZCDP, ApproxDP, Budget, PureDP
 from riemdp.privacy._divergences import KLDP, MeanCDP
-from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity, angle_of_response, check_distance
+from riemdp.privacy._rao import RaoDP, angle, angle_of_response, angle_of_separation, check_distance
 from riemdp.privacy._renyi import RDP, response_divergence
-from riemdp.privacy._rounding import half_square_up
+from riemdp.privacy._rounding import half_square_up, up
 
 if TYPE_CHECKING:
     from riemdp.privacy._rao import RaoDistance
 
 BudgetT = TypeVar("BudgetT", bound=Budget)
-
-#: Factor that covers the rounding of a few elementary functions.
-_UP = 1.0 + 4e-15
-#: Covers the relative error of every ``delta_at``.
-_DELTA_UP = 1.0 + 4e-12
 
 
 def convert(
@@ -178,7 +173,7 @@ def _to_approx(guarantee: Budget, options: _Options) -> ApproxDP:
         routes.append(KLDP(guarantee.epsilon))
     if options.epsilon is not None:
         target = PureDP(options.epsilon).epsilon
-        delta = min(float(route.delta_at(target)) for route in routes) * _DELTA_UP
+        delta = min(float(route.delta_at(target)) for route in routes)
         if delta >= 1.0:
             raise NoConversionError(f"{guarantee!r} has no delta under 1 at epsilon = {target}")
         return ApproxDP(target, max(delta, sys.float_info.min))
@@ -204,17 +199,17 @@ def _pure_to_rdp(guarantee: PureDP, options: _Options) -> RDP:
     order = _order(options)
     if math.isinf(order):
         return RDP(order, guarantee.epsilon)
-    divergence = _up(response_divergence(guarantee.epsilon, order))
+    divergence = up(response_divergence(guarantee.epsilon, order))
     return RDP(order, min(guarantee.epsilon, divergence))
 
 
 def _gaussian_to_rdp(guarantee: GDP, options: _Options) -> RDP:
-    return RDP(_finite(_order(options), guarantee), _order(options) * _up(_rho(guarantee)))
+    return RDP(_finite(_order(options), guarantee), up(_order(options) * _rho(guarantee)))
 
 
 def _zcdp_to_rdp(guarantee: ZCDP, options: _Options) -> RDP:
     order = _finite(_order(options), guarantee)
-    return RDP(order, _up(guarantee.xi + guarantee.rho * order))
+    return RDP(order, up(guarantee.xi + guarantee.rho * order))
 
 
 def _rdp_to_rdp(guarantee: RDP, options: _Options) -> RDP:
@@ -230,7 +225,7 @@ def _rdp_to_rdp(guarantee: RDP, options: _Options) -> RDP:
 def _mean_to_rdp(guarantee: MeanCDP, options: _Options) -> RDP:
     order = _finite(_order(options), guarantee)
     rho = guarantee.zcdp().rho
-    return RDP(order, _up(min(guarantee.mu, rho) + (order - 1.0) * rho))
+    return RDP(order, up(min(guarantee.mu, rho) + (order - 1.0) * rho))
 
 
 def _finite(order: float, guarantee: Budget) -> float:
@@ -241,7 +236,7 @@ def _finite(order: float, guarantee: Budget) -> float:
 
 def _pure_kl(epsilon: float) -> float:
     """``epsilon tanh(epsilon/2)``, rounded up."""
-    return min(epsilon, _up(epsilon * math.tanh(0.5 * epsilon)))
+    return min(epsilon, up(epsilon * math.tanh(0.5 * epsilon)))
 
 
 def _zcdp_to_mean(guarantee: ZCDP) -> MeanCDP:
@@ -254,8 +249,8 @@ def _zcdp_to_mean(guarantee: ZCDP) -> MeanCDP:
     s = min(1.0, 1.6 / (1.0 + guarantee.rho))
     if s < 1e-150:
         raise NoConversionError(f"the MeanCDP guarantee that {guarantee!r} implies exceeds float64")
-    half_square = math.expm1(_up(s * (s + 1.0) * guarantee.rho)) / (s * s)
-    return MeanCDP(guarantee.rho, _up(math.sqrt(2.0 * half_square)))
+    half_square = math.expm1(up(s * (s + 1.0) * guarantee.rho)) / (s * s)
+    return MeanCDP(guarantee.rho, up(math.sqrt(2.0 * half_square)))
 
 
 def _to_rao(formula: Callable[[Any], RaoDP]) -> Callable[[Any, _Options], RaoDP]:
@@ -280,15 +275,8 @@ def _approx_angle(guarantee: ApproxDP) -> RaoDP:
     return angle(2.0 * math.atan2(sine, (1.0 - lost) * sech))
 
 
-def _gaussian_angle(guarantee: GDP) -> RaoDP:
-    """``cos(theta/2) = exp(-mu^2/8)``, and ``theta <= mu`` where the square underflows."""
-    if guarantee.mu < 1e-100:
-        return angle(guarantee.mu)
-    return angle(angle_of_affinity(0.125 * guarantee.mu**2 if guarantee.mu < 1e100 else math.inf))
-
-
 def _affinity_angle(guarantee: ZCDP) -> RaoDP:
-    return KLDP(_up(guarantee.rho + guarantee.xi)).angle()
+    return KLDP(up(guarantee.rho + guarantee.xi)).angle()
 
 
 def _rao_to_rao(guarantee: RaoDP, options: _Options) -> RaoDP:
@@ -305,10 +293,6 @@ def _zcdp(rho: float) -> ZCDP:
 
 def _rho(guarantee: GDP) -> float:
     return half_square_up(guarantee.mu)
-
-
-def _up(value: float) -> float:
-    return max(value * _UP, 5e-324)
 
 
 #: The definitions of this library.
@@ -348,7 +332,7 @@ CONVERSIONS: dict[tuple[type[Budget], type[Budget]], Callable[[Any, _Options], B
     (MeanCDP, RDP): _mean_to_rdp,
     (PureDP, KLDP): lambda g, _: KLDP(_pure_kl(g.epsilon)),
     (GDP, KLDP): lambda g, _: KLDP(_rho(g)),
-    (ZCDP, KLDP): lambda g, _: KLDP(_up(g.rho + g.xi) if g.xi else g.rho),
+    (ZCDP, KLDP): lambda g, _: KLDP(up(g.rho + g.xi) if g.xi else g.rho),
     (RDP, KLDP): lambda g, _: KLDP(g.epsilon),
     (MeanCDP, KLDP): lambda g, _: g.kl(),
     (PureDP, MeanCDP): lambda g, _: MeanCDP(_pure_kl(g.epsilon), g.epsilon),
@@ -356,7 +340,7 @@ CONVERSIONS: dict[tuple[type[Budget], type[Budget]], Callable[[Any, _Options], B
     (ZCDP, MeanCDP): lambda g, _: _zcdp_to_mean(g),
     (PureDP, RaoDP): _to_rao(lambda g: angle(angle_of_response(g.epsilon))),
     (ApproxDP, RaoDP): _to_rao(_approx_angle),
-    (GDP, RaoDP): _to_rao(_gaussian_angle),
+    (GDP, RaoDP): _to_rao(lambda g: angle(angle_of_separation(g.mu))),
     (ZCDP, RaoDP): _to_rao(_affinity_angle),
     (RDP, RaoDP): _to_rao(lambda g: g.angle()),
     (KLDP, RaoDP): _to_rao(lambda g: g.angle()),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import scipy
 
 from riemdp._checks import positive, shown
@@ -21,12 +21,12 @@ from riemdp.privacy._definitions import (
     approximate_delta,
     approximate_epsilon,
     check_delta,
-    check_epsilon,
 )
-from riemdp.privacy._gaussian import DELTA_ERROR, delta_up, gaussian_delta, gaussian_epsilon
-from riemdp.privacy._rounding import half_square_up
+from riemdp.privacy._gaussian import gaussian_delta_up, gaussian_epsilon
+from riemdp.privacy._rounding import half_square_up, up
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.privacy._rao import RaoDP
@@ -34,7 +34,11 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 #: Relative error allowed for in the conversions between ``epsilon`` and ``mu``.
-_CONVERSION_ERROR = 1e-13
+CONVERSION_ERROR = 1e-13
+#: Distance of the two ends of a bracket: quantiles far out may be too large by 7e-13.
+BRACKET_WIDTH = 8e-13
+#: Under this ``mu`` is linear in ``epsilon``, and halves of the latter may lose digits.
+TINY = 1e-100
 
 
 class PrivacyCurve(ABC):
@@ -257,8 +261,7 @@ class GaussianCurve(PrivacyCurve):
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         """See :func:`gaussian_delta`; up to 2e-12 (relative) more, and 0 at ``inf`` only."""
-        exact = gaussian_delta(self.separation, epsilon)
-        return np.where(np.isinf(check_epsilon(epsilon)), exact, delta_up(exact))
+        return gaussian_delta_up(self.separation, epsilon)
 
     def epsilon_at(self, delta: float) -> float:
         """See :func:`gaussian_epsilon`; ``inf`` at ``delta = 0``."""
@@ -318,17 +321,12 @@ class PureCurve(PrivacyCurve):
         object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
-        """``(e^self.epsilon - e^epsilon) / (1 + e^self.epsilon)``, and 0 from there on.
-
-        Positive values are up to 2e-12 (relative) more.
-        """
-        exact = approximate_delta(self.epsilon, 0.0, epsilon)
-        return np.where(check_epsilon(epsilon) < self.epsilon, delta_up(exact), 0.0)
+        """``(e^self.epsilon - e^epsilon) / (1 + e^self.epsilon)``, and 0 from there on."""
+        return approximate_delta(self.epsilon, 0.0, epsilon)
 
     def epsilon_at(self, delta: float) -> float:
         """Inverse of :meth:`delta_at`, rounded up."""
-        lowered = math.nextafter(check_delta(delta) * (1.0 - 2.0 * DELTA_ERROR), 0.0)
-        return approximate_epsilon(self.epsilon, 0.0, lowered)
+        return approximate_epsilon(self.epsilon, 0.0, delta)
 
     def mu(self) -> float:
         """See :func:`pure_to_gaussian`."""
@@ -337,7 +335,7 @@ class PureCurve(PrivacyCurve):
     def mu_bracket(self) -> tuple[float, float]:
         """``mu`` of the worst pair, rounded down and up."""
         upper = self.mu()
-        return upper * (1.0 - 3.0 * _CONVERSION_ERROR), upper
+        return upper * (1.0 - BRACKET_WIDTH), upper
 
     def pure_epsilon(self) -> float:
         """``epsilon`` itself."""
@@ -383,11 +381,13 @@ def pure_to_gaussian(epsilon: float) -> float:
     differential privacy", NeurIPS 2022.
     """
     epsilon = positive(epsilon, "epsilon")
-    if epsilon < 2.0:  # 1/(1+e^eps) = (1 - tanh(eps/2))/2 keeps the digits of a small epsilon
+    if epsilon < TINY:
+        mu = math.sqrt(0.5 * math.pi) * epsilon
+    elif epsilon < 2.0:  # 1/(1+e^eps) = (1 - tanh(eps/2))/2 keeps the digits of a small epsilon
         mu = 2.0 * math.sqrt(2.0) * float(scipy.special.erfinv(math.tanh(0.5 * epsilon)))
     else:
         mu = -2.0 * float(scipy.special.ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
-    return mu * (1.0 + _CONVERSION_ERROR)
+    return up(mu, CONVERSION_ERROR)
 
 
 def gaussian_to_pure(mu: float) -> float:
@@ -414,4 +414,5 @@ def gaussian_to_pure(mu: float) -> float:
         epsilon = 2.0 * math.atanh(math.erf(mu / (2.0 * math.sqrt(2.0))))
     else:
         epsilon = float(scipy.special.log_ndtr(0.5 * mu) - scipy.special.log_ndtr(-0.5 * mu))
-    return epsilon * (1.0 - 10.0 * _CONVERSION_ERROR)
+    lowered = math.nextafter(epsilon * (1.0 - 10.0 * CONVERSION_ERROR), 0.0)
+    return min(lowered, sys.float_info.max)

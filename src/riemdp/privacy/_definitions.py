@@ -16,7 +16,8 @@ import scipy
 
 from riemdp._checks import real, real_array
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
-from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon
+from riemdp.privacy._gaussian import gaussian_delta_up, gaussian_epsilon
+from riemdp.privacy._rounding import delta_up, exponent_up, first_within
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -35,8 +36,7 @@ class Budget(ABC):
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         """Proved ``delta`` at each ``epsilon``, the smallest one unless the class says otherwise.
 
-        Exact up to a relative rounding error of 1e-12 on either side. Where a number has to be
-        on the safe side take :meth:`PrivacyCurve.delta_at` of a mechanism, which rounds up.
+        Rounded up.
 
         Parameters
         ----------
@@ -176,8 +176,8 @@ class GDP(Budget):
         object.__setattr__(self, "mu", _checked("mu", self.mu))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
-        """Exact, see :func:`gaussian_delta`."""
-        return gaussian_delta(self.mu, epsilon)
+        """See :func:`gaussian_delta`; up to 2e-12 (relative) more, and 0 at ``inf`` only."""
+        return gaussian_delta_up(self.mu, epsilon)
 
     def epsilon_at(self, delta: float) -> float:
         """Exact up to rounding, see :func:`gaussian_epsilon`; ``inf`` at ``delta = 0``."""
@@ -250,8 +250,9 @@ class ZCDP(Budget):
         x = np.exp(high)
         divergence = self.xi + self.rho * (1.0 + x)
         log_delta = x * (divergence - finite) - x * np.log1p(1.0 / x) - np.log1p(x)
-        log_delta += 1e-15 * (1.0 + x * (divergence + finite))  # rounding
-        return np.asarray(np.exp(np.minimum(log_delta, 0.0)))
+        # the second term is at most 1
+        log_delta = exponent_up(log_delta, x * (divergence + finite) + np.log1p(x))
+        return np.where(np.isinf(epsilon), 0.0, delta_up(np.exp(np.minimum(log_delta, 0.0))))
 
     def epsilon_at(self, delta: float) -> float:
         """Upper bound of ``epsilon`` at the best Renyi order; ``inf`` at ``delta = 0``."""
@@ -272,16 +273,20 @@ class ZCDP(Budget):
         )
         order_terms = (depth - math.log1p(x)) / x - math.log1p(1.0 / x)
         epsilon = self.xi + rho * (1.0 + x) + order_terms
-        return max(0.0, epsilon + 1e-14 * (self.xi + rho * (1.0 + x) + depth / x))
+        step = 1e-14 * (self.xi + rho * (1.0 + x) + depth / x)
+        return first_within(self.delta_at, delta, max(0.0, epsilon + step), step)
 
 
 def approximate_delta(epsilon0: float, delta0: float, epsilon: ArrayLike) -> FloatArray:
-    """Privacy curve of the worst (epsilon0, delta0)-private pair, without cancellation."""
+    """Privacy curve of the worst (epsilon0, delta0)-private pair, rounded up.
+
+    No term cancels. From ``epsilon0`` on it is ``delta0`` exactly.
+    """
     epsilon = check_epsilon(epsilon)
     below = np.minimum(epsilon, epsilon0)
     # (e^eps0 - e^eps) / (1 + e^eps0), as the exponentials themselves may overflow
     pure = -np.expm1(below - epsilon0) / (1.0 + math.exp(-epsilon0))
-    return np.asarray(delta0 + (1.0 - delta0) * pure)
+    return np.where(epsilon < epsilon0, delta_up(delta0 + (1.0 - delta0) * pure), delta0)
 
 
 def approximate_epsilon(epsilon0: float, delta0: float, delta: float) -> float:
@@ -289,11 +294,19 @@ def approximate_epsilon(epsilon0: float, delta0: float, delta: float) -> float:
     delta = check_delta(delta)
     if delta < delta0:
         return math.inf
-    drop = (delta - delta0) / (1.0 - delta0) * (1.0 + math.exp(-epsilon0))
-    if drop == 0.0:
+    if delta == delta0:
         return epsilon0
-    epsilon = epsilon0 + math.log1p(-drop) if drop < 1.0 else -math.inf
-    return min(epsilon0, max(0.0, epsilon + 4e-16 * (epsilon0 + 1.0)))
+    lost, kept, decay = delta - delta0, 1.0 - delta, math.exp(-epsilon0)
+    drop = lost * (1.0 + decay) / (1.0 - delta0)
+    rest = (kept - lost * decay) / (1.0 - delta0)  # 1 - drop, also where that cancels
+    fall = math.log1p(-drop) if drop < 0.5 else math.log(max(rest, 5e-324))
+    return first_within(
+        lambda e: approximate_delta(epsilon0, delta0, e),
+        delta,
+        max(0.0, epsilon0 + fall),
+        max(1e-15 * epsilon0, 5e-324),
+        epsilon0,
+    )
 
 
 def check_epsilon(epsilon: ArrayLike) -> FloatArray:

@@ -12,7 +12,7 @@ import scipy
 from riemdp.privacy._definitions import ZCDP, Budget, _checked, check_delta, check_epsilon
 from riemdp.privacy._rao import angle, angle_of_response
 from riemdp.privacy._renyi import response_epsilon
-from riemdp.privacy._rounding import half_square_up
+from riemdp.privacy._rounding import delta_up, first_within, half_square_up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -82,11 +82,7 @@ class KLDP(Budget):
             xtol=1e-14,
         )
         epsilon = math.expm1(log_epsilon)
-        step = 1e-13 * (1.0 + epsilon)
-        while self.delta_at(epsilon) > delta:
-            epsilon += step
-            step *= 2.0
-        return epsilon
+        return first_within(self.delta_at, delta, epsilon, 1e-13 * (1.0 + epsilon))
 
     def angle(self) -> RaoDP:
         """Largest angle between two laws with these divergences (exact: randomised response)."""
@@ -145,7 +141,7 @@ class MeanCDP(Budget):
         return KLDP(min(self.mu, half_square_up(self.tau)))
 
 
-def _mean_loss_delta(alpha: float, epsilon: FloatArray) -> FloatArray:
+def _mean_loss_delta(alpha: float | FloatArray, epsilon: FloatArray) -> FloatArray:
     """Best bound of ``delta`` from a mean loss of at most ``alpha``, over x by bisection."""
     # Each x gives a valid bound, so the search may stop anywhere. The best one has mean loss alpha.
     low = np.full(epsilon.shape, 1e-160)
@@ -165,7 +161,7 @@ def _mean_loss_delta(alpha: float, epsilon: FloatArray) -> FloatArray:
     z0 = epsilon - x + y
     z0 = np.where(np.abs(z0) <= 2e-15 * (x + epsilon), 0.0, z0)  # nothing but rounding
     bound = np.exp(-y) / -np.expm1(-x) * (alpha + _g(-np.minimum(z0, 700.0)))
-    return np.asarray(np.minimum(np.nextafter(bound * (1.0 + 1e-12), math.inf), 1.0))
+    return delta_up(bound, 1e-12)
 
 
 def _high_part(x: FloatArray) -> FloatArray:

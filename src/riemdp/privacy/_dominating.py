@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-#: Relative error of ``delta_at`` that is allowed for (that of ``gaussian_delta``, twice).
-_DELTA_ERROR = 4e-12
 #: Mass moved to infinity for the rounding of one table.
 _ROUNDING = 1e-14
 #: A larger loss counts as infinite; its exponential is still a float.
@@ -70,8 +68,7 @@ def dominating_masses(curve: PrivacyCurve, step: float, largest: float) -> tuple
         masses[::2] = coarse
         return masses, infinity
     losses = step * np.arange(size + 1, dtype=np.float64)
-    deltas = np.minimum(curve.delta_at(losses) * (1.0 + _DELTA_ERROR), 1.0)
-    deltas = np.maximum.accumulate(deltas[::-1])[::-1]
+    deltas = np.maximum.accumulate(curve.delta_at(losses)[::-1])[::-1]
     # Q(loss >= l_i) is the slope of the chord in exp(epsilon); a convex curve has falling slopes.
     slopes = (deltas[:-1] - deltas[1:]) * np.exp(-losses[:-1]) / math.expm1(step)
     slopes = np.maximum.accumulate(slopes[::-1])[::-1]

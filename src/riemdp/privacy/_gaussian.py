@@ -20,13 +20,15 @@ import scipy
 
 from riemdp._checks import positive, real, real_array
 from riemdp._errors import InvalidParameterError
+from riemdp.privacy._rounding import delta_up, first_within
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     FloatArray = NDArray[np.float64]
 
-#: Relative error allowed for in a ``delta`` that has to be on the safe side.
+#: Relative error allowed for in a ``delta`` that has to be on the safe side: that of the largest
+#: exponents, 745 times a few units in the last place, and more.
 DELTA_ERROR = 2e-12
 #: Relative step towards more privacy taken by the calibrated ``mu``.
 _NUDGE = 1e-9
@@ -70,10 +72,10 @@ def gaussian_delta(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
     return np.exp(_log_delta(mu_array, epsilon_array))
 
 
-def delta_up(delta: ArrayLike) -> FloatArray:
-    """Push computed ``delta`` up by more than their error, to 1 at most; 0 becomes positive."""
-    pushed = np.nextafter(np.multiply(delta, 1.0 + DELTA_ERROR), np.inf)
-    return np.asarray(np.minimum(pushed, 1.0))
+def gaussian_delta_up(mu: float, epsilon: ArrayLike) -> FloatArray:
+    """:func:`gaussian_delta` and up to 2e-12 (relative) more; 0 at ``inf`` only."""
+    delta = gaussian_delta(mu, epsilon)
+    return np.where(np.isinf(real_array(epsilon, "epsilon")), 0.0, delta_up(delta, DELTA_ERROR))
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
@@ -111,10 +113,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
             scipy.optimize.brentq(lambda e: _excess(mu, e, delta), 0.0, upper, xtol=1e-300)
         )
     step = max(1e-12 * epsilon, 1e-12 * mu * mu, 5e-324)
-    while not _safely_under(mu, epsilon, delta):
-        epsilon += step
-        step *= 2.0
-    return min(epsilon, upper)
+    return first_within(lambda e: gaussian_delta_up(mu, e), delta, epsilon, step, upper)
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
@@ -237,7 +236,7 @@ def _excess(mu: float, epsilon: float, delta: float) -> float:
 
 def _safely_under(mu: float, epsilon: float, delta: float) -> bool:
     """Whether ``delta(epsilon) <= delta`` with room for every rounding error."""
-    return bool(delta_up(gaussian_delta(mu, epsilon)) <= delta)
+    return bool(gaussian_delta_up(mu, epsilon) <= delta)
 
 
 def _probability(delta: float) -> float:

@@ -17,7 +17,7 @@ from riemdp.privacy._isotropic_mu import LossPoints, bracket, hyperbolic_tail
 from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR, LossIntegrals
 from riemdp.privacy._laplace import LaplaceCurve
 from riemdp.privacy._loss_interpolation import LossInterpolation
-from riemdp.privacy._rounding import half_square_up, quotient_up
+from riemdp.privacy._rounding import delta_up, first_within, half_square_up, quotient_up, up
 from riemdp.privacy._score_bound import score_bound
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from riemdp.privacy._curve import FloatArray
     from riemdp.privacy._definitions import Budget
 
-#: Covers the rounding of a few elementary operations.
-_UP = 1.0 + 4e-15
 #: Distance into the tail, in standard deviations, from which on ``delta`` underflows.
 _DEEPEST = 60.0
 #: Share of a Gaussian's largest loss next to it in which no integral is computed.
@@ -161,7 +159,7 @@ class IsotropicCurve(PrivacyCurve):
         inside = epsilon < self.pure_epsilon()
         delta = np.zeros_like(epsilon)
         points = self._points(np.minimum(epsilon[inside], self._last))
-        delta[inside] = np.minimum(np.nextafter(np.exp(points.log_delta()) * _UP, np.inf), 1.0)
+        delta[inside] = delta_up(np.exp(points.log_delta()))
         return delta
 
     def epsilon_at(self, delta: float) -> float:
@@ -218,11 +216,10 @@ class IsotropicCurve(PrivacyCurve):
 
     def _above(self, epsilon: float, delta: float) -> float:
         """First of a few slightly larger numbers at which ``delta_at`` is seen to suffice."""
-        limit, step = self._last, 1e-13 * max(epsilon, 1e-3 * self._reach(0.0))
-        while epsilon < limit and self._delta(np.array([epsilon]))[0] > delta:
-            epsilon += step
-            step *= 2.0
-        return min(epsilon, limit)
+        step = 1e-13 * max(epsilon, 1e-3 * self._reach(0.0))
+        return first_within(
+            lambda e: self._delta(np.array([e]))[0], delta, epsilon, step, self._last
+        )
 
     def mu(self) -> float:
         """Upper end of :meth:`mu_bracket`."""
@@ -244,7 +241,7 @@ class IsotropicCurve(PrivacyCurve):
         if self.upper == math.inf:
             return math.inf
         ratio = self.sensitivity / self.sigma
-        return 0.5 * ratio * ((2.0 * self.upper - self.sensitivity) / self.sigma) * _UP
+        return up(0.5 * ratio * ((2.0 * self.upper - self.sensitivity) / self.sigma))
 
     def zcdp_rho(self) -> float:
         """``mu**2 / 2``, or what follows from the pure ``epsilon`` if that is less.
@@ -259,7 +256,7 @@ class IsotropicCurve(PrivacyCurve):
     def _pure_rho(self) -> float:
         """``epsilon tanh(epsilon/2)``, rounded up; docs/proofs/privacy-conversions.md."""
         pure = self.pure_epsilon()
-        return pure * math.tanh(0.5 * pure) * _UP if pure < math.inf else math.inf
+        return up(pure * math.tanh(0.5 * pure)) if pure < math.inf else math.inf
 
     def _guarantees(self) -> tuple[Budget, ...]:
         mu, pure = self.mu(), self.pure_epsilon()

@@ -10,9 +10,9 @@ import numpy as np
 import scipy
 
 from riemdp._checks import positive
-from riemdp.privacy._curve import PrivacyCurve
+from riemdp.privacy._curve import BRACKET_WIDTH, CONVERSION_ERROR, TINY, PrivacyCurve
 from riemdp.privacy._definitions import PureDP, check_delta, check_epsilon
-from riemdp.privacy._rounding import half_square_up
+from riemdp.privacy._rounding import ELEMENTARY, delta_up, first_within, half_square_up, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from riemdp.privacy._curve import FloatArray
     from riemdp.privacy._definitions import Budget
     from riemdp.privacy._rao import RaoDP
-
-#: Relative error allowed for in ``mu``.
-_MU_ERROR = 1e-13
 
 
 @dataclass(frozen=True)
@@ -55,28 +52,32 @@ class LaplaceCurve(PrivacyCurve):
         object.__setattr__(self, "separation", positive(self.separation, "separation"))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
-        """``1 - exp((epsilon - separation) / 2)`` up to the separation, 0 from there on."""
+        """``1 - exp((epsilon - separation) / 2)``, rounded up; 0 from the separation on."""
         epsilon = check_epsilon(epsilon)
-        return np.asarray(-np.expm1(0.5 * np.minimum(epsilon - self.separation, 0.0)))
+        delta = -np.expm1(0.5 * np.minimum(epsilon - self.separation, 0.0))
+        return np.where(epsilon < self.separation, delta_up(delta), 0.0)
 
     def epsilon_at(self, delta: float) -> float:
         """``separation + 2 log(1 - delta)``, at least 0, rounded up."""
-        epsilon = self.separation + 2.0 * math.log1p(-check_delta(delta))
-        return min(self.separation, max(0.0, epsilon + 1e-15 * (1.0 + self.separation)))
+        epsilon = max(0.0, self.separation + 2.0 * math.log1p(-check_delta(delta)))
+        step = max(1e-15 * self.separation, 5e-324)
+        return first_within(self.delta_at, delta, epsilon, step, self.separation)
 
     def mu(self) -> float:
         """``2 Phi^{-1}(1 - exp(-separation/2) / 2)``, the smallest one, rounded up."""
         half = 0.5 * self.separation
-        if half < 1.0:
+        if self.separation < TINY:
+            mu = math.sqrt(0.5 * math.pi) * self.separation
+        elif half < 1.0:
             mu = 2.0 * math.sqrt(2.0) * float(scipy.special.erfinv(-math.expm1(-half)))
         else:
             mu = -2.0 * float(scipy.special.ndtri_exp(-half - math.log(2.0)))
-        return mu * (1.0 + _MU_ERROR)
+        return up(mu, CONVERSION_ERROR)
 
     def mu_bracket(self) -> tuple[float, float]:
         """Return the smallest ``mu``, rounded down and up."""
         upper = self.mu()
-        return upper * (1.0 - 3.0 * _MU_ERROR), upper
+        return upper * (1.0 - BRACKET_WIDTH), upper
 
     def pure_epsilon(self) -> float:
         """Return the separation."""
@@ -100,4 +101,5 @@ class LaplaceCurve(PrivacyCurve):
             minus_log = half - math.log1p(half)
         else:
             minus_log = half**2 * math.fsum((-half) ** j / (j + 2.0) for j in range(14))
-        return angle(angle_of_affinity(minus_log * (1.0 + 1e-14)))
+        # the difference has lost a factor of 20
+        return angle(angle_of_affinity(up(minus_log, 20.0 * ELEMENTARY)))

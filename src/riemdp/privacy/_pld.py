@@ -19,10 +19,11 @@ import scipy
 
 from riemdp._checks import count, shown
 from riemdp._errors import ConvergenceError, InvalidParameterError
-from riemdp.privacy._compose import root_of_squares_up
+from riemdp.privacy._compose import repeated_up, root_of_squares_up
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
 from riemdp.privacy._dominating import dominating_masses, largest_loss
 from riemdp.privacy._isotropic_curve import IsotropicCurve
+from riemdp.privacy._rounding import delta_up, first_within, up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -117,7 +118,7 @@ def compose_repeated(parts: Sequence[tuple[PrivacyCurve, int]]) -> PrivacyCurve:
     if sum(gaussian.values()) > 1:  # closed form: N(0, I) and N((mu_1, ..., mu_n), I)
         for curve in gaussian:
             del counts[curve]
-        together = root_of_squares_up(_repeated(c.separation, n) for c, n in gaussian.items())
+        together = root_of_squares_up(repeated_up(c.separation, n) for c, n in gaussian.items())
         if together == math.inf:
             raise InvalidParameterError("the separation of the composition exceeds float64")
         counts[GaussianCurve(together)] = 1
@@ -130,13 +131,6 @@ def _simplest(curve: PrivacyCurve) -> PrivacyCurve:
     """Curve in closed form where an isotropic one has it: Gaussian ones compose exactly."""
     closed = curve._closed if isinstance(curve, IsotropicCurve) else None
     return curve if closed is None else closed
-
-
-def _repeated(separation: float, n: int) -> float:
-    """``sqrt(n) separation``, rounded up."""
-    if n == 1:
-        return separation
-    return math.nextafter(math.sqrt(n) * separation * (1.0 + 1e-15), math.inf)
 
 
 @dataclass(frozen=True)
@@ -166,21 +160,22 @@ class LossTable:
         here, beyond = self.deltas[cell], self.deltas[upper]
         weight = np.expm1(np.minimum(epsilon - upper * self.step, 0.0)) / math.expm1(-self.step)
         deltas = beyond + (here - beyond) * np.clip(weight, 0.0, 1.0)
-        return np.asarray(np.minimum(deltas + self.floor, 1.0))
+        return delta_up(deltas + self.floor)
 
     def epsilon_at(self, delta: float) -> float:
         """Inverse of :meth:`delta_at`, rounded up; ``inf`` under the floor."""
-        target = delta - self.floor
-        if target < 0.0:
+        last = (len(self.deltas) - 1) * self.step
+        if not self.delta_at(last) <= delta:
             return math.inf
         # first grid point with a small enough delta; the array falls
+        target = delta - self.floor
         upper = int(np.searchsorted(-self.deltas, -target))
-        if upper == 0:
-            return 0.0
-        here, beyond = float(self.deltas[upper - 1]), float(self.deltas[upper])
-        share = max(0.0, (target - beyond) / (here - beyond) * (1.0 - 1e-12))
-        epsilon = upper * self.step + math.log1p(share * math.expm1(-self.step))
-        return epsilon * (1.0 + 1e-15)
+        epsilon = 0.0
+        if upper > 0:
+            here, beyond = float(self.deltas[upper - 1]), float(self.deltas[upper])
+            share = max(0.0, (target - beyond) / (here - beyond))
+            epsilon = upper * self.step + math.log1p(share * math.expm1(-self.step))
+        return first_within(self.delta_at, delta, epsilon, 1e-15 * self.step, last)
 
 
 def composed_losses(parts: Sequence[tuple[PrivacyCurve, int]], infinity: float = 0.0) -> LossTable:
@@ -232,8 +227,8 @@ def composed_losses(parts: Sequence[tuple[PrivacyCurve, int]], infinity: float =
         allowance += error
         heapq.heappush(heap, (law.size, order, law))
     law = heap[0][2]
-    kept = 1.0 - (1.0 - law._infinity_mass) * (1.0 - infinity)
-    return _table(law._lower_loss, law._probs, step, kept * (1.0 + 1e-15) + allowance)
+    floor = infinity + (1.0 - infinity) * law._infinity_mass + allowance
+    return _table(law._lower_loss, law._probs, step, up(floor))
 
 
 def _grid_step(parts: Sequence[tuple[PrivacyCurve, int]], ranges: Sequence[float]) -> float:

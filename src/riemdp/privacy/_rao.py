@@ -11,6 +11,7 @@ import numpy as np
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidBudgetError
 from riemdp.privacy._definitions import Budget, _checked, check_delta, check_epsilon
+from riemdp.privacy._rounding import delta_up, first_within, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 RaoDistance = Literal["angle", "parametric"]
-
-#: Factor that covers the rounding of a few elementary functions.
-_UP = 1.0 + 4e-15
 
 
 @dataclass(frozen=True)
@@ -85,9 +83,7 @@ class RaoDP(Budget):
         with np.errstate(over="ignore", under="ignore"):
             slope = -np.expm1(-epsilon) / s
             delta = 2.0 * s / (slope + np.hypot(slope, 2.0 * np.exp(-0.5 * epsilon)))
-            delta = np.nextafter(delta * _UP, math.inf)
-            floor = np.nextafter(s * s, math.inf)
-        return np.asarray(np.minimum(np.maximum(delta, floor), 1.0))
+        return np.maximum(delta_up(delta), delta_up(s * s))
 
     def epsilon_at(self, delta: float) -> float:
         """``log(delta (1 - delta) / (delta - sin(theta/2)^2))``, 0 from ``sin(theta/2)`` on.
@@ -100,19 +96,16 @@ class RaoDP(Budget):
             return math.inf
         if self.delta_at(0.0) <= delta:
             return 0.0
-        above = max(delta - s * s * _UP, math.ulp(delta))
+        above = max(delta - up(s * s), math.ulp(delta))
         epsilon = math.log1p(max(0.0, (s - delta) * (s + delta) / above))
-        step = 1e-15 * (1.0 + epsilon)
-        while self.delta_at(epsilon) > delta:
-            if epsilon > 800.0:  # the curve has reached its floor in double precision
-                return math.inf
-            epsilon += step
-            step *= 2.0
-        return epsilon
+        # the curve has reached its floor in double precision
+        limit = 800.0
+        epsilon = first_within(self.delta_at, delta, epsilon, 1e-15 * (1.0 + epsilon), limit)
+        return epsilon if epsilon < limit else math.inf
 
     def _sine(self) -> float:
         """``sin(theta/2)`` of the angle, rounded up."""
-        return min(1.0, math.sin(0.5 * min(self.theta, math.pi)) * _UP)
+        return min(1.0, up(math.sin(0.5 * min(self.theta, math.pi))))
 
 
 def check_distance(distance: object) -> RaoDistance:
@@ -127,7 +120,7 @@ def check_distance(distance: object) -> RaoDistance:
 
 def angle(theta: float) -> RaoDP:
     """Angle budget of a ``theta`` that is rounded up first, and cut at pi."""
-    return RaoDP(min(math.pi, max(theta * _UP, 5e-324)), distance="angle")
+    return RaoDP(min(math.pi, up(theta)), distance="angle")
 
 
 def angle_of_affinity(minus_log: float) -> float:
@@ -146,5 +139,10 @@ def angle_of_separation(mu: float) -> float:
 
 
 def angle_of_response(epsilon: float) -> float:
-    """Angle of randomised response, ``cos(theta/2) = sech(epsilon/2)``."""
+    """Angle of randomised response, ``cos(theta/2) = sech(epsilon/2)``.
+
+    It is at most ``epsilon``, and as good as that where a quarter of it loses digits.
+    """
+    if epsilon < 1e-100:
+        return epsilon
     return 4.0 * math.atan(math.tanh(0.25 * epsilon))

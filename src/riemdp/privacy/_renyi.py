@@ -20,6 +20,7 @@ from riemdp.privacy._definitions import (
     check_epsilon,
 )
 from riemdp.privacy._rao import angle, angle_of_response
+from riemdp.privacy._rounding import ELEMENTARY, delta_up, exponent_up, first_within
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -83,13 +84,16 @@ class RDP(Budget):
         finite = np.minimum(epsilon, 1e300)
         excess = self.order - 1.0
         # log of the maximiser p is excess * min(0, level)
-        level = self.epsilon - finite + math.log1p(-1.0 / self.order)
+        gap = self.epsilon - finite
+        level = gap + self._log_share()
         with np.errstate(over="ignore"):
-            rounding = 1e-15 * (1.0 + excess * (self.epsilon + finite))
-            interior = np.exp(np.minimum(excess * level + rounding, 0.0)) / self.order
-            edge = -np.expm1(finite - self.epsilon) + 1e-15 * (1.0 + self.epsilon)
-        moment = np.where(level < 0.0, interior * (1.0 + 1e-15), edge)
-        return np.asarray(np.minimum(moment, self.angle().delta_at(epsilon)))
+            log_worst = exponent_up(excess * level, excess * np.abs(gap))
+            interior = np.exp(np.minimum(log_worst, 0.0)) / self.order
+            edge = np.maximum(-np.expm1(-gap), 0.0)
+        # the value at p = 1 is among those at all p, and the sign of a level next to 0 uncertain
+        moment = np.where(level < 0.0, np.maximum(interior, edge), edge)
+        moment = np.minimum(delta_up(moment), self.angle().delta_at(epsilon))
+        return np.where(np.isinf(epsilon), 0.0, moment)
 
     def epsilon_at(self, delta: float) -> float:
         """Upper bound of ``epsilon``; ``inf`` at ``delta = 0`` unless the order is ``inf``."""
@@ -101,10 +105,18 @@ class RDP(Budget):
             tail = math.log1p(-delta)
         else:
             tail = -math.log(delta) - math.log(self.order)
-            tail = tail / (self.order - 1.0) + math.log1p(-1.0 / self.order)
+            tail = tail / (self.order - 1.0) + self._log_share()
         scale = 1.0 + self.epsilon + abs(math.log(delta)) / (self.order - 1.0)
-        moment = max(0.0, self.epsilon + tail + 4e-15 * scale)
-        return min(moment, self.angle().epsilon_at(delta))
+        step = ELEMENTARY * scale
+        moment = max(0.0, self.epsilon + tail + step)
+        limit = self.angle().epsilon_at(delta)
+        return first_within(self.delta_at, delta, moment, step, limit)
+
+    def _log_share(self) -> float:
+        """``log(1 - 1/order)``, with all digits next to order 1."""
+        if self.order < 2.0:
+            return math.log((self.order - 1.0) / self.order)
+        return math.log1p(-1.0 / self.order)
 
     def angle(self) -> RaoDP:
         """Largest angle between two laws with these divergences (exact: randomised response)."""
@@ -147,7 +159,7 @@ def response_epsilon(divergence: float, order: float) -> float:
         lambda e: response_divergence(e, order) - divergence, lower, upper, xtol=1e-300, rtol=4e-15
     )
     step = 4e-15 * epsilon
-    while response_divergence(epsilon, order) < divergence * (1.0 + 4e-15):
+    while response_divergence(epsilon, order) < divergence * (1.0 + ELEMENTARY):
         epsilon += step
         step *= 2.0
     return epsilon

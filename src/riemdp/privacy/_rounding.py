@@ -1,9 +1,66 @@
-"""Floating-point results that lie on the safe side of the exact value."""
+"""Floating-point results that lie on the safe side of the exact value.
+
+docs/proofs/privacy-conversions.md, section 8, has the arguments.
+"""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+#: Relative error of a formula without cancellation: up to three elementary functions, each within
+#: four units in the last place, and ten operations.
+ELEMENTARY = 4e-15
+
+
+def up(value: float, error: float = ELEMENTARY) -> float:
+    """Float above every number that a non-negative ``value`` with this relative error may be."""
+    return math.nextafter(value * (1.0 + error), math.inf)
+
+
+def delta_up(delta: ArrayLike, error: float = ELEMENTARY) -> NDArray[np.float64]:
+    """:func:`up` of probabilities, to 1 at most; 0 becomes positive, as it may have underflowed."""
+    pushed = np.nextafter(np.multiply(delta, 1.0 + error), np.inf)
+    return np.asarray(np.minimum(pushed, 1.0))
+
+
+def exponent_up(log_delta: ArrayLike, size: ArrayLike) -> NDArray[np.float64]:
+    """Raise logs of probabilities above what rounding may have taken off sums of this size."""
+    return np.asarray(np.add(log_delta, 2e-15 * (1.0 + np.asarray(size))))
+
+
+def first_within(
+    delta_at: Callable[[float], float | NDArray[np.float64]],
+    delta: float,
+    epsilon: float,
+    step: float,
+    limit: float = math.inf,
+) -> float:
+    """First of some growing ``epsilon`` whose ``delta`` is seen to suffice, ``limit`` at most.
+
+    Parameters
+    ----------
+    delta_at : callable
+        A curve that is rounded up.
+    delta : float
+        What is allowed.
+    epsilon, step : float
+        Where to start, and the first step, which doubles.
+    limit : float, default inf
+        No larger ``epsilon`` is tried, nor this one.
+    """
+    while epsilon < limit and delta_at(epsilon) > delta:
+        epsilon += step
+        step *= 2.0
+    return min(epsilon, limit)
 
 
 def quotient_up(numerator: float, denominator: float) -> float:
