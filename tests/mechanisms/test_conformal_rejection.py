@@ -113,6 +113,55 @@ def test_hopeless_acceptance_is_refused_beforehand():
         ConformalRejection(ball, lambda x: np.ones(len(x)), 0.5, 0.002, bounds=(0.1, 10.0))
 
 
+def accepted_share(law, footpoint):
+    """Share of 4000 proposals that are accepted, by simulation."""
+    rejection = law._law
+    point, coordinates = rejection._checked(footpoint)
+    found, _ = rejection._candidates(coordinates, 4000, np.random.default_rng(0))
+    logs = rejection.log_acceptance(np.broadcast_to(point, found.shape), found)
+    return float(np.sum(np.exp(logs))) / 4000
+
+
+def test_a_footpoint_far_from_the_landmarks_decides(monkeypatch):
+    # the factor is large about the landmarks and small beyond them, where footpoints may lie
+    space = Euclidean(9)
+    ball = Ball(space, np.zeros(9), 1.0)
+
+    def factor(x):
+        return np.where(np.linalg.norm(x, axis=-1) < 0.8, 1.0, 0.2)
+
+    with pytest.raises(NotAttainableError, match="at some footpoint"):
+        ConformalRejection(ball, factor, 0.5, 0.002, bounds=(0.2, 1.0))
+    monkeypatch.setattr("riemdp.mechanisms._conformal_rejection.LEAST_ACCEPTANCE", 0.0)
+    law = ConformalRejection(ball, factor, 0.5, 0.002, bounds=(0.2, 1.0))
+    far = ball.point(0.999 * np.eye(9)[0])
+    # the landmarks, by which it used to be judged
+    assert min(accepted_share(law, post) for post in law.landmarks[::9]) > 4e-4
+    assert law.acceptance <= 1.5 * accepted_share(law, far) < 1e-6
+
+
+@pytest.mark.parametrize("manifold", [*MANIFOLDS, Euclidean(1), Hyperbolic(3)], ids=str)
+def test_acceptance_is_a_lower_bound_for_every_footpoint(manifold):
+    ball = Ball(manifold, manifold.origin, 1.0)
+    rng = np.random.default_rng(1)
+    directions = rng.normal(size=(4, manifold.dim))
+    directions /= np.linalg.norm(directions, axis=-1, keepdims=True)
+    lengths = np.array([0.0, 0.6, 0.95, 1.0])[:, None]
+    # the second sensitivity leaves hyperbolic space without a normaliser
+    for sensitivity, height in ((0.03, 0.0), (2.0, 0.0), (0.1, 0.75)):
+        law = ConformalRejection(
+            ball,
+            lambda x, h=height: np.where(manifold.dist(manifold.origin, x) < h, 1.0, 0.3),
+            0.5,
+            sensitivity,
+            bounds=(0.3, 1.0),
+        )
+        shares = [accepted_share(law, ball.point(v)) for v in lengths * directions]
+        assert law.acceptance <= 1.3 * min(shares)
+        # negative control: four times as much is none with the smallest factor everywhere
+        assert 4.0 * law.acceptance > min(shares) or height > 0.0
+
+
 def test_bad_input_is_refused():
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
     factor = _factor(Euclidean(2))

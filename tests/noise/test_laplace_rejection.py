@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 import scipy.stats
@@ -86,12 +84,43 @@ def test_shapes_and_a_law_for_each_footpoint():
     assert law.sample(foot, 0).shape == (0, 2, 2, 2)
 
 
-def test_acceptance_by_simulation():
-    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
-    law = LaplaceRejection(ball, 0.01, lambda _, x: np.full(len(x), math.log(0.25)))
-    assert law.acceptance(np.zeros(2), 20_000, np.random.default_rng(0)) == pytest.approx(
-        0.25, abs=0.02
-    )
+def accepted_share(law, footpoint, proposals=4000):
+    """Share of the proposals about a footpoint that are accepted, by simulation."""
+    point, coordinates = law._checked(footpoint)
+    found, _ = law._candidates(coordinates, proposals, np.random.default_rng(0))
+    logs = law.log_acceptance(np.broadcast_to(point, found.shape), found)
+    return float(np.sum(np.exp(logs))) / proposals
+
+
+# proposals on the whole space, but for the last two: no law there, or too little in the ball
+ACCEPTED = [
+    (Euclidean(1), 1.0, 0.4, 1.0),
+    (Euclidean(2), 1.0, 0.01, 50.0),
+    (Euclidean(6), 2.0, 0.1, 5.0),
+    (Sphere(2), 1.2, 0.5, 1.0),
+    (Sphere(4), 2.0, 0.4, 2.0),
+    (Sphere(3), 3.0, 30.0, 0.3),
+    (Hyperbolic(3), 1.5, 0.3, 2.0),
+    (SPDLogEuclidean(2), 1.0, 0.2, 1.0),
+    (Hyperbolic(3), 2.0, 3.0, 1.0),
+    (Euclidean(9), 1.0, 1.0, 3.0),
+]
+
+
+@pytest.mark.parametrize(("manifold", "radius", "sigma", "rate"), ACCEPTED, ids=str)
+def test_least_acceptance_at_any_footpoint(manifold, radius, sigma, rate):
+    ball = Ball(manifold, manifold.origin, radius)
+    law = LaplaceRejection(ball, sigma, lambda about, x: -rate * manifold.dist(about, x))
+    least = law.least_acceptance(rate)
+    rng = np.random.default_rng(3)
+    direction = rng.normal(size=(7, manifold.dim))
+    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+    lengths = radius * np.append(rng.random(4) ** (1.0 / manifold.dim), [1.0, 1.0, 0.0])
+    shares = [accepted_share(law, ball.point(v)) for v in lengths[:, None] * direction]
+    assert least <= 1.2 * min(shares)  # 4000 proposals
+    # negative control: a few times as much is no bound
+    close = isinstance(law._law, IsotropicLaw) and radius < 3.0
+    assert (1.6 if close else 6.0) * least > min(shares)
 
 
 def test_footpoints_outside_are_refused():

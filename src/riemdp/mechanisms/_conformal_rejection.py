@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds._manifold import FloatArray
 
-#: Least acceptance that is allowed, and the number of proposals that estimates it.
+#: Least acceptance that is allowed.
 LEAST_ACCEPTANCE = 1e-4
-_PROPOSALS = 20_000
 _QUADRATURE = 16
 
 
@@ -68,7 +67,8 @@ class ConformalRejection(ArrayFields):
     InvalidBudgetError, InvalidParameterError
         If a number is outside its domain or a landmark outside the ball.
     NotAttainableError
-        If, from public numbers, fewer than one in 10,000 proposals would be accepted.
+        If, from public numbers, it is not certain that from every footpoint at least one in
+        10,000 proposals is accepted.
     UnsupportedManifoldError
         If the curvature is not constant.
 
@@ -212,15 +212,17 @@ class ConformalRejection(ArrayFields):
         return LaplaceRejection(self.ball, 1.0 / (self.rate * floor), log_acceptance)
 
     def _least_acceptance(self) -> float:
-        """Estimate at the landmarks, which are public, with a fixed seed."""
-        generator = np.random.default_rng(0)
-        share = max(1000, _PROPOSALS // len(self._posts))
-        least = min(self._law.acceptance(post, share, generator) for post in self._posts)
+        """Lower bound over all footpoints: the score is at most ``sqrt(upper) dist``."""
+        lower, upper = self.bounds
+        dim = self.ball.manifold.dim
+        rate = self.rate * (math.sqrt(upper) - math.sqrt(lower))
+        least = (lower / upper) ** (0.5 * dim) * self._law.least_acceptance(rate)
         if least < LEAST_ACCEPTANCE:
             raise NotAttainableError(
-                f"about {least:.2g} of the proposals would be accepted in dimension "
-                f"{self.ball.manifold.dim} with bounds {self.bounds}; it takes at least "
-                f"{LEAST_ACCEPTANCE:g}. Bring the bounds closer together"
+                f"at some footpoint as few as {least:.2g} of the proposals might be accepted, in "
+                f"dimension {dim} with bounds {self.bounds}, epsilon = {self.epsilon:g} and "
+                f"sensitivity = {self.sensitivity:g}; it takes at least {LEAST_ACCEPTANCE:g}. "
+                "Bring the bounds closer together"
             )
         return least
 

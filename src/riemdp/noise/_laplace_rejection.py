@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
 from riemdp._errors import ConvergenceError, NotAttainableError
 from riemdp.noise._ball_laplace import BallLaplace
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._isotropic import IsotropicLaw
-from riemdp.noise._polar import leading_axes, normal_coordinates
+from riemdp.noise._polar import constant_curvature, leading_axes, normal_coordinates
+from riemdp.noise._radial import RadialLaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +31,8 @@ _PLAIN_SHARE = 2e-3
 #: Rounds of proposals before a draw is given up; at an acceptance of 1e-4 never reached.
 _ROUNDS = 100_000
 _LARGEST_BATCH = 4096
+#: Cells of the sum that bounds the acceptance, and the probability of the first one.
+_CELLS, _RAREST = 2000, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,28 +109,37 @@ class LaplaceRejection:
             "the conformal factor, or use a larger budget"
         )
 
-    def acceptance(
-        self, footpoint: ArrayLike, proposals: int, generator: np.random.Generator
-    ) -> float:
-        """Estimate the share of proposals about one footpoint that are accepted.
+    def least_acceptance(self, rate: float) -> float:
+        """Lower bound of the share of accepted proposals, over all footpoints in the ball.
 
         Parameters
         ----------
-        footpoint : array_like, shape (*point_shape,)
-            Public point of the ball.
-        proposals : int
-            How many.
-        generator : numpy.random.Generator
-            Any: nothing is released.
+        rate : float
+            Such that ``log_acceptance`` is at least ``-rate dist(footpoint, x)``.
 
         Returns
         -------
         float
+
+        References
+        ----------
+        docs/proofs/conformal-laplace.md, Proposition 7
         """
-        point, coordinates = self._checked(footpoint)
-        proposal, _ = self._candidates(coordinates, proposals, generator)
-        about = np.broadcast_to(point, proposal.shape)
-        return float(np.sum(np.exp(self.log_acceptance(about, proposal)))) / proposals
+        ball = self.ball
+        curvature = constant_curvature(ball.manifold)
+        whole = isinstance(self._law, IsotropicLaw)
+        # from a ball all proposals are kept, and no two points of it are farther apart
+        upper = min(ball.manifold.injectivity_radius, math.inf if whole else 2.0 * ball.radius)
+        law = RadialLaw("laplace", ball.manifold.dim, curvature, self.sigma, upper)
+        probability = np.geomspace(_RAREST, 1.0, _CELLS)
+        away = law.quantile(probability)
+        value = np.exp(-rate * away)
+        if whole:
+            value = value * _inward_share(ball, away)
+        # a decreasing function on each cell is at least its value at the farther end
+        cells = np.diff(probability, prepend=0.0)
+        finite = np.isfinite(away)
+        return float(cells[finite] @ value[finite]) * (1.0 - 1e-6)
 
     def _propose(
         self,
@@ -186,3 +200,22 @@ class LaplaceRejection:
             return BallLaplace(self.ball, self.sigma)
         share = float(plain.radial.cdf(self.ball.radius))
         return plain if share > _PLAIN_SHARE else BallLaplace(self.ball, self.sigma)
+
+
+def _inward_share(ball: Ball, away: FloatArray) -> FloatArray:
+    """Share of the directions from a boundary point that stay in the ball for these distances.
+
+    Not increasing, and not more than the share from any other point of the ball.
+    """
+    dim, curvature = ball.manifold.dim, constant_curvature(ball.manifold)
+    if dim == 1:
+        return np.where(away <= 2.0 * ball.radius, 0.5, 0.0)
+    unit = math.sqrt(abs(curvature)) if curvature else 1.0
+    radius, half = unit * ball.radius, 0.5 * unit * away
+    if curvature > 0.0 and radius >= 0.5 * math.pi:
+        return np.full(away.shape, 0.5)  # more than half of the sphere
+    tangent = {1: np.tan, -1: np.tanh, 0: np.asarray}[int(np.sign(curvature))]
+    with np.errstate(invalid="ignore"):  # a quantile may be infinite
+        cosine = np.clip(tangent(half) / tangent(np.float64(radius)), 0.0, 1.0)
+    share = scipy.special.betainc(0.5 * (dim - 1), 0.5, 1.0 - cosine**2)
+    return np.asarray(np.where(half < math.inf, 0.5 * share, 0.0))
