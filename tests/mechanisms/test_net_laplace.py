@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.stats
@@ -13,7 +15,14 @@ from riemdp._errors import (
     UnsupportedBallError,
 )
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
-from riemdp.mechanisms._net_laplace import NetLaplace, evaluated, normalised, public_net
+from riemdp.mechanisms._conformal_calibration import drawn_error
+from riemdp.mechanisms._net_laplace import (
+    NetLaplace,
+    evaluated,
+    integer_weights,
+    normalised,
+    public_net,
+)
 from riemdp.noise._net import ball_net
 from riemdp.privacy import PureDP
 
@@ -126,6 +135,56 @@ def test_lipschitz_constant_of_the_score_over_random_pairs(manifold, sensitivity
     bound = math.sqrt(law.factor.max())
     assert slope <= bound * (1 + 1e-9)
     assert slope > 0.9 * bound
+
+
+def _drawn_loss(log_p, first, second):
+    """Largest log ratio of the probabilities with which nodes are drawn, exactly."""
+    worst = 0.0
+    weights = {row: integer_weights(log_p[row]) for row in {*first.tolist(), *second.tolist()}}
+    masses = {row: sum(values) for row, values in weights.items()}
+    for u, v in zip(first.tolist(), second.tolist(), strict=True):
+        # log(1 + x) of an exact ratio's small difference from 1
+        ratios = [
+            Fraction(a * masses[v] - b * masses[u], b * masses[u])
+            for a, b in zip(weights[u], weights[v], strict=True)
+        ]
+        worst = max(worst, *(abs(math.log1p(float(x))) for x in (min(ratios), max(ratios))))
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 5e-11, 2e-12])
+def test_a_tiny_epsilon_by_enumeration_of_what_is_drawn(epsilon):
+    law = _law(Euclidean(2), epsilon, 0.4, 900)
+    assert law.snapped
+    first, second, _ = law.net.close_pairs(0.4 + 2 * law.net.covering_radius)
+    log_p = law.log_probabilities(law.nodes)
+    losses = np.max(np.abs(log_p[first[::50]] - log_p[second[::50]]), axis=-1)
+    largest = 50 * np.argsort(losses)[-20:]  # the exact loss of the pairs that have most
+    worst = _drawn_loss(log_p, first[largest], second[largest])
+    assert 0.8 * epsilon < worst <= epsilon
+
+    # negative control: sums of float64 probabilities miss by more than is allowed for
+    def error(drawn):
+        return np.max(np.abs(np.log(drawn) - log_p[0]))
+
+    allowed = drawn_error(law._log_weights, law.rate * np.max(law.score(law.nodes[0])))
+    cumulative = np.cumsum(np.exp(log_p[0]))
+    weights = np.array(integer_weights(log_p[0]), dtype=float)
+    assert error(weights / weights.sum()) < 0.1 * allowed
+    assert error(np.diff(cumulative, prepend=0.0) / cumulative[-1]) > allowed
+
+
+def test_an_epsilon_under_the_rounding_is_refused():
+    with pytest.raises(NotAttainableError, match=r"epsilon = 1e-14 .* at least .* larger epsilon"):
+        _law(Euclidean(2), 1e-14, 0.4, 900)
+
+
+def test_integer_weights_keep_the_digits_of_small_probabilities():
+    log_p = np.array([-0.1, -50.0, -400.0, -1e5])
+    weights = integer_weights(log_p)
+    for weight, log in zip(weights, [*log_p[:3], -1000.0], strict=True):
+        exact = mpmath.exp(mpmath.mpf(log) - mpmath.mpf(log_p[0]))
+        assert abs(mpmath.mpf(weight) / weights[0] / exact - 1) < 1e-12
 
 
 def test_a_constant_factor_gives_the_plain_laplace_on_the_net():

@@ -49,6 +49,27 @@ def lipschitz_rate(epsilon: float, lipschitz: float, sensitivity: float) -> floa
     return epsilon / (2.0 * lipschitz * sensitivity) * (1.0 - _ROUNDING)
 
 
+def drawn_error(log_weights: FloatArray, exponent: float) -> float:
+    """Largest error of a loss, as log probabilities are computed and nodes drawn in float64.
+
+    Parameters
+    ----------
+    log_weights : ndarray, shape (J,)
+        Logarithms of the base measure.
+    exponent : float
+        Largest rate times score.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    docs/proofs/conformal-laplace.md, What is only numerical
+    """
+    return _ULPS * (1.0 + float(np.ptp(log_weights)) + exponent)
+
+
 def snapped_rate(
     net: BallNet,
     graph: scipy.sparse.csr_matrix,

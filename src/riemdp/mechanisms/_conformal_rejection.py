@@ -216,7 +216,7 @@ class ConformalRejection(ArrayFields):
         lower, upper = self.bounds
         dim = self.ball.manifold.dim
         rate = self.rate * (math.sqrt(upper) - math.sqrt(lower))
-        least = (lower / upper) ** (0.5 * dim) * self._law.least_acceptance(rate)
+        least = float((lower / upper) ** (0.5 * dim)) * self._law.least_acceptance(rate)
         if least < LEAST_ACCEPTANCE:
             raise NotAttainableError(
                 f"at some footpoint as few as {least:.2g} of the proposals might be accepted, in "

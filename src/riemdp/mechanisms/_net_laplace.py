@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -21,6 +23,7 @@ from riemdp.manifolds import Ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import (
     LARGEST_EXACT_NET,
+    drawn_error,
     lipschitz_rate,
     snapped_rate,
 )
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._manifold import FloatArray
+
+#: Log probability of the least likely nodes: nobody ever sees a draw of one.
+_LEAST_LOG = -1000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +81,8 @@ class NetLaplace(ArrayFields):
         If a number is outside its domain, or a factor or a prior not positive and finite.
     NotAttainableError
         If the net is too coarse for the noise: its covering radius exceeds
-        ``sensitivity / epsilon``.
+        ``sensitivity / epsilon``. If ``epsilon`` is so small, about 1e-12, that float64 does not
+        carry the probabilities well enough.
     UnsupportedBallError
         If the region of the net does not contain the ball.
 
@@ -108,10 +115,24 @@ class NetLaplace(ArrayFields):
         graph = conformal_graph(self.net, factor)
         dim = self.ball.manifold.dim
         log_weights = np.log(self.net.volumes) + 0.5 * dim * np.log(factor) + np.log(prior)
-        rate = lipschitz_rate(epsilon, math.sqrt(factor.max()), sensitivity)
+        log_weights -= np.max(log_weights)
+        ceiling = math.sqrt(float(np.max(factor)))
+        # a score is at most the way to the nearest node and from there on through the first one
+        farthest = float(np.max(graph_distance(graph, np.zeros(1, dtype=np.intp))))
+        largest = 2.0 * farthest + ceiling * self.net.covering_radius
+        rate = lipschitz_rate(epsilon, ceiling, sensitivity)
+        error = drawn_error(log_weights, 2.0 * rate * largest)  # no rate is over twice this one
+        if error > 0.5 * epsilon:
+            raise NotAttainableError(
+                f"epsilon = {epsilon:g} is too small for this net: rounding alone may change the "
+                f"log ratio of two probabilities by {error:.2g}, and at least {2.0 * error:.2g} "
+                "is needed; use a larger epsilon or fewer nodes"
+            )
+        kept = epsilon - error
+        rate = lipschitz_rate(kept, ceiling, sensitivity)
         snapped = False
         if len(factor) <= LARGEST_EXACT_NET:
-            exact = snapped_rate(self.net, graph, log_weights, epsilon, sensitivity)
+            exact = snapped_rate(self.net, graph, log_weights, kept, sensitivity)
             rate, snapped = max((rate, False), (exact, True))
         for name, value in (
             ("epsilon", epsilon),
@@ -211,12 +232,10 @@ class NetLaplace(ArrayFields):
         axes = leading_axes(size)
         log_probabilities = self.log_probabilities(footpoint)
         batch = log_probabilities.shape[:-1]
-        cumulative = np.cumsum(np.exp(log_probabilities).reshape(-1, len(self.nodes)), axis=-1)
-        uniform = generator.random((len(cumulative), math.prod(axes)))
-        index = np.empty((math.prod(axes), len(cumulative)), dtype=np.intp)
-        for column, row in enumerate(cumulative):
-            wanted = uniform[column] * row[-1]
-            index[:, column] = np.searchsorted(row[:-1], wanted, side="right")
+        rows = log_probabilities.reshape(-1, len(self.nodes))
+        index = np.empty((math.prod(axes), len(rows)), dtype=np.intp)
+        for column, row in enumerate(rows):
+            index[:, column] = _drawn(integer_weights(row), len(index), generator)
         return self.nodes[index].reshape(*axes, *batch, *self.ball.manifold.point_shape)
 
     def expected_distance(self, footpoint: ArrayLike) -> FloatArray:
@@ -240,6 +259,28 @@ def normalised(log_weights: FloatArray) -> FloatArray:
     """Log probabilities in proportion to weights along the last axis."""
     shifted = log_weights - np.max(log_weights, axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True)))
+
+
+def integer_weights(log_probabilities: FloatArray) -> list[int]:
+    """Integers in proportion to probabilities, each to 52 bits.
+
+    Float64 sums of probabilities would change the small ones by much more. Logarithms under -1000
+    are raised to it.
+    """
+    bits = np.maximum(log_probabilities, _LEAST_LOG) / math.log(2.0)
+    whole = np.floor(bits)
+    mantissa = np.exp2(bits - whole + 52.0).astype(np.int64)
+    shift = (whole - np.min(whole)).astype(np.int64)
+    return [m << s for m, s in zip(mantissa.tolist(), shift.tolist(), strict=True)]
+
+
+def _drawn(weights: list[int], count: int, generator: np.random.Generator) -> list[int]:
+    """Draw indices in proportion to integers, to a relative error of ``2**-64``."""
+    cumulative = list(itertools.accumulate(weights))
+    size = (cumulative[-1].bit_length() + 64 + 7) // 8
+    data = generator.bytes(size * count)
+    uniform = (int.from_bytes(data[i : i + size], "big") for i in range(0, len(data), size))
+    return [bisect.bisect_right(cumulative, (u * cumulative[-1]) >> 8 * size) for u in uniform]
 
 
 def public_net(ball: Ball, region: Ball | None, nodes: int) -> BallNet:

@@ -214,8 +214,10 @@ def _inward_share(ball: Ball, away: FloatArray) -> FloatArray:
     radius, half = unit * ball.radius, 0.5 * unit * away
     if curvature > 0.0 and radius >= 0.5 * math.pi:
         return np.full(away.shape, 0.5)  # more than half of the sphere
-    tangent = {1: np.tan, -1: np.tanh, 0: np.asarray}[int(np.sign(curvature))]
-    with np.errstate(invalid="ignore"):  # a quantile may be infinite
-        cosine = np.clip(tangent(half) / tangent(np.float64(radius)), 0.0, 1.0)
+    if curvature > 0.0:  # from a quarter of a great circle on the ratio is negative
+        ratio = np.where(half < radius, np.tan(np.minimum(half, radius)) / math.tan(radius), 1.0)
+    else:
+        ratio = np.tanh(half) / math.tanh(radius) if curvature else half / radius
+    cosine = np.minimum(ratio, 1.0)
     share = scipy.special.betainc(0.5 * (dim - 1), 0.5, 1.0 - cosine**2)
     return np.asarray(np.where(half < math.inf, 0.5 * share, 0.0))
