@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 import scipy
@@ -163,6 +164,50 @@ def test_a_single_pixel_reaches_the_radius(channels):
     descriptor = covariance_descriptors(image, 1e-3)
     np.testing.assert_array_equal(descriptor[0], 1e-3 * np.eye(8 + channels))
     assert log_norm(descriptor)[0] == pytest.approx(descriptor_radius(1e-3, channels), rel=1e-14)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_an_eta_that_float64_does_not_carry_is_refused(channels):
+    least = 64 * (8 + channels) * 2.0**-53 * (12 if channels == 1 else 14)
+    images = adversarial_images(np.random.default_rng(13), channels)
+    for eta in (1e-300, 1e-17, 0.99 * least):
+        with pytest.raises(InvalidParameterError, match=r"eta must be at least .* got .* 0\.1"):
+            covariance_descriptors(images, eta)
+        with pytest.raises(InvalidParameterError, match="eta must be at least"):
+            descriptor_radius(eta, channels)
+    descriptors = covariance_descriptors(images, least)
+    assert np.linalg.eigvalsh(descriptors).min() > 0.5 * least
+    assert log_norm(descriptors).max() <= descriptor_radius(least, channels) + 0.1
+    # negative control: at 1e-17 the covariances alone are not positive definite
+    bare = descriptors - least * np.eye(8 + channels)
+    assert np.linalg.eigvalsh(bare - 1e-13 * np.eye(8 + channels)).min() < 0.0
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("eta", [1e-9, 0.05, 1.0, 1e8, 1e16, 1e300])
+def test_radius_and_eigenvalues_hold_to_the_last_bit(eta, channels):
+    shape = (40, 2, 2) if channels == 1 else (40, 2, 2, 3)
+    images = np.random.default_rng(14).random(shape)
+    radius = mpmath.mpf(descriptor_radius(eta, channels))
+    with mpmath.workdps(40):
+        features, largest = (9, 12) if channels == 1 else (11, 14)
+        logs = max(abs(mpmath.log(eta)), mpmath.log(mpmath.mpf(eta) + largest))
+        assert radius >= mpmath.sqrt(features) * logs
+        for descriptor in covariance_descriptors(images, eta)[:6]:  # of rank 3 but for eta
+            values = mpmath.eigsy(mpmath.matrix(descriptor.tolist()), eigvals_only=True)
+            assert min(values) >= mpmath.mpf(eta) * (1 - mpmath.mpf(2) ** -52)
+            assert mpmath.sqrt(sum(mpmath.log(v) ** 2 for v in values)) <= radius
+
+
+def test_without_the_lift_the_smallest_eigenvalue_falls_short(monkeypatch):
+    images = np.random.default_rng(14).random((6, 2, 2))
+    monkeypatch.setattr(module, "_UNIT", 0.0)
+    short = 0
+    with mpmath.workdps(40):
+        for descriptor in covariance_descriptors(images, 1e-9):
+            values = mpmath.eigsy(mpmath.matrix(descriptor.tolist()), eigvals_only=True)
+            short += min(values) < mpmath.mpf(1e-9) * (1 - mpmath.mpf(2) ** -52)
+    assert short > 0
 
 
 def test_a_smaller_constant_is_exceeded():

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 #: Pixels worked on at once: the features of so many stay within a core's cache.
 _CHUNK_PIXELS = 1 << 14
+#: Unit of rounding, and the relative error allowed for in logarithms of eigenvalues.
+_UNIT, _LOG_ERROR = 2.0**-53, 4e-15
+#: Number of features, and bound of the largest eigenvalue of their covariance, by channels.
+_SIZES = {1: (9, 12.0), 3: (11, 14.0)}
 
 
 def covariance_descriptors(images: ArrayLike, eta: float) -> FloatArray:
@@ -33,7 +37,8 @@ def covariance_descriptors(images: ArrayLike, eta: float) -> FloatArray:
         images three pixels wide. ``uint8`` values are divided by 255; floats must lie in [0, 1].
     eta : float
         Positive regulariser, and a lower bound of the eigenvalues. A larger one shrinks
-        :func:`descriptor_radius` and with it the noise of a private mean.
+        :func:`descriptor_radius` and with it the noise of a private mean. At least 7.7e-13 (grey)
+        or 1.1e-12 (RGB): float64 does not carry a smaller one next to the covariance.
 
     Returns
     -------
@@ -46,7 +51,7 @@ def covariance_descriptors(images: ArrayLike, eta: float) -> FloatArray:
         If the array is not a stack of images, or an image has a value that is NaN or outside
         [0, 1]. The message names the first such image.
     InvalidParameterError
-        If ``eta`` is not positive and finite.
+        If ``eta`` is too small or not finite.
 
     Notes
     -----
@@ -61,10 +66,11 @@ def covariance_descriptors(images: ArrayLike, eta: float) -> FloatArray:
     Utpala, Vepakomma, Miolane, "Differentially Private Fréchet Mean on the Manifold of SPD
     Matrices with log-Euclidean Metric", TMLR 2023, section 6.2 and appendix A.5.
     """
-    eta = _check_eta(eta)
     pixels, scale = _check_images(images)
+    channels = 1 if pixels.ndim == 3 else 3
+    eta = _check_eta(eta, channels)
     n, height, width = pixels.shape[:3]
-    count = 9 if pixels.ndim == 3 else 11
+    count, _ = _SIZES[channels]
     descriptors = np.empty((n, count, count))
     step = max(1, _CHUNK_PIXELS // (height * width))
     for start in range(0, n, step):
@@ -78,7 +84,10 @@ def covariance_descriptors(images: ArrayLike, eta: float) -> FloatArray:
         # The products of a batched multiplication agree across the diagonal only to rounding.
         covariance += covariance.swapaxes(-1, -2).copy()
         descriptors[start : start + step] = covariance / (2 * height * width)
-    descriptors[:, np.arange(count), np.arange(count)] += eta
+    # what rounding may have taken off the smallest eigenvalue of a sum of squares
+    trace = np.trace(descriptors, axis1=-2, axis2=-1)[:, None]
+    lift = (height * width + 8.0) * _UNIT * trace
+    descriptors[:, np.arange(count), np.arange(count)] += eta + lift
     return descriptors
 
 
@@ -101,23 +110,25 @@ def descriptor_radius(eta: float, channels: int) -> float:
     Returns
     -------
     float
-        ``sqrt(9) max(|ln eta|, ln(12 + eta))`` or ``sqrt(11) max(|ln eta|, ln(14 + eta))``.
+        ``sqrt(9) max(|ln eta|, ln(12 + eta))`` or ``sqrt(11) max(|ln eta|, ln(14 + eta))``,
+        rounded up.
 
     Raises
     ------
     InvalidParameterError
-        If ``eta`` is not positive and finite, or ``channels`` neither 1 nor 3.
+        If ``eta`` is too small or not finite, or ``channels`` neither 1 nor 3.
 
     References
     ----------
     Utpala, Vepakomma, Miolane, TMLR 2023, Theorem 5, with the constants of its proof in
     appendix A.5. Proof: docs/proofs/covariance-descriptors.md
     """
-    eta = _check_eta(eta)
     if real(channels, "channels") not in (1.0, 3.0):
         raise InvalidParameterError(f"channels must be 1 (grey) or 3 (RGB), got {channels}")
-    features, largest = (9, 12.0) if channels == 1 else (11, 14.0)
-    return math.sqrt(features) * max(abs(math.log(eta)), math.log(largest + eta))
+    eta = _check_eta(eta, int(channels))
+    features, largest = _SIZES[int(channels)]
+    radius = math.sqrt(features) * max(abs(math.log(eta)), math.log(largest + eta))
+    return math.nextafter(radius * (1.0 + _LOG_ERROR), math.inf)
 
 
 def _pixel_features(images: FloatArray) -> FloatArray:
@@ -155,8 +166,17 @@ def _smooth(images: FloatArray, axis: int) -> FloatArray:
     return np.moveaxis(smoothed, 0, axis)
 
 
-def _check_eta(eta: float) -> float:
-    return positive(eta, "eta", "about 0.1 gives a moderate radius")
+def _check_eta(eta: float, channels: int) -> float:
+    advice = "about 0.1 gives a moderate radius"
+    eta = positive(eta, "eta", advice)
+    count, largest = _SIZES[channels]
+    least = 64.0 * count * _UNIT * largest  # an eigenvalue solver errs by less
+    if eta < least:
+        raise InvalidParameterError(
+            f"eta must be at least {least:.2g}, as rounding of a covariance of up to "
+            f"{largest:g} would hide it, got {eta:g}; {advice}"
+        )
+    return eta
 
 
 def _check_images(images: ArrayLike) -> tuple[NDArray[Any], float]:
