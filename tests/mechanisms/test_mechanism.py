@@ -1,7 +1,9 @@
 """What all mechanisms have in common."""
 
 import math
+from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +21,7 @@ from riemdp.manifolds import (
 )
 from riemdp.mechanisms import (
     MECHANISMS,
+    GeneralizedGaussian,
     Mechanism,
     RiemannianGaussian,
     RiemannianLaplace,
@@ -270,3 +273,61 @@ def test_bad_sizes_are_named_before_anything_is_drawn(size):
 def test_a_distance_of_laws_that_is_no_name_is_refused(mechanism, bad):
     with pytest.raises(errors.InvalidParameterError, match="distance"):
         mechanism.rao(1.0, bad)
+
+
+def _scales():
+    """Sensitivities and scales whose quotients round down half of the time."""
+    exponents = np.random.default_rng(5).uniform(-8.0, 8.0, (100, 2))
+    return [(float(a), float(b)) for a, b in np.exp(exponents)]
+
+
+@pytest.mark.parametrize(
+    ("build", "parameter", "factor"),
+    [
+        (lambda s: TangentGaussian(Euclidean(3), s), lambda m, d: m.privacy(d).mu(), 1),
+        (lambda s: TangentGaussian(Euclidean(1), s), lambda m, d: m.privacy(d).mu(), 1),
+        (lambda s: TangentGaussian(Euclidean(3), s), lambda m, d: m.rao(d, "parametric").theta, 1),
+        (lambda s: TangentLaplace(Euclidean(1), s), lambda m, d: m.privacy(d).pure_epsilon(), 1),
+        (lambda s: TangentLaplace(Euclidean(3), s), lambda m, d: m.privacy(d).pure_epsilon(), 1),
+        (lambda s: TangentLaplace(Euclidean(1), s), lambda m, d: m.rao(d, "parametric").theta, 1),
+        (lambda s: RiemannianLaplace(Euclidean(1), s), lambda m, d: m.privacy(d).pure_epsilon(), 1),
+        (
+            lambda s: RiemannianLaplace(Euclidean(65), s),
+            lambda m, d: m.privacy(d).pure_epsilon(),
+            1,
+        ),
+        (
+            lambda s: RiemannianLaplace(Euclidean(2), s, ball=Ball(Euclidean(2), np.zeros(2), 1.0)),
+            lambda m, d: m.privacy(d).pure_epsilon(),
+            2,
+        ),
+        (lambda s: RiemannianGaussian(Euclidean(2), s), lambda m, d: m.privacy(d).mu(), 1),
+        (
+            lambda s: RiemannianGaussian(Euclidean(2), s),
+            lambda m, d: m.rao(d, "parametric").theta,
+            1,
+        ),
+        (lambda s: GeneralizedGaussian(s, 1.0), lambda m, d: m.privacy(d).pure_epsilon(), 1),
+    ],
+)
+def test_the_parameter_is_never_under_the_exact_quotient(build, parameter, factor):
+    rounded_down = 0
+    for sensitivity, sigma in _scales():
+        exact = factor * Fraction(sensitivity) / Fraction(sigma)
+        assert Fraction(parameter(build(sigma), sensitivity)) >= exact
+        rounded_down += Fraction(factor * sensitivity / sigma) < exact
+    assert rounded_down > 10  # negative control: the quotient of floats
+
+
+@pytest.mark.parametrize("of", ["mu", "theta"])
+def test_the_generalised_gaussian_of_power_2_is_never_under_the_exact_one(of):
+    rounded_down = 0
+    with mpmath.workdps(40):
+        for sensitivity, sigma in _scales():
+            mechanism = GeneralizedGaussian(sigma, 2.0)
+            mu = mechanism.privacy(sensitivity).mu()
+            theta = mechanism.rao(sensitivity, "parametric").theta
+            exact = mpmath.sqrt(2) * mpmath.mpf(sensitivity) / sigma
+            assert mpmath.mpf(mu if of == "mu" else theta) >= exact
+            rounded_down += mpmath.mpf(math.sqrt(2.0) * (sensitivity / sigma)) < exact
+    assert rounded_down > 10  # negative control

@@ -174,6 +174,8 @@ ONE_AND_MORE = math.nextafter(1.0, 2.0)
         (PureCurve(1.0), ZCDP(0.5), ZCDP(0.4999)),
         (GaussianCurve(1.0), GDP(1.0), GDP(math.nextafter(1.0, 0.0))),
         (GaussianCurve(1.0), ZCDP(0.5), ZCDP(math.nextafter(0.5, 0.0))),
+        # xi is no part of rho: the divergence of a large order is the larger one
+        (GaussianCurve(1.0), ZCDP(0.5, 0.2), ZCDP(0.4, 0.2)),
         (GaussianCurve(gaussian_mu(1.0, 1e-6)), ApproxDP(1.0, 1e-6), ApproxDP(1.0, 0.999e-6)),
         (GaussianCurve(1.0), GDP(ONE_AND_MORE), PureDP(1e300)),
     ],

@@ -1,12 +1,14 @@
 import math
 
+import mpmath
 import numpy as np
 import pytest
 import scipy
 
 from riemdp import _errors as errors
 from riemdp.privacy._isotropic_curve import IsotropicCurve
-from riemdp.privacy._score_bound import _plane_score, score_bound
+from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR, LossIntegrals
+from riemdp.privacy._score_bound import _plane_score, _scaled_score, score_bound
 
 
 def test_euclidean_gaussian_is_exact():
@@ -83,6 +85,26 @@ def test_no_threshold_on_the_hyperbolic_plane_exceeds_it(sigma):
     assert np.argmax(ratios) == 0
     assert ratios[0] == pytest.approx(bound, rel=1e-3 if sigma < 20.0 else 5e-2)
     assert np.all(0.9 * bound < ratios[0])  # negative control
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 3.0])
+def test_the_bound_covers_the_error_of_its_integrals(sigma, monkeypatch):
+    # every probability is allowed an error of 1e-11, and the mean distance is a ratio of two
+    with mpmath.workdps(40):
+        s = mpmath.mpf(sigma)
+        mass = mpmath.sqrt(mpmath.pi / 8) * s * mpmath.expm1(2 * s**2)
+        first = mpmath.sqrt(mpmath.pi / 2) * s**3 * mpmath.exp(2 * s**2)
+        first *= mpmath.erf(mpmath.sqrt(2) * s)
+        kappa = mpmath.gamma(1.5) / mpmath.sqrt(2)
+        exact = kappa * first / mass / s
+    law = LossIntegrals("gaussian", 3, -1, sigma, 1.0)
+    with_errors = law.log_mean - 1.99 * PROBABILITY_ERROR
+    monkeypatch.setattr(LossIntegrals, "log_mean", with_errors)
+    monkeypatch.setattr("riemdp.privacy._score_bound._scaled_score", _scaled_score.__wrapped__)
+    assert score_bound("gaussian", 3, -1.0, sigma, sigma) >= exact
+    # negative control: three such errors are not covered
+    monkeypatch.setattr(LossIntegrals, "log_mean", with_errors - PROBABILITY_ERROR)
+    assert score_bound("gaussian", 3, -1.0, sigma, sigma) < exact
 
 
 def test_cells_join_the_closed_value():

@@ -29,6 +29,7 @@ from riemdp.noise import resolve_generator
 from riemdp.noise._polar import leading_axes
 from riemdp.privacy import GaussianCurve, PureCurve, RaoDP
 from riemdp.privacy._rao import check_distance
+from riemdp.privacy._rounding import up
 
 if TYPE_CHECKING:
     from typing import Self
@@ -209,9 +210,9 @@ class GeneralizedGaussian(Mechanism):
         """
         ratio = check_sensitivity(sensitivity) / self.sigma
         if self.power <= 1.0:
-            return PureCurve(ratio**self.power * (1.0 + _ERROR))
+            return PureCurve(up(ratio**self.power, _ERROR))
         if self.power == 2.0:
-            return GaussianCurve(math.sqrt(2.0) * ratio * (1.0 + _ERROR))
+            return GaussianCurve(up(math.sqrt(2.0) * ratio, _ERROR))
         raise InvalidParameterError(
             f"no privacy curve is available at power {self.power:g}, only up to power 1 and at "
             'power 2; rao(sensitivity, "angle") holds at every power, and its delta_at gives '
@@ -233,15 +234,15 @@ class GeneralizedGaussian(Mechanism):
         ratio = check_sensitivity(sensitivity) / self.sigma
         distance = check_distance(distance)
         if self.power == 1.0:
-            return laplace_guarantee(ratio * (1.0 + _ERROR), 1, distance, flat=True)
+            return laplace_guarantee(up(ratio, _ERROR), 1, distance, flat=True)
         if self.power == 2.0:
-            return gaussian_guarantee(math.sqrt(2.0) * ratio * (1.0 + _ERROR), distance)
+            return gaussian_guarantee(up(math.sqrt(2.0) * ratio, _ERROR), distance)
         if distance == "parametric":
             _check_information(self.power)
         angle = (
             pure_angle(self.privacy(sensitivity).pure_epsilon()) if self.power < 1.0 else math.pi
         )
-        parametric = ratio * _speed(self.power) * (1.0 + _ERROR)
+        parametric = up(ratio * _speed(self.power), _ERROR)
         return rao_guarantee(distance, parametric=parametric, angle=angle)
 
     @functools.cached_property

@@ -18,14 +18,14 @@ from riemdp._errors import InvalidBudgetError, NotAttainableError
 from riemdp.noise import RadialLaw, fisher_information
 from riemdp.privacy import RaoDP
 from riemdp.privacy._rao import angle_of_response, angle_of_separation
+from riemdp.privacy._rounding import ELEMENTARY, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Distance = Literal["angle", "parametric"]
 
-#: Relative error allowed for in closed forms and in integrals.
-_CLOSED_ERROR = 4e-15
+#: Relative error allowed for in integrals.
 _QUADRATURE_ERROR = 1e-12
 #: Angles and separations whose squares leave float64: there the angle is taken as the length.
 _TINY = 1e-100
@@ -51,7 +51,7 @@ def laplace_guarantee(ratio: float, dim: int, distance: Distance, *, flat: bool)
     The parametric distance is ``ratio / sqrt(dim)`` on every one; the angle is exact on R^d
     (``flat``), else the lesser of that and what pure ``ratio``-DP implies.
     """
-    parametric = ratio if dim == 1 else ratio / math.sqrt(dim) * (1.0 + _CLOSED_ERROR)
+    parametric = ratio if dim == 1 else up(ratio / math.sqrt(dim))
     angle = laplace_angle(ratio, dim) if flat else pure_angle(ratio)
     return rao_guarantee(distance, parametric=parametric, angle=angle)
 
@@ -64,7 +64,7 @@ def restricted_laplace_guarantee(ratio: float, distance: Distance) -> RaoDP:
 def isotropic_guarantee(law: RadialLaw, sensitivity: float, distance: Distance) -> RaoDP:
     """Noise with a radial law on a space of constant curvature, by its Fisher information."""
     speed = math.sqrt(fisher_information(law))
-    return rao_guarantee(distance, parametric=sensitivity * speed * (1.0 + _QUADRATURE_ERROR))
+    return rao_guarantee(distance, parametric=up(sensitivity * speed, _QUADRATURE_ERROR))
 
 
 def gaussian_ratio(budget: RaoDP) -> float:
@@ -72,7 +72,7 @@ def gaussian_ratio(budget: RaoDP) -> float:
     if budget.distance == "parametric":
         return budget.theta
     if budget.theta < _TINY:
-        return budget.theta * (1.0 - _CLOSED_ERROR)
+        return budget.theta * (1.0 - ELEMENTARY)
     half = 0.5 * angle_of(budget)
     # -log cos without cancellation at either end
     depth = -0.5 * math.log1p(-(math.sin(half) ** 2)) if half < 0.5 else -math.log(math.cos(half))
@@ -142,12 +142,12 @@ def isotropic_gaussian_sigma(
 
 def pure_angle(epsilon: float) -> float:
     """Largest angle of a pair of pure ``epsilon``-DP, ``4 arctan(tanh(epsilon / 4))``."""
-    return angle_of_response(epsilon) * (1.0 + _CLOSED_ERROR)
+    return up(angle_of_response(epsilon))
 
 
 def gaussian_angle(separation: float) -> float:
     """Angle of two unit Gaussians, ``cos(angle/2) = exp(-separation^2 / 8)``."""
-    return angle_of_separation(separation) * (1.0 + _CLOSED_ERROR)
+    return up(angle_of_separation(separation))
 
 
 def laplace_angle(ratio: float, dim: int) -> float:
@@ -159,7 +159,7 @@ def laplace_angle(ratio: float, dim: int) -> float:
     rule, which converges exponentially.
     """
     if ratio < _TINY:
-        return ratio / math.sqrt(dim) * (1.0 + _QUADRATURE_ERROR)
+        return up(ratio / math.sqrt(dim), _QUADRATURE_ERROR)
     order = 0.5 * dim + 1.0
     step = min(0.2, 0.5 / math.sqrt(order))
     # below, the integrand falls like exp((order - 1) x), above faster than a normal density
@@ -170,7 +170,7 @@ def laplace_angle(ratio: float, dim: int) -> float:
     with np.errstate(over="ignore"):
         gap = -np.expm1(-np.square(quotient) * np.exp(-x))
     half_square = 0.5 * float(weights @ gap) / float(np.sum(weights))
-    return 4.0 * math.asin(math.sqrt(min(half_square, 0.5))) * (1.0 + _QUADRATURE_ERROR)
+    return up(4.0 * math.asin(math.sqrt(min(half_square, 0.5))), _QUADRATURE_ERROR)
 
 
 def angle_of(budget: RaoDP) -> float:
