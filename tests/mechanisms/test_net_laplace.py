@@ -15,7 +15,7 @@ from riemdp._errors import (
     UnsupportedBallError,
 )
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
-from riemdp.mechanisms._conformal_calibration import drawn_error
+from riemdp.mechanisms._conformal_calibration import drawn_error, lipschitz_rate
 from riemdp.mechanisms._net_laplace import (
     NetLaplace,
     evaluated,
@@ -172,6 +172,14 @@ def test_a_tiny_epsilon_by_enumeration_of_what_is_drawn(epsilon):
     weights = np.array(integer_weights(log_p[0]), dtype=float)
     assert error(weights / weights.sum()) < 0.1 * allowed
     assert error(np.diff(cumulative, prepend=0.0) / cumulative[-1]) > allowed
+
+
+def test_what_rounding_may_cost_is_taken_off_epsilon():
+    law = _law(Euclidean(2), 2e-12, 0.02, 900, spread=0.0)
+    error = drawn_error(law._log_weights, law.rate * np.max(law.score(law.nodes[0])))
+    assert error > 0.005 * law.epsilon
+    assert not law.snapped
+    assert law.rate <= lipschitz_rate(law.epsilon - error, 1.0, 0.02)
 
 
 def test_an_epsilon_under_the_rounding_is_refused():

@@ -276,7 +276,11 @@ DELTAS = {
             for order in (1 + 2.0**-52, 1 + 1e-8, 1.3, 2.0, 7.5, 1e3, 1e10)
             for e in (1e-9, 0.03, 0.7, 50.0)
         ],
-        lambda order, e: [0.0, *WIDE],
+        # the last ones are where the worst event becomes certain
+        lambda order, e: [
+            *[0.0, *WIDE],
+            *(max(0.0, (e + math.log1p(-1.0 / order)) * (1.0 + k * 2.0**-52)) for k in (-1, 0, 1)),
+        ],
     ),
     "budget angle": (
         lambda theta: BudgetCurve(RaoDP(theta, **ANGLE)),
@@ -704,6 +708,19 @@ def test_zeros_and_certainty_stay_exact():
     assert together.epsilon_at(together.delta_at(1.7)) <= 1.7
     for near_certain in (PureCurve(700.0), LaplaceCurve(700.0), GaussianCurve(80.0)):
         assert near_certain.delta_at(0.0) == 1.0
+
+
+def test_the_mu_of_a_composition_is_not_under_the_exact_root():
+    plain_below = 0
+    for a, e in drawn((1e-3, 10.0), (1e-3, 10.0)):
+        parts = [GaussianCurve(a), PureCurve(e)]
+        together = compose_curves([parts[0], *[parts[1]] * 3])
+        exact = Fraction(a) ** 2 + 3 * Fraction(parts[1].mu()) ** 2
+        assert Fraction(together.mu()) ** 2 >= exact
+        assert Fraction(parts[0].self_compose(3).mu()) ** 2 >= 3 * Fraction(a) ** 2
+        plain_below += Fraction(math.hypot(a, math.sqrt(3.0) * parts[1].mu())) ** 2 < exact
+        plain_below += Fraction(math.sqrt(3.0) * a) ** 2 < 3 * Fraction(a) ** 2
+    assert plain_below > 20  # negative control
 
 
 def test_delta_of_a_composition_contains_what_is_rounded():

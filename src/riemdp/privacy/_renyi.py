@@ -85,13 +85,13 @@ class RDP(Budget):
         excess = self.order - 1.0
         # log of the maximiser p is excess * min(0, level)
         gap = self.epsilon - finite
-        level = gap + self._log_share()
+        level = gap + math.log1p(-1.0 / self.order)
         with np.errstate(over="ignore"):
             log_worst = exponent_up(excess * level, excess * np.abs(gap))
             interior = np.exp(np.minimum(log_worst, 0.0)) / self.order
             edge = np.maximum(-np.expm1(-gap), 0.0)
-        # the value at p = 1 is among those at all p, and the sign of a level next to 0 uncertain
-        moment = np.where(level < 0.0, np.maximum(interior, edge), edge)
+        # at a level of 0 both are 1/order, with one slope: there its rounding does not matter
+        moment = np.where(level < 0.0, interior, edge)
         moment = np.minimum(delta_up(moment), self.angle().delta_at(epsilon))
         return np.where(np.isinf(epsilon), 0.0, moment)
 
@@ -105,18 +105,12 @@ class RDP(Budget):
             tail = math.log1p(-delta)
         else:
             tail = -math.log(delta) - math.log(self.order)
-            tail = tail / (self.order - 1.0) + self._log_share()
+            tail = tail / (self.order - 1.0) + math.log1p(-1.0 / self.order)
         scale = 1.0 + self.epsilon + abs(math.log(delta)) / (self.order - 1.0)
         step = ELEMENTARY * scale
         moment = max(0.0, self.epsilon + tail + step)
         limit = self.angle().epsilon_at(delta)
         return first_within(self.delta_at, delta, moment, step, limit)
-
-    def _log_share(self) -> float:
-        """``log(1 - 1/order)``, with all digits next to order 1."""
-        if self.order < 2.0:
-            return math.log((self.order - 1.0) / self.order)
-        return math.log1p(-1.0 / self.order)
 
     def angle(self) -> RaoDP:
         """Largest angle between two laws with these divergences (exact: randomised response)."""
