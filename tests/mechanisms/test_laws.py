@@ -247,8 +247,7 @@ def test_the_loss_of_the_laplace_law_is_epsilon_and_not_less(k):
 
 
 @pytest.mark.fast(
-    "laplace-3",
-    "gaussian-2",
+    "laplace-2",
     "gaussian-6",
 )
 @pytest.mark.parametrize("k", [1, 2, 3, 6])

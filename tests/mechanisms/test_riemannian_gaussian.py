@@ -208,7 +208,7 @@ def test_chains_on_affine_invariant_matrices(kind):
     assert chain.log_density(np.eye(2), np.eye(2)) == exact.log_density(np.eye(2), np.eye(2))
     law = MetropolisLaw(exact._law.kind, manifold, chain.sigma, steps=300)
     object.__setattr__(chain, "_law", law)
-    points = chain.sample(np.eye(2), 2_000, np.random.default_rng(0))
+    points = chain.sample(np.eye(2), 1_000, np.random.default_rng(0))
     dist = manifold.dist(np.eye(2), points)
     assert np.mean(dist) == pytest.approx(exact.expected_distance(), rel=0.1)
 

@@ -89,6 +89,10 @@ def directions(k):
     return [np.diag(v / np.linalg.norm(v)) for v in (spread, ends, single)]
 
 
+@pytest.mark.fast(
+    "0.3-0.4",
+    "2.5-0.8",
+)
 @pytest.mark.parametrize(("sigma", "sensitivity"), [(0.3, 0.4), (1.0, 1.0), (2.5, 0.8)])
 def test_on_two_by_two_matrices_the_curve_is_an_integral_and_no_pair_exceeds_it(sigma, sensitivity):
     curve = IsotropicCurve("gaussian", 2, -0.5, sigma, sensitivity)

@@ -42,7 +42,7 @@ CURVES = [
     (BudgetCurve(ZCDP(0.5, xi=0.3)), GaussianCurve(1.0)),
     (BudgetCurve(ApproxDP(1.0, 1e-3)), BudgetCurve(ApproxDP(1.0, 1e-3))),
     (BudgetCurve(RDP(2.0, 0.7)), GaussianCurve(math.sqrt(0.7))),
-    (BudgetCurve(KLDP(0.125)), GaussianCurve(0.5)),
+    pytest.param(BudgetCurve(KLDP(0.125)), GaussianCurve(0.5), marks=pytest.mark.slow),
     (BudgetCurve(RaoDP(0.5, distance="angle")), PureCurve(0.5)),
     *((curve, curve) for curve in ISOTROPIC),
 ]

@@ -276,6 +276,15 @@ def test_concentrated_privacy_where_the_loss_is_unbounded():
     assert short.zcdp_rho() <= pure * math.tanh(0.5 * pure) * (1.0 + 1e-14)
 
 
+@pytest.mark.fast(
+    "space0",
+    "space1",
+    "space3",
+    "space4",
+    "space5",
+    "space6",
+    "space7",
+)
 @pytest.mark.parametrize(
     "space",
     [
@@ -360,8 +369,7 @@ def test_integrals_that_do_not_settle_raise(monkeypatch):
     "5-1.0-3.1-1e-06",
     "5-1.0-3.1-1e-12",
     "2-1.0-1.0-0.001",
-    "2-1.0-1.0-1e-12",
-    "2-0.6-0.1-1e-06",
+    "2-0.6-0.1-1e-07",
 )
 @pytest.mark.parametrize("gap", [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9, 1e-12])
 @pytest.mark.parametrize(

@@ -45,7 +45,6 @@ def reference(law, epsilon):
     "law1-4.0",
     "law3-6.0",
     "law4-0.005",
-    "law5-1.0",
 )
 @pytest.mark.parametrize(
     ("law", "epsilon"),

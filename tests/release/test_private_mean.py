@@ -123,7 +123,7 @@ def test_exact_mechanisms_on_affine_invariant_matrices(k, budget, name):
     assert not {check.name: check.passed for check in failed.checks}["guarantee"]
 
 
-@pytest.mark.fast("riemannian-gaussian")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["riemannian-laplace", "riemannian-gaussian"])
 def test_released_matrices_are_as_far_from_the_mean_as_is_said(name):
     manifold = SPDAffineInvariant(3)

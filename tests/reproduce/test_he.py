@@ -44,6 +44,7 @@ def test_experiments_run(name):
         assert any("NOT private" in note for note in outcome.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_small")
 def test_the_rows_of_figure_5_have_the_densest_centre_first():
     outcome = _run("figure-5", Settings(quick=True))

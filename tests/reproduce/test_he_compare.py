@@ -37,6 +37,7 @@ def errors():
     return compare(points, parents, ball, 0.5, draws=(400, 20), generator=rng)
 
 
+@pytest.mark.slow
 def test_plain_laplace_has_its_exact_error_and_beats_the_conformal_ones(errors):
     assert tuple(errors.found) == NAMES
     assert {name: len(values) for name, values in errors.found.items()} == {

@@ -199,6 +199,7 @@ def test_another_law_and_several_pairs():
     assert 0.2 < runs[0] <= runs[1] < 1.5
 
 
+@pytest.mark.slow
 def test_the_first_pair_is_not_always_the_worst():
     manifold, sigma = SPDAffineInvariant(2), 1.0
     sizes = {"draws": 100, "repeats": 4, "epsilons": 50}

@@ -166,6 +166,7 @@ def test_a_row_has_the_standard_error_of_the_gain():
     assert alike.exact.endswith("gain 11.1%")
 
 
+@pytest.mark.slow
 def test_panel_3_both_ways(small, monkeypatch):
     seen, ends = [], []
 
