@@ -43,9 +43,11 @@ SPACES = [
     SPDLogEuclidean(1),
     SPDLogEuclidean(2),
     SPDLogEuclidean(3),
+    SPDLogEuclidean(5),
     SPDAffineInvariant(1),
     SPDAffineInvariant(2),
     SPDAffineInvariant(3),
+    SPDAffineInvariant(5),
 ]
 
 
@@ -99,7 +101,10 @@ def replacements(manifold: Manifold, ball: Ball, rng: np.random.Generator) -> li
     else:
         k = manifold.k
         found += [x * np.eye(k) for x in (1e-320, 1e-300, 1e-145, 1e-130, 1e130, 1e300)]
-        found += [graded(k, e, rng) for e in ([6, -6], [100, -100], [0, -9, 9], [-150, 3])]
+        found += [
+            graded(k, e, rng)
+            for e in ([6, -6], [100, -100], [0, -9, 9], [-150, 3], [-150, -75, 0, 75, 150])
+        ]
         dense = graded(k, [0], rng)
         dense[0, -1] *= 1.0 + 1e-8
         found.append(dense)

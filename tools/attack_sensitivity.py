@@ -21,7 +21,6 @@ from riemdp import (
     Ball,
     Euclidean,
     Hyperbolic,
-    RiemdpError,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
 
 #: Spaces, and radii from tiny to the largest that is allowed.
 SETTINGS: list[tuple[Manifold, tuple[float, ...]]] = [
-    (Euclidean(1), (1e-9, 1.0, 1e9)),
-    (Euclidean(10), (1.0,)),
+    (Euclidean(1), (1e-140, 1e-9, 1.0, 1e9, 1e140)),
+    (Euclidean(10), (1e-140, 1.0)),
     (Sphere(1), (0.3, 1.57)),
     (Sphere(2), (1e-6, 0.7, 1.2, 1.5, 1.567)),
     (Sphere(5, 3.0), (0.4, 0.88)),
@@ -98,6 +97,14 @@ def pairs(
 
     same = np.repeat(edge[None], n, axis=0)
     yield "boundary", *pair(same, side, other)
+    angle = rng.uniform(0.0, np.pi)
+    across = axis[1] - axis[0] * (axis[1] @ axis[0]) / ball.radius**2
+    length = np.linalg.norm(across)
+    if length > 0.0:  # two clusters on the boundary at an angle, which Newton steps may circle
+        turned = np.cos(angle) * axis[0] + np.sin(angle) * across * (ball.radius / length)
+        clusters = same.copy()
+        clusters[: n // 2] = ball.point(turned)
+        yield "clusters", *pair(clusters, edge, ball.center)
     halves = same.copy()
     halves[: n // 2] = back
     yield "halves", *pair(halves, side, other)
@@ -190,8 +197,8 @@ def main(arguments: list[str] | None = None) -> int:
                             move = worst_move(manifold, radius, n, summary, rng)
                             if move and (worst is None or max(move[:2]) > max(worst[:2])):
                                 worst = move
-                    except RiemdpError as error:  # no data may be refused here
-                        print(f"{manifold}, {radius:g}, {n} {summary}: REFUSED DATA: {error}")
+                    except Exception as error:  # no data may be refused here
+                        print(f"{manifold}, {radius:g}, {n} {summary}: REFUSED DATA: {error!r}")
                         found = True
                         continue
                     if worst is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -66,6 +67,72 @@ def test_extreme_records_neither_warn_nor_fail(manifold):
             for mechanism in ("riemannian-laplace", "tangent-laplace"):
                 release = private_mean(data, ball, PureDP(1.0), mechanism=mechanism)
                 assert np.isfinite(release.value).all()
+
+
+#: Valid, and over so many decades that eigenvalue routines may not converge on it.
+DECADES = np.array([1e-161, 1e-100, 1e100, 0.9])
+WIDE = DECADES[:, None] * (0.3 + 0.7 * np.eye(4)) * DECADES
+
+
+@pytest.mark.parametrize("kind", [SPDAffineInvariant, SPDLogEuclidean])
+def test_a_record_over_hundreds_of_decades_is_no_reason_to_fail(kind, monkeypatch):
+    ball = Ball(kind(4), np.eye(4), 1.0)
+    data = np.repeat(ball.center[None], 5, axis=0)
+    data[-1] = WIDE
+    assert np.isfinite(private_mean(data, ball, PureDP(1.0)).value).all()
+    plain = np.linalg.eigh
+
+    def unconverged(matrices):
+        if np.any(np.abs(np.asarray(matrices)[..., 0, 1] - 0.125) < 1e-9):
+            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+        return plain(matrices)
+
+    data[-1] = np.eye(4)
+    data[-1, 0, 1] = data[-1, 1, 0] = 0.125
+    expected = clipped_frechet_mean(ball, data, 1e-6)
+    monkeypatch.setattr(np.linalg, "eigh", unconverged)
+    assert np.linalg.norm(clipped_frechet_mean(ball, data, 1e-6) - expected) < 1e-9
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        np.diag([1.7e308, 1e-28]),
+        np.diag([1e308, 1e-20]),
+        np.diag([1e20, 1e-310]),
+        np.array([[1e300, 0.9e141], [0.9e141, 1e-18]]),
+        np.array([[1e-310, 0.0], [0.0, 1e300]]),
+    ],
+)
+def test_logarithms_of_2x2_matrices_hold_both_ends_of_float64(record):
+    space = SPDLogEuclidean(2)
+    found = space.to_chart(space.validate(record))
+    with mpmath.workdps(700):
+        values, vectors = mpmath.eigsy(mpmath.matrix(record.tolist()))
+        exact = vectors * mpmath.diag([mpmath.log(x) for x in values]) * vectors.T
+        truth = np.array([exact[0, 0], exact[1, 1], mpmath.sqrt(2) * exact[0, 1]], dtype=float)
+    assert np.linalg.norm(found - truth) <= 1e-12 * np.linalg.norm(truth)
+
+
+@pytest.mark.parametrize("radius", [1e-141, 1e141, 1e307])
+def test_radii_whose_squares_leave_float64_are_refused_from_public_numbers(radius):
+    ball = Ball(Euclidean(2), [0.0, 0.0], radius)
+    account = Accountant(PureDP(1.0))
+    with pytest.raises(riemdp.UnsupportedBallError, match="must lie between 1e-140 and"):
+        private_mean(
+            np.zeros((3, 2)), ball, PureDP(1.0), accountant=account, mechanism="riemannian-laplace"
+        )
+    account.spend(PureDP(1.0), "all is left")
+
+
+@pytest.mark.parametrize("radius", [1e-140, 1e140])
+def test_the_most_extreme_radii_release_finite_values(radius):
+    ball = Ball(Euclidean(2), [0.0, 0.0], radius)
+    data = radius * np.random.default_rng(0).normal(size=(40, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release = private_mean(data, ball, PureDP(1.0))
+    assert np.isfinite(release.value).all()
 
 
 def test_a_centre_at_the_other_end_of_float64_neither_warns_nor_fails():

@@ -260,14 +260,17 @@ def _log_condition(matrix: FloatArray) -> float:
 
 
 def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
-    """Shorten vectors ``(..., d)`` to at most ``radius``; shorter ones stay as they are."""
+    """Shorten vectors ``(..., d)`` to at most ``radius``; shorter ones stay as they are.
+
+    Each is scaled by a power of two first, which changes no digit, so that squares neither overflow
+    nor vanish.
+    """
     with np.errstate(all="ignore"):
-        norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
-        outside = ~(norm <= radius)
+        exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))[1]
+        scaled = np.ldexp(vectors, -exponent)
+        norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
+        outside = np.ldexp(norm, exponent) > radius
         if not outside.any():
             return np.asarray(vectors)
-        # Where the squares overflow only the direction counts.
-        largest = np.where(np.isinf(norm), np.abs(vectors).max(axis=-1, keepdims=True), 1.0)
-        unit = vectors / largest
-        norm = np.where(np.isinf(norm), np.linalg.norm(unit, axis=-1, keepdims=True), norm)
-        return np.where(outside, unit * (radius / np.where(outside, norm, 1.0)), vectors)
+        shortened = scaled * (radius / np.where(outside, norm, 1.0))
+    return np.where(outside, shortened, vectors)

@@ -129,8 +129,7 @@ def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, 
     if total:
         finite = np.isfinite(matrices).all(axis=(-1, -2), keepdims=True)
         matrices = np.where(finite, matrices, np.eye(matrices.shape[-1]))
-    values, vectors = eigh(matrices)
-    graded = ~(values[..., 0] > GRADED * values[..., -1])
+    values, vectors, graded = _graded_eigh(matrices)
     if not graded.any():
         return np.log(values, out=values), vectors
     logs = np.log(np.where(graded[..., None], 1.0, values))
@@ -146,6 +145,36 @@ def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, 
     lengths, vectors[graded] = graded_svd(factors)
     logs[graded] = 2.0 * (np.log(lengths) + np.log(top)[:, None])
     return logs, vectors
+
+
+def _graded_eigh(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Decompose matrices, and mark those of which that is no use: its results mean nothing.
+
+    Over hundreds of decades LAPACK may not converge, which ends the whole batch. The diagonal of a
+    positive definite matrix shows its decades beforehand; where it does not converge all the same,
+    each matrix is tried by itself.
+    """
+    diagonal = np.einsum("...ii->...i", matrices)
+    wide = ~(diagonal.min(axis=-1) > GRADED * diagonal.max(axis=-1))
+    if wide.any():
+        matrices = np.where(wide[..., None, None], np.eye(matrices.shape[-1]), matrices)
+    try:
+        values, vectors = eigh(matrices)
+    except np.linalg.LinAlgError:
+        flat = matrices.reshape(-1, *matrices.shape[-2:])
+        failed = np.array([not _converges(matrix) for matrix in flat], dtype=bool)
+        wide = wide | failed.reshape(wide.shape)
+        matrices = np.where(wide[..., None, None], np.eye(matrices.shape[-1]), matrices)
+        values, vectors = eigh(matrices)
+    return values, vectors, wide | ~(values[..., 0] > GRADED * values[..., -1])
+
+
+def _converges(matrix: FloatArray) -> bool:
+    try:
+        np.linalg.eigh(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _correlations(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -213,7 +242,7 @@ def log_parts_2x2(
         trace, square, det = a + c, b * b, a * c
         det -= square
         # NaN fails the comparisons, infinite entries make the determinant infinite or NaN.
-        extreme = ~((det > 1e-280) & (det < 1e280) & (trace > 0.0))
+        extreme = ~((det > 1e-280) & (det < 1e280) & (trace > 0.0) & (trace * trace < 1e290 * det))
         parts = _log_parts(a - c, b, trace, square, det)
     if extreme.any():  # of these records alone
         scaled = _scaled_log_parts(flat, extreme, shape, first_row)
@@ -238,10 +267,34 @@ def _scaled_log_parts(
         trace, square, det = a + c, b * b, a * c
         det -= square
         bad = np.zeros(len(flat), dtype=bool)
-        bad[extreme] = ~((trace > 0.0) & (det > 0.0) & (det < math.inf))
+        bad[extreme] = ~_is_definite(flat[extreme])
         raise_first(bad.reshape(shape), NOT_POSITIVE_DEFINITE, first_row)
-        log_det, p, q, excess = _log_parts(a - c, b, trace, square, det)
-    return log_det + 2.0 * math.log(2.0) * exponent, p, q, excess
+        log_det, p, q, excess = _log_parts(a - c, b.copy(), trace.copy(), square, det.copy())
+        log_det += 2.0 * math.log(2.0) * exponent
+        wide = ~(det > 1e-280)  # the smaller entry is gone: its logarithm is not
+        if wide.any():
+            exact = flat[extreme][wide]
+            half = 0.5 * trace[wide]
+            h = np.hypot(0.5 * (a - c)[wide], b[wide])
+            log_det[wide] = _log_determinants(exact)
+            gap = 2.0 * (np.log(half + h) + math.log(2.0) * exponent[wide]) - log_det[wide]
+            p[wide], q[wide] = 0.5 * gap * 0.5 * (a - c)[wide] / h, 0.5 * gap * b[wide] / h
+            excess[wide] = np.expm1(gap)
+    return log_det, p, q, excess
+
+
+def _is_definite(matrices: FloatArray) -> NDArray[np.bool_]:
+    """Whether ``(n, 2, 2)`` matrices are finite and positive definite in float64."""
+    a, b, c = matrices[:, 0, 0], matrices[:, 0, 1], matrices[:, 1, 1]
+    positive = (a > 0.0) & (c > 0.0) & (a < math.inf) & (c < math.inf)
+    return positive & (np.abs(b / np.sqrt(a) / np.sqrt(c)) < 1.0)
+
+
+def _log_determinants(matrices: FloatArray) -> FloatArray:
+    """Logarithms of the determinants of ``(n, 2, 2)`` matrices, whatever their range."""
+    a, b, c = matrices[:, 0, 0], matrices[:, 0, 1], matrices[:, 1, 1]
+    correlation = b / np.sqrt(a) / np.sqrt(c)
+    return np.asarray(np.log(a) + np.log(c) + np.log1p(-(correlation**2)))
 
 
 def _log_parts(

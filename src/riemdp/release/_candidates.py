@@ -35,6 +35,8 @@ Unavailable = (
     UnsupportedManifoldError,
 )
 
+#: Smallest radius of a ball of a release; one over it is the largest.
+_LEAST_RADIUS = 1e-140
 #: Largest tolerance of a Fréchet mean, as a share of the radius.
 _CERTIFIABLE = 1e-3
 #: Share of the hemisphere's radius next to its edge that is refused.
@@ -94,7 +96,7 @@ def computed_sensitivity(
         raise UnsupportedBallError(
             f"in a ball of radius {ball.radius:.6g} on {ball.manifold} rounding may be as large as "
             f"{floor:.3g}, so that a Fréchet mean cannot be certified in float64; choose a smaller "
-            "ball or the tangent mean, which needs no solver"
+            "ball (a larger one, if it is tiny) or the tangent mean, which needs no solver"
         )
     if tol is None:
         tol = public_tolerance(ball, exact, summary)
@@ -118,6 +120,12 @@ def with_tolerance(exact: float, tol: float) -> float:
 
 
 def _exact_sensitivity(ball: Ball, n: int, summary: str) -> float:
+    if not _LEAST_RADIUS <= ball.radius <= 1.0 / _LEAST_RADIUS:
+        raise UnsupportedBallError(
+            f"radius {ball.radius:.3g} must lie between {_LEAST_RADIUS:g} and "
+            f"{1.0 / _LEAST_RADIUS:g} for a release, so that squares of distances and sums over "
+            "the records stay in the range of float64; change the unit of the data"
+        )
     if summary == "tangent-mean":
         return tangent_mean_sensitivity(ball, n)
     exact = frechet_mean_sensitivity(ball, n)

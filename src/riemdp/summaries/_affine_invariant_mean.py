@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
-_MAX_PASSES = 60
+#: Far beyond what was seen, 11; steps of the Newton method never stop to make progress.
+_MAX_PASSES = 1000
+#: Share of the decrease that a Newton step promises, and that it has to keep: of less than a
+#: half, so that full steps are taken near the mean, but enough that no two points alternate.
+_DECREASE = 0.25
 #: Multiplications in one product. BLAS libraries keep one so small on the thread that asks for it;
 #: threads of theirs would fight those that share out the chunks.
 _PRODUCT = 2**18
@@ -77,7 +81,7 @@ def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]
     Raises
     ------
     ConvergenceError
-        If rounding exceeds ``tol``.
+        If rounding exceeds ``tol``, or after a thousand passes.
     """
     current = problem.evaluate(start)
     passes, best = 1, np.inf
@@ -85,7 +89,9 @@ def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]
         bound = current.size + current.allowance
         if bound <= tol:
             return current, passes
-        if passes >= _MAX_PASSES or (current.size <= current.allowance and bound >= best):
+        if passes >= _MAX_PASSES:
+            raise ConvergenceError(f"no mean was found to tol = {tol:.3g} in {passes} passes")
+        if current.size <= current.allowance and bound >= best:
             raise ConvergenceError(
                 f"the mean cannot be certified to tol = {tol:.3g}: float64 rounding exceeds it "
                 "on these data; choose a smaller ball, scale the data, or allow a larger tol"
@@ -155,10 +161,11 @@ def _step(problem: Problem, at: Pass) -> tuple[Pass, int]:
         trial = problem.evaluate(problem.moved(at.point, length * direction))
         used += 1
         decrease = at.objective - trial.objective
-        if decrease >= 1e-4 * length * slope or trial.size <= 0.5 * at.size or used >= 40:
+        if decrease >= _DECREASE * length * slope or used >= 40:
             return trial, used
-        if decrease >= -1e-13 * (1.0 + at.objective) and at.size <= 1e-6:
-            return trial, used  # the objective is at its rounding level
+        level = decrease >= -1e-13 * (1.0 + at.objective)  # up to the rounding of the objective
+        if level and (trial.size <= 0.5 * at.size or at.size <= 1e-6):
+            return trial, used
         length *= 0.5
 
 

@@ -30,6 +30,8 @@ _CHUNK_ENTRIES = 131072
 #: Rows that one product adds.
 _BLOCK = 128
 _MAX_PASSES = 100
+#: Share of the decrease that a Newton step promises, and that it has to keep.
+_DECREASE = 0.25
 #: Smallest square of a sine, far under its rounding: rows at the point itself get w = 1.
 _FLOOR = 1e-32
 #: Longest step in hyperbolic space: cosh of twice its length does not overflow.
@@ -269,7 +271,7 @@ class _Problem:
             if trial.size <= 0.5 * at.size or used >= 40:
                 return trial, used
             decrease = at.objective - trial.objective
-            if decrease >= 1e-4 * length * self._inner(direction, at.gradient):
+            if decrease >= _DECREASE * length * self._inner(direction, at.gradient):
                 return trial, used
             if decrease >= -1e-13 * (1.0 + at.objective) and at.size <= 1e-6:
                 return trial, used  # the objective is at its rounding level
