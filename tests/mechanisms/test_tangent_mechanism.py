@@ -46,6 +46,7 @@ def test_on_flat_spaces_the_base_has_no_effect(manifold, base_of, near):
         TangentLaplace(manifold, 0.2).log_density(points, footpoint),
         laplace.log_density(points, footpoint),
         rtol=1e-12,
+        atol=1e-12,
     )
 
 
