@@ -6,19 +6,31 @@ VENV := .venv
 BENCH_VENV := .venv-bench
 # geomstats and diffprivlib need an older NumPy and scikit-learn than the other peers.
 NUMPY1_VENV := .venv-bench-numpy1
+# The lowest versions that pyproject.toml allows; the tool that finds them has its own place.
+FLOORS_VENV := .venv-floors
+UV_VENV := .venv-uv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+SEED ?= 0
 # One thread per process: tests run side by side, and benchmarks compare single threads.
 SINGLE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+PLAIN_TEST := -m pytest -q -n $(WORKERS) -m "not slow"
+# What rounds.
+NUMERICAL := $(addprefix tests/,manifolds summaries noise mechanisms privacy release features auditing)
 
 .NOTPARALLEL:
-.PHONY: help demo test test-slow coverage bench reproduce docs lint clean distclean
+.PHONY: help demo test test-slow coverage test-plain test-kernels test-floors test-pythons
+.PHONY: attack bench reproduce docs lint clean distclean
 
 help:
 	@echo "make demo       private means of the bundled digit images: demo_output/"
 	@echo "make test       the tests: every claim, on a choice of cases; 4 CPU minutes"
 	@echo "make test-slow  the rest of the cases, and statistical tests with a million draws"
 	@echo "make coverage   the tests, and the lines that they reach"
+	@echo "make test-kernels  the numerical tests as on other processors"
+	@echo "make test-floors   the tests with the lowest versions that are allowed"
+	@echo "make test-pythons  the tests on every other Python that is at hand"
+	@echo "make attack     hostile searches, about half an hour; SEED=7 for others"
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
 	@echo "make reproduce  the papers' figures and tables, in minutes; QUICK=--quick for fewer repeats"
 	@echo "make docs       the documentation: docs/_build/html/index.html"
@@ -39,6 +51,30 @@ test-slow: $(VENV)/.installed-test
 
 coverage: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow" --cov --cov-report=term
+
+# The tests and nothing else, in the environment VENV.
+test-plain: $(VENV)/.installed-test
+	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python $(PLAIN_TEST)
+
+test-kernels: $(VENV)/.installed-test
+	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python tools/kernels.py $(BIN)/python $(PLAIN_TEST) $(NUMERICAL)
+
+# On the oldest Python the lowest versions are those named; newer ones have wheels of later ones.
+test-floors:
+	$(MAKE) VENV=$(FLOORS_VENV) FLOORS=1 test-plain docs
+
+test-pythons: $(VENV)/bin/python
+	@found="$$($(BIN)/python tools/pythons.py)"; \
+	[ -n "$$found" ] || { echo "no other Python from 3.11 on runs here: nothing to do"; exit 0; }; \
+	printf '%s\n' "$$found" | while read -r version python; do \
+		echo "== Python $$version: $$python"; \
+		$(MAKE) VENV=.venv-$$version PYTHON="$$python" test-plain </dev/null || exit 1; \
+	done
+
+attack: $(VENV)/.installed-test
+	$(SINGLE_THREAD) $(BIN)/python tools/attack_rows.py --seed $(SEED)
+	$(SINGLE_THREAD) $(BIN)/python tools/attack_curves.py --seed $(SEED)
+	$(SINGLE_THREAD) $(BIN)/python tools/attack_sensitivity.py --seed $(SEED) --large
 
 bench: $(BENCH_VENV)/.installed-bench $(NUMPY1_VENV)/.installed-bench-numpy1
 	mkdir -p bench_output
@@ -71,17 +107,30 @@ clean:
 	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV)
+	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV) $(FLOORS_VENV) $(UV_VENV) .venv-3.*
 
 # An environment per use, an installation per extra, repeated when the dependencies change.
-$(VENV)/bin/python $(BENCH_VENV)/bin/python $(NUMPY1_VENV)/bin/python:
+$(VENV)/bin/python $(BENCH_VENV)/bin/python $(NUMPY1_VENV)/bin/python $(UV_VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "riemdp needs Python 3.11 or newer; '$(PYTHON)' is older or missing." >&2; \
 		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	$(PYTHON) -m venv $(@D:/bin=)
 
+ifdef FLOORS
+$(VENV)/.installed-%: pyproject.toml $(UV_VENV)/.installed-uv | $(VENV)/bin/python
+	$(UV_VENV)/bin/uv pip install --quiet --python $(BIN)/python --resolution lowest-direct \
+		--only-binary :all: --requirements pyproject.toml --extra $*
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(UV_VENV)/bin/uv pip list --quiet --python $(BIN)/python
+	@touch $@
+else
 $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+endif
+
+$(UV_VENV)/.installed-uv: | $(UV_VENV)/bin/python
+	$(UV_VENV)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@touch $@
 
 $(BENCH_VENV)/.installed-%: pyproject.toml | $(BENCH_VENV)/bin/python
