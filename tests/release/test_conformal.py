@@ -23,6 +23,8 @@ from riemdp import (
 from riemdp.release._conformal import _sensitivity
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
+# Exponentials of the C library and of NumPy differ in the last bit; the calibration allows 1e-9.
+EPS = 4.0 * float(np.finfo(np.float64).eps)
 
 
 def _cluster(ball, n, seed=0):
@@ -66,7 +68,7 @@ def test_private_factor_spends_both_parts_and_no_more(ball, n):
     assert law.law.epsilon == pytest.approx(0.4)
     assert law.law.sensitivity >= sensitivity
     assert _worst(law, sensitivity) <= 0.4
-    assert math.exp(-2) <= law.factor.min() <= law.factor.max() <= math.exp(2)
+    assert math.exp(-2 - EPS) <= law.factor.min() <= law.factor.max() <= math.exp(2 + EPS)
     assert law.proven
 
 

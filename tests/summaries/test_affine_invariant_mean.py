@@ -55,6 +55,17 @@ def exact_error(value, data, weights, step=1.0):
         return float(mpmath.sqrt(mpmath.fsum(mpmath.log(x) ** 2 for x in values)))
 
 
+def exact_gradient_norm(value, data, weights):
+    """Norm of the gradient of float matrices at ``value``, what a certificate bounds; 40 digits."""
+    with mpmath.workdps(40):
+        inverse = mpmath.inverse(mpmath.cholesky(mpmath.matrix(value.tolist())))
+        total = mpmath.zeros(len(value))
+        for matrix, weight in zip(data, weights, strict=True):
+            inside = inverse * mpmath.matrix(matrix.tolist()) * inverse.T
+            total += weight * function_of((inside + inside.T) / 2, mpmath.log)
+        return float(mpmath.sqrt(mpmath.fsum(x**2 for x in total)) / sum(weights))
+
+
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("spread", [1e-6, 1.0, 4.0])
 @pytest.mark.parametrize("tol", [1e-10, 1e-4])
@@ -82,6 +93,25 @@ def test_the_certificate_is_true_for_ill_conditioned_data(seed, random_rotation)
     data = np.array(data)
     mean = frechet_mean(space, data, tol=1e-3)
     assert exact_error(mean.value, data, np.ones(3), step=0.3) <= mean.error_bound
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_how_much_of_the_allowance_is_used(k, random_rotation, closest_mean):
+    # Long runs of equal matrices: rounding in sums adds up, and the exact gradient is soon known.
+    rng = np.random.default_rng(k)
+    shares = []
+    for digits in (0.5, 2.0, 4.0):
+        few = []
+        for _ in range(3):
+            rotation = random_rotation(rng, k)
+            matrix = rotation * 10.0 ** (digits * np.linspace(-0.5, 0.5, k)) @ rotation.T
+            few.append(0.5 * (matrix + matrix.T))
+        for counts in ([1, 1, 1], [2_000, 900, 400]):
+            data = np.repeat(few, counts, axis=0)
+            mean = closest_mean(SPDAffineInvariant(k), data)
+            shares.append(exact_gradient_norm(mean.value, few, counts) / mean.error_bound)
+    print(f"used share of the allowance, affine-invariant mean, k = {k}", max(shares))
+    assert 1e-5 < max(shares) <= 0.5
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])

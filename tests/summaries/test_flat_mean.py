@@ -57,6 +57,24 @@ def test_euclidean_bound_is_true_for_many_equal_rows():
     assert abs(mean.value[0] - exact) <= mean.error_bound
 
 
+def test_how_much_of_the_euclidean_allowance_is_used():
+    rng = np.random.default_rng(0)
+    shares = []
+    for n in (1, 10, 127, 1000, 100_000):
+        first = np.r_[1e6, np.full(n - 1, 0.1)]  # what is added is lost in part, every time
+        mixed = rng.normal(size=n) * 10.0 ** rng.uniform(-6, 6, size=n)
+        for data in (np.full(n, 0.1), first, mixed, np.sort(mixed), rng.exponential(size=n)):
+            mean = frechet_mean(Euclidean(1), data[:, None], tol=1e300)
+            shares.append(abs(mean.value[0] - math.fsum(data) / n) / mean.error_bound)
+            if n <= 1000:
+                weights = rng.uniform(size=n) ** 6
+                mean = frechet_mean(Euclidean(1), data[:, None], weights, tol=1e300)
+                exact = exact_mean(data[:, None], weights)[0]
+                shares.append(abs(mean.value[0] - exact) / mean.error_bound)
+    print("used share of the allowance, Euclidean mean", max(shares))
+    assert 0.001 < max(shares) <= 0.5
+
+
 def test_euclidean_scale_decides_what_tol_can_be():
     data = np.array([[1e9], [3e9]])
     with pytest.raises(ConvergenceError, match="scale the data"):
@@ -150,6 +168,26 @@ def test_log_euclidean_bound_is_true_for_one_small_eigenvalue(k, digits, random_
         matrix = 0.5 * (matrix + matrix.T)
         mean = frechet_mean(SPDLogEuclidean(k), matrix[None], tol=1.0)
         assert log_euclidean_error(mean.value, exact_log_mean(matrix[None])) <= mean.error_bound
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_how_much_of_the_log_euclidean_allowance_is_used(k, random_rotation):
+    # Long runs of equal matrices: rounding in sums adds up, and the exact mean is quickly known.
+    rng = np.random.default_rng(k)
+    shares = []
+    for digits in (0.5, 3.0, 6.0, 9.0):
+        few = []
+        for _ in range(3):
+            rotation = random_rotation(rng, k)
+            matrix = rotation * 10.0 ** (digits * np.linspace(-0.5, 0.5, k)) @ rotation.T
+            few.append(0.5 * (matrix + matrix.T))
+        for counts in ([1, 0, 0], [5_000, 1, 300]):
+            data = np.repeat(few, counts, axis=0)
+            mean = frechet_mean(SPDLogEuclidean(k), data, tol=1e300)
+            error = log_euclidean_error(mean.value, exact_log_mean(np.array(few), counts))
+            shares.append(error / mean.error_bound)
+    print(f"used share of the allowance, log-Euclidean mean, k = {k}", max(shares))
+    assert 0.001 < max(shares) <= 0.5
 
 
 @pytest.mark.parametrize("k", [2, 3])

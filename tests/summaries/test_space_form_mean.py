@@ -168,6 +168,35 @@ def test_certificate_is_true_for_sorted_clusters(n, radius):
     assert error <= mean.error_bound + ROUNDING
 
 
+@pytest.mark.parametrize(
+    "manifold", [Sphere(2), Sphere(20), Hyperbolic(2), Hyperbolic(20)], ids=str
+)
+def test_how_much_of_the_allowance_is_used(manifold, random_rotation, closest_mean):
+    # Long runs of equal rows again, anywhere in the ball.
+    spherical = isinstance(manifold, Sphere)
+    rng = np.random.default_rng(manifold.dim)
+    shares = []
+    for radius in (1e-3, 0.3, 0.75, 1.2) if spherical else (1e-3, 0.3, 1.0, 3.0):
+        side = rng.normal(size=(3, manifold.dim))
+        side *= radius / np.linalg.norm(side, axis=-1, keepdims=True)
+        center = np.eye(manifold.dim + 1)[0]
+        even, odd = (np.cos, np.sin) if spherical else (np.cosh, np.sinh)
+        few = np.concatenate([np.full((3, 1), even(radius)), odd(radius) / radius * side], axis=-1)
+        if spherical:
+            motion = random_rotation(rng, manifold.dim + 1)
+            few, center = few @ motion.T, motion @ center
+        center, few = manifold.validate(center), manifold.validate(few)
+        ball = Ball(manifold, center, radius * (1.0 + 1e-9) + 1e-15)
+        few = ball.project(few)
+        for counts in ([1, 1, 1], [20, 9, 4], [20_000, 900, 1]):
+            data = np.repeat(few, counts, axis=0)
+            mean = closest_mean(manifold, data, ball)
+            error = Reference(manifold, few, counts).error(mean.value, step=0.5)
+            shares.append((error - ROUNDING * even(radius) ** 2) / mean.error_bound)
+    print(f"used share of the allowance, {manifold}", max(shares))
+    assert 1e-4 < max(shares) <= 0.5
+
+
 def hard_data(sphere, rng, n, radius, kind):
     """Clusters on the boundary, farther from each other than a right angle."""
     direction = rng.normal(size=(n, sphere.dim))

@@ -1,0 +1,22 @@
+"""Means whose certificate is next to nothing but the allowance for rounding."""
+
+from __future__ import annotations
+
+import pytest
+
+from riemdp import ConvergenceError, frechet_mean
+
+
+def _closest_mean(manifold, data, ball=None):
+    mean = frechet_mean(manifold, data, ball=ball, tol=1e-3)
+    while True:
+        try:
+            mean = frechet_mean(manifold, data, ball=ball, tol=0.5 * mean.error_bound)
+        except ConvergenceError:
+            return mean
+
+
+@pytest.fixture(scope="session")
+def closest_mean():
+    """``closest_mean(manifold, data, ball)``: certified as closely as rounding lets it be."""
+    return _closest_mean
