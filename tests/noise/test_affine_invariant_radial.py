@@ -72,6 +72,10 @@ def test_the_laplace_law_of_two_by_two_up_to_where_it_ends(part):
     np.testing.assert_allclose(law.log_pdf(at), log_pdf, atol=1e-9)
 
 
+@pytest.mark.fast(
+    "3-0.3",
+    "10-0.65",
+)
 @pytest.mark.parametrize(("k", "part"), [(2, 0.99), (3, 0.95), (3, 0.3), (4, 0.9), (10, 0.65)])
 def test_laplace_moments_are_those_of_the_mixture(k, part):
     law = AffineInvariantRadial("laplace", k, part / growth_rate(k))
@@ -127,6 +131,14 @@ def test_moments_are_derivatives_of_the_normaliser(kind, k):
         assert law.mean() == pytest.approx(sigma * slope, rel=1e-6)
 
 
+@pytest.mark.fast(
+    "AffineInvariantRadial(kind='gaussian', k=2, sigma=0.3)",
+    "AffineInvariantRadial(kind='gaussian', k=3, sigma=1.0)",
+    "AffineInvariantRadial(kind='gaussian', k=5, sigma=3.0)",
+    "AffineInvariantRadial(kind='gaussian', k=10, sigma=0.3)",
+    "AffineInvariantRadial(kind='gaussian', k=30, sigma=0.1)",
+    "AffineInvariantRadial(kind='laplace', k=2, sigma=1.0)",
+)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_density_cdf_and_moments_agree(law):
     top = float(law.quantile(1.0 - 1e-15))
@@ -144,6 +156,14 @@ def test_density_cdf_and_moments_agree(law):
     assert law.log_pdf(-1.0) == -math.inf
 
 
+@pytest.mark.fast(
+    "AffineInvariantRadial(kind='gaussian', k=2, sigma=0.3)",
+    "AffineInvariantRadial(kind='gaussian', k=3, sigma=1.0)",
+    "AffineInvariantRadial(kind='gaussian', k=5, sigma=3.0)",
+    "AffineInvariantRadial(kind='gaussian', k=10, sigma=0.3)",
+    "AffineInvariantRadial(kind='gaussian', k=30, sigma=0.1)",
+    "AffineInvariantRadial(kind='laplace', k=2, sigma=1.0)",
+)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_quantiles_invert_both_tails(law):
     q = np.array([1e-6, 0.1, 0.5, 0.95, 0.999])

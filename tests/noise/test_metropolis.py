@@ -52,6 +52,10 @@ def stationary_pvalue(chain, size, foot, generator):
     return scipy.stats.kstest(manifold.dist(foot, after), cdf).pvalue
 
 
+@pytest.mark.fast(
+    "laplace-Hyperbolic(dim=2, curvature=-1.0)-0.6",
+    "gaussian-Sphere(dim=2, curvature=1.0)-0.5",
+)
 @pytest.mark.parametrize(("manifold", "sigma"), [(Sphere(2), 0.5), (Hyperbolic(2), 0.6)], ids=str)
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_a_long_chain_is_the_law_and_a_short_one_is_not(kind, manifold, sigma, holds):
@@ -62,6 +66,15 @@ def test_a_long_chain_is_the_law_and_a_short_one_is_not(kind, manifold, sigma, h
     assert not holds(lambda generator: pvalue(law, 10, 4000, foot, generator))
 
 
+@pytest.mark.fast(
+    "laplace-Sphere(dim=1, curvature=1.0)-2.0",
+    "laplace-Sphere(dim=9, curvature=1.0)-0.3",
+    "laplace-Hyperbolic(dim=2, curvature=-1.0)-0.6",
+    "laplace-Euclidean(dim=3)-1.0",
+    "gaussian-Sphere(dim=2, curvature=1.0)-0.5",
+    "gaussian-Hyperbolic(dim=3, curvature=-2.0)-0.2",
+    "gaussian-SPDLogEuclidean(k=2)-0.4",
+)
 @pytest.mark.parametrize(("manifold", "sigma"), SPACES, ids=str)
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_a_step_leaves_the_law_unchanged(kind, manifold, sigma, holds):
@@ -96,6 +109,10 @@ class Uphill(MetropolisLaw):
         return m.exp(state, m.tangent_vector(state, vectors))
 
 
+@pytest.mark.fast(
+    "Sphere(dim=2, curvature=1.0)-0.8-NormalCoordinates",
+    "Hyperbolic(dim=2, curvature=-1.0)-0.8-Uphill",
+)
 @pytest.mark.parametrize("wrong", [NormalCoordinates, Uphill])
 @pytest.mark.parametrize(("manifold", "sigma"), [(Sphere(2), 0.8), (Hyperbolic(2), 0.8)], ids=str)
 def test_a_missing_factor_is_caught(wrong, manifold, sigma, holds):

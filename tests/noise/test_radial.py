@@ -84,6 +84,16 @@ class Reference:
         return self.integral(lambda _: 1, [r] + [m for m in self.marks if m > r]) / self.mass
 
 
+@pytest.mark.fast(
+    "laplace-1-1.0-0.5",
+    "gaussian-1--1.0-0.3",
+    "laplace-2-1.0-0.0001",
+    "gaussian-2--1.0-0.7",
+    "laplace-3-4.0-0.3",
+    "gaussian-9-0.0-0.4",
+    "laplace-20-1.0-1.0",
+    "laplace-100--1.0-0.009",
+)
 @pytest.mark.parametrize(("kind", "dim", "curvature", "sigma"), LAWS)
 def test_against_30_digits(kind, dim, curvature, sigma):
     law = _law(kind, dim, curvature, sigma)
