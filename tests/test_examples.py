@@ -11,10 +11,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 #: These take most of the time; `make docs` runs them too.
-LONG = {"plot_class_means", "plot_conformal"}
+LONG = {"class_means", "conformal", "diffusion_tensors", "eeg_classifier", "plan"}
 
 
-@pytest.mark.fast(*(script.stem for script in EXAMPLES if script.stem not in LONG))
+@pytest.mark.fast(*(script.stem for script in EXAMPLES if script.stem[5:] not in LONG))
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
 def test_example_runs(script, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("MPLBACKEND", "Agg")

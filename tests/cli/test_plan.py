@@ -57,6 +57,7 @@ def test_matrices(riemdp, space):
         assert "-" not in row(result.stdout, name)[1:]
 
 
+@pytest.mark.slow
 def test_no_cell_is_cut(riemdp):
     arguments = ("--manifold", "spd-affine-invariant", "--size", 22, "--radius", 1, "--n", 10**9)
     result = riemdp("plan", *arguments, "--epsilon", 1.5, "--delta", 1e-9, "--target-error", 1e-5)

@@ -304,8 +304,8 @@ def test_what_is_admitted_is_drawn():
 
 
 @pytest.mark.fast(
-    "laplace-4",
     "gaussian-2",
+    "gaussian-4",
 )
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])

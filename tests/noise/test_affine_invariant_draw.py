@@ -113,7 +113,6 @@ def test_thirty_by_thirty(kind, scale, holds):
 @pytest.mark.fast(
     "shells-gaussian-10-2.0",
     "ordered-gaussian-5-1.3",
-    "ordered-laplace-4-0.7",
 )
 @pytest.mark.parametrize(
     ("scheme", "kind", "k", "scale"),

@@ -72,10 +72,7 @@ def test_the_laplace_law_of_two_by_two_up_to_where_it_ends(part):
     np.testing.assert_allclose(law.log_pdf(at), log_pdf, atol=1e-9)
 
 
-@pytest.mark.fast(
-    "3-0.3",
-    "10-0.65",
-)
+@pytest.mark.fast("3-0.3")
 @pytest.mark.parametrize(("k", "part"), [(2, 0.99), (3, 0.95), (3, 0.3), (4, 0.9), (10, 0.65)])
 def test_laplace_moments_are_those_of_the_mixture(k, part):
     law = AffineInvariantRadial("laplace", k, part / growth_rate(k))
@@ -86,10 +83,10 @@ def test_laplace_moments_are_those_of_the_mixture(k, part):
 
 
 def test_too_coarse_a_mixture_over_variances_is_noticed(monkeypatch):
-    exact = AffineInvariantRadial("laplace", 2, 0.99 * math.sqrt(2.0))
+    exact = AffineInvariantRadial("laplace", 2, 0.5 * math.sqrt(2.0))
     r = exact.quantile(np.linspace(0.05, 0.95, 50))
     monkeypatch.setattr(_affine_invariant_radial, "_LARGEST_STEP", 2.5)
-    coarse = AffineInvariantRadial("laplace", 2, 0.99 * math.sqrt(2.0))
+    coarse = AffineInvariantRadial("laplace", 2, 0.5 * math.sqrt(2.0))
     assert np.abs(coarse.cdf(r) - exact.cdf(r)).max() > 1e-4
 
 

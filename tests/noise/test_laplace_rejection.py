@@ -26,6 +26,11 @@ def _same_law(law, foot, sigma, count, generator):
     )
 
 
+@pytest.mark.fast(
+    "Hyperbolic(dim=3, curvature=-1.0)-0.9",
+    "Sphere(dim=2, curvature=1.0)-0.5",
+    "Euclidean(dim=3)-0.2",
+)
 @pytest.mark.parametrize(
     ("manifold", "sigma"),
     [(Euclidean(3), 0.2), (Euclidean(2), 30.0), (Sphere(2), 0.5), (Hyperbolic(3), 0.9)],
@@ -56,6 +61,7 @@ def test_acceptance_shapes_the_density(holds):
     assert pvalue(np.random.default_rng(0), power=2.5) < 1e-4
 
 
+@pytest.mark.fast("Hyperbolic(dim=3, curvature=-1.0)-7.0-0.498")
 @pytest.mark.parametrize(
     ("manifold", "radius", "sigma"),
     [(SPDLogEuclidean(9), 20.0, 0.65), (Hyperbolic(3), 7.0, 0.498)],

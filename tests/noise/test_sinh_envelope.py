@@ -72,6 +72,10 @@ def test_no_long_search_gets_above_the_bound(k):
     assert worst_excess(k, 12, 60 if k <= 12 else 30) <= 1e-12
 
 
+@pytest.mark.fast(
+    "3",
+    "10",
+)
 @pytest.mark.parametrize("k", [3, 10, 20])
 def test_the_search_notices_a_table_that_is_too_low(k, monkeypatch):
     alpha, beta = envelope_table()

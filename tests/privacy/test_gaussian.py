@@ -35,13 +35,14 @@ def test_calibrated_noise_meets_the_target_to_50_digits(epsilon, delta):
     assert exact_delta(mu * (1 + 3e-9), epsilon) > mpmath.mpf(delta)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta"),
-    [
-        *itertools.product(EXTREME_EPSILONS, EXTREME_DELTAS + DELTAS),
-        *itertools.product(EPSILONS, EXTREME_DELTAS),
-    ],
-)
+EXTREMES = [
+    *itertools.product(EXTREME_EPSILONS, EXTREME_DELTAS + DELTAS),
+    *itertools.product(EPSILONS, EXTREME_DELTAS),
+]
+
+
+@pytest.mark.fast(*(f"{epsilon}-{delta}" for epsilon, delta in EXTREMES[::5]))
+@pytest.mark.parametrize(("epsilon", "delta"), EXTREMES)
 def test_calibrated_noise_meets_extreme_targets(epsilon, delta):
     mu = gaussian_mu(epsilon, delta)
     # a quotient 1/epsilon cancels in the difference, hence the digits

@@ -44,7 +44,7 @@ def reference(law, epsilon):
 @pytest.mark.fast(
     "law1-4.0",
     "law3-6.0",
-    "law4-0.005",
+    "law5-1.0",
 )
 @pytest.mark.parametrize(
     ("law", "epsilon"),

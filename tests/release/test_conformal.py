@@ -111,12 +111,14 @@ def test_the_private_factor_depends_on_data_through_the_noisy_counts_alone():
     points = _cluster(PLANE, 30)
     moved = points + 1e-9
     laws = [
-        ConformalLaplace.private(data, PLANE, 3.0, 2.0, 900, generator=np.random.default_rng(7))
+        ConformalLaplace.private(
+            data, PLANE, 3.0, 2.0, nodes=900, generator=np.random.default_rng(7)
+        )
         for data in (points, moved)
     ]
     assert laws[0].factor.max() > 1.1 * laws[0].factor.min()
     assert np.array_equal(laws[0].factor, laws[1].factor)
-    fresh = ConformalLaplace.private(points, PLANE, 3.0, 2.0, 900)
+    fresh = ConformalLaplace.private(points, PLANE, 3.0, 2.0, nodes=900)
     assert not np.array_equal(laws[0].factor, fresh.factor)
 
 

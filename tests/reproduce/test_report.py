@@ -206,6 +206,7 @@ def test_progress_ends_at_one_also_from_the_cache(paper, tmp_path):
     assert seen == [0.0, 0.5, 1.0, 0.0, 0.5, 1.0, 1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_the_same_panels_give_the_same_files(tmp_path):
     for name in ("one", "two"):
         draw((PANEL,) * 4, tmp_path / name)

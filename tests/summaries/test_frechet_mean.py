@@ -369,6 +369,11 @@ def test_replacing_a_row_moves_the_mean_by_at_most_the_sensitivity(manifold, rad
     assert move > 0.5 * sensitivity
 
 
+@pytest.mark.fast(
+    "Sphere(dim=2, curvature=1.0), 0.4",
+    "Sphere(dim=2, curvature=1.0), 1.2",
+    "Hyperbolic(dim=2, curvature=-1.0), 1.5",
+)
 @sensitive
 def test_replacing_one_of_many_rows(manifold, radius):
     ball = Ball(manifold, natural_center(manifold), radius)
