@@ -14,12 +14,11 @@ WORKERS ?= 2
 SEED ?= 0
 # One thread per process: tests run side by side, and benchmarks compare single threads.
 SINGLE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-PLAIN_TEST := -m pytest -q -n $(WORKERS) -m "not slow"
 # What rounds.
 NUMERICAL := $(addprefix tests/,manifolds summaries noise mechanisms privacy release features auditing)
 
 .NOTPARALLEL:
-.PHONY: help demo test test-slow coverage test-plain test-kernels test-floors test-pythons
+.PHONY: help demo test test-slow coverage test-kernels test-floors test-pythons
 .PHONY: attack bench reproduce docs lint clean distclean
 
 help:
@@ -41,7 +40,8 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/riemdp demo --output demo_output
 
 # Tests of one file share what they have calibrated: they run in one process.
-PYTEST := $(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+TESTS := -m pytest -n $(WORKERS) --dist loadfile
+PYTEST := $(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python $(TESTS)
 
 test: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow"
@@ -52,23 +52,20 @@ test-slow: $(VENV)/.installed-test
 coverage: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow" --cov --cov-report=term
 
-# The tests and nothing else, in the environment VENV.
-test-plain: $(VENV)/.installed-test
-	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python $(PLAIN_TEST)
-
 test-kernels: $(VENV)/.installed-test
-	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python tools/kernels.py $(BIN)/python $(PLAIN_TEST) $(NUMERICAL)
+	$(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python tools/kernels.py \
+		$(BIN)/python $(TESTS) -m "not slow" $(NUMERICAL)
 
 # On the oldest Python the lowest versions are those named; newer ones have wheels of later ones.
 test-floors:
-	$(MAKE) VENV=$(FLOORS_VENV) FLOORS=1 test-plain docs
+	$(MAKE) VENV=$(FLOORS_VENV) FLOORS=1 test docs
 
 test-pythons: $(VENV)/bin/python
 	@found="$$($(BIN)/python tools/pythons.py)"; \
 	[ -n "$$found" ] || { echo "no other Python from 3.11 on runs here: nothing to do"; exit 0; }; \
 	printf '%s\n' "$$found" | while read -r version python; do \
 		echo "== Python $$version: $$python"; \
-		$(MAKE) VENV=.venv-$$version PYTHON="$$python" test-plain </dev/null || exit 1; \
+		$(MAKE) VENV=.venv-$$version PYTHON="$$python" test </dev/null || exit 1; \
 	done
 
 attack: $(VENV)/.installed-test
