@@ -9,7 +9,7 @@ import scipy.stats
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, UnsupportedManifoldError
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
 from riemdp.mechanisms._net_laplace import normalised
-from riemdp.mechanisms._public_prior import PublicPriorLaplace
+from riemdp.mechanisms._public_prior import PublicPriorLaplace, clipped
 from riemdp.noise._net import ball_net
 from riemdp.privacy import PureDP
 
@@ -96,6 +96,22 @@ def test_a_prior_is_clipped_whatever_it_returns():
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
     law = PublicPriorLaplace(ball, lambda x: np.full(len(x), math.nan), 0.5, 0.2, bounds=(0.5, 1.0))
     assert law.sample(np.zeros(2), 10, np.random.default_rng(0)).shape == (10, 2)
+
+
+def test_a_public_function_is_clipped_on_both_sides():
+    values = [-math.inf, -1.0, 0.1, 0.3, 2.0, 7.0, math.inf, math.nan]
+    points = np.arange(8.0)[:, None]
+    found = clipped(lambda x: np.take(values, x[:, 0].astype(int)), points, (0.2, 2.0))
+    np.testing.assert_array_equal(found, [0.2, 0.2, 0.2, 0.3, 2.0, 2.0, 2.0, 0.2])
+
+
+def test_the_stated_density_is_that_of_the_clipped_prior():
+    ball = Ball(Euclidean(1), np.zeros(1), 1.0)
+    law = PublicPriorLaplace(
+        ball, lambda x: np.where(x[:, 0] > 0.0, 9.0, 0.5), 0.5, 0.2, bounds=(0.5, 1.0)
+    )
+    weights = law.log_weight(np.array([[0.5], [-0.5]]), np.zeros(1))
+    assert weights[0] - weights[1] == pytest.approx(math.log(2.0))
 
 
 def test_bad_input_is_refused():

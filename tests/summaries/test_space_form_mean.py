@@ -427,3 +427,65 @@ def test_certificates_hold_for_records_next_to_the_antipode(gap, tol, least):
         exact = np.cos(part) * near + np.sin(part) * across
         assert np.linalg.norm(mean.value - exact) <= mean.error_bound
     assert certified >= least
+
+
+@pytest.mark.parametrize("tol", [0.02, 0.1, 0.3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_local_certificate_reckons_with_the_hessian_a_tolerance_away(tol, weighted):
+    # (c) of the note: |g| / h, with h the mean of a(k (rho + tol)), a(x) = x cot(x).
+    rng = np.random.default_rng(7)
+    sphere = Sphere(3, 4.0)
+    ball = first_axis_ball(sphere, 0.6)  # over pi/(4k): (b) says nothing
+    proved = steep = 0
+    for _ in range(40):
+        data = sphere.validate(cap(sphere, rng, 30, 0.6 - 1e-9, 0.3))
+        weights = rng.dirichlet(np.ones(30)) if weighted else None
+        problem = _space_form_mean._Problem(sphere, data, weights, ball)
+        at = problem.evaluate(problem.start())
+        distance = 2.0 * sphere.dist(at.point / 2.0, data)
+        near, far = (
+            np.average(x / np.tan(x), weights=weights) for x in (distance, distance + 2.0 * tol)
+        )
+        bound = problem.certificate(at, tol)
+        if bound < math.inf:
+            proved += 1
+            assert bound >= at.size / far / 2.0
+            steep += at.size / far > 1.01 * at.size / near  # what the slope is there for
+            error = Reference(sphere, data, weights).error(at.point / 2.0, step=0.5)
+            assert error <= bound
+            assert max(2.0 * float(sphere.dist(ball.center, at.point / 2.0)), 1.2) < (
+                0.5 * math.pi - 2.0 * tol
+            )
+            assert at.size < 2.0 * tol * far
+    assert proved == 0 if tol == 0.3 else proved >= 10
+    assert steep == proved
+
+
+@pytest.mark.parametrize("n", [2, 50, 130, 40_000])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("manifold", [Sphere(2), Sphere(7, 4.0), Hyperbolic(3)], ids=str)
+@pytest.mark.parametrize("among", [True, False])
+def test_allowance_is_that_of_the_note(manifold, weighted, n, among, random_points):
+    rng = np.random.default_rng(8)
+    k = math.sqrt(abs(manifold.curvature))
+    data = random_points(manifold, rng, n, 1.2 if among else 1.55)
+    weights = rng.dirichlet(np.ones(n)) if weighted else None
+    problem = _space_form_mean._Problem(manifold, data, weights, None)
+    # On spheres distances from a record at the edge exceed a right angle.
+    at = problem.evaluate(problem.start() if among else k * data[np.argmin(data[:, 0])])
+    x = np.maximum(k * manifold.dist(at.point / k, data), 1e-9)
+    sine = np.sin(x) if problem.spherical else np.sinh(x)
+    # Each logarithm; every addition that a term of the sum goes through, twice what is needed.
+    root = math.sqrt(manifold.dim + 1.0)
+    expected = 8.0 * EPS * root * (1.0 + x.max())
+    additions = 128 + max(len(part.block) for part in problem.parts) // 128 + len(problem.parts)
+    right = problem.spherical and x.max() <= 0.5 * math.pi
+    mean = (x / sine).max() if right else np.average(x / sine, weights=weights)
+    expected += EPS * additions * mean
+    if problem.spherical:
+        pole = np.where(x > 0.5 * math.pi, 1.0 / sine**2, 0.0)
+        expected += 16.0 * math.pi * EPS * root * np.average(pole, weights=weights)
+        assert n == 2 or right == among
+    else:
+        expected *= max(1.0, at.point[0] * k * data[:, 0].max())
+    assert at.allowance == pytest.approx(expected, rel=1e-3, abs=0.0)
