@@ -9,6 +9,7 @@ NUMPY1_VENV := .venv-bench-numpy1
 # The lowest versions that pyproject.toml allows; the tool that finds them has its own place.
 FLOORS_VENV := .venv-floors
 UV_VENV := .venv-uv
+MUTANTS_VENV := .venv-mutants
 BIN := $(VENV)/bin
 WORKERS ?= 2
 SEED ?= 0
@@ -19,7 +20,7 @@ NUMERICAL := $(addprefix tests/,manifolds summaries noise mechanisms privacy rel
 
 .NOTPARALLEL:
 .PHONY: help demo test test-slow coverage test-kernels test-floors test-pythons
-.PHONY: attack bench reproduce docs lint clean distclean
+.PHONY: attack mutants bench reproduce docs lint clean distclean
 
 help:
 	@echo "make demo       private means of the bundled digit images: demo_output/"
@@ -30,6 +31,7 @@ help:
 	@echo "make test-floors   the tests with the lowest versions that are allowed"
 	@echo "make test-pythons  the tests on every other Python that is at hand"
 	@echo "make attack     hostile searches, about half an hour; SEED=7 for others"
+	@echo "make mutants    how many small errors the tests notice, a sample; ALL=--all for every one"
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
 	@echo "make reproduce  the papers' figures and tables, in minutes; QUICK=--quick for fewer repeats"
 	@echo "make docs       the documentation: docs/_build/html/index.html"
@@ -73,6 +75,9 @@ attack: $(VENV)/.installed-test
 	$(SINGLE_THREAD) $(BIN)/python tools/attack_curves.py --seed $(SEED)
 	$(SINGLE_THREAD) $(BIN)/python tools/attack_sensitivity.py --seed $(SEED) --large
 
+mutants: $(MUTANTS_VENV)/.installed-mutants
+	$(SINGLE_THREAD) MPLBACKEND=Agg $(MUTANTS_VENV)/bin/python tools/mutants.py --workers $(WORKERS) $(ALL)
+
 bench: $(BENCH_VENV)/.installed-bench $(NUMPY1_VENV)/.installed-bench-numpy1
 	mkdir -p bench_output
 	$(SINGLE_THREAD) $(BENCH_VENV)/bin/python -m pytest benchmarks --rows bench_output/numpy2.json
@@ -97,17 +102,17 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf demo_output bench_output reproduction docs/_build docs/gallery docs/api/generated docs/sg_execution_times.rst
+	rm -rf demo_output bench_output mutants_output reproduction docs/_build docs/gallery docs/api/generated docs/sg_execution_times.rst
 	rm -rf build dist htmlcov .benchmarks benchmark.json .hypothesis
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f .coverage .coverage.*
 	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV) $(FLOORS_VENV) $(UV_VENV) .venv-3.*
+	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV) $(MUTANTS_VENV) $(FLOORS_VENV) $(UV_VENV) .venv-3.*
 
 # An environment per use, an installation per extra, repeated when the dependencies change.
-$(VENV)/bin/python $(BENCH_VENV)/bin/python $(NUMPY1_VENV)/bin/python $(UV_VENV)/bin/python:
+$(VENV)/bin/python $(BENCH_VENV)/bin/python $(NUMPY1_VENV)/bin/python $(UV_VENV)/bin/python $(MUTANTS_VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "riemdp needs Python 3.11 or newer; '$(PYTHON)' is older or missing." >&2; \
 		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -136,4 +141,8 @@ $(BENCH_VENV)/.installed-%: pyproject.toml | $(BENCH_VENV)/bin/python
 
 $(NUMPY1_VENV)/.installed-%: pyproject.toml | $(NUMPY1_VENV)/bin/python
 	$(NUMPY1_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(MUTANTS_VENV)/.installed-%: pyproject.toml | $(MUTANTS_VENV)/bin/python
+	$(MUTANTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
