@@ -41,8 +41,9 @@ BUDGET = 60.0
 #: processor time, and ten times as many by the clock, which other work on the machine lengthens.
 GRACE, SLOWER, CLOCK = 10.0, 5.0, 10.0
 MEMORY = 8 * 2**30
-#: Tests that may kill a mutant.
-SUITE = [f"tests/{name}" for name in PACKAGES] + ["tests/noise/test_generator.py"]
+#: Tests that may kill a mutant; the first look at classes without running anything of them.
+ALWAYS = "tests/test_immutable.py"
+SUITE = [*(f"tests/{name}" for name in PACKAGES), "tests/noise/test_generator.py", ALWAYS]
 #: Bit operators in place of arithmetic raise TypeError on floats, so any test kills them: counting
 #: them would raise the score for nothing.
 NOT_DRAWN = re.compile(
@@ -268,13 +269,13 @@ class Tests:
         """Return tests in the order of running, and how many run the statement.
 
         First those of the mirrored file that do, then others that do, then the rest of that file,
-        which may have been served from a cache when coverage was measured.
+        which may have been served from a cache when coverage was measured, and ``ALWAYS``.
         """
         path = Path(module)
         mirrored = f"tests/{path.parent.name}/test_{path.stem.lstrip('_')}.py::"
         reaching = self.reaching(module, line)
         first = {name for name in reaching if name.startswith(mirrored)}
-        rest = {name for name in self.seconds if name.startswith(mirrored)} - reaching
+        rest = {name for name in self.seconds if name.startswith((mirrored, ALWAYS))} - reaching
         stages, left = [], budget
         for group in (first, reaching - first, rest):
             stage = []

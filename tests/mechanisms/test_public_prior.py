@@ -114,6 +114,19 @@ def test_the_stated_density_is_that_of_the_clipped_prior():
     assert weights[0] - weights[1] == pytest.approx(math.log(2.0))
 
 
+def test_no_proposal_is_accepted_with_more_than_certainty():
+    # the largest prior is the top of the acceptance, wherever the bounds lie
+    ball = Ball(Euclidean(1), np.zeros(1), 1.0)
+    for upper in (0.25, 1.0, 4.0):
+        law = PublicPriorLaplace(
+            ball, lambda x: np.exp(3.0 * x[:, 0]), 1.0, 0.3, bounds=(0.1, upper)
+        )
+        points = np.linspace(-1.0, 1.0, 11)[:, None]
+        accepted = np.exp(law._law.log_acceptance(np.zeros_like(points), points))
+        expected = np.clip(np.exp(3.0 * points[:, 0]), 0.1, upper) / upper
+        np.testing.assert_allclose(accepted, expected, rtol=1e-14)
+
+
 def test_bad_input_is_refused():
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
     prior = _prior(Euclidean(2))

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
@@ -154,6 +154,7 @@ def test_tangent_means_to_the_largest_ball(seed, which, n, decades):
     radius=st.sampled_from([0.5, 5.0, 12.0, 20.0, 22.0, 40.0]),
     n=st.sampled_from([2, 30, 500]),
 )
+@example(seed=21, k=5, radius=40.0, n=500)  # moved 1.9 times too far by a logarithm's rounding
 @pytest.mark.parametrize("kind", [SPDAffineInvariant, SPDLogEuclidean])
 def test_graded_matrices(kind, seed, k, radius, n):
     rng, ball = np.random.default_rng(seed), Ball(kind(k), np.eye(k), radius)
