@@ -448,8 +448,13 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def run(mutants: list[Mutant], directory: Path, tests: Tests, workers: int) -> list[Result]:
-    """Test mutants, writing each result as it comes; those known already are not run again."""
+def run(
+    mutants: list[Mutant], directory: Path, tests: Tests, workers: int, retry: bool = False
+) -> list[Result]:
+    """Test mutants, writing each result as it comes; those known are not run again.
+
+    With ``retry`` survivors are, with the tests there are now.
+    """
     file = directory / "results.jsonl"
     known = {result.mutant.name: result for result in read(file)}
     sources = {name: (ROOT / name).read_text(encoding="utf-8") for name in modules()}
@@ -458,8 +463,9 @@ def run(mutants: list[Mutant], directory: Path, tests: Tests, workers: int) -> l
     for mutant in mutants:
         before = known.get(mutant.name)
         if before is not None and before.source == current[mutant.module]:
-            results.append(before)
-            continue
+            if not (retry and before.outcome == "survived"):
+                results.append(before)
+                continue
         code = mutated(mutant, sources[mutant.module])
         assert code is not None
         jobs.append(Job(mutant, code, *tests.stages(mutant.module, mutant.line, BUDGET)))
@@ -565,6 +571,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=ROOT / "mutants_output")
     parser.add_argument("--only", default="", help="only modules whose path contains this")
     parser.add_argument("--measured", action="store_true", help="keep the coverage of the last run")
+    parser.add_argument("--retry", action="store_true", help="run survivors again")
     options = parser.parse_args()
     os.chdir(ROOT)
     directory = options.output.resolve()
@@ -584,7 +591,7 @@ def main() -> None:
     print(f"{len(mutants)} mutants in {len(modules())} modules")
     chosen = sample(mutants, len(mutants) if options.all else options.sample, options.seed)
     chosen = [mutant for mutant in chosen if options.only in mutant.module]
-    results = run(chosen, directory, Tests(directory), options.workers)
+    results = run(chosen, directory, Tests(directory), options.workers, options.retry)
     text = report(results)
     (directory / "report.md").write_text(text + "\n", encoding="utf-8")
     print(text)
