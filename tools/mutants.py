@@ -462,10 +462,10 @@ def run(
     results, jobs = [], []
     for mutant in mutants:
         before = known.get(mutant.name)
-        if before is not None and before.source == current[mutant.module]:
-            if not (retry and before.outcome == "survived"):
-                results.append(before)
-                continue
+        again = before is not None and retry and before.outcome == "survived"
+        if before is not None and before.source == current[mutant.module] and not again:
+            results.append(before)
+            continue
         code = mutated(mutant, sources[mutant.module])
         assert code is not None
         jobs.append(Job(mutant, code, *tests.stages(mutant.module, mutant.line, BUDGET)))
