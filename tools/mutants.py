@@ -379,15 +379,14 @@ class Runner:
     def __init__(self, tests: Tests, workers: int) -> None:
         self.tests = tests
         self.scratch = Path(tempfile.mkdtemp(prefix="riemdp-mutants-"))
-        self.trees = []
-        for slot in range(workers):
-            tree = self.scratch / str(slot)
+        self.whole = self.scratch / "whole"
+        self.trees = [self.scratch / str(slot) for slot in range(workers)]
+        for tree in (self.whole, *self.trees):
             for name in ("src", "tests", "tools", "docs", "examples", "benchmarks"):
                 shutil.copytree(ROOT / name, tree / name)
             for path in ROOT.glob("*"):
                 if path.is_file():
                     shutil.copy2(path, tree)
-            self.trees.append(tree)
         self.running: dict[int, Job] = {}
 
     def free(self) -> list[int]:
@@ -413,7 +412,7 @@ class Runner:
             if pid in self.running:
                 break
         job = self.running.pop(pid)
-        shutil.copy2(ROOT / job.mutant.module, self.trees[job.slot] / job.mutant.module)
+        shutil.copy2(self.whole / job.mutant.module, self.trees[job.slot] / job.mutant.module)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)  # what the tests left behind
         if os.WIFSIGNALED(status):
