@@ -7,11 +7,12 @@ the footpoint may move by that sensitivity at most.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
@@ -53,6 +54,26 @@ def moved(ball, rows, counts, ends, summary="frechet-mean"):
     if summary == "tangent-mean":
         return float(np.linalg.norm(before - after)) / sensitivity
     return distance(ball, before, after) / sensitivity
+
+
+@functools.cache
+def largest_ball(manifold):
+    """The largest ball about the identity whose mean is not refused from public numbers."""
+
+    def allowed(radius):
+        try:
+            computed_sensitivity(
+                Ball(manifold, np.eye(manifold.k), radius), 9, "frechet-mean", None
+            )
+        except UnsupportedBallError:
+            return False
+        return True
+
+    low, high = 0.1, 60.0
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if allowed(middle) else (low, middle)
+    return low
 
 
 def symmetric(matrices):
@@ -151,48 +172,26 @@ def test_tangent_means_to_the_largest_ball(seed, which, n, decades):
 @given(
     seed=seeds,
     k=st.sampled_from([2, 3, 5, 10]),
-    radius=st.sampled_from([0.5, 5.0, 12.0, 20.0, 22.0, 40.0]),
+    share=st.sampled_from([0.02, 0.5, 0.9, 1.0]),
     n=st.sampled_from([2, 30, 500]),
 )
-@example(seed=21, k=5, radius=40.0, n=500)  # moved 1.9 times too far by a logarithm's rounding
 @pytest.mark.parametrize("kind", [SPDAffineInvariant, SPDLogEuclidean])
-def test_graded_matrices(kind, seed, k, radius, n):
-    rng, ball = np.random.default_rng(seed), Ball(kind(k), np.eye(k), radius)
-    try:
-        computed_sensitivity(ball, n, "frechet-mean", None)
-    except UnsupportedBallError:  # refused from public numbers
-        return
+def test_graded_matrices(kind, seed, k, share, n):
+    rng = np.random.default_rng(seed)
+    ball = Ball(kind(k), np.eye(k), share * largest_ball(kind(k)))
     rows, ends = spd_pair(rng, ball, rng.uniform(1.0, 30.0))
     assert moved(ball, rows, split(rng, n), ends) <= 1.0
 
 
-#: A graded matrix whose logarithm, by eigenvalues, is wrong by more than large n allow.
-GRADED = np.array(
-    [
-        [0.6988484284389117, -4.473638830593285e-05, -183.03240016058112],
-        [-4.473638830593285e-05, 2.872528638943215e-07, 0.34501256103191075],
-        [-183.03240016058112, 0.34501256103191075, 4981414.032976244],
-    ]
-)
-
-
-@pytest.mark.parametrize(
-    ("radius", "n"),
-    [
-        (22.0, 5_000),
-        pytest.param(21.0, 100_000, marks=pytest.mark.slow),
-        pytest.param(22.0, 200_000, marks=pytest.mark.slow),
-        pytest.param(20.0, 400_000, marks=pytest.mark.slow),
-        pytest.param(22.0, 1_000_000, marks=pytest.mark.slow),
-    ],
-)
-def test_the_graded_matrix_that_moved_the_mean_too_far(radius, n):
-    ball = Ball(SPDAffineInvariant(3), np.eye(3), radius)
+def test_the_pair_that_moved_the_mean_too_far():
+    # By 1.9 times the sensitivity: the rounding of a logarithm was in no allowance.
+    rng, ball = np.random.default_rng(21), Ball(SPDAffineInvariant(5), np.eye(5), 40.0)
+    rows, ends = spd_pair(rng, ball, rng.uniform(1.0, 30.0))
     try:
-        computed_sensitivity(ball, n, "frechet-mean", None)
+        computed_sensitivity(ball, 500, "frechet-mean", None)
     except UnsupportedBallError:
         return
-    assert moved(ball, GRADED[None], [n - 1], (GRADED, 1.5 * GRADED)) <= 1.0
+    assert moved(ball, rows, split(rng, 500), ends) <= 1.0
 
 
 @pytest.mark.parametrize("ball", [*CURVED, WIDE[-1]], ids=str)
@@ -226,15 +225,10 @@ def test_many_records_on_curved_spaces(ball, n):
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [100_000, 1_000_000])
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("radius", [1.0, 20.0])
+@pytest.mark.parametrize("share", [0.1, 1.0])
 @pytest.mark.parametrize("kind", [SPDAffineInvariant, SPDLogEuclidean])
-def test_many_graded_matrices(kind, k, radius, n):
-    manifold = kind(k)
-    ball = Ball(manifold, np.eye(k), radius)
-    try:
-        computed_sensitivity(ball, n, "frechet-mean", None)
-    except UnsupportedBallError:
-        return
+def test_many_graded_matrices(kind, k, share, n):
+    ball = Ball(kind(k), np.eye(k), share * largest_ball(kind(k)))
     for seed in range(2):
         rng = np.random.default_rng(seed)
         rows, ends = spd_pair(rng, ball, 14.0)
