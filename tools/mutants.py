@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import functools
 import hashlib
 import importlib
 import json
@@ -133,6 +134,7 @@ def all_mutants() -> list[Mutant]:
     return sorted(mutants, key=lambda mutant: mutant.name)
 
 
+@functools.cache
 def mutated(mutant: Mutant, source: str) -> str | None:
     """Return the module with the mutation, or None where there is none."""
     import cosmic_ray.plugins
@@ -458,16 +460,14 @@ def run(
     known = {result.mutant.name: result for result in read(file)}
     sources = {name: (ROOT / name).read_text(encoding="utf-8") for name in modules()}
     current = {name: _digest(text) for name, text in sources.items()}
-    results, jobs = [], []
+    results, waiting = [], []
     for mutant in mutants:
         before = known.get(mutant.name)
         again = before is not None and retry and before.outcome == "survived"
         if before is not None and before.source == current[mutant.module] and not again:
             results.append(before)
             continue
-        code = mutated(mutant, sources[mutant.module])
-        assert code is not None
-        jobs.append(Job(mutant, code, *tests.stages(mutant.module, mutant.line, BUDGET)))
+        waiting.append(mutant)
 
     def note(job: Job, outcome: str, killer: str = "") -> None:
         source = sources[job.mutant.module]
@@ -486,9 +486,12 @@ def run(
     try:
         quickest = {name.partition("::")[0]: name for name in reversed(tests.by_time())}
         _check(runner, sorted(quickest.values()), "a test that should kill mutants")
-        while jobs or runner.running:
-            while jobs and runner.free():
-                job = jobs.pop(0)
+        while waiting or runner.running:
+            while waiting and runner.free():
+                mutant = waiting.pop(0)
+                code = mutated(mutant, sources[mutant.module])
+                assert code is not None
+                job = Job(mutant, code, *tests.stages(mutant.module, mutant.line, BUDGET))
                 if job.stages:
                     runner.start(job, runner.free()[0])
                 else:

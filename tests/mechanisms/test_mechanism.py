@@ -132,6 +132,14 @@ def test_two_equal_mechanisms(mechanism):
 
 
 @every_mechanism
+def test_what_is_proved_and_which_mean_it_is_for(mechanism):
+    assert mechanism.proven is True
+    flat = isinstance(mechanism.manifold, (Euclidean, SPDLogEuclidean))
+    tangent = isinstance(mechanism, (TangentGaussian, TangentLaplace)) and not flat
+    assert mechanism.summary == ("tangent-mean" if tangent else "frechet-mean")
+
+
+@every_mechanism
 def test_error_law_and_its_scale(mechanism):
     quantiles = [mechanism.error_quantile(q) for q in (0.0, 0.5, 0.95, 0.999)]
     assert quantiles[0] == 0.0

@@ -219,6 +219,16 @@ def test_chains_on_other_manifolds():
             call()
 
 
+def test_a_chain_is_calibrated_like_the_law_it_approaches():
+    for budget in (GDP(0.5), ApproxDP(0.5, 1e-6)):
+        exact, chain = (
+            RiemannianLaplace.calibrate(Sphere(2), 0.1, budget, sampler=sampler)
+            for sampler in ("exact", "metropolis")
+        )
+        assert chain.sigma == exact.sigma
+        assert chain.sampler == "metropolis"
+
+
 def test_no_law_on_a_ball_of_affine_invariant_matrices():
     manifold = SPDAffineInvariant(2)
     with pytest.raises(errors.UnsupportedManifoldError, match="without a ball"):

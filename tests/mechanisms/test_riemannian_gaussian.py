@@ -28,6 +28,7 @@ from riemdp.privacy import (
     delta_floor,
     gaussian_floor,
 )
+from riemdp.privacy._affine_invariant_curve import AffineInvariantGaussianCurve
 
 CURVED = [Sphere(1), Sphere(2), Sphere(3, 4.0), Hyperbolic(2), Hyperbolic(3, -0.25)]
 
@@ -230,3 +231,13 @@ def test_a_sensitivity_beyond_the_sphere_is_refused(budget, sensitivity):
     for manifold in (Sphere(1), Sphere(2)):
         with pytest.raises(errors.InvalidParameterError, match=r"sensitivity must be below 3\.14"):
             RiemannianGaussian.calibrate(manifold, sensitivity, budget)
+
+
+def test_matrices_of_size_two_have_the_exact_curve_and_larger_ones_a_bound():
+    small, large = (RiemannianGaussian(SPDAffineInvariant(k), 0.3) for k in (2, 3))
+    assert type(small.privacy(0.1)) is IsotropicCurve
+    assert type(large.privacy(0.1)) is AffineInvariantGaussianCurve
+    for k in (2, 3):
+        mechanism = RiemannianGaussian.calibrate(SPDAffineInvariant(k), 0.1, GDP(0.5))
+        assert mechanism.privacy(0.1).mu() <= 0.5
+        assert mechanism.privacy(0.1 * (1.0 + 1e-6)).mu() > 0.5

@@ -3,6 +3,7 @@ import math
 import pickle
 import threading
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -320,3 +321,19 @@ def test_arrays_get_into_no_message():
         with pytest.raises(errors.InvalidParameterError, match="ndarray") as caught:
             call()
         assert "0.125" not in str(caught.value)
+
+
+@pytest.mark.parametrize("theta", [1e-3, 1.3, 1.5, 2.8, 3.1, 3.14, 3.14159])
+def test_the_price_of_an_angle_keeps_its_digits(theta):
+    with mpmath.workdps(40):
+        exact = float(-mpmath.log(mpmath.cos(mpmath.mpf(theta) / 2)))
+    (price,) = _currency(angle(3.0)).price(angle(theta))
+    assert price == pytest.approx(exact, rel=4e-15)
+
+
+def test_an_angle_of_pi_is_no_total_however_it_was_computed():
+    computed = 2.0 * math.asin(1.0)
+    assert computed == math.pi
+    assert computed is not math.pi
+    with pytest.raises(errors.InvalidBudgetError, match="allows everything"):
+        Accountant(angle(computed))
