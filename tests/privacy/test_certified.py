@@ -146,3 +146,54 @@ def test_what_has_no_enclosure(monkeypatch):
     monkeypatch.setattr(certified, "certified_available", lambda: False)
     with pytest.raises(errors.InvalidParameterError, match=r"riemdp\[certified\]"):
         certified_delta(curve, 0.1)
+
+
+def enclosure(kind, dim, sign, sigma, bits=80):
+    from flint import arb
+
+    end = arb.pi() if sign > 0 else None
+    return certified._Enclosure(kind, dim, sign, arb(sigma), arb(1), end, arb(0.5), bits)
+
+
+TAILS = [(k, d, s) for k in ("gaussian", "laplace") for d in (1, 2, 3, 7) for s in (0, -1) if d > 1]
+
+
+@needs_flint
+@pytest.mark.parametrize(("kind", "dim", "sign"), TAILS)
+def test_the_tail_is_over_the_mass_beyond_and_close(kind, dim, sign):
+    from flint import arb
+
+    sigma, cut = mpmath.mpf(0.125), mpmath.mpf(2)
+    tail = enclosure(kind, dim, sign, 0.125)._tail(arb(2))
+    with mpmath.workdps(30):
+
+        def density(r):
+            ratio = r / sigma
+            potential = ratio if kind == "laplace" else ratio**2 / 2
+            return (mpmath.sinh(r) if sign else r) ** (dim - 1) * mpmath.exp(-potential)
+
+        exact = mpmath.quad(density, [cut + mpmath.mpf(j) ** 3 / 1000 for j in range(21)])
+        found = mpmath.mpf(str(tail.mid().str(25, radius=False)))
+        # sinh(r) <= exp(r) / 2 costs exp(-4) per power
+        assert exact * (1 - 1e-9) <= found
+        assert found <= exact * (1 + (0.02 * dim if sign else 1e-9))
+        if sign and kind == "gaussian":
+            assert found > exact
+
+
+@needs_flint
+def test_the_mass_that_a_tail_is_compared_with_is_a_lower_bound():
+    for kind in ("gaussian", "laplace"):
+        for dim in (2, 3, 7):
+            least = float(enclosure(kind, dim, -1, 0.125)._least_mass())
+            assert least == pytest.approx(0.125**dim / dim / math.e, rel=1e-12)
+
+
+@needs_flint
+def test_without_an_end_to_integrate_to_the_rest_is_anything_that_is_positive():
+    from flint import arb
+
+    wide = enclosure("laplace", 3, -1, 2.0)  # no normaliser: no tail ever is small
+    rest = wide._cut(arb(1))[1]
+    assert rest.lower() >= 0
+    assert not rest.upper() < arb("inf")

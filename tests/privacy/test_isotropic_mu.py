@@ -1,5 +1,6 @@
 import math
 
+import mpmath
 import numpy as np
 import pytest
 import scipy
@@ -141,3 +142,46 @@ def test_parts_and_merged_points_keep_their_errors():
     exact = gaussian_points(1.0)(np.array([0.5])).log_delta()[0]
     assert exact < joined.log_delta()[1] < exact + 0.01
     assert joined.allowed(np.array([0.0, -2000.0, 0.0])).tolist() == [ERROR, 3e-3, ERROR]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "above"),
+    [([0.9, 0.8], 1e-3, 0.9), ([0.4, 0.52182818284], 0.1, 0.52182818284)],
+)
+def test_a_line_of_another_slope_lies_above_both_ends(first, second, above):
+    # The slope is kept to what the probabilities allow; the line then passes through one end.
+    epsilon, first = np.array([0.0, 1.0]), np.array(first)
+    logs = np.log([first, 1.0 - first, np.full(2, second)])
+    points = LossPoints(epsilon, *logs, np.full(2, 1e-15))
+    (mu,) = chord_mu(points)
+    expected = scipy.special.ndtri(above) - scipy.special.ndtri(second)
+    assert mu == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("dim", "sigma", "sensitivity"), [(2, 0.5, 1.0), (4, 1.0, 0.7)])
+def test_the_tail_is_granted_where_the_inequality_of_its_proof_holds(dim, sigma, sensitivity):
+    law = LossIntegrals("gaussian", dim, -1, sigma, sensitivity)
+    epsilon, base, growth = 30.0, sensitivity / sigma, (dim - 1) * sigma
+    low, high = base * 1.01, 3.0 * base
+    assert hyperbolic_tail(law, low, epsilon) == math.inf
+    assert hyperbolic_tail(law, high, epsilon) == high
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        granted = hyperbolic_tail(law, middle, epsilon) < math.inf
+        low, high = (low, middle) if granted else (middle, high)
+    with mpmath.workdps(30):
+        mu, base = mpmath.mpf(high), mpmath.mpf(base)
+        # what the mass is without 2^(1-dim) and exp(growth^2 / 2)
+        mass = mpmath.quad(
+            lambda r: (
+                (2 * mpmath.sinh(r)) ** (dim - 1)
+                * mpmath.exp(-((r / sigma) ** 2) / 2 - growth**2 / mpmath.mpf(2))
+            ),
+            [0, 1, 4, 8, 16],
+        )
+        z, w = epsilon / base - base / 2 - growth, epsilon / mu - mu / 2
+        needed = mpmath.log(sigma * mpmath.sqrt(2 * mpmath.pi) / mass / z / mu)
+        needed += mpmath.log((w + mu) ** 2 + 3)
+        gap = float((z * z - w * w) / 2 - needed)
+    # at the least mu that is granted, nothing but an allowance for rounding is left
+    assert 0.9e-9 < gap < 2e-9

@@ -94,3 +94,10 @@ def test_mean_distance():
     flat = LossIntegrals("gaussian", 3, 0, 1.0, 1.0)
     assert math.exp(flat.log_mean) == pytest.approx(2.0 * math.sqrt(2.0 / math.pi), rel=1e-11)
     assert math.exp(LossIntegrals("laplace", 5, 0, 1.0, 1.0).log_mean) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "laplace"])
+def test_no_probability_of_a_loss_beyond_the_largest(kind):
+    law = LossIntegrals(kind, 2, 1, 0.5, 1.0, math.pi)
+    epsilon = np.array([40.0, 60.0])
+    assert np.all(law.log_first(epsilon) == -math.inf)
