@@ -15,7 +15,8 @@ from riemdp import (
     plan,
     private_mean,
 )
-from riemdp.release._plan import crossing
+from riemdp.privacy import KLDP, RDP, MeanCDP, RaoDP
+from riemdp.release._plan import _family, crossing
 
 
 @pytest.mark.fast(
@@ -201,3 +202,26 @@ def test_bad_input():
             plan(Sphere(2), 0.5, n, PureDP(1.0))
     with pytest.raises(riemdp.InvalidParameterError, match="got ndarray"):
         plan(np.array([271828.0]), 0.5, 10, PureDP(1.0))
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        PureDP(0.5),
+        ApproxDP(0.5, 1e-6),
+        GDP(0.5),
+        ZCDP(0.5, 0.1),
+        KLDP(0.5),
+        MeanCDP(0.25, 0.5),
+        RDP(3.0, 0.5),
+        RaoDP(0.5, distance="angle"),
+        RaoDP(0.5, distance="parametric"),
+    ],
+    ids=str,
+)
+def test_a_family_of_budgets_keeps_what_is_not_searched_for(budget):
+    family = _family(budget)
+    assert family(0.5) == budget
+    assert type(family(1.0)) is type(budget)
+    if isinstance(budget, MeanCDP):
+        assert family(1.0) == MeanCDP(0.5, 1.0)

@@ -23,6 +23,7 @@ from riemdp import (
 from riemdp.summaries import _flat_mean
 
 seeds = st.integers(0, 2**32 - 1)
+EPS = float(np.finfo(np.float64).eps)
 
 
 def exact_mean(rows, weights=None):
@@ -258,3 +259,35 @@ def test_exponential_2x2_keeps_small_entries():
         middle = 0.5 * (s[0][0] + s[1][1])
         ours = _flat_mean._expm_2x2(middle, 0.5 * (s[0][0] - s[1][1]), s[0][1])
         np.testing.assert_allclose(np.diag(ours), np.diag(reference), rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+@pytest.mark.parametrize("n", [1, 33, 5000])
+def test_allowance_of_a_sum_of_compositions_is_proportional(k, n):
+    # groups of matrices are one product of length group times k, and then summed
+    group = _flat_mean.GROUP * k * EPS
+    for size in (0.3, 20.0):
+        found = _flat_mean.composition_allowance(n, k, size)
+        assert found == pytest.approx(
+            group * size + _flat_mean.summation_allowance(n, size), rel=1e-14, abs=0.0
+        )
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_what_the_allowance_of_a_log_euclidean_mean_is_made_of(k):
+    rng = np.random.default_rng(5)
+    frames = np.linalg.qr(rng.normal(size=(40, k, k)))[0]
+    values = np.exp(rng.uniform(-9.0, 9.0, size=(40, k)))
+    data = (frames * values[:, None, :]) @ np.swapaxes(frames, -1, -2)
+    data = 0.5 * (data + np.swapaxes(data, -1, -2))
+    allowance = _flat_mean.log_euclidean(data, None)[1]
+    condition = float(np.mean(values.max(axis=1) / values.min(axis=1)))
+    size = math.sqrt(float(np.mean((np.log(values) ** 2).sum(axis=1)))) + 1.0
+    least = 3.0 * math.sqrt(k) * EPS * condition + _flat_mean.composition_allowance(40, k, size)
+    assert 0.999 * least <= allowance <= 1.5 * least
+
+
+@pytest.mark.parametrize("zero", [np.diag([0.0, 1.0, 2.0]), np.zeros((3, 3))])
+def test_an_eigenvalue_of_zero_has_no_logarithm(zero):
+    with pytest.raises(NotOnManifoldError, match="row 1"):
+        _flat_mean.log_euclidean(np.stack([np.eye(3), zero]), None)

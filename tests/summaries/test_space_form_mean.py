@@ -489,3 +489,26 @@ def test_allowance_is_that_of_the_note(manifold, weighted, n, among, random_poin
     else:
         expected *= max(1.0, at.point[0] * k * data[:, 0].max())
     assert at.allowance == pytest.approx(expected, rel=1e-3, abs=0.0)
+
+
+def test_the_sum_of_records_at_the_point_itself_has_an_allowance():
+    pole = np.eye(3)[0]
+    problem = _space_form_mean._Problem(Sphere(2), np.repeat(pole[None], 500, axis=0), None, None)
+    at = problem.evaluate(pole)
+    assert at.farthest == 0.0
+    expected = EPS * (8.0 * math.sqrt(3.0) + 128 + 500 // 128 + 1)
+    assert at.allowance == pytest.approx(expected, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize(("radius", "certified"), [(0.3, True), (0.77, True), (0.8, False)])
+def test_a_small_ball_certifies_far_from_the_mean(radius, certified):
+    # (b) of the note, |g| / a(2 r), at a point where the local certificate says nothing
+    sphere, rng = Sphere(2), np.random.default_rng(3)
+    data = sphere.validate(cap(sphere, rng, 9, radius))
+    problem = _space_form_mean._Problem(sphere, data, None, first_axis_ball(sphere, radius))
+    at = problem.evaluate(data[0])
+    bound = problem.certificate(at, 1e-9)
+    assert (bound < math.inf) == certified
+    if certified:
+        h = 2.0 * radius / math.tan(2.0 * radius)
+        assert bound == pytest.approx((at.size + at.allowance) / h, rel=1e-12)
