@@ -303,7 +303,7 @@ def measure(directory: Path, workers: int) -> None:
                 seconds[report.nodeid] += report.duration
 
     arguments = ["-q", "-m", "not slow", "-n", str(workers), "-p", "no:cacheprovider"]
-    arguments += ["--cov=riemdp", "--cov-context=test", "--cov-report="]
+    arguments += ["--dist", "loadfile", "--cov=riemdp", "--cov-context=test", "--cov-report="]
     os.environ["COVERAGE_FILE"] = str(directory / "coverage")
     if code := pytest.main([*arguments, *SUITE], plugins=[Record()]):
         raise SystemExit(f"the tests do not pass without mutations (pytest returned {int(code)})")
