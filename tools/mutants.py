@@ -42,7 +42,7 @@ BUDGET = 60.0
 #: processor time, and ten times as many by the clock, which other work on the machine lengthens.
 GRACE, SLOWER, CLOCK = 10.0, 5.0, 10.0
 MEMORY = 8 * 2**30
-#: Tests that may fail under coverage on a busy machine, such as those of time: they then kill nothing.
+#: Tests that may fail under coverage on a busy machine (those of time): they then kill nothing.
 MOST_FAILED = 5
 #: Tests that may kill a mutant; the first look at classes without running anything of them.
 ALWAYS = "tests/test_immutable.py"

@@ -148,3 +148,10 @@ def test_bad_input_is_refused():
         PublishedConformalLaplace(np.array([[0.0], [math.nan]]), LINE, 0.1, 0.1)
     with pytest.raises(UnsupportedBallError, match="ball"):
         _on_the_line(data[:, 0]).sample(np.array([2.0]))
+
+
+def test_widths_by_default_are_shares_of_the_radius():
+    ball = Ball(Euclidean(2), np.zeros(2), 3.0)
+    law = PublishedConformalLaplace(np.eye(2), ball, 1.0, 0.1)
+    assert law.kernel_width == 1.5
+    assert law.bandwidth == pytest.approx(0.3, rel=1e-15)

@@ -8,6 +8,7 @@ import scipy.stats
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
+from riemdp.mechanisms import _conformal_rejection
 from riemdp.mechanisms._conformal_rejection import ConformalRejection
 from riemdp.mechanisms._net_laplace import normalised
 from riemdp.noise._net import ball_net
@@ -175,3 +176,10 @@ def test_bad_input_is_refused():
         _law(Euclidean(2), landmarks=np.array([[2.0, 0.0]]))
     with pytest.raises(InvalidParameterError, match="shape"):
         _law(Euclidean(2), landmarks=np.zeros(2))
+
+
+@pytest.mark.parametrize("radius", [0.3, 3.0])
+def test_landmarks_by_default_lie_half_way_to_the_boundary(radius):
+    points = _conformal_rejection._axis_points(Ball(Euclidean(2), np.zeros(2), radius))
+    half = 0.5 * radius
+    np.testing.assert_allclose(points, half * np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]]))

@@ -15,6 +15,7 @@ from riemdp._errors import (
     UnsupportedBallError,
 )
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDLogEuclidean, Sphere
+from riemdp.mechanisms import _net_laplace
 from riemdp.mechanisms._conformal_calibration import drawn_error, lipschitz_rate
 from riemdp.mechanisms._net_laplace import (
     NetLaplace,
@@ -315,3 +316,17 @@ def test_bad_input_is_refused_by_name():
         evaluated(lambda points: 1.0 + points**2, net, "prior")
     with pytest.raises(InvalidParameterError, match="prior must be positive"):
         NetLaplace(ball, net, ones, 0.5, 0.2, prior=0.0 * ones)
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [3, 2**200], [2**7 - 1] * 5])
+def test_a_draw_takes_64_bits_more_than_the_weights_have(weights):
+    asked = []
+
+    class Source:
+        def bytes(self, size):
+            asked.append(size)
+            return bytes(size)
+
+    assert _net_laplace._drawn(weights, 3, Source()) == [0, 0, 0]
+    bits = 8 * sum(asked) / 3
+    assert sum(weights).bit_length() + 64 <= bits < sum(weights).bit_length() + 64 + 8

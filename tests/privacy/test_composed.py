@@ -162,3 +162,14 @@ def test_mixed_renyi_guarantees_are_composed_at_their_smallest_order():
         total = sum(convert(part, RDP, order=order).epsilon for part in mix)
         best = RDP(order, total * (1 + 1e-12)).epsilon_at(1e-5)
         assert compose_budgets(mix).epsilon_at(1e-5) <= best * (1 + 1e-9)
+
+
+@pytest.mark.usefixtures("without_extra")
+def test_pairs_in_place_of_a_curve_are_charged_what_they_leave_out():
+    curve = compose_budgets([ApproxDP(0.2, 1e-3), ZCDP(0.02), GDP(0.4)])
+    infinity = curve._split[0]
+    assert infinity >= 1e-3
+    masses = sorted({mass for mass, _ in curve._closed})
+    expected = [infinity + (1.0 - infinity) * share for share in _composed._SHARES]
+    assert masses == pytest.approx([infinity, *sorted(expected)], rel=1e-14)
+    assert all(m >= e for m, e in zip(masses[1:], sorted(expected), strict=True))
