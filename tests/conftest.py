@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import hypothesis
 import numpy as np
 import pytest
@@ -32,18 +34,51 @@ def pytest_collection():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makeitem():
-    """``fast("one", "other")`` leaves these of a test's cases in `make test`: the rest are slow."""
+    """Which of a test's cases `make test` runs; the others are slow.
+
+    ``fast("one", "other")`` names them and ``fast(3)`` spreads three evenly over all. Without
+    the marker, cases of several parameters have every value of each among them.
+    """
     collected = yield
-    for item in collected if isinstance(collected, list) else ():
-        mark = item.get_closest_marker("fast")
-        if mark is None or not isinstance(item, pytest.Function):
-            continue
-        if unknown := set(mark.args) - {case.callspec.id for case in collected}:
-            message = f"{item.originalname} has no case {sorted(unknown)}"
-            raise pytest.Collector.CollectError(message)
-        if item.callspec.id not in mark.args:
-            item.add_marker(pytest.mark.slow)
+    found = collected if isinstance(collected, list) else []
+    cases = [item for item in found if hasattr(item, "callspec")]
+    if cases:
+        mark = cases[0].get_closest_marker("fast")
+        chosen = _every_value(cases) if mark is None else _marked(cases, *mark.args)
+        for item in cases:
+            if item.callspec.id not in chosen:
+                item.add_marker(pytest.mark.slow)
     return collected
+
+
+def _marked(cases, *marked):
+    names = [item.callspec.id for item in cases]
+    if isinstance(marked[0], int):
+        spread = np.linspace(0, len(names) - 1, min(marked[0], len(names)))
+        return {names[round(place)] for place in spread}
+    if unknown := set(marked) - set(names):
+        message = f"{cases[0].originalname} has no case {sorted(unknown)}"
+        raise pytest.Collector.CollectError(message)
+    return set(marked)
+
+
+def _every_value(cases):
+    """Few cases that have every value of every parameter among them."""
+    values = {item: {(n, id(v)) for n, v in item.callspec.params.items()} for item in cases}
+    missing = set().union(*values.values())
+    chosen = set()
+    while missing:
+        best = max(cases, key=lambda item: len(values[item] & missing))
+        chosen.add(best.callspec.id)
+        missing -= values[best]
+    return chosen
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """Tests and modules stay until the end: the garbage collector need not look at them."""
+    gc.collect()
+    gc.freeze()
 
 
 def _unit(rng, shape):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,20 @@ import pytest
 def test_renamed(number):
     pass
 """,
+    "test_spread.py": """
+import pytest
+@pytest.mark.fast(3)
+@pytest.mark.parametrize("number", range(9))
+def test_spread(number):
+    pass
+""",
+    "test_grid.py": """
+import pytest
+@pytest.mark.parametrize("letter", "abc")
+@pytest.mark.parametrize("number", [1, 2])
+def test_grid(number, letter):
+    pass
+""",
     "pytest.ini": "[pytest]\nmarkers =\n fast\n slow\n",
 }
 
@@ -59,7 +74,17 @@ def test_a_secure_draw_at_collection_is_an_error(output):
     assert "PASSED test_late.py::test_drawn_late" in output
 
 
+def ran(output, test):
+    return re.findall(rf"PASSED \S+::{test}\[(.*)\]", output)
+
+
 def test_cases_that_are_not_fast_are_slow(output):
-    assert "PASSED test_cases.py::test_cases[2]" in output
+    assert ran(output, "test_cases") == ["2"]
+    assert ran(output, "test_spread") == ["0", "4", "8"]
     assert "test_renamed has no case ['4']" in output
-    assert "2 passed, 2 deselected, 2 errors" in output
+
+
+def test_every_value_of_every_parameter_is_in_a_case(output):
+    chosen = ran(output, "test_grid")
+    assert len(chosen) == 3
+    assert set("".join(chosen)) == set("-12abc")

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 #: These take most of the time; `make docs` runs them too.
-LONG = {"class_means", "conformal", "diffusion_tensors", "eeg_classifier", "plan"}
+LONG = {"audit", "class_means", "conformal", "diffusion_tensors", "eeg_classifier", "plan"}
 
 
 @pytest.mark.fast(*(script.stem for script in EXAMPLES if script.stem[5:] not in LONG))

@@ -39,7 +39,7 @@ def gaussian_audit(mu, seed, claim=None, samples=4000, **options):
     )
 
 
-@pytest.mark.fast("1.0-0.83")
+@pytest.mark.slow
 @pytest.mark.parametrize(("mu", "least"), [(0.0, 0.0), (0.5, 0.33), (1.0, 0.83), (2.0, 1.80)])
 def test_coverage_and_mean_of_the_bound(mu, least):
     """200 runs at 95 %: the bounds exceed the truth no more often, and are not far below."""
@@ -59,7 +59,7 @@ def test_coverage_and_mean_of_the_bound(mu, least):
 LINE_EPSILON = {0.0: 0.0} | {mu: GDP(mu).epsilon_at(1e-2) for mu in (0.5, 1.0, 2.0)}
 
 
-@pytest.mark.fast("claim0")
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [PureDP(1.0), ApproxDP(1.0, 1e-2), RaoDP(1.0, distance="angle")])
 def test_other_claims_keep_the_coverage(claim):
     results = [gaussian_audit(1.0, seed, claim) for seed in range(100)]
@@ -67,6 +67,7 @@ def test_other_claims_keep_the_coverage(claim):
     assert np.mean([result.mu_lower for result in results]) >= 0.7
 
 
+@pytest.mark.slow
 def test_a_learned_score_keeps_the_coverage_on_null_data():
     """A score that learns noise shows nothing on the other half."""
     results = [
@@ -84,6 +85,7 @@ def test_a_learned_score_keeps_the_coverage_on_null_data():
     assert np.mean([result.mu_lower == 0.0 for result in results]) >= 0.95
 
 
+@pytest.mark.slow
 def test_confidence_is_what_is_missed():
     """At confidence 50 % the bounds are larger, and miss more often."""
     loose = [gaussian_audit(1.0, seed, samples=600, confidence=0.5).mu_lower for seed in range(100)]

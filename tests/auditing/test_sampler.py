@@ -43,6 +43,7 @@ def p_values(draw, rng, law=GAUSSIAN):
     return audit_sampler(Sampler(draw), np.zeros(2), samples=20_000, law=law, generator=rng)
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_on_the_right_law():
     results = [
         p_values(lambda shape, g: g.normal(size=shape), np.random.default_rng(seed))

@@ -97,6 +97,7 @@ def test_an_argument_cannot_forge_lines(arguments):
         assert part not in result.output
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
 def test_any_encoding_will_do(tmp_path, matrices, encoding):
     release, spec = tmp_path / "release.json", tmp_path / "spec.json"
@@ -147,6 +148,7 @@ def test_any_encoding_will_do(tmp_path, matrices, encoding):
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.fast(1)
 @pytest.mark.skipif(os.name != "posix", reason="closes a pipe")
 @pytest.mark.parametrize("arguments", [("--help",), ("verify",)])
 def test_a_reader_that_leaves_gets_no_verdict(tmp_path, arguments, riemdp, matrices):

@@ -113,6 +113,7 @@ def test_infinite_bounds_are_valid_json(riemdp, write):
     assert json.dumps([_number(float("inf")), _number(2.0)]) == '["inf", 2.0]'
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("claim", ["{ epsilon = 1.0 }", "{ mu = 1.0 }", "{ rho = 0.5 }"])
 def test_figure(riemdp, write, tmp_path, claim):
     pytest.importorskip("matplotlib")

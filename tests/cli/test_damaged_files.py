@@ -55,6 +55,7 @@ def check(result, codes):
         assert result.stderr.rstrip("\n").isprintable()
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("kind", ["npy", "npz", "zipped", "csv"])
 def test_records(riemdp, matrices, tmp_path, kind):
     generator = np.random.default_rng(13)

@@ -76,6 +76,7 @@ def test_every_budget_and_mechanism(riemdp, matrices):
         assert name in result.stdout or name == "auto"
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize(
     ("space", "rows"),
     [

@@ -76,6 +76,7 @@ def test_tampered(riemdp, release, keys, by, check):
     assert "does not verify" in result.stderr
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(
     "text",
     ["replace-one\nok    guarantee    all\x1b[2K\u202e[red]", "x" * 10**6],

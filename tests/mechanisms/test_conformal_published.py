@@ -110,6 +110,7 @@ def test_the_chain_draws_from_the_density_on_a_line():
     assert fit.pvalue > 1e-4
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("manifold", [Euclidean(3), Sphere(2), SPDLogEuclidean(2)], ids=str)
 def test_draws_stay_in_the_ball_and_in_the_conformal_ball(manifold):
     ball = Ball(manifold, manifold.origin, 0.8)

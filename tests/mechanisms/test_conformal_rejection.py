@@ -141,6 +141,7 @@ def test_a_footpoint_far_from_the_landmarks_decides(monkeypatch):
     assert law.acceptance <= 1.5 * accepted_share(law, far) < 1e-6
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("manifold", [*MANIFOLDS, Euclidean(1), Hyperbolic(3)], ids=str)
 def test_acceptance_is_a_lower_bound_for_every_footpoint(manifold):
     ball = Ball(manifold, manifold.origin, 1.0)

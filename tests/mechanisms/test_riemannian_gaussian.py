@@ -195,7 +195,7 @@ def test_a_chain_is_not_proved(kind):
             kind(Sphere(2), 0.3, sampler=bad)
 
 
-@pytest.mark.fast("RiemannianGaussian")
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [RiemannianGaussian, RiemannianLaplace])
 def test_chains_on_affine_invariant_matrices(kind):
     manifold = SPDAffineInvariant(2)

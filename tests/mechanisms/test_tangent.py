@@ -38,12 +38,7 @@ def hockey_stick(mechanism, first, second, epsilon, seed):
     return np.mean(excess), 4.0 * np.std(excess) / math.sqrt(excess.size)
 
 
-@pytest.mark.fast(
-    "Euclidean(dim=3)",
-    "Sphere(dim=2, curvature=4.0)",
-    "Hyperbolic(dim=2, curvature=-1.0)",
-    "SPDLogEuclidean(k=2)",
-)
+@pytest.mark.fast(1)
 @every_space
 def test_gaussian_draws_have_exactly_the_curve(manifold, base_of, neighbours):
     sensitivity, sigma = 0.2, 0.15

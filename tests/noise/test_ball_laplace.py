@@ -53,17 +53,7 @@ def _inside(ball: Ball, share: float, axis: int = 0) -> np.ndarray:
     return ball.manifold.exp(ball.center, ball.manifold.tangent_vector(ball.center, step))
 
 
-@pytest.mark.fast(
-    "0.5-Euclidean(dim=1)-0.6",
-    "1.0-Euclidean(dim=5)-1.5",
-    "0.5-SPDLogEuclidean(k=2)-1.0",
-    "1.0-Sphere(dim=1, curvature=4.0)-1.4",
-    "0.5-Sphere(dim=2, curvature=1.0)-2.9",
-    "1.0-Sphere(dim=4, curvature=2.0)-1.6",
-    "0.5-Hyperbolic(dim=1, curvature=-1.0)-0.6",
-    "1.0-Hyperbolic(dim=2, curvature=-1.0)-1.0",
-    "0.5-Hyperbolic(dim=3, curvature=-2.0)-0.9",
-)
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(("manifold", "radius"), CASES, ids=str)
 @pytest.mark.parametrize("share", [0.5, 1.0])
 def test_draws_and_normaliser_against_plain_rejection(manifold, radius, share, holds):

@@ -84,16 +84,7 @@ class Reference:
         return self.integral(lambda _: 1, [r] + [m for m in self.marks if m > r]) / self.mass
 
 
-@pytest.mark.fast(
-    "laplace-1-1.0-0.5",
-    "gaussian-1--1.0-0.3",
-    "laplace-2-1.0-0.0001",
-    "gaussian-2--1.0-0.7",
-    "laplace-3-4.0-0.3",
-    "gaussian-9-0.0-0.4",
-    "laplace-20-1.0-1.0",
-    "laplace-100--1.0-0.009",
-)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("kind", "dim", "curvature", "sigma"), LAWS)
 def test_against_30_digits(kind, dim, curvature, sigma):
     law = _law(kind, dim, curvature, sigma)
@@ -235,6 +226,7 @@ def test_shapes():
             assert np.all((draws >= 0.0) & (draws <= law.upper))
 
 
+@pytest.mark.fast(6)
 @pytest.mark.parametrize(("kind", "dim", "curvature", "sigma"), LAWS)
 def test_draws_follow_the_law(kind, dim, curvature, sigma, holds):
     law = _law(kind, dim, curvature, sigma)
@@ -264,6 +256,7 @@ def test_draws_follow_cut_laws(law, upper, holds):
     assert holds(lambda g: scipy.stats.kstest(cut.sample(50_000, g), cut.cdf).pvalue)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(("kind", "dim", "curvature", "sigma"), LAWS[:18])
 def test_a_wrong_scale_is_noticed(kind, dim, curvature, sigma):
     # negative control of the test above: 3 % off (10 % where sigma hardly matters)

@@ -37,20 +37,7 @@ SPACES = [
 ]
 
 
-@pytest.mark.fast(
-    "('gaussian', 2, -1.0, 0.5, 1.0)",
-    "('gaussian', 3, 1.0, 1.0, 1.0)",
-    "('gaussian', 3, -2.0, 0.7, 1.0)",
-    "('gaussian', 9, 1.0, 0.25, 1.0)",
-    "('gaussian', 15, -0.5, 0.4, 0.2)",
-    "('laplace', 2, 1.0, 0.5, 1.0)",
-    "('laplace', 3, 1.0, 0.4, 3.0)",
-    "('laplace', 3, -2.0, 0.3, 1.0)",
-    "('laplace', 5, 0.0, 0.5, 1.0)",
-    "('laplace', 9, 1.5, 0.1, 1.0)",
-    "('gaussian', 1, 0.0, 1.0, 1.0, 3.141592653589793)",
-    "('laplace', 1, 0.0, 0.5, 1.0, 3.141592653589793)",
-)
+@pytest.mark.fast(3)
 @needs_flint
 @pytest.mark.parametrize("space", SPACES, ids=str)
 def test_the_curve_is_over_the_enclosure_and_close(space):

@@ -46,6 +46,7 @@ KINDS = {
 }
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_adaptive_composition_of_laws_violates_the_rule(triples, kind):
     measure, build, parameter, final = KINDS[kind]

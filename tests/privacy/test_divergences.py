@@ -66,6 +66,7 @@ def test_pinned_values():
     assert KLDP(0.1).delta_at(1e6) == pytest.approx(1e-7, rel=1e-4)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.floats(1e-6, 20.0), st.floats(1e-8, 0.95))
 def test_epsilon_is_the_inverse(alpha, delta):

@@ -54,6 +54,7 @@ def hockey_stick(masses, infinity, step, epsilon, *, scale=1.0):
     return scale * (gains @ masses) + infinity
 
 
+@pytest.mark.fast(6)
 @pytest.mark.parametrize(("curve", "mechanism"), CURVES, ids=str)
 def test_a_probability_that_dominates_the_mechanism_in_both_orders(curve, mechanism):
     masses, infinity = dominating_masses(curve, STEP, largest_loss(curve, 1e-15))

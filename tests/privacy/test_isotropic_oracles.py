@@ -128,17 +128,7 @@ def plane_integral(case):
     return found / (mass * directions)
 
 
-@pytest.mark.fast(
-    "('gaussian', 2, 1.0, 1.0, 1.0, 0.3)",
-    "('laplace', 2, 1.0, 0.4, 1.0, 0.9)",
-    "('gaussian', 3, 1.0, 0.4, 2.5, 6.0)",
-    "('laplace', 9, 2.5, 0.2, 0.7, 0.4)",
-    "('gaussian', 2, -1.0, 0.5, 1.0, 4.0)",
-    "('gaussian', 3, -0.4, 2.0, 1.0, 0.01)",
-    "('gaussian', 9, -1.0, 0.6, 1.0, 2.0)",
-    "('laplace', 2, 0.0, 0.5, 1.0, 0.6)",
-    "('gaussian', 5, 0.0, 0.7, 0.9, 1.5)",
-)
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("case", PLANE_INTEGRALS, ids=str)
 def test_delta_is_the_integral_over_distance_and_angle(case):
     *space, epsilon = case
@@ -183,6 +173,7 @@ def deviation(case, draws, seed):
     return (float(np.mean(gain)) - float(curve.delta_at(epsilon))) / error
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("case", DRAWS, ids=str)
 def test_delta_is_the_mean_over_draws(case):
     assert abs(deviation(case, 200_000, 5)) < 4.5
@@ -232,6 +223,7 @@ def check_mu(curve):
     assert np.any(gaussian_delta(0.99 * lower, epsilon) < delta * (1.0 - 1e-6))
 
 
+@pytest.mark.slow
 @settings(max_examples=5, derandomize=True, deadline=None)
 @given(curves())
 def test_reported_mu_never_under_reports(curve):

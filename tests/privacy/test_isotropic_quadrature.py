@@ -41,11 +41,7 @@ def reference(law, epsilon):
         return float(mpmath.log(total / mass))
 
 
-@pytest.mark.fast(
-    "law1-4.0",
-    "law3-6.0",
-    "law5-1.0",
-)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(
     ("law", "epsilon"),
     [

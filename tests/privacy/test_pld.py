@@ -66,6 +66,7 @@ def test_gaussians_one_by_one_give_the_same():
         assert closed <= losses.epsilon_at(delta) <= closed + 2e-3
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("epsilon0", "n"), [(0.1, 50), (1.0, 20), (0.37, 300), (3e-4, 1000)])
 def test_pure_composition_against_the_binomial_law(epsilon0, n):
     curve = PureCurve(epsilon0).self_compose(n)
@@ -191,6 +192,7 @@ def test_a_thousand_mixed_guarantees_are_quick():
     assert 10.0 < epsilon < 100.0
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("curve", [PureCurve(0.01), PureCurve(1.0), LaplaceCurve(0.1)])
 def test_ten_thousand_times_is_quick(curve):
     compose_budgets([PureDP(1.0), GDP(1.0)]).epsilon_at(1e-5)
@@ -353,10 +355,7 @@ def convolved_delta(losses, masses, times, epsilon):
     return np.array([law @ np.maximum(-np.expm1(np.minimum(e - sums, 0.0)), 0.0) for e in epsilon])
 
 
-@pytest.mark.fast(
-    "('gaussian', 3, 1.0, 0.6, 0.5)-3",
-    "('laplace', 3, -1.0, 0.3, 0.5)-3",
-)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.parametrize(
     "space",
@@ -398,7 +397,7 @@ def test_published_composition_on_the_sphere():
     assert np.all(np.array(found) < through)
 
 
-@pytest.mark.fast("10")
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 10, 40])
 def test_isotropic_compositions_against_draws(times):
     manifold = Hyperbolic(3)
@@ -415,6 +414,7 @@ def test_isotropic_compositions_against_draws(times):
         assert abs(0.9 * delta - np.mean(gain)) > 4.5 * error  # the control
 
 
+@pytest.mark.slow
 def test_isotropic_curves_in_a_mixture():
     isotropic = [
         IsotropicCurve("gaussian", 2, 1.0, 1.0, 0.5),

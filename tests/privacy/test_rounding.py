@@ -329,6 +329,7 @@ def no_allowance(monkeypatch):
                 monkeypatch.setattr(module, name, replacement)
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("kind", DELTAS)
 def test_delta_is_never_below(kind):
     under, total, excess = below(kind)
@@ -364,6 +365,7 @@ def overspent(kind):
     return over, total
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("kind", DELTAS)
 def test_epsilon_is_never_too_small(kind):
     over, total = overspent(kind)
@@ -371,6 +373,7 @@ def test_epsilon_is_never_too_small(kind):
     assert total > 100
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("budget", [KLDP(1e-9), KLDP(0.3), KLDP(50.0), MeanCDP(0.1, 1.0)], ids=str)
 def test_epsilon_of_a_mean_loss_has_an_allowed_delta(budget):
     for delta in TARGETS[1:]:  # delta is never below, by the tests before
@@ -666,6 +669,7 @@ def unsafe(name):
     return under, excess
 
 
+@pytest.mark.fast(12)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_number_is_never_below(name):
     under, excess = unsafe(name)

@@ -51,6 +51,7 @@ def check(n, expected, repeats):
     assert abs(found - expected) > 3.0 * error
 
 
+@pytest.mark.slow
 def test_error_with_fifty_records():
     check(50, 0.1508, repeats=500)
 

@@ -46,11 +46,7 @@ def _worst(law, sensitivity, rate=1.0):
     return np.max(np.abs(log_p[0] - log_p[1]))
 
 
-@pytest.mark.fast(
-    "5-Euclidean(dim=2)",
-    "30-Sphere(dim=2, curvature=1.0)",
-    "5-SPDLogEuclidean(k=2)",
-)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(
     "ball",
     [PLANE, Ball(Sphere(2), [0, 0, 1], 0.8), Ball(SPDLogEuclidean(2), np.eye(2), 1.0)],
@@ -122,6 +118,7 @@ def test_the_private_factor_depends_on_data_through_the_noisy_counts_alone():
     assert not np.array_equal(laws[0].factor, fresh.factor)
 
 
+@pytest.mark.slow
 def test_the_footpoint_is_the_mean_of_projected_records():
     points = _cluster(PLANE, 50)
     neighbour = points.copy()

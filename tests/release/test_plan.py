@@ -19,17 +19,7 @@ from riemdp.privacy import KLDP, RDP, MeanCDP, RaoDP
 from riemdp.release._plan import _family, crossing
 
 
-@pytest.mark.fast(
-    "manifold0-budget0",
-    "manifold1-budget1",
-    "manifold2-budget2",
-    "manifold3-budget3",
-    "manifold4-budget4",
-    "manifold5-budget5",
-    "manifold6-budget6",
-    "manifold7-budget7",
-    "manifold9-budget9",
-)
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(
     ("manifold", "budget"),
     [
@@ -86,7 +76,7 @@ def test_target_error_is_solved_tightly(budget):
     assert type(row.required_budget) is type(budget)
 
 
-@pytest.mark.fast("Hyperbolic(dim=2, curvature=-1.0)")
+@pytest.mark.slow
 @pytest.mark.parametrize("manifold", [Sphere(2), Hyperbolic(2)], ids=str)
 def test_gaussian_target_on_curved_spaces(manifold):
     row = plan(manifold, 0.8, 50, GDP(1.0), target_error=0.02)["riemannian-gaussian"]
@@ -168,6 +158,7 @@ def test_a_gaussian_without_a_proof_is_said_in_the_plan():
     assert table.best.mechanism == "tangent-gaussian"
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(
     ("manifold", "budget", "said"),
     [

@@ -27,6 +27,7 @@ def release_of(manifold=None, budget=None, **options):
     return private_mean(points, ball, budget or PureDP(1.0), **options)
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(
     ("manifold", "budget", "options"),
     [

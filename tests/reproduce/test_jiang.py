@@ -60,6 +60,7 @@ def test_the_corrected_delta_is_the_exact_one(sigma, sensitivity):
     )
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("sigma", "sensitivity"), [(1.0, 1.0), (1.5, 2.5), (4.0, 1.0)])
 def test_the_printed_h_is_the_printed_set_and_below_delta(sigma, sensitivity):
     # the paper's footpoints and set A, by midpoints
@@ -143,10 +144,7 @@ def test_algorithm_2_line_by_line(manifold):
     assert fast == pytest.approx(loops, rel=1e-9)
 
 
-@pytest.mark.fast(
-    "Sphere(dim=1, curvature=1.0)-2.0",
-    "Hyperbolic(dim=2, curvature=-1.0)-2.0",
-)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(
     ("manifold", "sigma"),
     [(Sphere(1), 2.0), (Sphere(2), 1.0), (Sphere(2), 2.0), (Hyperbolic(2), 2.0)],

@@ -26,6 +26,7 @@ def test_mu_on_the_circle_has_its_known_values():
         assert module.exact_mu(Sphere(1), sigma, 1.0) == pytest.approx(mu, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_circle_shows_all_methods(small):
     outcome = module.mu_panel(Sphere(1), Settings(quick=True), lambda share: None)
     lines = {line.label: np.array(line.y) for line in outcome.panels[0].lines}
@@ -113,7 +114,7 @@ def mu_by_quadrature(kind, sigma, sensitivity):
     return max(found)
 
 
-@pytest.mark.fast("1.0")
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [3.0, 1.0, 0.25])
 def test_panel_3_by_quadrature(sigma):
     sensitivity = 0.12146018366025517
@@ -130,6 +131,7 @@ def test_panel_3_by_quadrature(sigma):
     assert distances == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_neither_is_ahead_where_the_distances_cross():
     sensitivity = 0.12146018366025517
     mu = module.crossing(sensitivity)

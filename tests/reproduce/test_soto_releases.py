@@ -28,6 +28,7 @@ def outcome():
     return found
 
 
+@pytest.mark.slow
 def test_every_definition_is_in_every_panel_of_parameters(outcome):
     first, fourth = outcome.panels[0], outcome.panels[3]
     labels = {line.label for line in first.lines}
@@ -36,6 +37,7 @@ def test_every_definition_is_in_every_panel_of_parameters(outcome):
     assert len(fourth.lines) == 8
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("panel", [1, 2, 4, 5])
 def test_no_definition_promises_more_than_is_true(outcome, panel):
     lines = {line.label: line for line in outcome.panels[panel].lines}

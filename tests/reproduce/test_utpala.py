@@ -37,6 +37,7 @@ def test_a_full_run_has_more_draws_than_the_paper():
     assert _utpala._repeats(SETTINGS) == 60
 
 
+@pytest.mark.slow
 def test_figure_1_agrees_with_the_exact_means():
     outcome = _run(figure_1)
     assert len(outcome.panels) == 8
@@ -60,6 +61,7 @@ def test_figure_1_agrees_with_the_exact_means():
         assert ends == sorted(ends)
 
 
+@pytest.mark.slow
 def test_ten_times_the_utility_is_reached_at_no_epsilon():
     rows = [row for row in _run(figure_1).rows if row.quantity.startswith("Laplace over")]
     assert [row.exact for row in rows] == ["5.94, 5.68, 5.54, 5.43", "4.07, 4.07, 4.07, 4.07"]

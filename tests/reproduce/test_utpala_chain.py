@@ -41,6 +41,7 @@ def test_in_high_dimension_a_chain_that_starts_at_the_mean_stays_there():
     assert 0.5 < accepted.mean() < 0.7
 
 
+@pytest.mark.slow
 def test_figure_4(monkeypatch):
     monkeypatch.delenv("RIEMDP_DATA", raising=False)
     monkeypatch.setattr(_utpala_chain, "SIZES", (2, 30))

@@ -95,6 +95,7 @@ def test_the_certificate_is_true_for_ill_conditioned_data(seed, random_rotation)
     assert exact_error(mean.value, data, np.ones(3), step=0.3) <= mean.error_bound
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_how_much_of_the_allowance_is_used(k, random_rotation, closest_mean):
     # Long runs of equal matrices: rounding in sums adds up, and the exact gradient is soon known.

@@ -152,11 +152,7 @@ def test_log_euclidean_bound_is_true(k, digits, n, random_rotation):
         assert mean.passes == 1
 
 
-@pytest.mark.fast(
-    "4-9",
-    "7-6",
-    "10-4",
-)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("k", [4, 6, 9])
 @pytest.mark.parametrize("digits", [4, 7, 10])
 def test_log_euclidean_bound_is_true_for_one_small_eigenvalue(k, digits, random_rotation):
@@ -171,6 +167,7 @@ def test_log_euclidean_bound_is_true_for_one_small_eigenvalue(k, digits, random_
         assert log_euclidean_error(mean.value, exact_log_mean(matrix[None])) <= mean.error_bound
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("k", [2, 3, 6])
 def test_how_much_of_the_log_euclidean_allowance_is_used(k, random_rotation):
     # Long runs of equal matrices: rounding in sums adds up, and the exact mean is quickly known.

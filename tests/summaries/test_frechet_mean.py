@@ -117,6 +117,7 @@ def test_agrees_with_a_plain_minimiser_of_the_objective(manifold, weighted, make
     assert objective(mean.value) <= found.fun + 1e-12
 
 
+@pytest.mark.fast(8)
 @every_manifold
 @given(seed=st.integers(0, 2**32 - 1), n=st.sampled_from([1, 2, 7, 60]))
 def test_the_gradient_vanishes_at_the_mean(manifold, seed, n, make_data):
@@ -484,6 +485,7 @@ def test_lists_and_single_precision_are_data():
     np.testing.assert_allclose(mean.value, NORTH, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_ill_conditioned_records_move_the_computed_mean_by_no_more_than_the_sensitivity():
     """The mean stays in coordinates: as a matrix it would move by several times as much."""
     space = SPDLogEuclidean(3)

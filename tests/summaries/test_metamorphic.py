@@ -25,9 +25,9 @@ def test_other_rows_keep_every_bit(manifold):
             ball, plain = attack.setting(manifold, n, rng)
             awkward = attack.replacements(manifold, ball, rng)
             before = attack.used(ball, plain)
-            for first in range(0, len(awkward), 3):
-                chosen = awkward[first : first + 3]
-                rows = [0, n // 2, n - 1][: len(chosen)]
+            for first in range(0, len(awkward), 6):
+                chosen = awkward[first : first + 6]
+                rows = np.linspace(0, n - 1, len(chosen)).astype(int)
                 assert not attack.changed(ball, plain, rows, chosen, before), (n, first)
 
 

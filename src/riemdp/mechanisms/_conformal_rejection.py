@@ -111,6 +111,8 @@ class ConformalRejection(ArrayFields):
             raise InvalidParameterError("landmarks must lie in the ball")
         landmarks.flags.writeable = False
         object.__setattr__(self, "landmarks", landmarks)
+        # A function that does not work is noticed here, not at the first draw.
+        clipped(self.conformal_factor, landmarks, self.bounds)
         object.__setattr__(self, "acceptance", self._least_acceptance())
 
     @property

@@ -87,7 +87,19 @@ def tolerance_floor(ball: Ball, summary: str = "frechet-mean") -> float:
 
 
 def is_average(ball: Ball, summary: str) -> bool:
-    """Whether a mean is an average of coordinates, which needs no solver."""
+    """Whether a mean is an average of coordinates, which needs no solver.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    summary : {"frechet-mean", "tangent-mean"}
+        Which mean.
+
+    Returns
+    -------
+    bool
+    """
     flat = isinstance(ball.manifold, FlatManifold) or ball.manifold.dim == 1
     return flat or summary == "tangent-mean"
 
