@@ -79,6 +79,7 @@ def pytest_collection_finish():
     """Tests and modules stay until the end: the garbage collector need not look at them."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 20, 50)
 
 
 def _unit(rng, shape):

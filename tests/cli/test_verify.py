@@ -109,6 +109,7 @@ def test_stronger_claim(riemdp, release):
     assert "FAIL  guarantee" in result.stdout
 
 
+@pytest.mark.fast(1)
 def test_seeded_release(riemdp, release, matrices):
     riemdp(
         "mean", matrices, "--manifold", "spd-log-euclidean", "--center", "identity",

@@ -50,6 +50,7 @@ def test_information_against_numerical_integration(power):
     assert theta == pytest.approx(0.3 * math.sqrt(measured), rel=1e-6)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("sensitivity", [0.05, 0.5, 2.0])
 def test_angle_against_numerical_integration(power, sensitivity):
@@ -73,6 +74,7 @@ def test_the_printed_scale_is_another_law():
     assert PowerLaw(sigma, power).fisher_information() > 1.5 * printed
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("power", [0.3, 0.75, 1.0, 2.0, 4.0, 60.0])
 def test_draws_follow_the_law(power):
     mechanism = GeneralizedGaussian(0.7, power)

@@ -148,7 +148,7 @@ def test_density_cdf_and_moments_agree(law):
     assert law.log_pdf(-1.0) == -math.inf
 
 
-@pytest.mark.fast(2)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_quantiles_invert_both_tails(law):
     q = np.array([1e-6, 0.1, 0.5, 0.95, 0.999])

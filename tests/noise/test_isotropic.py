@@ -173,6 +173,7 @@ def test_work_and_distances_do_not_depend_on_the_footpoint(kind, manifold, sigma
     np.testing.assert_allclose(dists[0], dists[1], rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(("manifold", "sigma"), [p for p in PAIRS if p[0].injectivity_radius > 9])
 def test_mean_distance_of_the_flat_laplace_law(manifold, sigma):
     law = IsotropicLaw("laplace", manifold, sigma)

@@ -37,7 +37,7 @@ SPACES = [
 ]
 
 
-@pytest.mark.fast(3)
+@pytest.mark.fast(2)
 @needs_flint
 @pytest.mark.parametrize("space", SPACES, ids=str)
 def test_the_curve_is_over_the_enclosure_and_close(space):
@@ -56,6 +56,7 @@ def test_the_curve_is_over_the_enclosure_and_close(space):
     assert below > 0  # the control: a little less would be seen
 
 
+@pytest.mark.fast(1)
 @needs_flint
 @pytest.mark.parametrize("dim", [1, 2, 3, 7])
 def test_flat_gaussian_is_its_closed_form(dim):

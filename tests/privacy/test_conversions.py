@@ -231,6 +231,7 @@ def test_gaussian_delta_is_rounded_up():
         assert delta == pytest.approx(float(gaussian_delta(mu, epsilon)), rel=1e-11)
 
 
+@pytest.mark.fast(10)
 @pytest.mark.parametrize(
     "guarantee",
     [

@@ -88,6 +88,7 @@ def test_the_excess_falls_with_the_square_of_the_step(curve):
     assert excess[1] < excess[0] / 8.0 or excess[0] < 1e-3
 
 
+@pytest.mark.slow
 def test_a_curve_that_is_no_pair_of_laws_is_cut_down_to_one():
     curve = BudgetCurve(KLDP(0.125))
     masses, infinity = dominating_masses(curve, STEP, largest_loss(curve, 1e-15))

@@ -437,6 +437,7 @@ def test_flat_isotropic_curves_compose_in_closed_form():
     assert line.compose(line).parts == ((LaplaceCurve(0.5), 2),)
 
 
+@pytest.mark.slow
 def test_a_grid_point_just_under_the_largest_loss():
     largest = 1.0 + 1e-12
     sigma = math.sqrt(0.5 * (2.0 * math.pi - 1.0) / largest)

@@ -338,6 +338,7 @@ def test_delta_is_never_below(kind):
     assert excess <= 1e-11
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("kind", DELTAS)
 def test_delta_without_the_allowance_is_below(kind, no_allowance):
     with np.errstate(all="ignore"):
@@ -677,6 +678,7 @@ def test_number_is_never_below(name):
     assert excess <= 2e-12
 
 
+@pytest.mark.fast(8)
 @pytest.mark.parametrize("name", [name for name in NUMBERS if NUMBERS[name][3] == "up"])
 def test_number_without_the_allowance_is_below(name, no_allowance):
     assert unsafe(name)[0] > 0

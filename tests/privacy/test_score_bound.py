@@ -28,6 +28,7 @@ def test_mean_distance_in_closed_form(s):
     assert exact <= bound <= exact * (1.0 + 1e-10)
 
 
+@pytest.mark.slow
 def test_mu_is_never_above():
     random = np.random.default_rng(8)
     ratios, broken = [], 0

@@ -27,6 +27,7 @@ def _cluster(n, spread, seed=0):
     return np.random.default_rng(seed).normal([0.3, -0.2], spread, (n, 2))
 
 
+@pytest.mark.slow
 def test_density_helps_where_the_data_are_dense():
     """At equal total epsilon, a tight cluster of many records is released with less error."""
     rng = np.random.default_rng(1)

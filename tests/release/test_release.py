@@ -64,6 +64,7 @@ FIELDS = (
 )
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize(("manifold", "budget", "options"), RELEASES)
 def test_json_round_trip_is_exact(manifold, budget, options):
     release = make(manifold, budget, **options)

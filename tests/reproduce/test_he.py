@@ -24,11 +24,7 @@ def _run(name, settings, watch=lambda share: None):
     return experiment.run(settings, watch)
 
 
-@pytest.mark.fast(
-    "counter-example",
-    "figure-2",
-    "sizes",
-)
+@pytest.mark.fast(1)
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize("name", ["counter-example", "figure-2", "figure-5", "sizes"])
 def test_experiments_run(name):

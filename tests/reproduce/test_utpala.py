@@ -72,6 +72,7 @@ def test_ten_times_the_utility_is_reached_at_no_epsilon():
         assert f"× {square}" in row.remark
 
 
+@pytest.mark.slow
 def test_the_constant_of_theorem_4_is_that_of_the_appendix():
     (row,) = [row for row in _run(figure_1).rows if "Theorem 4" in row.quantity]
     assert "19.58 (4r²" in row.paper

@@ -169,6 +169,7 @@ def test_tangent_means_to_the_largest_ball(seed, which, n, decades):
     assert moved(ball, rows, split(rng, n), ends, summary="tangent-mean") <= 1.0
 
 
+@pytest.mark.fast(1)
 @given(
     seed=seeds,
     k=st.sampled_from([2, 3, 5, 10]),
