@@ -55,7 +55,7 @@ def chunk_sizes(manifold: Manifold) -> list[int]:
     """Return lengths at which some step of validation or clipping starts another chunk or way."""
     entries = int(np.prod(manifold.point_shape))
     if len(manifold.point_shape) == 2:
-        return [_symmetric._CHUNK_ENTRIES // entries]
+        return [_symmetric.CHUNK_ENTRIES // entries]
     return [sphere_module._FEW // entries, _manifold._CHUNK_ENTRIES // entries]
 
 

@@ -228,7 +228,7 @@ def test_the_newton_equation_needs_one_more_array_of_the_size_of_the_data(monkey
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    work = 2 * 8 * 8 * _symmetric._CHUNK_ENTRIES  # of two threads
+    work = 2 * 8 * 8 * _symmetric.CHUNK_ENTRIES  # of two threads
     assert data.nbytes < peak < data.nbytes + work < 4 * data.nbytes
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._checks import count
-from riemdp.manifolds import _symmetric
+from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.manifolds._manifold import Manifold, as_floats
 
@@ -126,10 +126,10 @@ class SPDAffineInvariant(Manifold):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
-        return _symmetric.check_definite(points, self.k)
+        return _symmetric_checks.check_definite(points, self.k)
 
     def _factor(self, points: ArrayLike) -> FloatArray:
-        return _symmetric.check_positive_definite(as_floats(points))
+        return _symmetric_checks.check_positive_definite(as_floats(points))
 
 
 def inverse_factor(factor: FloatArray) -> FloatArray:

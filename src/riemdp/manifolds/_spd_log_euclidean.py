@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._checks import count
-from riemdp.manifolds import _symmetric
+from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._manifold import FlatManifold, as_floats
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class SPDLogEuclidean(FlatManifold):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
-        return _symmetric.check_definite(points, self.k)
+        return _symmetric_checks.check_definite(points, self.k)
 
     def validate_symmetric(self, points: ArrayLike) -> FloatArray:
         """Do all of :meth:`validate` but the check of positive definiteness.
@@ -121,7 +121,7 @@ class SPDLogEuclidean(FlatManifold):
         NotOnManifoldError
             On wrong shape, NaN or infinity, or a matrix that is not symmetric.
         """
-        return _symmetric.check_symmetric(points, self.k)
+        return _symmetric_checks.check_symmetric(points, self.k)
 
     def _decompose(self, base: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Log-eigenvalues and eigenvectors of the base points."""

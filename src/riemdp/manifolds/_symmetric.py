@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from riemdp.manifolds._jacobi import graded_svd
-from riemdp.manifolds._manifold import check_finite, check_shape, raise_first
+from riemdp.manifolds._manifold import raise_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from riemdp.manifolds._manifold import FloatArray
 
     T = TypeVar("T")
 
 #: Matrix entries per chunk: small enough for the cache, large enough to amortise a NumPy call.
-_CHUNK_ENTRIES = 65536
+CHUNK_ENTRIES = 65536
 
 
 def map_chunks(function: Callable[[slice], T], n: int, matrix_size: int) -> Iterator[T]:
@@ -32,7 +32,7 @@ def map_chunks(function: Callable[[slice], T], n: int, matrix_size: int) -> Iter
     depend on ``n`` and ``matrix_size`` alone, never on the number of cores: sums over chunks are
     the same on every machine.
     """
-    step = max(1, _CHUNK_ENTRIES // matrix_size**2)
+    step = max(1, CHUNK_ENTRIES // matrix_size**2)
     chunks = [slice(start, min(start + step, n)) for start in range(0, n, step)]
     workers = min(_available_cores(), len(chunks)) if len(chunks) > 1 else 1
     if workers < 2:
@@ -59,7 +59,7 @@ def _available_cores() -> int:
 def eigh(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues ``(..., k)`` ascending and eigenvectors ``(..., k, k)`` of symmetric matrices."""
     k = matrices.shape[-1]
-    if matrices.size <= _CHUNK_ENTRIES:
+    if matrices.size <= CHUNK_ENTRIES:
         few = np.linalg.eigh(matrices)
         return few.eigenvalues, few.eigenvectors
     flat = matrices.reshape(-1, k, k)
@@ -133,8 +133,8 @@ def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, 
     if not graded.any():
         return np.log(values, out=values), vectors
     logs = np.log(np.where(graded[..., None], 1.0, values))
-    correlation, scale = _correlations(matrices[graded])
-    singular = _without_factor(correlation)
+    correlation, scale = correlations(matrices[graded])
+    singular = without_factor(correlation)
     if not total:
         bad = np.zeros(graded.shape, dtype=bool)
         bad[graded] = singular
@@ -177,7 +177,7 @@ def _converges(matrix: FloatArray) -> bool:
     return True
 
 
-def _correlations(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+def correlations(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Matrices scaled to a diagonal of ones, and the scales ``(..., k)``."""
     with np.errstate(all="ignore"):
         scale = np.sqrt(np.einsum("...ii->...i", matrices))
@@ -200,9 +200,6 @@ def expm_within(matrices: FloatArray, middle: float, reach: float) -> FloatArray
 NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 #: Ratio of eigenvalues under which the plain decomposition has lost too many digits of the least.
 GRADED = 1e-10
-#: Smallest eigenvalue of a record's correlation matrix, in units of k eps: what rounding leaves of
-#: a matrix without full rank lies well under it.
-_CONDITIONING = 32.0
 
 
 def _logm_2x2(matrices: FloatArray) -> FloatArray:
@@ -337,94 +334,7 @@ def unvecd(coordinates: FloatArray, k: int) -> FloatArray:
     return matrices
 
 
-def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
-    """Check shape, finiteness and symmetry of ``(..., k, k)`` matrices; return them symmetrised.
-
-    The asymmetry may be 1e-6 (1e-4 for float32 input) of the geometric mean of the two diagonal
-    entries, which is what rescaling the coordinates leaves invariant.
-    """
-    array, tolerance = check_shape(points, (k, k))
-    flat = array.reshape(-1, k, k)
-    step = max(1, _CHUNK_ENTRIES // k**2)
-    blocks = (flat[start : start + step] for start in range(0, len(flat), step))
-    if all(_is_plainly_symmetric(block) for block in blocks):
-        return array
-    check_finite(array, 2)
-    diagonal = np.einsum("...ii->...i", array)
-    raise_first((diagonal <= 0.0).any(axis=-1), "has a diagonal entry that is not positive")
-    with np.errstate(all="ignore"):
-        gap = np.abs(array - np.swapaxes(array, -1, -2))
-        root = np.sqrt(diagonal)
-        off = gap > tolerance * (root[..., :, None] * root[..., None, :])
-    raise_first(off.any(axis=(-1, -2)), f"is not symmetric (relative tolerance {tolerance:g})")
-    mirrored = (gap == 0.0).all(axis=(-1, -2))  # halving would cost these a subnormal digit
-    return np.where(mirrored[..., None, None], array, symmetrise(array))
-
-
-def check_mirrored_2x2(points: ArrayLike) -> FloatArray:
-    """Do of :func:`check_symmetric` only what :func:`log_parts_2x2` cannot find out later."""
-    array, _ = check_shape(points, (2, 2))
-    if (array[..., 0, 1] == array[..., 1, 0]).all():
-        return array
-    return check_symmetric(points, 2)
-
-
-def _is_plainly_symmetric(matrices: FloatArray) -> bool:
-    """Whether all are finite and exactly symmetric and have positive diagonals."""
-    k = matrices.shape[-1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isfinite(matrices.sum()):
-            return False
-    if k > 3:
-        diagonal = matrices.reshape(-1, k * k)[:, :: k + 1]
-        return bool(diagonal.min() > 0.0) and np.array_equal(
-            matrices, np.swapaxes(matrices, -1, -2)
-        )
-    # NumPy is slow along short axes: entry by entry instead.
-    return all(matrices[:, i, i].min() > 0.0 for i in range(k)) and all(
-        np.array_equal(matrices[:, i, j], matrices[:, j, i]) for i in range(k) for j in range(i)
-    )
-
-
-def check_positive_definite(matrices: FloatArray) -> FloatArray:
-    """Return the Cholesky factors ``(..., k, k)`` or raise ``NotOnManifoldError`` for a row."""
-    try:
-        return np.asarray(np.linalg.cholesky(matrices))
-    except np.linalg.LinAlgError:
-        raise_first(_without_factor(matrices), NOT_POSITIVE_DEFINITE)
-        raise
-
-
-def check_definite(points: ArrayLike, k: int) -> FloatArray:
-    """Do :func:`check_symmetric`, and require matrices that are positive definite beyond doubt.
-
-    The smallest eigenvalue of the correlation matrix, which rescaling the coordinates leaves
-    alone, has to exceed ``32 k eps``, with ``eps`` the precision that the points came in.
-    Otherwise rounding would decide whether a matrix without full rank passes.
-
-    Raises
-    ------
-    NotOnManifoldError
-        If that of a matrix does not; the message names the limit and the remedies.
-    """
-    array = check_symmetric(points, k)
-    given = np.asarray(points).dtype
-    precision = given if given.kind == "f" and given.itemsize < 8 else np.dtype(np.float64)
-    limit = min(_CONDITIONING * k * float(np.finfo(precision).eps), 0.5)
-    correlation, _ = _correlations(array)
-    index = np.arange(k)
-    correlation[..., index, index] = 1.0 - limit
-    raise_first(
-        _without_factor(correlation),
-        f"is not positive definite by what {precision} can carry: the smallest eigenvalue of "
-        f"its correlation matrix has to exceed {limit:.2g} = 32 k eps. Matrices without full "
-        "rank need a remedy that is fixed before the data are seen: add a multiple of the "
-        "identity, use fewer channels, or shrink each one towards a multiple of the identity",
-    )
-    return array
-
-
-def _without_factor(matrices: FloatArray) -> NDArray[np.bool_]:
+def without_factor(matrices: FloatArray) -> NDArray[np.bool_]:
     """Whether matrices ``(..., k, k)`` have no Cholesky factor, shape ``(...)``."""
     if _has_factor(matrices):
         return np.zeros(matrices.shape[:-2], dtype=bool)

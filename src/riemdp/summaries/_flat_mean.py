@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import NotOnManifoldError
-from riemdp.manifolds import _symmetric
+from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._manifold import raise_first
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def circle(ball: Ball, data: FloatArray, weights: FloatArray | None) -> tuple[Fl
 def check_data(k: int, points: ArrayLike) -> FloatArray:
     """Check that ``(..., k, k)`` matrices are symmetric; :func:`log_euclidean` checks the rest."""
     if k == 2:
-        return _symmetric.check_mirrored_2x2(points)
-    return _symmetric.check_symmetric(points, k)
+        return _symmetric_checks.check_mirrored_2x2(points)
+    return _symmetric_checks.check_symmetric(points, k)
 
 
 def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float]:
@@ -152,7 +152,7 @@ def _mean_2x2(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray,
         sums = list(zip(*_symmetric.map_chunks(part, n, 2), strict=True))
     except NotOnManifoldError:
         # Entries that are not finite and diagonals that are not positive have their own names.
-        _symmetric.check_symmetric(data, 2)
+        _symmetric_checks.check_symmetric(data, 2)
         raise
     log_det, p, q, excess, square = (math.fsum(terms) for terms in sums)
     condition = 1.0 + excess

@@ -1,0 +1,112 @@
+"""Whether batches of matrices are symmetric, and positive definite beyond doubt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp.manifolds._manifold import check_finite, check_shape, raise_first
+from riemdp.manifolds._symmetric import (
+    CHUNK_ENTRIES,
+    NOT_POSITIVE_DEFINITE,
+    correlations,
+    symmetrise,
+    without_factor,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+#: Smallest eigenvalue of a record's correlation matrix, in units of k eps: what rounding leaves of
+#: a matrix without full rank lies well under it.
+_CONDITIONING = 32.0
+
+
+def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
+    """Check shape, finiteness and symmetry of ``(..., k, k)`` matrices; return them symmetrised.
+
+    The asymmetry may be 1e-6 (1e-4 for float32 input) of the geometric mean of the two diagonal
+    entries, which is what rescaling the coordinates leaves invariant.
+    """
+    array, tolerance = check_shape(points, (k, k))
+    flat = array.reshape(-1, k, k)
+    step = max(1, CHUNK_ENTRIES // k**2)
+    blocks = (flat[start : start + step] for start in range(0, len(flat), step))
+    if all(_is_plainly_symmetric(block) for block in blocks):
+        return array
+    check_finite(array, 2)
+    diagonal = np.einsum("...ii->...i", array)
+    raise_first((diagonal <= 0.0).any(axis=-1), "has a diagonal entry that is not positive")
+    with np.errstate(all="ignore"):
+        gap = np.abs(array - np.swapaxes(array, -1, -2))
+        root = np.sqrt(diagonal)
+        off = gap > tolerance * (root[..., :, None] * root[..., None, :])
+    raise_first(off.any(axis=(-1, -2)), f"is not symmetric (relative tolerance {tolerance:g})")
+    mirrored = (gap == 0.0).all(axis=(-1, -2))  # halving would cost these a subnormal digit
+    return np.where(mirrored[..., None, None], array, symmetrise(array))
+
+
+def check_mirrored_2x2(points: ArrayLike) -> FloatArray:
+    """Do of :func:`check_symmetric` only what `log_parts_2x2` cannot find out later."""
+    array, _ = check_shape(points, (2, 2))
+    if (array[..., 0, 1] == array[..., 1, 0]).all():
+        return array
+    return check_symmetric(points, 2)
+
+
+def _is_plainly_symmetric(matrices: FloatArray) -> bool:
+    """Whether all are finite and exactly symmetric and have positive diagonals."""
+    k = matrices.shape[-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(matrices.sum()):
+            return False
+    if k > 3:
+        diagonal = matrices.reshape(-1, k * k)[:, :: k + 1]
+        return bool(diagonal.min() > 0.0) and np.array_equal(
+            matrices, np.swapaxes(matrices, -1, -2)
+        )
+    # NumPy is slow along short axes: entry by entry instead.
+    return all(matrices[:, i, i].min() > 0.0 for i in range(k)) and all(
+        np.array_equal(matrices[:, i, j], matrices[:, j, i]) for i in range(k) for j in range(i)
+    )
+
+
+def check_positive_definite(matrices: FloatArray) -> FloatArray:
+    """Return the Cholesky factors ``(..., k, k)`` or raise ``NotOnManifoldError`` for a row."""
+    try:
+        return np.asarray(np.linalg.cholesky(matrices))
+    except np.linalg.LinAlgError:
+        raise_first(without_factor(matrices), NOT_POSITIVE_DEFINITE)
+        raise
+
+
+def check_definite(points: ArrayLike, k: int) -> FloatArray:
+    """Do :func:`check_symmetric`, and require matrices that are positive definite beyond doubt.
+
+    The smallest eigenvalue of the correlation matrix, which rescaling the coordinates leaves
+    alone, has to exceed ``32 k eps``, with ``eps`` the precision that the points came in.
+    Otherwise rounding would decide whether a matrix without full rank passes.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If that of a matrix does not; the message names the limit and the remedies.
+    """
+    array = check_symmetric(points, k)
+    given = np.asarray(points).dtype
+    precision = given if given.kind == "f" and given.itemsize < 8 else np.dtype(np.float64)
+    limit = min(_CONDITIONING * k * float(np.finfo(precision).eps), 0.5)
+    correlation, _ = correlations(array)
+    index = np.arange(k)
+    correlation[..., index, index] = 1.0 - limit
+    raise_first(
+        without_factor(correlation),
+        f"is not positive definite by what {precision} can carry: the smallest eigenvalue of "
+        f"its correlation matrix has to exceed {limit:.2g} = 32 k eps. Matrices without full "
+        "rank need a remedy that is fixed before the data are seen: add a multiple of the "
+        "identity, use fewer channels, or shrink each one towards a multiple of the identity",
+    )
+    return array
