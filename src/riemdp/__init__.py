@@ -13,8 +13,11 @@ from riemdp._errors import (
     RiemdpError,
     UnprovenMechanismError,
     UnsupportedBallError,
+    UnsupportedBudgetError,
+    UnsupportedError,
     UnsupportedManifoldError,
 )
+from riemdp._part import Part, register
 from riemdp.auditing import AuditResult, audit
 from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import (
@@ -92,6 +95,7 @@ __all__ = [
     "NoConversionError",
     "NotAttainableError",
     "NotOnManifoldError",
+    "Part",
     "Plan",
     "PlanRow",
     "PrivacyCurve",
@@ -109,6 +113,8 @@ __all__ = [
     "TangentLaplace",
     "UnprovenMechanismError",
     "UnsupportedBallError",
+    "UnsupportedBudgetError",
+    "UnsupportedError",
     "UnsupportedManifoldError",
     "audit",
     "compose",
@@ -120,6 +126,7 @@ __all__ = [
     "plan",
     "private_ball",
     "private_mean",
+    "register",
     "secure_generator",
     "tangent_mean",
     "tangent_mean_sensitivity",

@@ -16,11 +16,19 @@ class CutLocusError(RiemdpError, ValueError):
     """The logarithm was asked for at a cut point (the exact antipode on a sphere)."""
 
 
-class UnsupportedManifoldError(RiemdpError, ValueError):
+class UnsupportedError(RiemdpError, ValueError):
+    """Not available here: another mechanism, space, ball or definition may be.
+
+    Decided by public numbers alone. ``plan`` lists what raises it as not available, with the
+    message, and ``"auto"`` takes something else.
+    """
+
+
+class UnsupportedManifoldError(UnsupportedError):
     """The operation is not available on this manifold; the message names what is."""
 
 
-class UnsupportedBallError(RiemdpError, ValueError):
+class UnsupportedBallError(UnsupportedError):
     """The ball is too large for the curvature, or does not contain what it has to contain."""
 
 
@@ -29,14 +37,18 @@ class InvalidParameterError(RiemdpError, ValueError):
 
 
 class InvalidBudgetError(InvalidParameterError):
-    """A privacy parameter lies outside its domain, or the mechanism cannot use this definition."""
+    """A privacy parameter lies outside its domain."""
 
 
-class NotAttainableError(RiemdpError, ValueError):
+class UnsupportedBudgetError(UnsupportedError, InvalidBudgetError):
+    """The mechanism cannot be held against this privacy definition; the message names others."""
+
+
+class NotAttainableError(UnsupportedError):
     """No noise scale attains the budget, or no probability law exists at this scale."""
 
 
-class NoConversionError(RiemdpError, ValueError):
+class NoConversionError(UnsupportedError):
     """No true conversion exists between two privacy definitions."""
 
 

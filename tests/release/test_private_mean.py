@@ -334,7 +334,7 @@ class Generous(Ball):
 )
 def test_foreign_spaces_and_balls_need_allow_unproven(ball):
     points = points_in(Ball(Sphere(2), [0, 0, 1], 0.5), 20)
-    with pytest.raises(riemdp.UnprovenMechanismError, match=r"is not a (manifold|ball) of this"):
+    with pytest.raises(riemdp.UnprovenMechanismError, match=r"known of (Flattened|Generous)"):
         private_mean(points, ball, PureDP(1.0))
     release = private_mean(points, ball, PureDP(1.0), allow_unproven=True)
     assert not release.proven
@@ -586,7 +586,7 @@ def test_a_chain_has_to_be_allowed(monkeypatch):
         ball = Ball(manifold, manifold.origin, 0.5)
         points = points_in(ball, 50)
         chain = RiemannianLaplace(manifold, 0.5, sampler="metropolis")
-        with pytest.raises(riemdp.UnprovenMechanismError, match="chain"):
+        with pytest.raises(riemdp.UnprovenMechanismError, match="sampler metropolis"):
             private_mean(points, ball, PureDP(1.0), mechanism=chain)
         release = private_mean(points, ball, PureDP(1.0), mechanism=chain, allow_unproven=True)
         assert not release.proven

@@ -14,6 +14,7 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
 )
+from riemdp._part import decode, encode
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentGaussian, TangentLaplace
 from riemdp.release import _serialise
 
@@ -29,12 +30,12 @@ MANIFOLDS = [
 
 @pytest.mark.parametrize("manifold", MANIFOLDS)
 def test_manifolds(manifold):
-    assert _serialise.manifold_from_dict(_serialise.manifold_to_dict(manifold)) == manifold
+    assert decode(encode(manifold), "manifold") == manifold
 
 
 @pytest.mark.parametrize("budget", [PureDP(1 / 3), ApproxDP(1.0, 1e-9), GDP(0.1), ZCDP(0.2, 0.1)])
 def test_budgets(budget):
-    assert _serialise.budget_from_dict(_serialise.budget_to_dict(budget)) == budget
+    assert decode(encode(budget), "definition") == budget
 
 
 @pytest.mark.parametrize("manifold", MANIFOLDS)
@@ -64,9 +65,9 @@ def test_balls():
 def test_unknown_names_are_refused():
     ball = Ball(Sphere(2), [0, 0, 1], 0.5)
     with pytest.raises(InvalidParameterError, match="Torus"):
-        _serialise.manifold_from_dict({"type": "Torus"})
+        decode({"type": "Torus"}, "manifold")
     with pytest.raises(InvalidParameterError, match="Blessing"):
-        _serialise.budget_from_dict({"type": "Blessing"})
+        decode({"type": "Blessing"}, "definition")
     with pytest.raises(InvalidParameterError, match="magic"):
         _serialise.mechanism_from_dict({"name": "magic", "sigma": 1.0}, ball)
     with pytest.raises(InvalidParameterError, match="restricted"):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from riemdp._checks import count
+from riemdp._part import register
 from riemdp.manifolds._manifold import FlatManifold, as_floats, check_points, long_norm
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from riemdp.manifolds._manifold import FloatArray
 
 
+@final
+@register
 @dataclass(frozen=True)
 class Euclidean(FlatManifold):
     """Euclidean space R^dim.
@@ -30,6 +33,8 @@ class Euclidean(FlatManifold):
     InvalidParameterError
         If ``dim`` is not a positive integer.
     """
+
+    proof = "docs/proofs/spaces.md"
 
     dim: int
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from riemdp._checks import count, real
 from riemdp._errors import InvalidParameterError
+from riemdp._part import register
 from riemdp.manifolds._manifold import (
     Manifold,
     as_floats,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 
+@final
+@register
 @dataclass(frozen=True)
 class Hyperbolic(Manifold):
     """Hyperbolic space of dimension ``dim`` on the hyperboloid.
@@ -49,6 +52,8 @@ class Hyperbolic(Manifold):
     InvalidParameterError
         If ``dim`` is not a positive integer or ``curvature`` not negative and finite.
     """
+
+    proof = "docs/proofs/spaces.md"
 
     dim: int
     curvature: float = -1.0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riemdp._checks import real_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._part import Part
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,7 +25,7 @@ VALIDATION_TOLERANCE_SINGLE = 1e-4
 _CHUNK_ENTRIES = 16384
 
 
-class Manifold(ABC):
+class Manifold(Part, sort="manifold"):
     """A Riemannian manifold with closed-form geodesics.
 
     Arrays are float64; batch axes lead: points and tangent vectors have shape

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from riemdp._checks import count
+from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.manifolds._manifold import Manifold, as_floats
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _REFINE_ABOVE = 1e5
 
 
+@final
+@register
 @dataclass(frozen=True)
 class SPDAffineInvariant(Manifold):
     """SPD(k) with the affine-invariant metric ``tr(P^-1 U P^-1 V)``.
@@ -44,6 +47,8 @@ class SPDAffineInvariant(Manifold):
     Pennec, Fillard, Ayache, "A Riemannian framework for tensor computing", Int. J. Computer
     Vision 66(1), 2006.
     """
+
+    proof = "docs/proofs/spaces.md"
 
     k: int
 

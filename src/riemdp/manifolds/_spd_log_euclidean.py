@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from riemdp._checks import count
+from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._manifold import FlatManifold, as_floats
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from riemdp.manifolds._manifold import FloatArray
 
 
+@final
+@register
 @dataclass(frozen=True)
 class SPDLogEuclidean(FlatManifold):
     """SPD(k) with the log-Euclidean metric: flat, isometric to R^(k(k+1)/2).
@@ -40,6 +43,8 @@ class SPDLogEuclidean(FlatManifold):
     Arsigny, Fillard, Pennec, Ayache, "Geometric means in a novel vector space structure on
     symmetric positive-definite matrices", SIAM J. Matrix Anal. Appl. 29(1), 2007.
     """
+
+    proof = "docs/proofs/spaces.md"
 
     k: int
 

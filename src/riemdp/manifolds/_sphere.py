@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from riemdp._checks import count, real
 from riemdp._errors import CutLocusError, InvalidParameterError
+from riemdp._part import register
 from riemdp.manifolds._manifold import (
     Manifold,
     as_floats,
@@ -32,6 +33,8 @@ _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 _FEW = 4096
 
 
+@final
+@register
 @dataclass(frozen=True)
 class Sphere(Manifold):
     """Sphere of dimension ``dim`` and radius ``1/sqrt(curvature)``.
@@ -49,6 +52,8 @@ class Sphere(Manifold):
     InvalidParameterError
         If ``dim`` is not a positive integer or ``curvature`` not positive and finite.
     """
+
+    proof = "docs/proofs/spaces.md"
 
     dim: int
     curvature: float = 1.0

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from riemdp._checks import positive, shown
-from riemdp._errors import InvalidBudgetError, NotAttainableError
+from riemdp._errors import NotAttainableError, UnsupportedBudgetError
 from riemdp.mechanisms._rao import gaussian_ratio
 from riemdp.privacy import (
     GDP,
@@ -72,7 +72,7 @@ def affordable_mu(budget: Budget) -> float:
         case RDP() | KLDP() | MeanCDP() if getattr(budget, "order", 2.0) < math.inf:
             return _largest(lambda mu: within(GDP(mu), budget))
         case PureDP() | RDP():
-            raise InvalidBudgetError(
+            raise UnsupportedBudgetError(
                 "Gaussian noise has no pure epsilon; use TangentLaplace or RiemannianLaplace, or "
                 "allow a delta with ApproxDP(epsilon, delta)"
             )
@@ -103,20 +103,20 @@ def classical_mu(budget: Budget) -> float:
     privacy", 2014, Theorem 3.22).
     """
     if not isinstance(budget, ApproxDP):
-        raise InvalidBudgetError(
+        raise UnsupportedBudgetError(
             f'method="classical" is a formula for ApproxDP(epsilon, delta), got {shown(budget)}; '
             'use method="analytic"'
         )
     if budget.epsilon >= 1.0:
-        raise InvalidBudgetError(
+        raise UnsupportedBudgetError(
             f"the classical Gaussian formula is proved for epsilon < 1 only, got "
             f'{budget.epsilon}; use method="analytic", which holds for every epsilon'
         )
     return budget.epsilon / math.sqrt(2.0 * math.log(1.25 / budget.delta))
 
 
-def _unknown(budget: object) -> InvalidBudgetError:
-    return InvalidBudgetError(
+def _unknown(budget: object) -> UnsupportedBudgetError:
+    return UnsupportedBudgetError(
         f"cannot calibrate noise to {shown(budget)}; use a definition of riemdp, such as "
         "PureDP, ApproxDP, GDP or RaoDP"
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 import numpy as np
 import scipy
 
 from riemdp._checks import positive, real_array, shown
-from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
+from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedBudgetError
+from riemdp._part import register
 from riemdp.manifolds import Euclidean, Manifold
 from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, check_sensitivity
 from riemdp.mechanisms._mechanism import Mechanism, enough_noise
@@ -86,6 +87,8 @@ class PowerLaw:
         return self.power * math.exp(logs) * self.power / self.sigma / self.sigma
 
 
+@final
+@register
 @dataclass(frozen=True)
 class GeneralizedGaussian(Mechanism):
     """Generalised Gaussian mechanism on R, density ``exp(-|x - footpoint|^power / sigma^power)``.
@@ -123,6 +126,7 @@ class GeneralizedGaussian(Mechanism):
     power: float
 
     name: ClassVar[str] = "generalized-gaussian"
+    proof: ClassVar[str | None] = "docs/proofs/rao.md"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -267,7 +271,7 @@ def _affordable_ratio(budget: Budget, power: float) -> float:
         return _root(affordable_epsilon(budget), power)
     if power == 2.0:
         return affordable_mu(budget) / math.sqrt(2.0)
-    raise InvalidBudgetError(
+    raise UnsupportedBudgetError(
         f"the generalised Gaussian of power {power:g} can be calibrated to RaoDP only, got "
         f"{shown(budget)}; use a power up to 1 or power 2"
     )

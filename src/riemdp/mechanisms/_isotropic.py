@@ -17,8 +17,8 @@ import scipy
 
 from riemdp._errors import (
     ConvergenceError,
-    InvalidBudgetError,
     NotAttainableError,
+    UnsupportedBudgetError,
     UnsupportedManifoldError,
 )
 from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, exact_epsilon
@@ -130,7 +130,7 @@ def isotropic_scales(
     for way in ways:
         try:
             found.append(way())
-        except (NotAttainableError, InvalidBudgetError) as error:
+        except (NotAttainableError, UnsupportedBudgetError) as error:
             problems.append(error)
         except ConvergenceError as error:
             problems.append(_beyond_float64(budget, sensitivity, manifold, error))
@@ -188,7 +188,7 @@ class _Noise:
         """Scale at which the law has this pure epsilon."""
         if self.kind == "gaussian":
             if math.isinf(self.manifold.injectivity_radius):
-                raise InvalidBudgetError(
+                raise UnsupportedBudgetError(
                     f"the Gaussian has no pure epsilon on {self.manifold}; use RiemannianLaplace "
                     "or TangentLaplace, or allow a delta with ApproxDP(epsilon, delta)"
                 )

@@ -10,6 +10,7 @@ import scipy
 
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._part import registered
 from riemdp.manifolds import Manifold, SPDAffineInvariant
 from riemdp.noise import AffineInvariantLaw, IsotropicLaw
 from riemdp.noise._metropolis import MetropolisLaw
@@ -49,6 +50,18 @@ def check_sampler(sampler: object) -> None:
         raise InvalidParameterError(
             f'sampler must be "exact" or "metropolis", got {shown(sampler)}'
         )
+
+
+def law_proofs(manifold: Manifold, sampler: Sampler) -> dict[str, str | None]:
+    """Where it is proved that draws follow the law, beyond the mechanism's own note.
+
+    Nowhere, of a chain, and where the law was inferred from what a manifold of another library
+    says about its curvature.
+    """
+    if sampler != "exact":
+        return {f"sampler {sampler}": None}
+    ours = type(manifold) is registered(Manifold.sort).get(manifold.name)
+    return {} if ours else {f"law on {manifold.name}": None}
 
 
 def drawn_law(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._part import Part
 from riemdp.manifolds import Ball, Manifold
 from riemdp.noise._polar import normal_coordinates
 from riemdp.privacy import RaoDP
@@ -40,7 +41,7 @@ class DistanceLaw(Protocol):
 
 
 @dataclass(frozen=True)
-class Mechanism(ABC):
+class Mechanism(Part, sort="mechanism"):
     """A law of noise around a footpoint, with its privacy.
 
     The footpoint is the exact value of a summary; the draw is what may be published. Neighbouring
@@ -62,9 +63,6 @@ class Mechanism(ABC):
     manifold: Manifold
     sigma: float
 
-    #: Name of the mechanism on the command line and in a release.
-    name: ClassVar[str]
-
     def __post_init__(self) -> None:
         check_manifold(self.manifold)
         object.__setattr__(self, "sigma", positive(self.sigma, "sigma, the noise scale,"))
@@ -76,8 +74,8 @@ class Mechanism(ABC):
 
     @property
     def proven(self) -> bool:
-        """Whether draws are proved to follow the law that :meth:`privacy` is about."""
-        return True
+        """Whether it is proved what :meth:`privacy` says, and that draws follow the law."""
+        return None not in self.proofs().values()
 
     @classmethod
     @abstractmethod

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import scipy
 
-from riemdp._errors import InvalidBudgetError, NotAttainableError
+from riemdp._errors import NotAttainableError, UnsupportedBudgetError
 from riemdp.noise import RadialLaw, fisher_information
 from riemdp.privacy import RaoDP
 from riemdp.privacy._rao import angle_of_response, angle_of_separation
@@ -176,7 +176,7 @@ def laplace_angle(ratio: float, dim: int) -> float:
 def angle_of(budget: RaoDP) -> float:
     """Angle of a budget that forbids something."""
     if budget.theta >= math.pi:
-        raise InvalidBudgetError(
+        raise UnsupportedBudgetError(
             "an angle of pi allows any two laws, so there is no least noise for it; use a theta "
             "under pi"
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedBallError
+from riemdp._part import register
 from riemdp.mechanisms._calibration import affordable_epsilon, check_sensitivity
 from riemdp.mechanisms._isotropic import (
     has_curve,
@@ -22,6 +23,7 @@ from riemdp.mechanisms._laws import (
     exact_law,
     has_law,
     is_flat,
+    law_proofs,
     score_dim,
     volume_growth,
 )
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
     from riemdp.privacy import Budget, PrivacyCurve
 
 
+@final
+@register
 @dataclass(frozen=True)
 class RiemannianLaplace(Mechanism):
     """Riemannian Laplace mechanism, density proportional to ``exp(-dist(x, footpoint) / sigma)``.
@@ -96,20 +100,25 @@ class RiemannianLaplace(Mechanism):
     sampler: Sampler = field(default="exact", kw_only=True)
 
     name: ClassVar[str] = "riemannian-laplace"
+    proof: ClassVar[str | None] = "docs/proofs/riemannian-laplace.md"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_sampler(self.sampler)
         if self.ball is not None:
             self._check_ball(self.ball)
-            if not self.proven:
+            if self.sampler != "exact":
                 raise InvalidParameterError('the law on a ball has the sampler "exact" only')
         self._law  # noqa: B018 -- refuses what has no law or no draws
 
-    @property
-    def proven(self) -> bool:
-        """Whether draws are proved to follow the law: not those of a chain."""
-        return self.sampler == "exact"
+    def proofs(self) -> dict[str, str | None]:
+        """Those of the mechanism and of its sampler: that draws of a chain follow the law is none.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        return {**super().proofs(), **law_proofs(self.manifold, self.sampler)}
 
     @classmethod
     def calibrate(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, final
 
+from riemdp._part import register
 from riemdp.manifolds import SPDAffineInvariant
 from riemdp.mechanisms._calibration import affordable_mu, check_sensitivity
 from riemdp.mechanisms._isotropic import isotropic_curve, isotropic_scales, least_noise
@@ -16,6 +17,7 @@ from riemdp.mechanisms._laws import (
     drawn_law,
     exact_law,
     is_flat,
+    law_proofs,
     space_form,
 )
 from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from riemdp.privacy import Budget, IsotropicCurve
 
 
+@final
+@register
 @dataclass(frozen=True)
 class RiemannianGaussian(Mechanism):
     """Riemannian Gaussian, density proportional to ``exp(-dist(x, footpoint)^2 / (2 sigma^2))``.
@@ -83,16 +87,21 @@ class RiemannianGaussian(Mechanism):
     sampler: Sampler = field(default="exact", kw_only=True)
 
     name: ClassVar[str] = "riemannian-gaussian"
+    proof: ClassVar[str | None] = "docs/proofs/riemannian-gaussian.md"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_sampler(self.sampler)
         self._law  # noqa: B018 -- refuses what has no law or no draws
 
-    @property
-    def proven(self) -> bool:
-        """Whether draws are proved to follow the law: not those of a chain."""
-        return self.sampler == "exact"
+    def proofs(self) -> dict[str, str | None]:
+        """Those of the mechanism and of its sampler: that draws of a chain follow the law is none.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        return {**super().proofs(), **law_proofs(self.manifold, self.sampler)}
 
     @classmethod
     def calibrate(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
+from riemdp._part import register
 from riemdp.manifolds import Euclidean
 from riemdp.mechanisms._calibration import (
     affordable_mu,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from riemdp.privacy import Budget, PrivacyCurve
 
 
+@final
+@register
 @dataclass(frozen=True, eq=False)
 class TangentGaussian(TangentMechanism):
     """Gaussian noise in the tangent space at a public base point.
@@ -63,6 +66,7 @@ class TangentGaussian(TangentMechanism):
     """
 
     name: ClassVar[str] = "tangent-gaussian"
+    proof: ClassVar[str | None] = "docs/proofs/tangent-gaussian.md"
 
     @classmethod
     def calibrate(
@@ -127,6 +131,8 @@ class TangentGaussian(TangentMechanism):
         return "gaussian"
 
 
+@final
+@register
 @dataclass(frozen=True, eq=False)
 class TangentLaplace(TangentMechanism):
     """Noise of density proportional to ``exp(-|v| / sigma)`` in one public tangent space.
@@ -158,6 +164,7 @@ class TangentLaplace(TangentMechanism):
     """
 
     name: ClassVar[str] = "tangent-laplace"
+    proof: ClassVar[str | None] = "docs/proofs/tangent-laplace.md"
 
     @classmethod
     def calibrate(

@@ -7,15 +7,16 @@ output laws, and ``delta_at`` is the smallest proved ``delta`` for every ``epsil
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import scipy
 
 from riemdp._checks import real, real_array
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
+from riemdp._part import Part, register
 from riemdp.privacy._gaussian import gaussian_delta_up, gaussian_epsilon
 from riemdp.privacy._rounding import delta_up, exponent_up, first_within
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
-class Budget(ABC):
+class Budget(Part, sort="definition"):
     """A privacy definition with its parameters.
 
     Two output laws (P, Q) are (epsilon, delta)-indistinguishable if ``P(S) <= exp(epsilon) Q(S) +
@@ -74,6 +75,8 @@ class Budget(ABC):
         """
 
 
+@final
+@register
 @dataclass(frozen=True)
 class PureDP(Budget):
     """Pure differential privacy: ``P(S) <= exp(epsilon) Q(S)`` for every event S.
@@ -94,6 +97,8 @@ class PureDP(Budget):
     TCC 2006, Definition 1.
     """
 
+    proof = "docs/proofs/privacy-conversions.md"
+
     epsilon: float
 
     def __post_init__(self) -> None:
@@ -108,6 +113,8 @@ class PureDP(Budget):
         return approximate_epsilon(self.epsilon, 0.0, delta)
 
 
+@final
+@register
 @dataclass(frozen=True)
 class ApproxDP(Budget):
     """Approximate differential privacy: ``P(S) <= exp(epsilon) Q(S) + delta`` for every event S.
@@ -130,6 +137,8 @@ class ApproxDP(Budget):
     generation", EUROCRYPT 2006, Definition 1.
     """
 
+    proof = "docs/proofs/privacy-conversions.md"
+
     epsilon: float
     delta: float
 
@@ -151,6 +160,8 @@ class ApproxDP(Budget):
         return approximate_epsilon(self.epsilon, self.delta, delta)
 
 
+@final
+@register
 @dataclass(frozen=True)
 class GDP(Budget):
     """Gaussian differential privacy: at least as hard to tell apart as N(0, 1) and N(mu, 1).
@@ -170,6 +181,8 @@ class GDP(Budget):
     Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Definition 2.6.
     """
 
+    proof = "docs/proofs/privacy-conversions.md"
+
     mu: float
 
     def __post_init__(self) -> None:
@@ -184,6 +197,8 @@ class GDP(Budget):
         return gaussian_epsilon(self.mu, delta) if check_delta(delta) > 0.0 else math.inf
 
 
+@final
+@register
 @dataclass(frozen=True)
 class ZCDP(Budget):
     """Zero-concentrated differential privacy: Renyi divergences at most ``xi + rho * order``.
@@ -216,6 +231,8 @@ class ZCDP(Budget):
     Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020,
     Proposition 12.
     """
+
+    proof = "docs/proofs/privacy-conversions.md"
 
     rho: float
     xi: float = 0.0

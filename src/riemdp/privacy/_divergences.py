@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import scipy
 
+from riemdp._part import register
 from riemdp.privacy._definitions import ZCDP, Budget, _checked, check_delta, check_epsilon
 from riemdp.privacy._rao import angle, angle_of_response
 from riemdp.privacy._renyi import response_epsilon
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
+@final
+@register
 @dataclass(frozen=True)
 class KLDP(Budget):
     """Kullback-Leibler privacy: the mean privacy loss ``KL(P||Q)`` is at most ``alpha``.
@@ -53,6 +56,8 @@ class KLDP(Budget):
     Barber, Duchi, "Privacy and statistical risk: formalisms and minimax bounds", 2014.
     Cuff, Yu, "Differential privacy as a mutual information constraint", CCS 2016.
     """
+
+    proof = "docs/proofs/privacy-conversions.md"
 
     alpha: float
 
@@ -89,6 +94,8 @@ class KLDP(Budget):
         return angle(angle_of_response(response_epsilon(self.alpha, 1.0)))
 
 
+@final
+@register
 @dataclass(frozen=True)
 class MeanCDP(Budget):
     """Mean-concentrated differential privacy: a loss of small mean, concentrated like a Gaussian.
@@ -116,6 +123,8 @@ class MeanCDP(Budget):
     Bun, Steinke, "Concentrated differential privacy", TCC 2016, Section 4 (relation to
     zero-concentrated privacy, post-processing).
     """
+
+    proof = "docs/proofs/privacy-conversions.md"
 
     mu: float
     tau: float

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, final
 
 import numpy as np
 
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidBudgetError
+from riemdp._part import register
 from riemdp.privacy._definitions import Budget, _checked, check_delta, check_epsilon
 from riemdp.privacy._rounding import delta_up, first_within, up
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 RaoDistance = Literal["angle", "parametric"]
 
 
+@final
+@register
 @dataclass(frozen=True)
 class RaoDP(Budget):
     """Rao differential privacy: the Rao distance of the two output laws is at most ``theta``.
@@ -57,6 +60,8 @@ class RaoDP(Budget):
     ----------
     Soto, "Rao differential privacy", Definition 3.1.
     """
+
+    proof = "docs/proofs/privacy-conversions.md"
 
     theta: float
     distance: RaoDistance = field(kw_only=True)

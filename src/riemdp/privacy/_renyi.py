@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import scipy
 
 from riemdp._checks import real
 from riemdp._errors import InvalidBudgetError
+from riemdp._part import register
 from riemdp.privacy._definitions import (
     Budget,
     _checked,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
+@final
+@register
 @dataclass(frozen=True)
 class RDP(Budget):
     """Renyi differential privacy: the Renyi divergence of one order is at most ``epsilon``.
@@ -63,6 +66,8 @@ class RDP(Budget):
     Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020,
     Proposition 12.
     """
+
+    proof = "docs/proofs/privacy-conversions.md"
 
     order: float
     epsilon: float

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from riemdp._errors import (
-    InvalidBudgetError,
     InvalidParameterError,
     NotAttainableError,
     UnsupportedBallError,
-    UnsupportedManifoldError,
+    UnsupportedError,
 )
 from riemdp.manifolds import FlatManifold
 from riemdp.mechanisms import MECHANISMS, Mechanism, TangentGaussian, TangentLaplace
@@ -26,14 +25,6 @@ from riemdp.summaries import (
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.privacy import Budget
-
-#: What makes a mechanism unavailable, as opposed to a wrong call.
-Unavailable = (
-    InvalidBudgetError,
-    NotAttainableError,
-    UnsupportedBallError,
-    UnsupportedManifoldError,
-)
 
 #: Smallest radius of a ball of a release; one over it is the largest.
 _LEAST_RADIUS = 1e-140
@@ -155,7 +146,7 @@ def calibrated(
 
     Raises
     ------
-    InvalidBudgetError, NotAttainableError, UnsupportedBallError, UnsupportedManifoldError
+    UnsupportedError
         If the mechanism is not available here.
     """
     summary = summary_of(kind, ball)
@@ -186,7 +177,7 @@ def least_error(
             if summary_of(kind, ball) == summary:
                 try:
                     found.append(calibrated(kind, ball, n, budget, tol))
-                except Unavailable as error:
+                except UnsupportedError as error:
                     problems.append(f"{name}: {error}")
         if found:
             break

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from riemdp._checks import positive, shown
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.manifolds import Ball, Manifold
 from riemdp.mechanisms import MECHANISMS, Mechanism
 from riemdp.privacy import (
@@ -22,7 +22,7 @@ from riemdp.privacy import (
     PureDP,
     RaoDP,
 )
-from riemdp.release._candidates import Unavailable, calibrated, summary_of
+from riemdp.release._candidates import calibrated, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -204,7 +204,7 @@ def _row(
         )
     try:
         candidate = calibrated(kind, ball, n, budget)
-    except Unavailable as error:
+    except UnsupportedError as error:
         return replace(row, problem=str(error))
     return replace(
         row,
@@ -219,7 +219,7 @@ def _error(kind: type[Mechanism], ball: Ball, n: int, budget: Budget) -> float:
     """Return the expected distance, infinite where the mechanism is not available."""
     try:
         return calibrated(kind, ball, n, budget).mechanism.expected_distance()
-    except Unavailable:
+    except UnsupportedError:
         return math.inf
 
 

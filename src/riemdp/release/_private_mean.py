@@ -25,9 +25,9 @@ from riemdp.release._candidates import (
     computed_sensitivity,
     least_error,
 )
+from riemdp.release._proofs import proofs, unproven
 from riemdp.release._published import published_release
 from riemdp.release._release import Release
-from riemdp.release._serialise import MANIFOLDS
 from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
 from riemdp.summaries._frechet_mean import check_rows
 
@@ -139,16 +139,11 @@ def private_mean(
         )
     n = len(data)
     chosen, reason = _choose(mechanism, ball, n, budget, tol)
-    stranger = _stranger(chosen.mechanism, ball)
-    proven = stranger is None and chosen.mechanism.proven
-    if not proven and not allow_unproven:
-        name = type(chosen.mechanism).__name__
-        problem = (
-            stranger or f"the draws of {name} come from a chain that only approximates its law"
-        )
+    missing = unproven(proofs(ball, chosen.mechanism.summary, chosen.mechanism, budget))
+    if missing and not allow_unproven:
         raise UnprovenMechanismError(
-            f"{problem}, and its guarantee is not proved here; pass allow_unproven=True to use it "
-            "all the same, and the release will say so"
+            f"the guarantee is not proved: no proof is known of {missing}. Pass "
+            "allow_unproven=True to rely on it all the same, and the release will say so"
         )
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
     if accountant is not None:
@@ -170,7 +165,7 @@ def private_mean(
         tol=chosen.tol,
         ball=ball,
         n=n,
-        proven=proven,
+        proven=not missing,
         private=is_secure(source),
         reproducible=not is_secure(source),
     )
@@ -206,18 +201,6 @@ def _choose(
             f"got {type(mechanism).__name__}"
         )
     return calibrated(kind, ball, n, budget, tol), "named by the caller"
-
-
-def _stranger(mechanism: Mechanism, ball: Ball) -> str | None:
-    """Say which class is not of this library, if one is; a subclass may do anything otherwise."""
-    for thing, known, what in (
-        (mechanism, tuple(MECHANISMS.values()), "mechanism"),
-        (ball, (Ball,), "ball"),
-        (ball.manifold, MANIFOLDS, "manifold"),
-    ):
-        if type(thing) not in known:
-            return f"{type(thing).__name__} is not a {what} of this library"
-    return None
 
 
 def _as_given(

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, real_array, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnprovenMechanismError
+from riemdp._part import Part, decode, encode
+from riemdp.manifolds import Manifold
 from riemdp.mechanisms._published_noise import PublishedNoise
-from riemdp.release import _document, _serialise
+from riemdp.privacy import Budget
+from riemdp.release import _serialise
+from riemdp.release._proofs import proofs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
-    from riemdp.privacy import Budget
 
 _FORMAT = "riemdp-release/1"
 #: What the parser, or arrays of odd shape, may raise.
@@ -124,6 +128,16 @@ class Release(ArrayFields):
         """
         return self.mechanism.expected_distance()
 
+    @property
+    def proofs(self) -> dict[str, str | None]:
+        """Where the claims that the guarantee rests on are proved, by the part that makes them.
+
+        A note of this repository (``"docs/proofs/..."``), a paper or a URL; None where nobody
+        says, and then :attr:`proven` is false.
+        """
+        parts = [part for part in (self.mechanism, self.guarantee) if isinstance(part, Part)]
+        return proofs(self.ball, self.summary, *parts)
+
     def error_quantile(self, q: float) -> float:
         """Distance that the draw exceeds with probability ``1 - q``.
 
@@ -159,8 +173,8 @@ class Release(ArrayFields):
         document = {
             "format": _FORMAT,
             "value": self.value.tolist(),
-            "guarantee": _serialise.budget_to_dict(self.guarantee),
-            "manifold": _serialise.manifold_to_dict(self.ball.manifold),
+            "guarantee": encode(self.guarantee),
+            "manifold": encode(self.ball.manifold),
             "ball": {"center": self.ball.center.tolist(), "radius": self.ball.radius},
             "n": self.n,
             "summary": self.summary,
@@ -222,11 +236,11 @@ class Release(ArrayFields):
         def number(name: str) -> float:
             return float(_document.number(fields[name], name))
 
-        manifold = _serialise.manifold_from_dict(fields["manifold"])
+        manifold = decode(fields["manifold"], Manifold.sort)
         ball = _serialise.ball_from_dict(manifold, fields["ball"])
         return cls(
             value=manifold.validate(_document.numbers(fields["value"], "value")),
-            guarantee=_serialise.budget_from_dict(fields["guarantee"]),
+            guarantee=decode(fields["guarantee"], Budget.sort),
             mechanism=_serialise.mechanism_from_dict(fields["mechanism"], ball),
             summary=_document.text(fields["summary"], "summary"),
             reason=_document.text(fields["reason"], "reason"),

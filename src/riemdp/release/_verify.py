@@ -13,9 +13,9 @@ from riemdp._errors import (
     UnsupportedManifoldError,
 )
 from riemdp.manifolds import Ball
-from riemdp.mechanisms import MECHANISMS
 from riemdp.mechanisms._published_noise import PublishedNoise
 from riemdp.release._candidates import stated_sensitivity
+from riemdp.release._proofs import unproven
 from riemdp.release._release import Release
 from riemdp.release._serialise import foreign_part
 from riemdp.summaries import is_average, tolerance_floor
@@ -179,8 +179,11 @@ def _error(release: Release) -> Check:
 
 
 def _proof(release: Release) -> Check:
-    if type(release.mechanism) not in MECHANISMS.values():
-        return Check("proof", False, "not a mechanism of this library")
-    if not release.mechanism.proven:
-        return Check("proof", False, "draws by a Metropolis chain: no proof covers them")
-    return Check("proof", release.proven, "the mechanism's proof is in docs/proofs")
+    found = release.proofs
+    missing = unproven(found)
+    detail = f"no proof is known of {missing}" if missing else ", ".join(map(str, _once(found)))
+    return Check("proof", release.proven and not missing, detail)
+
+
+def _once(found: dict[str, str | None]) -> list[str | None]:
+    return list(dict.fromkeys(found.values()))

@@ -1,7 +1,6 @@
 import pytest
 
-from riemdp import InvalidParameterError
-from riemdp.release import _document
+from riemdp import InvalidParameterError, _document
 
 
 def test_json_is_read_as_it_is():

@@ -1,0 +1,248 @@
+"""Parts: what can be exchanged, under which name, and on what proof its claims rest."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib.metadata
+import math
+from abc import ABC
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from riemdp import _document
+from riemdp._checks import shown
+from riemdp._errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+P = TypeVar("P", bound="Part")
+
+#: Entry points under which other packages offer parts: ``"package.Name" = "module:Class"``.
+GROUP = "riemdp.parts"
+#: How a document writes a number without end: JSON has none.
+_INFINITE = "infinity"
+
+_registry: dict[str, type[Part]] = {}
+
+
+class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
+    """Anything that a release is put together from, and that another class may take the place of.
+
+    Attributes
+    ----------
+    name : str
+        In documents, on the command line and in entry points; by default that of the class.
+    proof : str or None
+        Where the claims of this very class are proved: a note of this repository
+        (``"docs/proofs/..."``), a paper or a URL. None where they are not. It is not inherited: a
+        subclass claims something else, and has to say where that is proved.
+    sort : str
+        What it is a part of a release as: ``"manifold"``, ``"mechanism"``, ``"definition"``, ...
+    """
+
+    name: ClassVar[str] = "Part"
+    proof: ClassVar[str | None] = None
+    sort: ClassVar[str] = "part"
+
+    def __init_subclass__(cls, *, sort: str | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if sort is not None:
+            cls.sort = sort
+        for key, value in (("name", cls.__name__), ("proof", None)):
+            if key not in vars(cls):
+                setattr(cls, key, value)
+
+    def proofs(self) -> Mapping[str, str | None]:
+        """Return where the claims of this part, and of the parts inside, are proved.
+
+        Returns
+        -------
+        mapping of str to (str or None)
+            Name of the part to its proof, None where it has none.
+        """
+        return {self.name: self.proof}
+
+
+def register(part: type[P]) -> type[P]:
+    """Make a class known by its name, to documents and to the command line.
+
+    Packages do it by an entry point of the group ``riemdp.parts`` instead, so that a document can
+    be read without importing them first.
+
+    Parameters
+    ----------
+    part : type
+        Concrete subclass of :class:`Part`. Its name is that of its package, a dot, and its own.
+
+    Returns
+    -------
+    type
+        The class itself, for use as a decorator.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no part, or the name is taken or has no prefix.
+    """
+    _check(part, getattr(part, "name", ""))
+    if _registry.setdefault(part.name, part) is not part:
+        raise InvalidParameterError(f"there is another part of the name {shown(part.name)}")
+    return part
+
+
+def lookup(name: object, sort: str | None = None) -> type[Any]:
+    """Return the class of a registered name.
+
+    Parameters
+    ----------
+    name : str
+    sort : str, optional
+        What it has to be: see :class:`Part`. Anything by default.
+
+    Returns
+    -------
+    type
+
+    Raises
+    ------
+    InvalidParameterError
+        If no such part is known.
+    """
+    part = _known(name) if isinstance(name, str) else None
+    if part is None or sort not in (None, part.sort):
+        known = [each for each, kind in _registry.items() if sort in (None, kind.sort)]
+        raise InvalidParameterError(
+            f"unknown {sort or 'part'} {shown(name)}; known: {', '.join(known)}, and those of "
+            "installed packages"
+        )
+    return part
+
+
+def is_registered(part: Part) -> bool:
+    """Whether documents can name the class of a part."""
+    return _known(part.name) is type(part)
+
+
+def registered(sort: str) -> dict[str, type[Any]]:
+    """Return the parts of a sort that are of this library, by name, in order of registration."""
+    own = {name: part for name, part in _registry.items() if "." not in name}
+    return {name: part for name, part in own.items() if part.sort == sort}
+
+
+def encode(part: Part) -> dict[str, Any]:
+    """Return a registered part as a document: ``{"type": name, **fields}``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If documents cannot name its class.
+    """
+    return {"type": part.name, **encode_fields(part)}
+
+
+def encode_fields(part: Part, without: Collection[str] = ()) -> dict[str, Any]:
+    """Return the fields of a registered part as a document.
+
+    Raises
+    ------
+    InvalidParameterError
+        If documents cannot name its class.
+    """
+    if not is_registered(part):
+        raise InvalidParameterError(
+            f"{type(part).__name__} cannot be written: it is not registered. A package offers it "
+            f'under an entry point of the group "{GROUP}"'
+        )
+    names = [field.name for field in _fields(type(part)) if field.name not in without]
+    return {name: _written(getattr(part, name)) for name in names}
+
+
+def decode(document: object, sort: str | None = None) -> Any:
+    """Return the part that :func:`encode` wrote.
+
+    Parameters
+    ----------
+    document : object
+        What a JSON parser returned: all fields of the class, and no other.
+    sort : str, optional
+        What it has to be: see :class:`Part`. Anything by default.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the document does not describe such a part.
+    """
+    kind = lookup(document.get("type") if isinstance(document, dict) else None, sort)
+    names = {field.name for field in _fields(kind)}
+    values = dict(_document.fields(document, names | {"type"}))
+    del values["type"]
+    return kind(**decode_fields(values))
+
+
+def decode_fields(values: Mapping[str, object]) -> dict[str, Any]:
+    """Return the fields that :func:`encode_fields` wrote."""
+    return {name: _read(name, value) for name, value in values.items()}
+
+
+def _fields(kind: type[Part]) -> tuple[dataclasses.Field[Any], ...]:
+    described: Any = kind
+    found = dataclasses.fields(described) if dataclasses.is_dataclass(described) else ()
+    return tuple(field for field in found if field.init)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Part):
+        return encode(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_written(entry) for entry in value]
+    return _INFINITE if value == math.inf else value
+
+
+def _read(name: str, value: object) -> Any:
+    if isinstance(value, dict):
+        return decode(value)
+    if isinstance(value, list):
+        return tuple(_read(name, entry) for entry in value)
+    if isinstance(value, str):
+        return math.inf if value == _INFINITE else value
+    return _document.number(value, name)
+
+
+def _known(name: str) -> type[Part] | None:
+    """Return the class of a name, of this process or of an installed package."""
+    if name not in _registry and name in _installed():
+        part = _installed()[name].load()
+        _check(part, name)
+        _registry[name] = part
+    return _registry.get(name)
+
+
+@functools.cache
+def _installed() -> dict[str, importlib.metadata.EntryPoint]:
+    """Return what installed packages offer; names without a prefix are of this library alone."""
+    return {
+        point.name: point
+        for point in importlib.metadata.entry_points(group=GROUP)
+        if "." in point.name
+    }
+
+
+def _check(part: object, name: str) -> None:
+    if not (isinstance(part, type) and issubclass(part, Part)):
+        raise InvalidParameterError(f"{shown(part)} is no riemdp.Part")
+    if part.name != name:
+        raise InvalidParameterError(
+            f"{part.__name__}.name is {shown(part.name)}, its entry point {shown(name)}; they have "
+            "to agree"
+        )
+    ours = part.__module__.partition(".")[0] == "riemdp"
+    if ours == ("." in name):
+        raise InvalidParameterError(
+            f"the name {shown(name)} of {part.__name__} must be that of its package, a dot, and "
+            'its own: name = "package.Name"'
+        )

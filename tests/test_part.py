@@ -1,0 +1,171 @@
+"""Parts: names, proofs that are not inherited, documents, and those of other packages."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import riemdp
+from riemdp import RDP, Euclidean, InvalidParameterError, Part, PureDP, Sphere, _part, register
+from riemdp._part import decode, encode, is_registered, lookup, registered
+
+ROOT = Path(__file__).resolve().parents[1]
+SORTS = ("manifold", "mechanism", "definition")
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """A copy that a test may add to."""
+    monkeypatch.setattr(_part, "_registry", dict(_part._registry))
+
+
+class Warped(Sphere):
+    """Another space than the sphere, whatever it inherits."""
+
+
+@dataclass(frozen=True)
+class Pair(Part, sort="pair"):
+    name = "tests.Pair"
+    proof = "https://example.org/pair"
+
+    first: Part
+    second: Part
+    weight: float = math.inf
+
+
+def test_a_subclass_makes_claims_of_its_own():
+    assert Sphere.proof is not None
+    assert Warped.proof is None
+    assert Warped(2).proofs() == {"Warped": None}
+    assert (Warped.name, Warped.sort) == ("Warped", "manifold")
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_every_proof_is_a_note_that_is_there(sort):
+    parts = registered(sort)
+    assert len(parts) >= 5
+    missing = [name for name, part in parts.items() if not _resolves(part.proof)]
+    assert missing == []
+
+
+def _resolves(proof):
+    return proof is not None and (ROOT / proof).is_file()
+
+
+def test_a_missing_note_is_noticed():
+    assert not _resolves("docs/proofs/wishes.md")
+    assert not _resolves(None)
+
+
+@pytest.mark.parametrize("part", [Euclidean(3), Sphere(2, 0.3), PureDP(1 / 3), RDP(math.inf, 1.0)])
+def test_documents_give_back_the_part(part):
+    assert encode(part)["type"] == type(part).__name__
+    assert decode(encode(part), part.sort) == part
+
+
+def test_parts_inside_parts(registry):
+    register(Pair)
+    pair = Pair(Sphere(2), PureDP(0.1))
+    document = encode(pair)
+    assert document == {
+        "type": "tests.Pair",
+        "first": {"type": "Sphere", "dim": 2, "curvature": 1.0},
+        "second": {"type": "PureDP", "epsilon": 0.1},
+        "weight": "infinity",
+    }
+    assert decode(document, "pair") == pair
+
+
+def test_what_is_not_registered_cannot_be_written():
+    assert not is_registered(Warped(2))
+    with pytest.raises(InvalidParameterError, match=r"Warped cannot be written.*riemdp.parts"):
+        encode(Warped(2))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        None,
+        "Sphere",
+        {"dim": 2},
+        {"type": 3},
+        {"type": "Klein"},
+        {"type": "PureDP", "epsilon": 1.0},
+        {"type": "Sphere", "dim": 2},
+        {"type": "Sphere", "dim": 2, "curvature": 1.0, "color": 1},
+        {"type": "Sphere", "dim": 2, "curvature": None},
+        {"type": "Sphere", "dim": 2, "curvature": True},
+        {"type": "Sphere", "dim": 2, "curvature": {"type": "Euclidean", "dim": 1}},
+        {"type": "Sphere", "dim": 2, "curvature": [1.0]},
+        {"type": "Sphere", "dim": "two", "curvature": 1.0},
+        {"type": "os.path", "dim": 2},
+    ],
+)
+def test_other_documents_are_refused(document):
+    with pytest.raises(InvalidParameterError):
+        decode(document, "manifold")
+
+
+def test_names_of_other_packages_have_a_prefix(registry):
+    with pytest.raises(InvalidParameterError, match="that of its package, a dot"):
+        register(Warped)
+    with pytest.raises(InvalidParameterError, match=r"no riemdp\.Part"):
+        register(int)
+    register(Pair)
+    assert register(Pair) is Pair
+    other = type("Other", (Pair,), {"name": "tests.Pair"})
+    with pytest.raises(InvalidParameterError, match="another part of the name"):
+        register(other)
+    assert lookup("tests.Pair") is Pair
+    assert "tests.Pair" not in registered("pair")
+
+
+SPACE = """
+from dataclasses import dataclass
+import riemdp
+from riemdp.manifolds import FlatManifold
+
+@dataclass(frozen=True)
+class Line(FlatManifold):
+    name = "{name}"
+    scale: float
+    dim = 1
+    point_shape = (1,)
+"""
+READ = """
+import json, sys
+from riemdp._part import decode
+document = {"type": "lines.Line", "scale": 2.0}
+try:
+    print(decode(document, "manifold").scale, "lines" in sys.modules)
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "printed"),
+    [
+        ("lines.Line", "lines.Line", "TypeError Can't instantiate abstract class"),
+        ("lines.Line", "Line", "InvalidParameterError Line.name is 'Line'"),
+        ("Line", "Line", "InvalidParameterError unknown manifold"),
+    ],
+)
+def test_entry_points(tmp_path, entry, name, printed):
+    """The class is found and built; that this one is abstract is Python's to say."""
+    (tmp_path / "lines.py").write_text(SPACE.format(name=name))
+    info = tmp_path / "lines-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lines\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[riemdp.parts]\n{entry} = lines:Line\n")
+    paths = [str(tmp_path), str(Path(riemdp.__file__).parents[1])]
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {paths}" + READ],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith(printed)
