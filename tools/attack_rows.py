@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
-from riemdp.manifolds import _manifold, _symmetric
+from riemdp.manifolds import _norms, _symmetric
 from riemdp.manifolds import _sphere as sphere_module
-from riemdp.manifolds._ball import clip_norm
+from riemdp.manifolds._norms import clip_norm
 from riemdp.manifolds._spd_affine_invariant import spectral_log
 from riemdp.summaries._frechet_mean import _record_coordinates
 
@@ -56,7 +56,7 @@ def chunk_sizes(manifold: Manifold) -> list[int]:
     entries = int(np.prod(manifold.point_shape))
     if len(manifold.point_shape) == 2:
         return [_symmetric.CHUNK_ENTRIES // entries]
-    return [sphere_module._FEW // entries, _manifold._CHUNK_ENTRIES // entries]
+    return [sphere_module._FEW // entries, _norms.CHUNK_ENTRIES // entries]
 
 
 def used(ball: Ball, points: FloatArray) -> list[FloatArray]:

@@ -21,7 +21,7 @@ from riemdp import (
 )
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import FlatManifold, Manifold
-from riemdp.manifolds._manifold import check_broadcast, long_norm
+from riemdp.manifolds._manifold import check_broadcast
 
 MANIFOLDS = [
     Euclidean(1),
@@ -281,14 +281,6 @@ def test_leading_axes_have_to_broadcast():
         check_broadcast(np.zeros((*good, 2, 2)), np.zeros((3, 2, 2)), 2)
     with pytest.raises(InvalidParameterError, match=r"\(4,\) of the points and \(3,\)"):
         check_broadcast(np.zeros((4, 2)), np.zeros((3, 2)), 1)
-
-
-def test_long_norm():
-    ordinary = np.random.default_rng(0).normal(size=(5, 3))
-    np.testing.assert_array_equal(long_norm(ordinary), np.linalg.norm(ordinary, axis=-1))
-    vectors = np.array([[3e200, 4e200], [3.0, 4.0], [0.0, 0.0], [1.5e308, 1.5e308], [np.inf, 1.0]])
-    np.testing.assert_allclose(long_norm(vectors), [5e200, 5.0, 0.0, np.inf, np.inf], rtol=1e-15)
-    assert long_norm(vectors[0]) == pytest.approx(5e200)
 
 
 def test_numpy_integers_are_sizes():

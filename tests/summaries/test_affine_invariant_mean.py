@@ -18,7 +18,7 @@ from riemdp import (
     frechet_mean,
 )
 from riemdp.manifolds import _symmetric
-from riemdp.manifolds._ball import clip_norm
+from riemdp.manifolds._norms import clip_norm
 from riemdp.manifolds._spd_affine_invariant import spectral_log
 from riemdp.summaries import _affine_invariant_mean
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp._part import register
-from riemdp.manifolds._manifold import FlatManifold, as_floats, check_points, long_norm
+from riemdp.manifolds._manifold import FlatManifold, as_floats, check_points
+from riemdp.manifolds._norms import long_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -9,25 +9,21 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from riemdp._checks import count, real
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
-from riemdp.manifolds._manifold import (
-    Manifold,
-    as_floats,
-    check_finite,
-    check_shape,
-    raise_first,
-    square_norm,
-)
+from riemdp.manifolds._manifold import Manifold, as_floats, check_finite, check_shape, raise_first
+from riemdp.manifolds._norms import square_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._manifold import FloatArray
 
-
+_EPS = float(np.finfo(np.float64).eps)
 #: Relative rounding of a squared time coordinate that is not corrected.
-_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+_ROUNDING = 4.0 * _EPS
+#: Largest radius of a ball of data, in units of 1/sqrt(-curvature).
+RADIUS_LIMIT = 8.0
 
 
 @final
@@ -141,6 +137,29 @@ class Hyperbolic(Manifold):
         time, space = base[..., :1], base[..., 1:]
         # <space, c> equals the tangent's time component; reading it there costs no digits.
         return np.asarray(tangent[..., 1:] - space * (tangent[..., :1] / (1.0 + time)))
+
+    def check_ball(self, center: FloatArray, radius: float) -> None:
+        """Both far points and a far centre leave what float64 coordinates carry."""
+        super().check_ball(center, radius)
+        far = RADIUS_LIMIT / math.sqrt(-self.curvature)
+        if radius > far:
+            raise UnsupportedBallError(
+                f"radius {radius:.6g} exceeds {far:.6g} = 8/sqrt(-curvature), where float64 "
+                "hyperboloid coordinates no longer carry distances; choose a smaller ball"
+            )
+        away = float(self.dist(self.origin, center))
+        if away > far * (1.0 + 1e-9):
+            raise UnsupportedBallError(
+                f"the centre lies {away:.6g} from the origin of coordinates, beyond {far:.6g} "
+                "= 8/sqrt(-curvature), where float64 hyperboloid coordinates no longer carry "
+                "distances; move the data by an isometry so that the centre is the origin"
+            )
+
+    def rounding(self, center: FloatArray, radius: float) -> float:
+        """Grows with the entries of points, which are ``cosh`` of the distance to the origin."""
+        k = math.sqrt(-self.curvature)
+        away = float(self.dist(self.origin, center))
+        return 8.0 * _EPS * math.cosh(k * away) * math.cosh(k * (away + radius)) / k
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check the hyperboloid's equation and recompute ``x_0``; see :meth:`Manifold.validate`."""

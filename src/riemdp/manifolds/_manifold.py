@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._checks import real_array, real_entries
-from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
 from riemdp._part import Part
+from riemdp.manifolds._norms import clip_norm, long_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     FloatArray = NDArray[np.float64]
 
+_EPS = float(np.finfo(np.float64).eps)
 #: Relative deviation from a manifold's defining condition that ``validate`` mends per record.
 VALIDATION_TOLERANCE = 1e-6
 #: The same for float32 input.
 VALIDATION_TOLERANCE_SINGLE = 1e-4
-#: Entries of an array that are worked on at once where temporary arrays should stay in the cache.
-_CHUNK_ENTRIES = 16384
 
 
 class Manifold(Part, sort="manifold"):
@@ -202,6 +202,103 @@ class Manifold(Part, sort="manifold"):
         """
         return np.asarray(np.linalg.norm(self.tangent_coordinates(base, tangent), axis=-1))
 
+    # What a ball asks for: in normal coordinates about its centre.
+
+    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
+        r"""Return normal coordinates about a centre, at a cut point a fixed choice of them.
+
+        Parameters
+        ----------
+        center : array_like, shape (\*point_shape,)
+        points : array_like, shape (..., \*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (..., dim)
+            Orthonormal coordinates of ``log(center, point)``.
+        """
+        return self.tangent_coordinates(center, self._total_log(center, as_floats(points)))
+
+    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        r"""Point with these normal coordinates about a centre, kept within what float64 holds.
+
+        Parameters
+        ----------
+        center : array_like, shape (\*point_shape,)
+        coordinates : array_like, shape (..., dim)
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+            Where it had to be moved, it is by a function of ``center`` and ``coordinates`` alone.
+        """
+        return self.exp(center, self.tangent_vector(center, coordinates))
+
+    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
+        r"""Move points beyond a distance from a centre back to it, along geodesics.
+
+        Parameters
+        ----------
+        center : array_like, shape (\*point_shape,)
+        points : array_like, shape (..., \*point_shape)
+        radius : float
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+            Points within the distance come back unchanged, bit by bit.
+        """
+        points = as_floats(points)
+        dist = self.dist(center, points)
+        outside = dist > radius
+        if not outside.any():
+            return points.copy()
+        # All records are moved, those inside nowhere: a record's neighbours in memory, and so the
+        # rounding of its result, never depend on which others are outside.
+        axes = (*dist.shape, *(1 for _ in self.point_shape))
+        shrink = np.where(outside, radius / np.where(outside, dist, 1.0), 0.0).reshape(axes)
+        moved = self.exp(center, shrink * self._total_log(center, points))
+        return np.where(outside.reshape(axes), moved, points)
+
+    def check_ball(self, center: FloatArray, radius: float) -> None:  # noqa: ARG002
+        r"""Refuse a ball that the space, or float64, has no room for; by public numbers alone.
+
+        Parameters
+        ----------
+        center : ndarray, shape (\*point_shape,)
+        radius : float
+            Positive and finite.
+
+        Raises
+        ------
+        UnsupportedBallError
+        """
+        limit = self.injectivity_radius
+        if radius >= limit:
+            raise UnsupportedBallError(
+                f"radius {radius:.6g} must stay under the injectivity radius {limit:.6g} of "
+                f"{self}; choose a smaller ball"
+            )
+
+    def rounding(self, center: FloatArray, radius: float) -> float:  # noqa: ARG002
+        r"""Error that rounding of coordinates explains of distances from the centre of a ball.
+
+        Parameters
+        ----------
+        center : ndarray, shape (\*point_shape,)
+        radius : float
+
+        Returns
+        -------
+        float
+            In units of distance.
+        """
+        return 4.0 * _EPS * float(long_norm(center.reshape(-1)))
+
+    def _total_log(self, center: ArrayLike, points: FloatArray) -> FloatArray:
+        """Logarithm at a centre; at cut points a fixed choice."""
+        return self.log(center, points)
+
 
 class FlatManifold(Manifold):
     """A manifold isometric to R^dim through one global chart."""
@@ -248,6 +345,27 @@ class FlatManifold(Manifold):
         """Infinite."""
         return math.inf
 
+    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
+        """Difference of the charts; see :meth:`Manifold.coordinates`."""
+        with np.errstate(over="ignore"):  # of a record at the other end of float64
+            return self.to_chart(points) - self.to_chart(center)
+
+    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Sum of the charts; see :meth:`Manifold.point`."""
+        return self.from_chart(self.to_chart(center) + as_floats(coordinates))
+
+    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
+        """Clip in the chart; see :meth:`Manifold.clip`."""
+        points = as_floats(points)
+        middle = self.to_chart(center)
+        offset = self.to_chart(points) - middle
+        clipped = clip_norm(offset, radius)
+        outside = (clipped != offset).any(axis=-1)
+        if not outside.any():
+            return points.copy()
+        axes = (*outside.shape, *(1 for _ in self.point_shape))
+        return np.where(outside.reshape(axes), self.from_chart(middle + clipped), points)
+
 
 def as_floats(values: ArrayLike) -> FloatArray:
     """Points, vectors or coordinates as a plain float64 array; nothing else is checked.
@@ -281,21 +399,6 @@ def check_finite(array: FloatArray, rank: int) -> None:
         )
 
 
-def square_norm(array: FloatArray, metric: FloatArray | None = None) -> FloatArray:
-    """Sum of squares over the last axis, each times an entry of ``metric`` where it is given.
-
-    By products in the cache, several times faster than ``einsum``.
-    """
-    width = array.shape[-1]
-    flat = array.reshape(-1, width)
-    result, metric = np.empty(len(flat)), np.ones(width) if metric is None else metric
-    step = max(1, _CHUNK_ENTRIES // width)
-    for start in range(0, len(flat), step):
-        block = flat[start : start + step]
-        np.dot(block * block, metric, out=result[start : start + step])
-    return result.reshape(array.shape[:-1])
-
-
 def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
     """Check the shape; return float64 points and the tolerance for their precision."""
     raw = real_entries(points, "points", error=NotOnManifoldError)
@@ -319,19 +422,6 @@ def check_broadcast(point: FloatArray, footpoint: FloatArray, rank: int) -> None
             f"the leading axes {axes[0]} of the points and {axes[1]} of the footpoints do not "
             "broadcast against each other"
         ) from None
-
-
-def long_norm(vectors: FloatArray) -> FloatArray:
-    """Norm over the last axis, also where the squares overflow float64."""
-    with np.errstate(over="ignore"):
-        length = np.asarray(np.linalg.norm(vectors, axis=-1))
-    if not np.isinf(length).any():
-        return length
-    largest = np.abs(vectors).max(axis=-1)
-    unit = np.where(np.isfinite(largest) & (largest > 0.0), largest, 1.0)
-    with np.errstate(over="ignore"):
-        longer = largest * np.linalg.norm(vectors / unit[..., None], axis=-1)
-    return np.asarray(np.where(np.isinf(length) & np.isfinite(largest), longer, length))
 
 
 def raise_first(bad: NDArray[np.bool_], condition: str, first_row: int = 0) -> None:

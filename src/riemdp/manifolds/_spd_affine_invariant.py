@@ -129,6 +129,28 @@ class SPDAffineInvariant(Manifold):
         inverse = inverse_factor(self._factor(base))
         return _symmetric.vecd(whiten(inverse, as_floats(tangent)))
 
+    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
+        """``vecd(Logm(L^-1 X L^-T))``, by a decomposition that keeps small eigenvalues."""
+        seen = spectral_log(as_floats(center), as_floats(points))
+        return _symmetric.vecd(_symmetric.compose(*seen))
+
+    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """``L Expm(S) L^T``, its eigenvalues within a range that float64 holds.
+
+        The eigenvalues of S are clipped to a range of at most 30 about zero.
+        """
+        center = as_floats(center)
+        scale = np.sqrt(np.diagonal(center))
+        spread = _symmetric.log_condition(center / np.outer(scale, scale))
+        reach = max(_symmetric.REACH - 0.5 * spread, 1.0)
+        inside = _symmetric.unvecd(as_floats(coordinates), self.k)
+        factor = np.asarray(np.linalg.cholesky(center), dtype=np.float64)
+        return colour(factor, _symmetric.expm_within(inside, 0.0, reach))
+
+    def rounding(self, center: FloatArray, radius: float) -> float:
+        """Of eigenvalues, which are known to eps times the largest one."""
+        return _symmetric.distance_rounding(center, radius)
+
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
         return _symmetric_checks.check_definite(points, self.k)

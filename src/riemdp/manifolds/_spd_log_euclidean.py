@@ -104,6 +104,22 @@ class SPDLogEuclidean(FlatManifold):
         )
         return _symmetric.vecd(derivative)
 
+    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """``Expm`` of the sum of the charts, its eigenvalues within a range that float64 holds.
+
+        The eigenvalues of the logarithm are clipped to a range of 30 about the centre's.
+        """
+        logarithm = _symmetric.logm(as_floats(center))
+        total = logarithm + _symmetric.unvecd(as_floats(coordinates), self.k)
+        levels = np.linalg.eigvalsh(logarithm)
+        middle = float(np.mean(levels))
+        reach = max(_symmetric.REACH, float(np.max(np.abs(levels - middle))))
+        return _symmetric.expm_within(total, middle, reach)
+
+    def rounding(self, center: FloatArray, radius: float) -> float:
+        """Of eigenvalues, which are known to eps times the largest one."""
+        return _symmetric.distance_rounding(center, radius)
+
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
         return _symmetric_checks.check_definite(points, self.k)

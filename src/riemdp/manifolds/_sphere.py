@@ -11,14 +11,8 @@ import numpy as np
 from riemdp._checks import count, real
 from riemdp._errors import CutLocusError, InvalidParameterError
 from riemdp._part import register
-from riemdp.manifolds._manifold import (
-    Manifold,
-    as_floats,
-    check_finite,
-    check_shape,
-    raise_first,
-    square_norm,
-)
+from riemdp.manifolds._manifold import Manifold, as_floats, check_finite, check_shape, raise_first
+from riemdp.manifolds._norms import square_norm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,8 +20,9 @@ if TYPE_CHECKING:
     from riemdp.manifolds._manifold import FloatArray
 
 
+_EPS = float(np.finfo(np.float64).eps)
 #: Rounding of a squared norm that is not corrected.
-_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+_ROUNDING = 4.0 * _EPS
 
 #: Entries of an array so small that the overhead of a call counts more than its speed.
 _FEW = 4096
@@ -178,6 +173,18 @@ class Sphere(Manifold):
         """Inverse of :meth:`tangent_vector`."""
         base = math.sqrt(self.curvature) * as_floats(base)
         return _reflect(base, as_floats(tangent))[..., 1:]
+
+    def rounding(self, center: FloatArray, radius: float) -> float:  # noqa: ARG002
+        """Of the entries of a point, which are at most ``1/sqrt(curvature)``."""
+        return 4.0 * _EPS / math.sqrt(self.curvature)
+
+    def _total_log(self, center: ArrayLike, points: FloatArray) -> FloatArray:
+        """Logarithm; of the antipode, along the first basis vector."""
+        log, antipodal = self.log_or_antipode(center, points)
+        direction = np.zeros(self.dim)
+        direction[0] = self.injectivity_radius
+        fixed = self.tangent_vector(center, direction)
+        return np.where(antipodal[..., None], fixed, log)
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check the norm ``1/sqrt(curvature)`` and normalise; see :meth:`Manifold.validate`."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+_EPS = float(np.finfo(np.float64).eps)
 #: Matrix entries per chunk: small enough for the cache, large enough to amortise a NumPy call.
 CHUNK_ENTRIES = 65536
 
@@ -197,6 +198,8 @@ def expm_within(matrices: FloatArray, middle: float, reach: float) -> FloatArray
     return compose(np.exp(np.clip(values, middle - reach, middle + reach)), vectors)
 
 
+#: Half the range of log-eigenvalues that float64 holds in one matrix, with a margin.
+REACH = 15.0
 NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 #: Ratio of eigenvalues under which the plain decomposition has lost too many digits of the least.
 GRADED = 1e-10
@@ -349,6 +352,18 @@ def _has_factor(matrices: FloatArray) -> bool:
     except np.linalg.LinAlgError:
         return False
     return bool(np.isfinite(factors).all())  # LAPACK may take NaN for a factor
+
+
+def log_condition(matrix: FloatArray) -> float:
+    """Logarithm of the condition number of a symmetric positive definite matrix."""
+    values = np.linalg.eigvalsh(matrix)
+    return math.log(values[-1] / max(float(values[0]), 1e-300))
+
+
+def distance_rounding(center: FloatArray, radius: float) -> float:
+    """Error that rounding explains of distances from the centre of a ball of matrices."""
+    spread = log_condition(center) + math.sqrt(2.0) * radius
+    return 4.0 * len(center) * _EPS * math.exp(min(spread, 2.0 * REACH))
 
 
 def divided_difference_exp(logs: FloatArray) -> FloatArray:

@@ -16,8 +16,8 @@ from riemdp._errors import (
     NotOnManifoldError,
 )
 from riemdp.manifolds import FlatManifold
-from riemdp.manifolds._ball import clip_norm
 from riemdp.manifolds._manifold import as_floats, check_broadcast
+from riemdp.manifolds._norms import clip_norm
 from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.noise import IsotropicLaw, RadialLaw, isotropic_vectors
 from riemdp.noise._polar import leading_axes

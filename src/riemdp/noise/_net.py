@@ -260,4 +260,4 @@ def _contraction(ball: Ball, points: FloatArray) -> FloatArray:
 
 def _rounding(ball: Ball) -> float:
     """Allow for what the rounding of coordinates makes of a distance."""
-    return 4.0 * ball._rounding
+    return 4.0 * ball.rounding

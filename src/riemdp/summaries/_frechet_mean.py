@@ -26,7 +26,7 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.manifolds._ball import clip_norm
+from riemdp.manifolds._norms import clip_norm
 from riemdp.summaries import (
     _affine_invariant_mean,
     _clipped_affine_invariant_mean,

@@ -1,0 +1,60 @@
+"""Norms of vectors: in chunks, beyond the range of squares, and clipped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+#: Entries of an array that are worked on at once where temporary arrays should stay in the cache.
+CHUNK_ENTRIES = 16384
+
+
+def square_norm(array: FloatArray, metric: FloatArray | None = None) -> FloatArray:
+    """Sum of squares over the last axis, each times an entry of ``metric`` where it is given.
+
+    By products in the cache, several times faster than ``einsum``.
+    """
+    width = array.shape[-1]
+    flat = array.reshape(-1, width)
+    result, metric = np.empty(len(flat)), np.ones(width) if metric is None else metric
+    step = max(1, CHUNK_ENTRIES // width)
+    for start in range(0, len(flat), step):
+        block = flat[start : start + step]
+        np.dot(block * block, metric, out=result[start : start + step])
+    return result.reshape(array.shape[:-1])
+
+
+def long_norm(vectors: FloatArray) -> FloatArray:
+    """Norm over the last axis, also where the squares overflow float64."""
+    with np.errstate(over="ignore"):
+        length = np.asarray(np.linalg.norm(vectors, axis=-1))
+    if not np.isinf(length).any():
+        return length
+    largest = np.abs(vectors).max(axis=-1)
+    unit = np.where(np.isfinite(largest) & (largest > 0.0), largest, 1.0)
+    with np.errstate(over="ignore"):
+        longer = largest * np.linalg.norm(vectors / unit[..., None], axis=-1)
+    return np.asarray(np.where(np.isinf(length) & np.isfinite(largest), longer, length))
+
+
+def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
+    """Shorten vectors ``(..., d)`` to at most ``radius``; shorter ones stay as they are.
+
+    Each is scaled by a power of two first, which changes no digit, so that squares neither overflow
+    nor vanish.
+    """
+    with np.errstate(all="ignore"):
+        exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))[1]
+        scaled = np.ldexp(vectors, -exponent)
+        norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
+        outside = np.ldexp(norm, exponent) > radius
+        if not outside.any():
+            return np.asarray(vectors)
+        shortened = scaled * (radius / np.where(outside, norm, 1.0))
+    return np.where(outside, shortened, vectors)

@@ -1,0 +1,30 @@
+"""Norms beyond the range of squares, and clipping."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riemdp.manifolds._norms import clip_norm, long_norm
+
+
+def test_long_norm():
+    ordinary = np.random.default_rng(0).normal(size=(5, 3))
+    np.testing.assert_array_equal(long_norm(ordinary), np.linalg.norm(ordinary, axis=-1))
+    vectors = np.array([[3e200, 4e200], [3.0, 4.0], [0.0, 0.0], [1.5e308, 1.5e308], [np.inf, 1.0]])
+    np.testing.assert_allclose(long_norm(vectors), [5e200, 5.0, 0.0, np.inf, np.inf], rtol=1e-15)
+    assert long_norm(vectors[0]) == pytest.approx(5e200)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-162, 1.0, 1e160, 1e307])
+def test_clipping_is_exact_over_the_whole_of_float64(scale):
+    """Squares vanish under 1e-161 and overflow beyond 1e154; what is clipped does not notice."""
+    vectors = scale * np.array([[3.0, 4.0], [0.0, 1.0], [-0.5, 0.0], [0.0, 0.0]])
+    inside = clip_norm(vectors, 6.0 * scale if scale < 1e307 else 1.7e308)
+    assert inside.tobytes() == vectors.tobytes()
+    radius = 2.0 * scale
+    clipped = clip_norm(vectors, radius)
+    assert np.all(np.hypot(*clipped.T) <= radius * (1.0 + 1e-15))
+    assert clipped[1:].tobytes() == vectors[1:].tobytes()
+    if scale > 5e-324:
+        np.testing.assert_allclose(clipped[0], scale * np.array([1.2, 1.6]), rtol=1e-15)
