@@ -89,7 +89,7 @@ def test_nearest_neighbours_find_atoms(rng):
 def test_classifier_with_a_decision_function(rng):
     svm = pytest.importorskip("sklearn.svm")
     first, second = rng.normal(size=(2, 100, 2))
-    model = svm.LinearSVC()
+    model = svm.LinearSVC(dual=True)
     score = ClassifierScore(model).fit(first + 3.0, second)
     assert score(np.full((1, 2), 3.0)) > score(np.zeros((1, 2)))
     assert not hasattr(model, "coef_")  # a clone was trained

@@ -79,6 +79,13 @@ def test_the_allowance(value):
 # The exact numbers. All of them in as many digits as leave 50 after cancellation.
 
 
+@pytest.fixture(autouse=True)
+def many_digits():
+    """With the 15 of float64 a reference would only be rounded to nearest."""
+    with mp.workdps(60):
+        yield
+
+
 def exact(function):
     """Evaluate once, in 50 digits and more for small arguments."""
 
