@@ -99,7 +99,7 @@ def test_tests_named_in_proof_notes_exist():
     named = {
         (note.name, test)
         for note in (ROOT / "docs" / "proofs").glob("*.md")
-        for test in re.findall(r"tests/[\w/]+\.py", note.read_text(encoding="utf-8"))
+        for test in re.findall(r"(?:papers/)?tests/[\w/]+\.py", note.read_text(encoding="utf-8"))
     }
     assert named
     assert sorted((note, test) for note, test in named if not (ROOT / test).exists()) == []

@@ -84,7 +84,7 @@ def warn(message: str) -> None:
     say(f"riemdp: {message}", err=True)
 
 
-def describe(budget: Budget | None) -> str:
+def describe(budget: Budget) -> str:
     """Short text for a budget."""
     match budget:
         case PureDP(epsilon):

@@ -10,8 +10,8 @@ import numpy as np
 
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, real_array, shown
-from riemdp._errors import InvalidParameterError, RiemdpError, UnprovenMechanismError
-from riemdp.mechanisms._published_noise import PublishedNoise
+from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp.privacy import Budget
 from riemdp.release import _document, _serialise
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
-    from riemdp.privacy import Budget
 
 _FORMAT = "riemdp-release/1"
 #: What the parser, or arrays of odd shape, may raise.
@@ -58,8 +57,7 @@ class Release(ArrayFields):
     value : ndarray, shape (*point_shape,)
         Released point.
     guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Proved guarantee of the release, in real arithmetic: the budget that was asked for. None
-        of the published conformal noise, which guarantees nothing.
+        Proved guarantee of the release, in real arithmetic: the budget that was asked for.
     mechanism : Mechanism
         Calibrated mechanism; ``mechanism.name`` and ``mechanism.sigma`` name it.
     summary : str
@@ -90,8 +88,8 @@ class Release(ArrayFields):
     """
 
     value: NDArray[np.float64]
-    guarantee: Budget | None
-    mechanism: Mechanism | PublishedNoise
+    guarantee: Budget
+    mechanism: Mechanism
     summary: str
     reason: str
     sensitivity: float
@@ -109,6 +107,11 @@ class Release(ArrayFields):
         value = np.array(real_array(self.value, "value"))
         value.flags.writeable = False
         object.__setattr__(self, "value", value)
+        if not isinstance(self.guarantee, Budget):
+            raise InvalidParameterError(
+                "the guarantee of a release must be a privacy definition such as PureDP, got "
+                f"{type(self.guarantee).__name__}"
+            )
 
     @property
     def sigma(self) -> float:
@@ -149,13 +152,7 @@ class Release(ArrayFields):
         ------
         InvalidParameterError
             If the mechanism does not belong to the ball of the release.
-        UnprovenMechanismError
-            If the release has no guarantee.
         """
-        if self.guarantee is None or isinstance(self.mechanism, PublishedNoise):
-            raise UnprovenMechanismError(
-                f"a release of {self.mechanism.name} has no guarantee and is not to be published"
-            )
         document = {
             "format": _FORMAT,
             "value": self.value.tolist(),
