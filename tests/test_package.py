@@ -18,7 +18,16 @@ import pytest
 import riemdp
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("manifolds", "summaries", "noise", "privacy", "mechanisms", "release", "auditing")
+PACKAGES = (
+    "manifolds",
+    "summaries",
+    "noise",
+    "privacy",
+    "mechanisms",
+    "release",
+    "auditing",
+    "cli",
+)
 
 
 def test_version_is_the_installed_one():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "command_line.md"
 NUMBERS = itertools.count()
 
 
@@ -69,6 +72,17 @@ def test_a_function_is_a_command(riemdp, brings):
     assert "Say hello." in result.stdout
     assert "riemdp greet [OPTIONS]" in result.stdout
     assert riemdp("greet").exit_code == 2
+
+
+def test_the_example_of_the_docs(riemdp, brings, tmp_path):
+    text = DOCS.read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert '"riemdp.commands"]\natlas = "myatlas.commands:atlas"\n' in text
+    brings(code, atlas="atlas")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "one.png").touch()
+    assert riemdp("atlas", tmp_path / "images").stdout == "1 files\n"
+    assert "Make an atlas" in riemdp("atlas", "--help").stdout
 
 
 def test_an_application_is_a_command_with_commands(riemdp, brings):
