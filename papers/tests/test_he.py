@@ -79,6 +79,18 @@ def test_the_full_images_cover_the_epsilons_of_the_paper(monkeypatch):
     assert len({values[3] for values in asked}) == 18  # noise of its own everywhere
 
 
+@pytest.mark.parametrize("stalled", [True, False])
+def test_a_note_says_where_the_conformal_law_is_missing(monkeypatch, stalled):
+    monkeypatch.delenv("RIEMDP_DATA", raising=False)
+
+    def compare(points, landmarks, ball, epsilon, *, draws, generator):
+        missing = PUBLIC if stalled and epsilon == 0.9 else None
+        return Errors({name: np.full(2, epsilon) for name in NAMES if name != missing}, {})
+
+    monkeypatch.setattr(_he, "compare", compare)
+    assert ("too few proposals" in _run("figures-6-7", Settings(quick=True)).notes[0]) == stalled
+
+
 @pytest.fixture
 def asked(monkeypatch):
     """Settings that an experiment asks for, and errors that tell them apart."""

@@ -174,3 +174,25 @@ def test_a_row_names_the_least_private_one_and_those_not_told_apart():
     ]
     assert shown.exact.split(" / ") == ["1", *["—"] * 6]
     assert shown.remark == f"Least of the private ones: {LAPLACE}."
+
+
+def test_the_conformal_law_is_left_out_where_its_sampler_would_stall(monkeypatch):
+    monkeypatch.setattr(module, "MOST", 100)  # the published one is not what this is about
+    rng, dim = np.random.default_rng(0), 45
+    ball = Ball(Euclidean(dim), np.zeros(dim), 1.0)
+    points = ball.point(0.1 * rng.normal(size=(178, dim)) / np.sqrt(dim))
+    landmarks = np.zeros((1, dim))
+    few, many = (
+        compare(points, landmarks, ball, epsilon, draws=(3, 2), generator=rng)
+        for epsilon in (0.1, 0.9)
+    )
+    names = NAMES[:-1]
+    assert tuple(few.found) == names
+    assert tuple(many.found) == tuple(name for name in names if name != PUBLIC)
+    shown = row("q", many, "p")
+    assert shown.reproduced.split(" / ")[NAMES.index(PUBLIC)] == "—"
+    distances, utilities = panels("t", "ε", (0.1, 0.9), (few, many))
+    for panel in (distances, utilities):
+        assert [line.x for line in panel.lines] == [
+            (0.1,) if name == PUBLIC else (0.1, 0.9) for name in names
+        ]

@@ -23,6 +23,7 @@ from riemdp_papers._experiment import (
 from riemdp_papers._he_compare import (
     LAPLACE,
     NAMES,
+    PUBLIC,
     PUBLISHED,
     RECORDS,
     Errors,
@@ -185,7 +186,7 @@ def figures_6_7(settings: Settings, progress: Progress) -> Outcome:
     *draws, limit = QUICK_IMAGES if settings.quick else IMAGES
     # logarithms: a matrix as far out as the noise has eigenvalues too far apart for float64
     ball = Ball(Euclidean(45), np.zeros(45), descriptor_radius(ETA, 1))
-    labels, drawn, rows = images.classes[:2], [], []
+    labels, drawn, rows, stalled = images.classes[:2], [], [], False
     for done, label in enumerate(labels):
         matrices = covariance_descriptors(images.of_class(label, limit), ETA)
         points = SPDLogEuclidean(9).to_chart(matrices)
@@ -201,6 +202,7 @@ def figures_6_7(settings: Settings, progress: Progress) -> Outcome:
             )
             found.append(errors)
             progress((done + (part + 1) / len(epsilons)) / len(labels))
+        stalled |= any(PUBLIC not in errors.found for errors in found)
         title = f"Figure 7, {images.name}, class {label}, n = {len(points)}"
         drawn += panels(title, "ε", epsilons, found)
         claim = "figure only; Conformal-DP better than Laplace, like the Gaussian"
@@ -211,6 +213,8 @@ def figures_6_7(settings: Settings, progress: Progress) -> Outcome:
         "know the identity only. Where the noise is wider than the ball, draws end on its "
         "boundary; exact is before that."
     )
+    if stalled:
+        note += f" No {PUBLIC} where its sampler would accept too few proposals."
     return Outcome(tuple(rows), tuple(drawn), (note, _NOTE))
 
 

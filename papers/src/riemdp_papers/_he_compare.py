@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp import NotAttainableError
 from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import (
     ConformalRejection,
@@ -106,7 +108,7 @@ def compare(
     epsilon : float
     draws : tuple of int
         Draws of each mechanism, and of the published one; that is left out where there are too
-        many records.
+        many records. So is the conformal one where its sampler would accept too few proposals.
     generator : numpy.random.Generator
     """
     space, dim = ball.manifold, ball.manifold.dim
@@ -132,24 +134,27 @@ def compare(
     gaussian = TangentGaussian.calibrate(
         space, sensitivity, ApproxDP(epsilon, DELTA), method="classical"
     )
-    conformal = ConformalRejection(
-        ball,
-        lambda x: lower + (1.0 - lower) * closeness(x),
-        epsilon,
-        sensitivity,
-        bounds=(lower, 1.0),
-        landmarks=landmarks,
-    )
+    conformal = None
+    with contextlib.suppress(NotAttainableError):
+        conformal = ConformalRejection(
+            ball,
+            lambda x: lower + (1.0 - lower) * closeness(x),
+            epsilon,
+            sensitivity,
+            bounds=(lower, 1.0),
+            landmarks=landmarks,
+        )
     prior = PublicPriorLaplace(ball, closeness, epsilon, sensitivity, bounds=(0.01, 1.0))
     footpoints = np.broadcast_to(mean, (repeats, *mean.shape))
     released = {
         LAPLACE: laplace.sample_in_ball(footpoints, ball, generator),
         TRUNCATED: truncated.sample_in_ball(footpoints, ball, generator),
         GAUSSIAN: gaussian.sample_in_ball(footpoints, ball, generator),
-        PUBLIC: conformal.sample(mean, repeats, generator),
-        PRIOR: prior.sample(mean, repeats, generator),
-        SMALLER: np.stack([two_stages() for _ in range(repeats)]),
     }
+    if conformal is not None:
+        released[PUBLIC] = conformal.sample(mean, repeats, generator)
+    released[PRIOR] = prior.sample(mean, repeats, generator)
+    released[SMALLER] = np.stack([two_stages() for _ in range(repeats)])
     if len(points) <= MOST:
         # a chain needs about dim steps to forget that it started at the mean
         published = PublishedConformalLaplace(points, ball, epsilon, steps=400 + 40 * dim)
@@ -187,15 +192,16 @@ def utility(errors: Errors) -> dict[str, float]:
 
 
 def panels(title: str, xlabel: str, x: Sequence[float], found: Sequence[Errors]) -> list[Panel]:
-    """Mean distances, and the paper's utility, of settings that all have the same mechanisms."""
-    values = tuple(float(value) for value in x)
+    """Mean distances, and the paper's utility, of each mechanism where it is available."""
     utilities = [utility(errors) for errors in found]
     distances, paper = [], []
-    for name in found[0].found:
-        both = [mean_and_error(errors.found[name]) for errors in found]
+    for name in dict.fromkeys(name for errors in found for name in errors.found):
+        there = [i for i, errors in enumerate(found) if name in errors.found]
+        values = tuple(float(x[i]) for i in there)
+        both = [mean_and_error(found[i].found[name]) for i in there]
         means, spread = (tuple(pair[i] for pair in both) for i in range(2))
         distances.append(Line(f"{name} (± 1 se)", values, means, spread))
-        paper.append(Line(name, values, tuple(result[name] for result in utilities)))
+        paper.append(Line(name, values, tuple(utilities[i][name] for i in there)))
     return [
         Panel(title, xlabel, "mean distance", tuple(distances), ylog=True),
         Panel(title, xlabel, "utility as in the paper", tuple(paper)),
