@@ -19,13 +19,14 @@ SINGLE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 NUMERICAL := $(addprefix tests/,manifolds summaries noise mechanisms privacy release features auditing)
 
 .NOTPARALLEL:
-.PHONY: help demo test test-slow coverage test-kernels test-floors test-pythons
+.PHONY: help demo test test-slow test-papers coverage test-kernels test-floors test-pythons
 .PHONY: attack mutants bench reproduce docs lint clean distclean
 
 help:
 	@echo "make demo       private means of the bundled digit images: demo_output/"
 	@echo "make test       the tests: every claim, on a choice of cases; 4 CPU minutes"
 	@echo "make test-slow  the rest of the cases, and statistical tests with a million draws"
+	@echo "make test-papers  the tests of riemdp-papers, in papers/; SLOW=1 for the slow ones too"
 	@echo "make coverage   the tests, and the lines that they reach"
 	@echo "make test-kernels  the numerical tests as on other processors"
 	@echo "make test-floors   the tests with the lowest versions that are allowed"
@@ -51,6 +52,9 @@ test: $(VENV)/.installed-test
 test-slow: $(VENV)/.installed-test
 	$(PYTEST) -m slow
 
+test-papers: $(VENV)/.installed-test $(VENV)/.installed-papers
+	$(PYTEST) papers/tests $(if $(SLOW),,-m "not slow")
+
 coverage: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow" --cov --cov-report=term
 
@@ -60,7 +64,7 @@ test-kernels: $(VENV)/.installed-test
 
 # On the oldest Python the lowest versions are those named; newer ones have wheels of later ones.
 test-floors:
-	$(MAKE) VENV=$(FLOORS_VENV) FLOORS=1 test docs
+	$(MAKE) VENV=$(FLOORS_VENV) FLOORS=1 test test-papers docs
 
 test-pythons: $(VENV)/bin/python
 	@found="$$($(BIN)/python tools/pythons.py)"; \
@@ -78,7 +82,7 @@ attack: $(VENV)/.installed-test
 mutants: $(MUTANTS_VENV)/.installed-mutants
 	$(SINGLE_THREAD) MPLBACKEND=Agg $(MUTANTS_VENV)/bin/python tools/mutants.py --workers $(WORKERS) $(ALL)
 
-bench: $(BENCH_VENV)/.installed-bench $(NUMPY1_VENV)/.installed-bench-numpy1
+bench: $(BENCH_VENV)/.installed-bench $(BENCH_VENV)/.installed-papers $(NUMPY1_VENV)/.installed-bench-numpy1
 	mkdir -p bench_output
 	$(SINGLE_THREAD) $(BENCH_VENV)/bin/python -m pytest benchmarks --rows bench_output/numpy2.json
 	$(SINGLE_THREAD) $(NUMPY1_VENV)/bin/python -m pytest benchmarks/test_geomstats.py \
@@ -87,11 +91,11 @@ bench: $(BENCH_VENV)/.installed-bench $(NUMPY1_VENV)/.installed-bench-numpy1
 	$(BENCH_VENV)/bin/python tools/write_docs_pages.py benchmarks \
 		bench_output/numpy2.json bench_output/numpy1.json
 
-reproduce: $(VENV)/.installed-demo
+reproduce: $(VENV)/.installed-papers
 	$(SINGLE_THREAD) $(BIN)/riemdp reproduce all $(QUICK) --output reproduction
 	$(BIN)/python tools/write_docs_pages.py reproduction reproduction
 
-docs: $(VENV)/.installed-docs
+docs: $(VENV)/.installed-docs $(VENV)/.installed-papers
 	$(SINGLE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
@@ -106,7 +110,7 @@ clean:
 	rm -rf build dist htmlcov .benchmarks benchmark.json .hypothesis
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f .coverage .coverage.*
-	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests papers benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
 	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV) $(MUTANTS_VENV) $(FLOORS_VENV) $(UV_VENV) .venv-3.*
@@ -117,6 +121,12 @@ $(VENV)/bin/python $(BENCH_VENV)/bin/python $(NUMPY1_VENV)/bin/python $(UV_VENV)
 		echo "riemdp needs Python 3.11 or newer; '$(PYTHON)' is older or missing." >&2; \
 		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	$(PYTHON) -m venv $(@D:/bin=)
+
+# All that riemdp-papers needs is in the extra `demo`, and riemdp is the one that is here.
+PAPERS := $(VENV)/.installed-papers $(BENCH_VENV)/.installed-papers
+$(PAPERS): %papers: papers/pyproject.toml %demo
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable ./papers
+	@touch $@
 
 ifdef FLOORS
 $(VENV)/.installed-%: pyproject.toml $(UV_VENV)/.installed-uv | $(VENV)/bin/python

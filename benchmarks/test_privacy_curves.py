@@ -15,7 +15,7 @@ from riemdp import GDP, ApproxDP, Euclidean, Hyperbolic, NotAttainableError, Sph
 from riemdp.mechanisms import RiemannianGaussian, _isotropic
 from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.privacy._isotropic_curve import IsotropicCurve
-from riemdp.reproduce import jiang_algorithm_2
+from riemdp_papers import jiang_algorithm_2
 
 SPACES = [Sphere(2), Sphere(3), Sphere(9), Hyperbolic(2), Hyperbolic(3), Hyperbolic(9)]
 CONFIGURATIONS = [

@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import riemdp
+from riemdp_papers import PublishedConformalLaplace
 
 space = riemdp.Euclidean(1)
 ball = riemdp.Ball(space, [0.0], 1.0)
@@ -27,7 +28,7 @@ grid, step = np.linspace(-1.0, 1.0, 200_001, retstep=True)
 
 def log_density(records):
     """Log density of the published mechanism on the grid."""
-    law = riemdp.ConformalLaplace.published(
+    law = PublishedConformalLaplace(
         records[:, None], ball, epsilon, bandwidth=0.1, neighbours=10, kernel_width=0.5
     )
     scaling = law.log_scaling_at(grid[:, None])  # half the log of the conformal factor
@@ -50,19 +51,9 @@ axes.legend()
 plt.show()
 
 # %%
-# So :func:`riemdp.private_mean` refuses it.
-
-try:
-    riemdp.private_mean(
-        data[:, None], ball, riemdp.PureDP(epsilon), mechanism="conformal-laplace-published"
-    )
-except riemdp.UnprovenMechanismError as error:
-    print(error)
-
-# %%
-# With a public factor, or one from noisy counts, the idea is private. But the proof pays for the
-# normaliser and for the largest factor, and there is no gain: plain noise of the same epsilon is
-# closer to the mean.
+# So it is no mechanism of riemdp. With a public factor, or one from noisy counts, the idea is
+# private. But the proof pays for the normaliser and for the largest factor, and there is no gain:
+# plain noise of the same epsilon is closer to the mean.
 
 plane = riemdp.Ball(riemdp.Euclidean(2), np.zeros(2), 1.0)
 rng = np.random.default_rng(1)

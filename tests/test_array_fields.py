@@ -41,7 +41,6 @@ from riemdp.auditing import (
     audit_sensitivity,
     search_pair,
 )
-from riemdp.mechanisms import PublishedConformalLaplace
 from riemdp.noise import BallLaplace, IsotropicLaw, MetropolisLaw
 
 SPHERE = Sphere(2)
@@ -79,7 +78,6 @@ def made(which):
         conformal.law.net,
         ConformalRejection(ball, constant, 1.0, 0.1, bounds=(0.9, 1.1)),
         PublicPriorLaplace(ball, constant, 1.0, 0.1, bounds=(0.5, 1.0)),
-        PublishedConformalLaplace(points, ball, 1.0, 0.1),
         TangentGaussian(SPHERE, 0.1, base=points[0]),
         TangentLaplace(SPHERE, 0.1, base=points[0]),
         TangentGaussian(Euclidean(2), 0.1),
@@ -109,7 +107,7 @@ def _no_distance(first, second):
     return 0.0
 
 
-NAMES = range(33)
+NAMES = range(32)
 every_thing = pytest.mark.parametrize("index", NAMES)
 
 

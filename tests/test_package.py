@@ -18,7 +18,16 @@ import pytest
 import riemdp
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("manifolds", "summaries", "noise", "privacy", "mechanisms", "release", "auditing")
+PACKAGES = (
+    "manifolds",
+    "summaries",
+    "noise",
+    "privacy",
+    "mechanisms",
+    "release",
+    "auditing",
+    "cli",
+)
 
 
 def test_version_is_the_installed_one():
@@ -99,7 +108,7 @@ def test_tests_named_in_proof_notes_exist():
     named = {
         (note.name, test)
         for note in (ROOT / "docs" / "proofs").glob("*.md")
-        for test in re.findall(r"tests/[\w/]+\.py", note.read_text(encoding="utf-8"))
+        for test in re.findall(r"(?:papers/)?tests/[\w/]+\.py", note.read_text(encoding="utf-8"))
     }
     assert named
     assert sorted((note, test) for note, test in named if not (ROOT / test).exists()) == []

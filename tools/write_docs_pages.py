@@ -15,8 +15,6 @@ import re
 import shutil
 from pathlib import Path
 
-from riemdp.reproduce._report import PAPERS
-
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 BENCHMARKS = """# Benchmarks
@@ -76,6 +74,8 @@ def benchmarks(files: list[Path], docs: Path) -> Path:
 
 def reproduction(folder: Path, docs: Path) -> Path:
     """Copy the papers' pages with their figures, and write the page above them."""
+    from riemdp_papers import PAPERS
+
     pages = [folder / f"{key}.md" for key in PAPERS]
     if missing := [page.name for page in pages if not page.exists()]:
         raise SystemExit(

@@ -148,6 +148,18 @@ def too_many(path: Path, most: int, advice: str) -> InvalidParameterError:
 def check_output(path: Path, inputs: Iterable[Path] = (), outputs: Iterable[Path] = ()) -> Path:
     """Check that a file can be written there, and return where that is: links are followed.
 
+    Parameters
+    ----------
+    path : Path
+    inputs : iterable of Path
+        Files that are read, under whatever name, and must stay.
+    outputs : iterable of Path
+        Other files that will be written.
+
+    Returns
+    -------
+    Path
+
     Raises
     ------
     InvalidParameterError

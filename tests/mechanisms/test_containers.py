@@ -24,7 +24,6 @@ from riemdp import (
     TangentGaussian,
     TangentLaplace,
 )
-from riemdp.mechanisms import PublishedConformalLaplace
 from riemdp.mechanisms._net_laplace import NetLaplace
 from riemdp.noise import BallLaplace, IsotropicLaw, MetropolisLaw
 from riemdp.noise._net import ball_net
@@ -100,9 +99,6 @@ def functions(ball, points):
     yield net.log_probabilities, points
     yield net.expected_distance, points
     yield net.law.net.nearest, points
-    published = PublishedConformalLaplace(points, ball, 1.0, 0.1, steps=2)
-    yield published.log_scaling_at, points
-    yield seeded(published.sample), points
 
 
 @pytest.mark.fast(6)
@@ -133,8 +129,6 @@ def test_parameters_that_are_arrays(container):
         ball, constant, 1.0, 0.1, bounds=(0.9, 1.1), landmarks=container(points)
     )
     assert rejection.landmarks.shape == (4, 3)
-    published = PublishedConformalLaplace(container(points), ball, 1.0, 0.1)
-    assert type(published.points) is np.ndarray
     quantile = GeneralizedGaussian(0.1, 1.5)._distance_law.quantile
     q = np.array([[0.1, 0.5], [0.9, 0.3]])
     np.testing.assert_allclose(quantile(container(q)), quantile(q))
@@ -159,13 +153,12 @@ def test_parameters_that_are_no_arrays_of_reals_are_refused(refused):
         lambda: ConformalRejection(
             ball, constant, 1.0, 0.1, bounds=(0.9, 1.1), landmarks=refused(points)
         ),
-        lambda: PublishedConformalLaplace(refused(points), ball, 1.0, 0.1),
         lambda: GeneralizedGaussian(0.1, 1.5)._distance_law.quantile(refused(values - 0.5)),
     ]
     if refused(values) is not None:  # the default
         attempts.append(lambda: NetLaplace(ball, net, values, 0.1, 0.1, prior=refused(values)))
     else:
-        attempts = [attempts[0], attempts[4], attempts[5]]
+        attempts = [attempts[0], attempts[4]]
     for attempt in attempts:
         with pytest.raises(RiemdpError, match=MATCH):
             attempt()

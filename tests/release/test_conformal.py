@@ -214,11 +214,3 @@ def test_bad_input_is_refused_by_name():
         ConformalLaplace.public(PLANE, lambda x: np.ones(len(x)), 0.5, 0.1, nodes=2)
     with pytest.raises(NotOnManifoldError, match="row 1"):
         ConformalLaplace.private([[0.0, 0.0], [0.0, math.nan]], PLANE, 1.0)
-
-
-def test_published_constructor():
-    law = ConformalLaplace.published(_cluster(PLANE, 30), PLANE, 0.5, steps=20, neighbours=5)
-    assert not law.proven
-    assert law.guarantee is None
-    assert law.sensitivity >= 2 / 30
-    assert law.sample(np.zeros(2), 4, np.random.default_rng(0)).shape == (4, 2)

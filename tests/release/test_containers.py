@@ -51,22 +51,11 @@ def constant(points):
 #: Everything public that takes records or points, as a function of 30 of them.
 TAKES_POINTS = {
     "private_mean": lambda x: private_mean(x, BALL, PureDP(1.0), generator=seeded()).value,
-    "published noise": lambda x: (
-        private_mean(
-            x,
-            BALL,
-            PureDP(1.0),
-            mechanism="conformal-laplace-published",
-            allow_unproven=True,
-            generator=seeded(),
-        ).value
-    ),
     "private_ball": lambda x: private_ball(x, BALL, 1.0, generator=seeded()).center,
     "ConformalLaplace.private": lambda x: (
         ConformalLaplace.private(x, BALL, 1.0, nodes=300, generator=seeded()).factor
     ),
     "ConformalLaplace.public": lambda x: ConformalLaplace.public(BALL, x, 1.0, 0.1, 300).factor,
-    "ConformalLaplace.published": lambda x: ConformalLaplace.published(x, BALL, 1.0).points,
     "frechet_mean": lambda x: frechet_mean(SPHERE, x, ball=BALL).value,
     "tangent_mean": lambda x: tangent_mean(BALL, x),
     "Release": lambda x: _release(x).value,
@@ -101,7 +90,7 @@ def _release(value):
     )
 
 
-@pytest.mark.parametrize("name", [name for name in TAKES_POINTS if name != "published noise"])
+@pytest.mark.parametrize("name", TAKES_POINTS)
 def test_the_container_makes_no_difference(name, container):
     function = TAKES_POINTS[name]
     found = function(container(POINTS))
@@ -166,10 +155,8 @@ def test_points_off_the_manifold_are_refused(name, spoil, match):
     [
         "private_mean",
         "private_ball",
-        "published noise",
         "ConformalLaplace.private",
         "ConformalLaplace.public",
-        "ConformalLaplace.published",
         "frechet_mean",
         "tangent_mean",
         "output_grid",

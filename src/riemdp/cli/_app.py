@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from riemdp.cli import _commands
 from riemdp.cli._audit import audit
 from riemdp.cli._calibrate import calibrate
 from riemdp.cli._demo import demo
@@ -15,12 +16,11 @@ from riemdp.cli._failures import failures_as_exits, report, settle
 from riemdp.cli._mean import mean
 from riemdp.cli._output import prepare_streams, say
 from riemdp.cli._plan import plan
-from riemdp.cli._reproduce import reproduce
 from riemdp.cli._verify import verify
 
 
 class _Commands(TyperGroup):
-    """Turns errors into one line on stderr and an exit code."""
+    """Commands, ours before those of other packages; errors are one line and an exit code."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         prepare_streams()
@@ -31,6 +31,16 @@ class _Commands(TyperGroup):
         except BaseException as error:
             code = report(error)
         sys.exit(settle(code))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, cmd_name) or _commands.load(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        super().format_commands(ctx, formatter)
+        others = [row for row in _commands.listed() if row[0] not in self.commands]
+        if others:
+            with formatter.section("Commands of other packages"):
+                formatter.write_dl(others)
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         with failures_as_exits():
@@ -81,7 +91,6 @@ app.command()(calibrate)
 app.command()(verify)
 app.command()(audit)
 app.command()(demo)
-app.command()(reproduce)
 
 
 def main() -> None:

@@ -30,9 +30,12 @@ BAD_INPUT = 2
 BUDGET = 3
 #: Exit code of a failure that nobody foresaw, as in sysexits.h: neither a verdict nor bad input.
 UNEXPECTED = 70
+#: Who answers for the code of commands of other packages, by the package that was imported.
+GUESTS: dict[str, str] = {}
 #: Exit codes as if by the signals SIGINT and SIGPIPE.
 INTERRUPTED = 130
 CLOSED_PIPE = 141
+_OURS = "riemdp"
 #: Click's error about usage, wherever this typer keeps it.
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 
@@ -81,13 +84,13 @@ def place(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_file():
         return f"{Path(error.filename).name}:{error.lineno}"
     frames = _frames(error)
-    foreign = [where for ours, where in frames if not ours]
+    foreign = [where for package, where in frames if package != _OURS]
     return (foreign or [where for _, where in frames] or ["nowhere"])[-1]
 
 
 def is_ours(error: BaseException) -> bool:
     """Whether no code but riemdp's was running, so that the text of the error is riemdp's too."""
-    return all(ours for ours, _ in _frames(error))
+    return all(package == _OURS for package, _ in _frames(error))
 
 
 def _explained(error: BaseException) -> tuple[int, str]:
@@ -102,22 +105,25 @@ def _explained(error: BaseException) -> tuple[int, str]:
         return BAD_INPUT, f"{error.filename or 'file'}: {what}"
     if isinstance(error, MemoryError):
         return BAD_INPUT, "this does not fit into memory"
-    where = " ".join(where for ours, where in _frames(error) if ours)
+    frames = _frames(error)
+    guests = [package for package, _ in frames if package in GUESTS]
+    owner = GUESTS[guests[-1]] if guests else _OURS
+    where = " ".join(where for package, where in frames if package in (_OURS, *guests))
     return UNEXPECTED, (
-        f"unexpected {type(error).__name__} at {place(error)}, an error in riemdp: please report "
+        f"unexpected {type(error).__name__} at {place(error)}, an error in {owner}: please report "
         f"it with this line ({where})"
     )
 
 
-def _frames(error: BaseException) -> list[tuple[bool, str]]:
-    """Of every call, the outermost first, whether the code is riemdp's, and its file and line.
+def _frames(error: BaseException) -> list[tuple[str, str]]:
+    """Of every call, the outermost first, the package that the code is in, and its file and line.
 
     The import machinery is left out.
     """
     return [
         (
             # Not by the file: the methods of data classes have none.
-            str(frame.f_globals.get("__name__")).partition(".")[0] == "riemdp",
+            str(frame.f_globals.get("__name__")).partition(".")[0],
             f"{Path(frame.f_code.co_filename).name}:{line}",
         )
         for frame, line in traceback.walk_tb(error.__traceback__)

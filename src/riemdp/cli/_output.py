@@ -67,7 +67,15 @@ def _escaped(text: str) -> str:
 
 
 def say(line: str = "", *, err: bool = False) -> None:
-    """Write one line to stdout, or to stderr."""
+    """Write one line to stdout, or to stderr.
+
+    Parameters
+    ----------
+    line : str
+        What is not printable in it, line ends too, is written as escapes.
+    err : bool, default False
+        Whether it goes to stderr.
+    """
     stream = sys.stderr if err else sys.stdout
     stream.write(f"{printable(line)}\n")
     stream.flush()
@@ -84,7 +92,7 @@ def warn(message: str) -> None:
     say(f"riemdp: {message}", err=True)
 
 
-def describe(budget: Budget | None) -> str:
+def describe(budget: Budget) -> str:
     """Short text for a budget."""
     match budget:
         case PureDP(epsilon):
@@ -142,7 +150,13 @@ def print_release(release: Release) -> None:
 
 
 def console(**options: Any) -> Console:
-    """Return a console of rich that takes text as it is."""
+    """Return a console of rich that takes text as it is.
+
+    Parameters
+    ----------
+    **options
+        Of :class:`rich.console.Console`.
+    """
     from rich.console import Console
 
     return Console(markup=False, emoji=False, highlight=False, **options)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from riemdp.mechanisms._conformal_published import PublishedConformalLaplace
 from riemdp.mechanisms._conformal_rejection import ConformalRejection
 from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
 from riemdp.mechanisms._mechanism import Mechanism
@@ -26,7 +25,6 @@ __all__ = [
     "GeneralizedGaussian",
     "Mechanism",
     "PublicPriorLaplace",
-    "PublishedConformalLaplace",
     "RiemannianGaussian",
     "RiemannianLaplace",
     "TangentGaussian",

@@ -1,10 +1,10 @@
-"""Conformal noise: with a public factor, with a private one, and as published."""
+"""Conformal noise: with a public factor, and with a private one."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from riemdp.mechanisms._conformal_density import (
     noisy_cell_counts,
     split_budget,
 )
-from riemdp.mechanisms._conformal_published import PublishedConformalLaplace
 from riemdp.mechanisms._net_laplace import (
     NetLaplace,
     check_spacing,
@@ -46,9 +45,8 @@ _MEAN_TOL = 1e-10
 class ConformalLaplace(ArrayFields):
     """Laplace noise in a conformal metric, over a finite public net of a ball.
 
-    Made by :meth:`public` or :meth:`private`, both proved; :meth:`published` makes the algorithm
-    as printed, which is not private. At equal epsilon none of them was found to beat plain
-    :class:`riemdp.RiemannianLaplace`; see the user guide.
+    Made by :meth:`public` or :meth:`private`, both proved. At equal epsilon neither was found to
+    beat plain :class:`riemdp.RiemannianLaplace`; see the user guide.
 
     Attributes
     ----------
@@ -205,44 +203,6 @@ class ConformalLaplace(ArrayFields):
         counts = noisy_cell_counts(partition, records, part, source)
         factor = density_factor(net, partition, counts, n, contract_dense=contract_dense)
         return cls(NetLaplace(ball, net, factor, rest, sensitivity), float(epsilon), part)
-
-    @staticmethod
-    def published(
-        points: ArrayLike,
-        ball: Ball,
-        epsilon: float,
-        *,
-        sensitivity: float | None = None,
-        **options: Any,
-    ) -> PublishedConformalLaplace:
-        r"""Build the published algorithm, which is **not private**, for comparison.
-
-        Parameters
-        ----------
-        points : array_like, shape (n, \*point_shape)
-        ball : Ball
-        epsilon : float
-            Nominal.
-        sensitivity : float, optional
-            As in :meth:`private`.
-        **options
-            See :class:`riemdp.mechanisms.PublishedConformalLaplace`.
-
-        Returns
-        -------
-        PublishedConformalLaplace
-            ``proven`` is false, ``guarantee`` None.
-        """
-        if sensitivity is None:
-            n = len(checked_records(ball, points))
-            sensitivity = _sensitivity(ball, n)
-        return PublishedConformalLaplace(
-            points,  # type: ignore[arg-type]
-            ball,
-            epsilon,
-            sensitivity,
-            **options,
-        )
 
     @property
     def guarantee(self) -> PureDP:

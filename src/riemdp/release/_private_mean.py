@@ -15,7 +15,6 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import Ball, FlatManifold
 from riemdp.mechanisms import MECHANISMS, Mechanism
-from riemdp.mechanisms._published_noise import PublishedNoise
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.privacy import Budget
 from riemdp.release._candidates import (
@@ -26,7 +25,6 @@ from riemdp.release._candidates import (
     least_error,
 )
 from riemdp.release._proofs import proofs, unproven
-from riemdp.release._published import published_release
 from riemdp.release._release import Release
 from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
 from riemdp.summaries._frechet_mean import check_rows
@@ -73,8 +71,7 @@ def private_mean(
         the tangent mean where the space has none), decided from public numbers alone. A name
         (``"riemannian-laplace"``, ``"riemannian-gaussian"``, ``"tangent-gaussian"``,
         ``"tangent-laplace"``) or a class is calibrated here; an instance has to satisfy the
-        budget as it is. ``"conformal-laplace-published"`` is there to be compared with: it is not
-        private, needs ``allow_unproven``, and its release has ``guarantee=None``.
+        budget as it is.
     generator : numpy.random.Generator, optional
         Source of noise; this process's secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
@@ -127,16 +124,6 @@ def private_mean(
     source = resolve_generator(generator)
     data = ball.manifold.validate(points)
     check_rows(data, ball.manifold)
-    if isinstance(mechanism, str) and mechanism == PublishedNoise.name:
-        return published_release(
-            data,
-            ball,
-            budget,
-            tol=tol,
-            generator=source,
-            accountant=accountant,
-            allow_unproven=allow_unproven,
-        )
     n = len(data)
     chosen, reason = _choose(mechanism, ball, n, budget, tol)
     missing = unproven(proofs(ball, chosen.mechanism.summary, chosen.mechanism, budget))

@@ -11,10 +11,9 @@ import numpy as np
 from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, real_array, shown
-from riemdp._errors import InvalidParameterError, RiemdpError, UnprovenMechanismError
-from riemdp._part import Part, decode, encode
+from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp._part import decode, encode
 from riemdp.manifolds import Manifold
-from riemdp.mechanisms._published_noise import PublishedNoise
 from riemdp.privacy import Budget
 from riemdp.release import _serialise
 from riemdp.release._proofs import proofs
@@ -62,8 +61,7 @@ class Release(ArrayFields):
     value : ndarray, shape (*point_shape,)
         Released point.
     guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Proved guarantee of the release, in real arithmetic: the budget that was asked for. None
-        of the published conformal noise, which guarantees nothing.
+        Proved guarantee of the release, in real arithmetic: the budget that was asked for.
     mechanism : Mechanism
         Calibrated mechanism; ``mechanism.name`` and ``mechanism.sigma`` name it.
     summary : str
@@ -94,8 +92,8 @@ class Release(ArrayFields):
     """
 
     value: NDArray[np.float64]
-    guarantee: Budget | None
-    mechanism: Mechanism | PublishedNoise
+    guarantee: Budget
+    mechanism: Mechanism
     summary: str
     reason: str
     sensitivity: float
@@ -113,6 +111,11 @@ class Release(ArrayFields):
         value = np.array(real_array(self.value, "value"))
         value.flags.writeable = False
         object.__setattr__(self, "value", value)
+        if not isinstance(self.guarantee, Budget):
+            raise InvalidParameterError(
+                "the guarantee of a release must be a privacy definition such as PureDP, got "
+                f"{type(self.guarantee).__name__}"
+            )
 
     @property
     def sigma(self) -> float:
@@ -135,8 +138,7 @@ class Release(ArrayFields):
         A note of this repository (``"docs/proofs/..."``), a paper or a URL; None where nobody
         says, and then :attr:`proven` is false.
         """
-        parts = [part for part in (self.mechanism, self.guarantee) if isinstance(part, Part)]
-        return proofs(self.ball, self.summary, *parts)
+        return proofs(self.ball, self.summary, self.mechanism, self.guarantee)
 
     def error_quantile(self, q: float) -> float:
         """Distance that the draw exceeds with probability ``1 - q``.
@@ -163,13 +165,7 @@ class Release(ArrayFields):
         ------
         InvalidParameterError
             If the mechanism does not belong to the ball of the release.
-        UnprovenMechanismError
-            If the release has no guarantee.
         """
-        if self.guarantee is None or isinstance(self.mechanism, PublishedNoise):
-            raise UnprovenMechanismError(
-                f"a release of {self.mechanism.name} has no guarantee and is not to be published"
-            )
         document = {
             "format": _FORMAT,
             "value": self.value.tolist(),
