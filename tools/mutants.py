@@ -89,14 +89,23 @@ class Result:
     killer: str = ""
 
 
+@dataclass(frozen=True)
+class Stage:
+    """Tests that run together; slow ones, which have no durations, until the time is over."""
+
+    names: list[str]
+    slow: bool = False
+
+
 @dataclass
 class Job:
     """A mutant under test: what is left to run, and in which copy of the tree."""
 
     mutant: Mutant
     code: str
-    stages: list[list[str]]
+    stages: list[Stage]
     reaching: int
+    slow: bool = False  # what runs now
     ran: int = 0
     slot: int = -1
     log: Path = field(default_factory=Path)
@@ -249,6 +258,7 @@ class Tests:
         from coverage import CoverageData
 
         self.seconds: dict[str, float] = json.loads((directory / "durations.json").read_text())
+        self.slow: list[str] = json.loads((directory / "slow.json").read_text())
         self.data = CoverageData(str(directory / "coverage"))
         self.data.read()
 
@@ -269,11 +279,12 @@ class Tests:
         }
         return {name for name in names if name in self.seconds}
 
-    def stages(self, module: str, line: int, budget: float) -> tuple[list[list[str]], int]:
+    def stages(self, module: str, line: int, budget: float) -> tuple[list[Stage], int]:
         """Return tests in the order of running, and how many run the statement.
 
         First those of the mirrored file that do, then others that do, then the rest of that file,
-        which may have been served from a cache when coverage was measured, and ``ALWAYS``.
+        which may have been served from a cache when coverage was measured, and ``ALWAYS``; at
+        last the slow ones of that file.
         """
         path = Path(module)
         mirrored = f"tests/{path.parent.name}/test_{path.stem.lstrip('_')}.py::"
@@ -289,7 +300,9 @@ class Tests:
                 stage.append(name)
                 left -= self.seconds[name]
             if stage:
-                stages.append(stage)
+                stages.append(Stage(stage))
+        if slow := [name for name in self.slow if name.startswith(mirrored)]:
+            stages.append(Stage(slow, slow=True))
         return stages, len(reaching)
 
 
@@ -317,6 +330,15 @@ def measure(directory: Path, workers: int) -> None:
         del seconds[name]
     (directory / "durations.json").write_text(json.dumps(seconds, indent=0))
 
+    slow: list[str] = []
+
+    class Collect:
+        def pytest_collection_finish(self, session: pytest.Session) -> None:
+            slow.extend(item.nodeid for item in session.items)
+
+    pytest.main(["-q", "-q", "--collect-only", "-m", "slow", *SUITE], plugins=[Collect()])
+    (directory / "slow.json").write_text(json.dumps(slow, indent=0))
+
 
 # --- running ------------------------------------------------------------------------------------
 
@@ -327,11 +349,11 @@ def _limit(seconds: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, CLOCK * seconds)
 
 
-def _run_tests(tree: Path, names: list[str], seconds: dict[str, float], log: Path) -> None:
+def _run_tests(tree: Path, stage: Stage, seconds: dict[str, float], log: Path) -> None:
     """Run tests in this process, a fork, and leave it: 0 if all pass. A test too slow kills it."""
     import pytest
 
-    rank = {name: position for position, name in enumerate(names)}
+    rank = {name: position for position, name in enumerate(stage.names)}
 
     class Choose:
         killer = ""
@@ -356,7 +378,8 @@ def _run_tests(tree: Path, names: list[str], seconds: dict[str, float], log: Pat
         def pytest_runtest_logstart(self, nodeid: str) -> None:
             self.killer = nodeid
             log.with_suffix(".test").write_text(nodeid)
-            _limit(GRACE + SLOWER * seconds[nodeid])
+            if not stage.slow:
+                _limit(GRACE + SLOWER * seconds.get(nodeid, BUDGET))
 
     code = 3
     try:
@@ -369,8 +392,8 @@ def _run_tests(tree: Path, names: list[str], seconds: dict[str, float], log: Pat
         sys.path.insert(0, str(tree / "src"))
         sys.dont_write_bytecode = True
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        _limit(2.0 * GRACE)
-        files = sorted({name.partition("::")[0] for name in names})
+        _limit(BUDGET if stage.slow else 2.0 * GRACE)
+        files = sorted({name.partition("::")[0] for name in stage.names})
         options = ["-x", "-q", "--tb=short", "--no-header"]
         options += ["-p", "no:cacheprovider", "-p", "no:cov", "-p", "no:xdist"]
         options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # what preload() imported
@@ -405,14 +428,15 @@ class Runner:
 
     def start(self, job: Job, slot: int) -> None:
         """Run the next stage of a job."""
-        tree, names = self.trees[slot], job.stages.pop(0)
+        tree, stage = self.trees[slot], job.stages.pop(0)
         (tree / job.mutant.module).write_text(job.code, encoding="utf-8")
         job.slot, job.log = slot, self.scratch / f"{slot}.log"
         job.log.with_suffix(".test").write_text("")
-        job.ran += len(names)
+        job.ran += len(stage.names)
+        job.slow = stage.slow
         pid = os.fork()
         if not pid:
-            _run_tests(tree, names, self.tests.seconds, job.log)
+            _run_tests(tree, stage, self.tests.seconds, job.log)
         self.running[pid] = job
 
     def wait(self) -> tuple[Job, str]:
@@ -427,6 +451,8 @@ class Runner:
             os.killpg(pid, signal.SIGKILL)  # what the tests left behind
         if os.WIFSIGNALED(status):
             late = os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGPROF)
+            if late and job.slow:
+                return job, "passed"  # as far as they came
             return job, "timeout" if late else "killed"
         code = os.WEXITSTATUS(status)
         return job, {0: "passed", 1: "killed"}.get(code, "error")
@@ -500,6 +526,8 @@ def run(
                 code = mutated(mutant, sources[mutant.module])
                 assert code is not None
                 job = Job(mutant, code, *tests.stages(mutant.module, mutant.line, BUDGET))
+                if retry:  # the others have passed before
+                    job.stages.sort(key=lambda stage: not stage.slow)
                 if job.stages:
                     runner.start(job, runner.free()[0])
                 else:
@@ -528,7 +556,7 @@ def _check(runner: Runner, names: list[str], what: str) -> None:
     module = modules()[0]
     code = (ROOT / module).read_text(encoding="utf-8")
     if names:
-        runner.start(Job(Mutant(module, "none", 0, 1, ""), code, [names], len(names)), 0)
+        runner.start(Job(Mutant(module, "none", 0, 1, ""), code, [Stage(names)], len(names)), 0)
         job, outcome = runner.wait()
         if outcome != "passed":
             raise SystemExit(f"{what} fails without them:\n{job.log.read_text()[-3000:]}")

@@ -86,7 +86,7 @@ def test_factor_is_bounded_and_follows_the_density(manifold):
 
 
 def test_split_of_the_budget():
-    assert split_budget(1.0, None) == pytest.approx((0.1, 0.9))
+    assert split_budget(2.0, None) == pytest.approx((0.2, 1.8))
     assert split_budget(1.0, 0.25) == pytest.approx((0.25, 0.75))
     for part in (1.0, 2.0):
         with pytest.raises(InvalidBudgetError, match=r"epsilon_density .* total"):

@@ -321,3 +321,17 @@ def test_a_draw_takes_64_bits_more_than_the_weights_have(weights):
     assert _net_laplace._drawn(weights, 3, Source()) == [0, 0, 0]
     bits = 8 * sum(asked) / 3
     assert sum(weights).bit_length() + 64 <= bits < sum(weights).bit_length() + 64 + 8
+
+
+def test_the_rounding_allowance_knows_the_largest_score(monkeypatch):
+    reach = []
+
+    def seen(log_weights, rise):
+        reach.append(rise)
+        return drawn_error(log_weights, rise)
+
+    monkeypatch.setattr(_net_laplace, "drawn_error", seen)
+    law = _law(Sphere(2), 0.2, 0.02, 300)
+    rate = lipschitz_rate(0.2, math.sqrt(float(np.max(law.factor))), 0.02)
+    largest = float(np.max(law.score(law.nodes)))
+    assert 2.0 * rate * largest <= reach[0] <= 6.0 * rate * largest

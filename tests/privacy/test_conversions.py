@@ -358,3 +358,11 @@ def test_bad_options_are_named(guarantee, to, options):
         convert(guarantee, to, **options)
     with pytest.raises(errors.InvalidParameterError, match="distance"):
         convert(RaoDP(1.0, distance="angle"), RaoDP, distance=np.array([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("rho", [1e-3, 0.3, 1.0, 4.0, 30.0])
+def test_the_moment_bound_of_zcdp_is_nearly_the_best(rho):
+    """``2 (exp(s (s + 1) rho) - 1) / s^2`` holds for every s in (0, 1]; less is not proved."""
+    s = np.linspace(1e-4, 1.0, 20_001)
+    best = math.sqrt(float(np.min(2.0 * np.expm1(s * (s + 1.0) * rho) / s**2)))
+    assert best * (1.0 - 1e-9) <= convert(ZCDP(rho), MeanCDP).tau <= 1.1 * best

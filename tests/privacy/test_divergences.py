@@ -1,12 +1,13 @@
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riemdp import _errors as errors
-from riemdp.privacy import GDP, KLDP, ZCDP, MeanCDP
+from riemdp.privacy import GDP, KLDP, ZCDP, MeanCDP, _divergences
 
 
 def binary_optimum(alpha, epsilon):
@@ -128,3 +129,10 @@ def test_a_parameter_outside_its_domain_is_refused(bad):
             budget.delta_at(-0.1)
         with pytest.raises(errors.InvalidParameterError, match="delta"):
             budget.epsilon_at(1.0)
+
+
+@pytest.mark.parametrize("x", [-700.0, -5.0, -0.1, -0.03, -1e-5, 1e-9, 0.02, 0.1, 3.0])
+def test_the_excess_of_the_exponential_keeps_its_digits(x):
+    with mpmath.workdps(40):
+        exact = float(mpmath.mpf(x) + mpmath.expm1(-mpmath.mpf(x)))
+    assert float(_divergences._g(np.array([x]))[0]) == pytest.approx(exact, rel=1e-13)

@@ -13,6 +13,7 @@ from riemdp.privacy import (
     LaplaceCurve,
     PureCurve,
     RaoDP,
+    _dominating,
 )
 from riemdp.privacy._dominating import dominating_masses, largest_loss
 from riemdp.privacy._isotropic_curve import IsotropicCurve
@@ -133,3 +134,14 @@ def test_a_grid_point_next_to_the_largest_loss():
     epsilon = np.linspace(0.0, 1.1 * pure, 200)
     true = curve.delta_at(epsilon)
     assert np.all(hockey_stick(masses, infinity, step, epsilon) >= true * (1.0 - 3e-12) - 1e-15)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.05, 0.099, 0.1, 0.25])
+def test_masses_of_randomised_response_are_probabilities(epsilon):
+    masses, _ = _dominating._randomised_response(epsilon, 0.1)
+    size = len(masses) // 2
+    assert np.sum(masses) == pytest.approx(1.0, abs=1e-15)
+    # under the other law of the pair each loss l has exp(-l) times the mass
+    losses = 0.1 * np.arange(-size, size + 1)
+    assert np.sum(masses * np.exp(-losses)) == pytest.approx(1.0, abs=1e-12)
+    assert np.all(masses >= 0.0)
