@@ -132,6 +132,38 @@ def registered(sort: str) -> dict[str, type[Any]]:
     return {name: part for name, part in own.items() if part.sort == sort}
 
 
+@dataclasses.dataclass(frozen=True)
+class Listing:
+    """A part as ``riemdp parts`` shows it."""
+
+    name: str
+    sort: str | None
+    package: str
+    proof: str | None
+    problem: str | None = None
+
+
+def catalogue() -> list[Listing]:
+    """Return all parts of this library and of installed packages, which are loaded for it.
+
+    One that cannot be loaded has no sort, and its error's class as ``problem``.
+    """
+    found = [
+        Listing(name, part.sort, "riemdp", part.proof)
+        for name, part in _registry.items()
+        if "." not in name
+    ]
+    for name, point in sorted(_installed().items()):
+        package = point.dist.name if point.dist else name.partition(".")[0]
+        try:
+            part = lookup(name)
+        except Exception as error:  # whatever another package does, the others are listed
+            found.append(Listing(name, None, package, None, type(error).__name__))
+        else:
+            found.append(Listing(name, part.sort, package, part.proof))
+    return found
+
+
 def encode(part: Part) -> dict[str, Any]:
     """Return a registered part as a document: ``{"type": name, **fields}``.
 

@@ -15,6 +15,7 @@ from riemdp.cli._demo import demo
 from riemdp.cli._failures import failures_as_exits, report, settle
 from riemdp.cli._mean import mean
 from riemdp.cli._output import prepare_streams, say
+from riemdp.cli._parts import parts
 from riemdp.cli._plan import plan
 from riemdp.cli._verify import verify
 
@@ -91,6 +92,7 @@ app.command()(calibrate)
 app.command()(verify)
 app.command()(audit)
 app.command()(demo)
+app.command()(parts)
 
 
 def main() -> None:

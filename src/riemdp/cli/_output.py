@@ -130,6 +130,14 @@ def print_fields(fields: Sequence[tuple[str, str]]) -> None:
         say(f"{name:<{widest}}  {value}")
 
 
+def print_rows(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of texts in columns, one row a line."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        say("  ".join(cells).rstrip())
+
+
 def print_release(release: Release) -> None:
     """Print what is public about a release, and its value with all digits."""
     seeded = "seeded by --seed: NOT private"
