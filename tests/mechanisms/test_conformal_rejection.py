@@ -184,3 +184,8 @@ def test_landmarks_by_default_lie_half_way_to_the_boundary(radius):
     points = _conformal_rejection._axis_points(Ball(Euclidean(2), np.zeros(2), radius))
     half = 0.5 * radius
     np.testing.assert_allclose(points, half * np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]]))
+
+
+def test_landmarks_are_a_list_of_points():
+    with pytest.raises(InvalidParameterError, match=r"shape \(m, \*point_shape\)"):
+        _law(SPDLogEuclidean(2), landmarks=np.eye(2))

@@ -14,7 +14,13 @@ from riemdp.manifolds import (
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.mechanisms import (
+    RiemannianGaussian,
+    RiemannianLaplace,
+    TangentGaussian,
+    TangentLaplace,
+    _rao,
+)
 from riemdp.mechanisms._rao import (
     gaussian_angle,
     gaussian_ratio,
@@ -290,3 +296,9 @@ def test_tiny_angles_do_not_underflow(kind, dim):
     budget = RaoDP(1e-170, distance="angle")
     mechanism = kind.calibrate(Euclidean(dim), 1.0, budget)
     assert 0.999e-170 < mechanism.rao(1.0, "angle").theta <= 1e-170
+
+
+@pytest.mark.parametrize("theta", [1e-300, 1e-160, 1e-12])
+def test_a_tiny_angle_is_a_ratio_times_the_square_root_of_the_dimension(theta):
+    ratio = _rao.laplace_ratio(RaoDP(theta, distance="angle"), 4, flat=True)
+    assert ratio == pytest.approx(2.0 * theta, rel=1e-6)

@@ -394,3 +394,9 @@ def test_single_values_are_kept_and_few_of_them(monkeypatch):
     assert curve.delta_at([epsilon[3]]).tolist() == [found[3]]
     # not by other curves
     assert IsotropicCurve("gaussian", 2, 1.0, 0.8, 1.0)._known == {}
+
+
+@pytest.mark.parametrize("upper", [0.0, -1.0, math.nan])
+def test_a_region_without_room_is_refused(upper):
+    with pytest.raises(errors.InvalidParameterError, match="upper"):
+        IsotropicCurve("laplace", 2, -1.0, 0.1, 0.1, upper)

@@ -22,6 +22,7 @@ from riemdp.privacy import (
     PureCurve,
     PureDP,
     RaoDP,
+    _pld,
     accounting_available,
     compose_budgets,
     compose_curves,
@@ -463,3 +464,39 @@ def test_losses_beyond_float64_leave_the_closed_bounds(curve):
     best = min(composed.pure_epsilon(), GaussianCurve(composed.mu()).epsilon_at(1e-6))
     assert composed.epsilon_at(1e-6) <= best * (1.0 + 1e-9)
     assert composed.epsilon_at(1e-6) > curve.mu()
+
+
+class Losses:
+    """What `_trimmed` uses of a discrete law of losses."""
+
+    def __init__(self, discretization, lower, probs, infinity, pessimistic):
+        assert pessimistic
+        self._discretization, self._lower_loss = discretization, lower
+        self._probs, self._infinity_mass = np.asarray(probs), infinity
+
+
+def test_tails_are_cut_to_the_safe_side():
+    probs = np.array([1e-9, 2e-9, 0.3, 0.4, 0.2, 3e-9, 4e-9])
+    trimmed, allowance = _pld._trimmed(Losses(0.1, -3, probs, 0.1, True), 1e-7)
+    assert allowance == 1e-7
+    np.testing.assert_allclose(trimmed._probs, [0.3 + 3e-9, 0.4, 0.2], rtol=1e-15)
+    assert trimmed._lower_loss == -1  # the left tail moves to a larger loss
+    assert trimmed._infinity_mass == pytest.approx(
+        0.1 + 7e-9, abs=1e-17
+    )  # the right one to infinity
+    whole, _ = _pld._trimmed(Losses(0.1, 0, np.full(3, 1e-20), 0.0, True), 1e-7)
+    assert np.sum(whole._probs) + whole._infinity_mass == pytest.approx(3e-20, rel=1e-12)
+
+
+def test_the_error_of_a_convolution_is_within_its_allowance():
+    rng = np.random.default_rng(0)
+    for size in (10, 300, 8000):
+        first, second = rng.dirichlet(np.full(size, 0.1), 2)
+        length = 2 * size - 1
+        fast = scipy.signal.fftconvolve(first, second)
+        exact = (
+            scipy.signal.oaconvolve(first, second) if size > 1000 else np.convolve(first, second)
+        )
+        norms = sum(map(np.linalg.norm, (first, second, exact)))
+        bound = 2.0 * _pld._fft_error(2 * length) * norms
+        assert np.linalg.norm(fast - exact) <= bound

@@ -770,3 +770,8 @@ def test_calibrated_mu_next_to_certainty(epsilon, monkeypatch):
     # negative control: the root alone, even with the step away from it
     monkeypatch.setattr("riemdp.privacy._gaussian._safely_under", lambda *_: True)
     assert any(normal_delta(gaussian_mu(epsilon, d), epsilon) > mp.mpf(d) for d in deltas)
+
+
+def test_the_allowance_of_an_exponent_does_not_vanish_with_its_size():
+    raised = rounding.exponent_up(np.array([-3.0, -3.0]), np.array([0.0, 9.0]))
+    np.testing.assert_allclose(raised + 3.0, [2e-15, 2e-14], atol=5e-16)

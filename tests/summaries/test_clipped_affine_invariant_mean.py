@@ -239,3 +239,17 @@ def test_newton_steps_do_not_alternate_between_two_points(radius, angle):
     mean = clipped_frechet_mean(ball, np.repeat(pair, n // 2, axis=0), tol)
     middle = space.exp(pair[0], 0.5 * space.log(pair[0], pair[1]))  # of two points, in closed form
     assert space.dist(ball.point(mean), middle) <= 1e-4 * radius
+
+
+@pytest.mark.parametrize("reach", [1.0, 8.0])
+def test_the_allowance_counts_the_rounding_of_the_point(reach):
+    """Of records at the point, whose logarithms vanish, hardly anything else is counted."""
+    point = np.diag([reach, -reach])
+    problem = _Spectral(np.array([[reach, -reach]]), np.eye(2)[None], 2.0 * reach)
+    found = problem.evaluate(point)
+    assert found.size <= found.allowance
+    of_point = _point_rounding(2, float(np.hypot(reach, reach)), 2.0 * reach)
+    assert found.allowance >= of_point > _point_rounding(2, float(np.hypot(reach, reach)), 0.0)
+    rest = found.allowance - of_point
+    spread_one = _Spectral(np.zeros((1, 2)), np.eye(2)[None], 2.0).evaluate(np.zeros((2, 2)))
+    assert rest <= np.exp(reach) * 4.0 * spread_one.allowance

@@ -288,3 +288,12 @@ def test_what_the_allowance_of_a_log_euclidean_mean_is_made_of(k):
 def test_an_eigenvalue_of_zero_has_no_logarithm(zero):
     with pytest.raises(NotOnManifoldError, match="row 1"):
         _flat_mean.log_euclidean(np.stack([np.eye(3), zero]), None)
+
+
+@pytest.mark.parametrize("spread", [0.1, 2.0, 8.0])
+def test_the_mean_square_of_logarithms_is_bounded(spread):
+    logs = spread * np.random.default_rng(0).uniform(-1.0, 1.0, (500, 3))
+    data = SPDLogEuclidean(2).from_chart(logs)
+    _, _, square = _flat_mean._mean_2x2(data, None)
+    mean = np.mean(np.sum(SPDLogEuclidean(2).to_chart(data) ** 2, axis=1))
+    assert mean <= square <= 8.0 * mean + 1.0

@@ -532,3 +532,12 @@ def test_masked_weights_are_refused():
     weights = np.ma.masked_array([1.0, 1.0], mask=[False, True])
     with pytest.raises(InvalidParameterError):
         frechet_mean(Euclidean(1), [[0.0], [1.0]], weights)
+
+
+def test_records_outside_the_ball_are_found_on_flat_spheres():
+    sphere = Sphere(2, 0.25)
+    ball = Ball(sphere, sphere.origin, 0.7)
+    points = sphere.exp(ball.center, [[0.2, 0.0, 0.0], [0.9, 0.0, 0.0]])
+    with pytest.raises(UnsupportedBallError, match="row 1 lies outside the ball"):
+        frechet_mean(sphere, points, ball=ball)
+    assert frechet_mean(sphere, points[:1], ball=ball).value == pytest.approx(points[0])

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,9 @@ from riemdp import (
     Sphere,
     frechet_mean_sensitivity,
 )
-from riemdp.summaries import clipped_frechet_mean, public_tolerance
+from riemdp.summaries import _tolerance, clipped_frechet_mean, public_tolerance, tolerance_floor
+
+EPS = float(np.finfo(np.float64).eps)
 
 BALLS = [
     (Euclidean(3), 2.0),
@@ -63,3 +67,39 @@ def test_it_is_a_public_number():
     sphere = Sphere(2)
     balls = [Ball(sphere, [0, 0, 1], 0.5), Ball(sphere, [0.6, 0, 0.8], 0.5)]
     assert len({public_tolerance(ball, 0.01) for ball in balls}) == 1
+
+
+def test_the_floor_of_an_average_is_a_share_of_the_radius_and_of_the_centre():
+    far = [3e3, 4e3, 0.0]
+    assert tolerance_floor(Ball(Euclidean(3), far, 1.0)) == 8.0 * EPS * 5e3
+    assert tolerance_floor(Ball(Euclidean(3), far, 1e3)) == 1e-12 * 1e3
+    assert tolerance_floor(Ball(Euclidean(3), [0, 0, 0], 1e-3)) == 1e-12 * 1e-3
+    sphere = Ball(Sphere(2, 4.0), [0, 0, 0.5], 1e-9)
+    assert tolerance_floor(sphere, "tangent-mean") == 8.0 * EPS * 0.5
+    # records are seen from the centre before any are subtracted
+    matrices = Ball(SPDAffineInvariant(2), 1e6 * np.eye(2), 2.0)
+    assert tolerance_floor(matrices, "tangent-mean") == 1e-12 * 2.0
+
+
+@pytest.mark.parametrize(("radius", "lost"), [(0.1, False), (0.3, False), (0.5, True), (0.7, True)])
+def test_the_floor_on_spheres(radius, lost):
+    k, dim = 2.0, 5
+    x = k * radius
+    converted = 16.0 * EPS * (1.0 + x) / k
+    parts = (8.0 * math.sqrt(6.0) + _tolerance._SUMMATION) * (1.0 + 2.0 * x)
+    parts *= 2.0 * x / math.sin(2.0 * x)
+    pole = 16.0 * math.pi * math.sqrt(6.0) / math.sin(2.0 * x) ** 2 if lost else 0.0
+    wanted = 2.0 * EPS * (parts + pole) * math.tan(x) / (x * k) + 2.0 * converted
+    sphere = Sphere(dim, k * k)
+    assert tolerance_floor(Ball(sphere, sphere.origin, radius)) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("radius", [0.1, 1.0, 2.5])
+def test_the_floor_on_hyperbolic_spaces(radius):
+    k, dim = 3.0, 4
+    x = k * radius
+    converted = 16.0 * EPS * (1.0 + math.sinh(x)) / k
+    parts = 8.0 * math.sqrt(5.0) + _tolerance._SUMMATION
+    wanted = 2.0 * EPS * parts * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k + 2.0 * converted
+    space = Hyperbolic(dim, -k * k)
+    assert tolerance_floor(Ball(space, space.origin, radius)) == pytest.approx(wanted, rel=1e-12)
