@@ -31,7 +31,7 @@ help:
 	@echo "make test-kernels  the numerical tests as on other processors"
 	@echo "make test-floors   the tests with the lowest versions that are allowed"
 	@echo "make test-pythons  the tests on every other Python that is at hand"
-	@echo "make attack     hostile searches, about half an hour; SEED=7 for others"
+	@echo "make attack     hostile searches, about an hour; SEED=7 for others"
 	@echo "make mutants    how many small errors the tests notice, a sample; ALL=--all for every one"
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
 	@echo "make reproduce  the papers' figures and tables, in minutes; QUICK=--quick for fewer repeats"
