@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,10 @@ def test_entry_points(tmp_path, entry, name, printed):
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.startswith(printed)
+
+
+def test_a_part_that_cannot_be_loaded_is_one_clear_error(monkeypatch):
+    point = EntryPoint("tests.Gone", "no_such_module:Gone", _part.GROUP)
+    monkeypatch.setattr(_part, "_installed", lambda: {point.name: point})
+    with pytest.raises(InvalidParameterError, match=r"'tests.Gone' cannot be loaded: ModuleNotF"):
+        decode({"type": "tests.Gone"}, "manifold")

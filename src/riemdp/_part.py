@@ -158,7 +158,8 @@ def catalogue() -> list[Listing]:
         try:
             part = lookup(name)
         except Exception as error:  # whatever another package does, the others are listed
-            found.append(Listing(name, None, package, None, type(error).__name__))
+            problem = type(error.__cause__ or error).__name__
+            found.append(Listing(name, None, package, None, problem))
         else:
             found.append(Listing(name, part.sort, package, part.proof))
     return found
@@ -248,7 +249,12 @@ def _read(name: str, value: object) -> Any:
 def _known(name: str) -> type[Part] | None:
     """Return the class of a name, of this process or of an installed package."""
     if name not in _registry and name in _installed():
-        part = _installed()[name].load()
+        try:
+            part = _installed()[name].load()
+        except Exception as error:
+            raise InvalidParameterError(
+                f"the part {shown(name)} cannot be loaded: {type(error).__name__} in its package"
+            ) from error
         _check(part, name)
         _registry[name] = part
     return _registry.get(name)

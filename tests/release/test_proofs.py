@@ -22,6 +22,12 @@ class Vouched(Sphere):
     proof = "https://example.org/vouched"
 
 
+class Disguised(Sphere):
+    """An unproved space under the name of a proved mechanism."""
+
+    name = "tangent-laplace"
+
+
 class Bold(riemdp.RiemannianLaplace):
     """A mechanism that promises more than it keeps."""
 
@@ -55,8 +61,9 @@ def test_a_release_lists_what_it_rests_on():
     [
         (Lopsided(2), "tangent-gaussian", None),
         (Lopsided(2), "tangent-laplace", "Lopsided"),
-        (Lopsided(2), "riemannian-laplace", "Lopsided, law on Lopsided"),
-        (Vouched(2), "riemannian-laplace", "law on Vouched"),
+        (Lopsided(2), "riemannian-laplace", "Lopsided, law on Lopsided, frechet-mean"),
+        (Vouched(2), "riemannian-laplace", "law on Vouched, frechet-mean"),
+        (Disguised(2), "tangent-laplace", "tangent-laplace"),
         (Sphere(2), Bold, "bold"),
         (Sphere(2), Bold(Sphere(2), 1.0), "bold"),
     ],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from riemdp._part import registered
 from riemdp.manifolds import Ball
+from riemdp.summaries import is_average
 
 if TYPE_CHECKING:
     from riemdp._part import Part
@@ -14,12 +16,21 @@ _SUMMARIES = "docs/proofs/frechet-mean-sensitivity.md"
 
 
 def proofs(ball: Ball, summary: str, *parts: Part) -> dict[str, str | None]:
-    """Return where the claims of a release are proved, by what makes them; None where nowhere."""
-    found: dict[str, str | None] = {summary: _SUMMARIES}
-    for part in (ball.manifold, *parts):
-        found.update(part.proofs())
+    """Return where the claims of a release are proved, by what makes them; None where nowhere.
+
+    Two parts of one name are proved if both are.
+    """
+    manifold = ball.manifold
+    claims = [pair for part in (manifold, *parts) for pair in part.proofs().items()]
+    # The solver of a space is found by its class: that of a subclass may be another's.
+    ours = type(manifold) is registered(manifold.sort).get(manifold.name)
+    solved = not ours and not is_average(ball, summary)
+    claims.append((summary, None if solved else _SUMMARIES))
     if type(ball) is not Ball:
-        found[type(ball).__name__] = None  # it may clip to anything
+        claims.append((type(ball).__name__, None))  # it may clip to anything
+    found: dict[str, str | None] = {}
+    for name, proof in claims:
+        found[name] = None if proof is None else found.get(name, proof)
     return found
 
 
