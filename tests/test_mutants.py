@@ -57,6 +57,25 @@ def test_only_another_program_counts_as_a_mutant(old, new, counts):
     assert not mutants.differs(SOURCE, None)
 
 
+@pytest.mark.parametrize(
+    ("operator", "line", "work"),
+    [
+        ("core/NumberReplacer", "    for _ in range(60):", True),
+        ("core/NumberReplacer", "_CHUNK = 256", True),
+        ("core/NumberReplacer", "        if trial.size <= 0.5 * at.size or used >= 40:", True),
+        ("core/NumberReplacer", "@functools.lru_cache(maxsize=64)", True),
+        ("core/RemoveDecorator", "@functools.cache", True),
+        ("core/RemoveDecorator", "    @functools.cached_property", False),  # another interface
+        ("core/ZeroIterationForLoop", "    for _ in range(60):", False),
+        ("core/NumberReplacer", "    for k in range(10, 2, -1):", False),  # a series
+        ("core/NumberReplacer", "_ROUNDING = 1e-9", False),
+        ("core/ReplaceComparisonOperator_GtE_Gt", "or used >= 40:", False),
+    ],
+)
+def test_only_amounts_of_work_are_left_out(operator, line, work):
+    assert mutants.is_work(operator, line) == work
+
+
 def test_a_line_stands_for_its_statement():
     tree = ast.parse(SOURCE)
     lines = [mutants.statement_lines(tree, line) for line in range(1, 18)]

@@ -53,6 +53,16 @@ NOT_DRAWN = re.compile(
     r"core/ReplaceBinaryOperator_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)_(RShift|LShift|BitOr|BitAnd|BitXor)"
     r"|core/ReplaceUnaryOperator_.*Invert"
 )
+#: Numbers that say how much work is done and in which pieces, not what comes out: iteration limits,
+#: sizes of chunks, blocks, caches and grids. One more or less changes nothing that can be tested
+#: for but time. So does a cache that is left out.
+WORK = {
+    "core/NumberReplacer": re.compile(
+        r"\s*for _ in range\(|.*\bused >= \d+:$|@functools\.lru_cache|_?LARGEST_EXACT_NET = "
+        r"|_(\w*CHUNK\w*|MAX_PASSES|MOST_\w+|ROUNDS|PRODUCT|BLOCK|CELLS|HALVINGS) = "
+    ),
+    "core/RemoveDecorator": re.compile(r"@functools\.(lru_)?cache\b"),
+}
 #: Imported once, before the forks; riemdp itself must not be.
 PRELOADED = ["dp_accounting", "flint", "hypothesis", "mpmath", "numpy", "pandas", "pytest"]
 PRELOADED += ["randomgen", "sklearn"]
@@ -126,7 +136,7 @@ def package(module: str) -> str:
 
 
 def all_mutants() -> list[Mutant]:
-    """Return what cosmic-ray would mutate, without ``NOT_DRAWN``, in a fixed order."""
+    """Return what cosmic-ray would mutate, without ``NOT_DRAWN`` and ``WORK``, in a fixed order."""
     from cosmic_ray.ast import ast_nodes, get_ast_from_path
     from cosmic_ray.ast.ast_query import ASTQuery
     from cosmic_ray.plugins import get_operator, operator_names
@@ -136,13 +146,20 @@ def all_mutants() -> list[Mutant]:
     mutants = []
     for module in modules():
         seen: Counter[str] = Counter()
+        lines = (ROOT / module).read_text(encoding="utf-8").splitlines()
         for node in ast_nodes(get_ast_from_path(Path(module))):
             for name, operator in operators.items():
                 for start, _ in operator.mutation_positions(node):
                     where = ASTQuery(node).get_definition_name() or "module"
-                    mutants.append(Mutant(module, name, seen[name], start[0], where))
+                    if not is_work(name, lines[start[0] - 1]):
+                        mutants.append(Mutant(module, name, seen[name], start[0], where))
                     seen[name] += 1
     return sorted(mutants, key=lambda mutant: mutant.name)
+
+
+def is_work(operator: str, line: str) -> bool:
+    """Whether a mutation of a line changes the amount of work alone: see ``WORK``."""
+    return operator in WORK and WORK[operator].match(line) is not None
 
 
 @functools.cache

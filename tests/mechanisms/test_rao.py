@@ -302,3 +302,14 @@ def test_tiny_angles_do_not_underflow(kind, dim):
 def test_a_tiny_angle_is_a_ratio_times_the_square_root_of_the_dimension(theta):
     ratio = _rao.laplace_ratio(RaoDP(theta, distance="angle"), 4, flat=True)
     assert ratio == pytest.approx(2.0 * theta, rel=1e-6)
+
+
+@pytest.mark.parametrize(("sensitivity", "theta"), [(0.3, 0.4), (0.01, 0.5), (1.0, 2.0)])
+def test_a_gaussian_scale_costs_few_integrals(sensitivity, theta, monkeypatch):
+    asked = []
+    guarantee = _rao.isotropic_guarantee
+    monkeypatch.setattr(_rao, "isotropic_guarantee", lambda *a: asked.append(a) or guarantee(*a))
+    for dim, curvature, upper in [(2, -1.0, math.inf), (3, 1.0, math.pi)]:
+        budget = RaoDP(theta, distance="parametric")
+        _rao.isotropic_gaussian_sigma(dim, curvature, upper, sensitivity, budget)
+    assert 0 < len(asked) <= 22

@@ -173,3 +173,10 @@ def test_pairs_in_place_of_a_curve_are_charged_what_they_leave_out():
     expected = [infinity + (1.0 - infinity) * share for share in _composed._SHARES]
     assert masses == pytest.approx([infinity, *sorted(expected)], rel=1e-14)
     assert all(m >= e for m, e in zip(masses[1:], sorted(expected), strict=True))
+
+
+def test_a_pair_in_place_of_a_parameter_has_an_epsilon_above_zero():
+    # delta at epsilon = 0 is under the share already, and the definitions want a positive epsilon
+    curve = GaussianCurve(1e-20)
+    assert curve.epsilon_at(1e-3) == 0.0
+    assert _composed._replaced([(curve, 1)], _composed._pure_epsilon, float, 1e-3) == [(1e-300, 1)]

@@ -14,6 +14,7 @@ from riemdp.privacy import (
     gaussian_delta,
 )
 from riemdp.privacy._isotropic_curve import IsotropicCurve
+from riemdp.privacy._isotropic_quadrature import LossIntegrals
 
 MU = {
     (2, 1.0): (3.955713008, 0.822482729),
@@ -400,3 +401,62 @@ def test_single_values_are_kept_and_few_of_them(monkeypatch):
 def test_a_region_without_room_is_refused(upper):
     with pytest.raises(errors.InvalidParameterError, match="upper"):
         IsotropicCurve("laplace", 2, -1.0, 0.1, 0.1, upper)
+
+
+SEARCHED = [
+    ("laplace", 3, 0.0, 1.0, 0.3),
+    ("laplace", 3, -1.0, 0.2, 0.3),
+    ("gaussian", 3, -1.0, 1.0, 0.5),
+    ("gaussian", 3, 1.0, 1.0, 0.5),
+    ("laplace", 2, 1.0, 0.4, 0.5),
+]
+
+
+@pytest.fixture
+def evaluated(monkeypatch):
+    """Sizes of the batches of probabilities that are computed."""
+    sizes = []
+    points = IsotropicCurve._points
+    monkeypatch.setattr(
+        IsotropicCurve, "_points", lambda self, e: sizes.append(e.size) or points(self, e)
+    )
+    return sizes
+
+
+@pytest.mark.parametrize(("space", "most"), [*zip(SEARCHED, [26, 23, 38, 36, 26], strict=True)])
+def test_epsilon_costs_few_integrals(space, most, evaluated):
+    upper = math.pi if space[2] > 0.0 else math.inf
+    for delta in (1e-2, 1e-5, 1e-9):
+        IsotropicCurve(*space, upper).epsilon_at(delta)
+    assert 15 < len(evaluated) <= most  # bisection takes about 45 for each
+
+
+@pytest.mark.parametrize(("space", "most"), [*zip(SEARCHED, [27, 27, 65, 73, 25], strict=True)])
+def test_mu_costs_few_integrals(space, most, evaluated):
+    upper = math.pi if space[2] > 0.0 else math.inf
+    lower, found = IsotropicCurve(*space, upper).mu_bracket()
+    assert found <= lower * (1.0 + 1.6e-9)
+    assert sum(evaluated) <= 1.05 * most
+
+
+@pytest.mark.parametrize("space", SEARCHED)
+def test_the_smaller_of_two_probabilities_is_integrated(space, monkeypatch):
+    """Away from the median loss one integral for each of the two points is enough."""
+    calls = []
+    first, complement = LossIntegrals.log_first, LossIntegrals.log_complement
+    monkeypatch.setattr(
+        LossIntegrals, "log_first", lambda s, e: calls.append(("first", e.size)) or first(s, e)
+    )
+    monkeypatch.setattr(
+        LossIntegrals,
+        "log_complement",
+        lambda s, e: calls.append(("complement", e.size)) or complement(s, e),
+    )
+    curve = IsotropicCurve(*space, math.pi if space[2] > 0.0 else math.inf)
+    points = curve._points(np.zeros(1))
+    assert calls == [("complement", 2), ("first", 0), ("complement", 0)]
+    assert points.log_complement < -math.log(2.0)
+    calls.clear()
+    points = curve._points(np.array([min(curve._reach(3.0), 0.9 * curve._last)]))
+    assert calls == [("complement", 1), ("first", 1), ("complement", 0)]
+    assert points.log_first < -math.log(2.0)

@@ -22,7 +22,7 @@ def gaussian_points(mu, error=ERROR):
     return evaluate
 
 
-def laplace_points(separation):
+def laplace_points(separation, error=ERROR):
     """Two Laplace laws on the line."""
 
     def evaluate(epsilon):
@@ -30,7 +30,7 @@ def laplace_points(separation):
         first = 1.0 - 0.5 * np.exp(-half)
         second = 0.5 * np.exp(-0.5 * (separation + epsilon))
         logs = np.log(np.array([first, 1.0 - first, second]))
-        return LossPoints(epsilon, *logs, np.full_like(epsilon, ERROR))
+        return LossPoints(epsilon, *logs, np.full_like(epsilon, error))
 
     return evaluate
 
@@ -185,3 +185,17 @@ def test_the_tail_is_granted_where_the_inequality_of_its_proof_holds(dim, sigma,
         gap = float((z * z - w * w) / 2 - needed)
     # at the least mu that is granted, nothing but an allowance for rounding is left
     assert 0.9e-9 < gap < 2e-9
+
+
+@pytest.mark.parametrize(("error", "most"), [(1e-11, 130), (1e-7, 78), (1e-4, 38)])
+def test_points_are_not_spent_on_what_errors_hide(error, most):
+    sizes = []
+    evaluate = laplace_points(1.0, error)
+
+    def counted(epsilon):
+        sizes.append(epsilon.size)
+        return evaluate(epsilon)
+
+    for scale in (0.5, 0.7, 0.9, 0.98):
+        bracket(counted, scale * np.linspace(0.0, 1.0, 9), end=1.0)
+    assert sum(sizes) <= most

@@ -97,3 +97,9 @@ def test_no_probability_of_a_loss_beyond_the_largest(kind):
     law = LossIntegrals(kind, 2, 1, 0.5, 1.0, math.pi)
     epsilon = np.array([40.0, 60.0])
     assert np.all(law.log_first(epsilon) == -math.inf)
+
+
+def test_a_law_narrower_than_any_node_is_refused():
+    law = LossIntegrals("gaussian", 2, 1, 1e-60, 1e-60, math.pi)
+    with pytest.raises(errors.ConvergenceError, match="did not settle"):
+        _ = law.log_mass

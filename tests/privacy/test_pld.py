@@ -500,3 +500,20 @@ def test_the_error_of_a_convolution_is_within_its_allowance():
         norms = sum(map(np.linalg.norm, (first, second, exact)))
         bound = 2.0 * _pld._fft_error(2 * length) * norms
         assert np.linalg.norm(fast - exact) <= bound
+
+
+def test_allowance_of_a_transform_counts_all_three_vectors():
+    accounting = pytest.importorskip("dp_accounting.pld.pld_pmf")
+
+    def spread(size):
+        return accounting.DensePLDPmf(1e-2, -size // 2, np.full(size, 1.0 / size), 0.0, True)
+
+    one, other = spread(900), spread(400)
+    composed, allowance = _pld._pair_composed(one, other)
+    size = one.size + other.size - 1
+    triangle = np.convolve(np.full(900, 1.0 / 900), np.full(400, 1.0 / 400))
+    norms = 900**-0.5 + 400**-0.5 + np.linalg.norm(triangle)
+    # each of the three transforms errs relative to the norm of its own input
+    wanted = math.sqrt(size) * 2.0 * _pld._fft_error(2 * size) * norms
+    assert allowance == pytest.approx(wanted, rel=1e-9)
+    assert composed.size <= size

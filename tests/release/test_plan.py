@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -216,3 +218,23 @@ def test_a_family_of_budgets_keeps_what_is_not_searched_for(budget):
     assert type(family(1.0)) is type(budget)
     if isinstance(budget, MeanCDP):
         assert family(1.0) == MeanCDP(0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "most"),
+    [
+        (lambda x: math.log(37.0 / x), 4),
+        (lambda x: math.log(37.0 / x) if x > 5.0 else math.inf, 5),
+        (lambda x: 2.0 * math.log(3e4 / x), 8),
+    ],
+)
+def test_crossing_asks_few_times(function, most):
+    asked = []
+    found = crossing(
+        lambda x: asked.append(x) or function(x),
+        1.0,
+        1e12,
+        lambda x, up: math.ceil(x) if up else math.floor(x),
+    )
+    assert found in (37.0, 3e4)
+    assert len(asked) <= most

@@ -240,3 +240,19 @@ def test_products_stay_under_what_blas_shares_out(k):
     np.testing.assert_array_equal(covered, np.arange(100, 1100))
     most = max(piece.stop - piece.start for piece in pieces)
     assert most == 1 or most * k**3 <= 2**18
+
+
+@pytest.mark.parametrize(
+    ("manifold", "radius"),
+    [(SPDAffineInvariant(2), 4.0), (SPDAffineInvariant(3), 8.0), (SPDAffineInvariant(5), 5.0)],
+)
+def test_newtons_method_needs_few_passes(manifold, radius):
+    random = np.random.default_rng(3)
+    ball = Ball(manifold, manifold.origin, radius)
+    passes = []
+    for power in (0.2, 1.0 / manifold.dim) * 4:
+        directions = random.normal(size=(30, manifold.dim))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        points = ball.point(radius * random.random((30, 1)) ** power * directions)
+        passes.append(frechet_mean(manifold, points, ball=ball, tol=1e-7).passes)
+    assert np.mean(passes) <= 5.2

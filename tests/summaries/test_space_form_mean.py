@@ -512,3 +512,19 @@ def test_a_small_ball_certifies_far_from_the_mean(radius, certified):
     if certified:
         h = 2.0 * radius / math.tan(2.0 * radius)
         assert bound == pytest.approx((at.size + at.allowance) / h, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("manifold", "radius"),
+    [(Sphere(2), 1.2), (Sphere(5), 1.4), (Hyperbolic(2), 3.0), (Hyperbolic(4), 6.0)],
+)
+def test_newtons_method_needs_few_passes(manifold, radius):
+    random = np.random.default_rng(3)
+    ball = Ball(manifold, manifold.origin, radius)
+    passes = []
+    for power in (0.2, 1.0 / manifold.dim) * 4:
+        directions = random.normal(size=(30, manifold.dim))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        points = ball.point(radius * random.random((30, 1)) ** power * directions)
+        passes.append(frechet_mean(manifold, points, ball=ball, tol=1e-7).passes)
+    assert np.mean(passes) <= 3.6
