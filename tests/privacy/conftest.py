@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import mpmath
 import numpy as np
 import pytest
 import scipy
@@ -119,3 +120,15 @@ def triples(request):
     """First pairs, and two alternatives of second ones."""
     generator = np.random.default_rng(21)
     return tuple(_draw(generator, request.param) for _ in range(3))
+
+
+@pytest.fixture
+def exact_kink():
+    """``log(Phi(mu/2)/Phi(-mu/2))`` in high precision: the pure epsilon of the same ``mu``."""
+
+    def kink(mu):
+        with mpmath.workdps(50):
+            half = mpmath.mpf(mu) / (2 * mpmath.sqrt(2))
+            return mpmath.log(mpmath.erfc(-half) / mpmath.erfc(half))
+
+    return kink

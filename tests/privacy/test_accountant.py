@@ -23,7 +23,6 @@ from riemdp.privacy import (
     RaoDP,
     convert,
 )
-from riemdp.privacy._accountant import _currency
 
 
 def angle(theta):
@@ -169,7 +168,7 @@ POOL = {
 def test_no_sequence_exceeds_the_total(case):
     total, spends = case
     account = Accountant(total)
-    price = _currency(total).price
+    price = total.price_of
     accepted = []
     for guarantee in spends:
         before = account.spent, account.remaining, account.ledger
@@ -327,7 +326,7 @@ def test_arrays_get_into_no_message():
 def test_the_price_of_an_angle_keeps_its_digits(theta):
     with mpmath.workdps(40):
         exact = float(-mpmath.log(mpmath.cos(mpmath.mpf(theta) / 2)))
-    (price,) = _currency(angle(3.0)).price(angle(theta))
+    (price,) = angle(theta).price()
     assert price == pytest.approx(exact, rel=4e-15)
 
 

@@ -13,13 +13,14 @@ from riemdp.privacy import (
     RDP,
     ZCDP,
     ApproxDP,
+    Budget,
     MeanCDP,
     PrivacyCurve,
     PureDP,
     RaoDP,
     compose,
 )
-from riemdp.privacy._compose import root_of_squares_up, sum_up
+from riemdp.privacy._rounding import root_of_squares_up, sum_up
 
 EPSILON = 0.7
 
@@ -176,12 +177,21 @@ def test_what_does_not_compose():
         compose([ApproxDP(1.0, 1.0 - 1e-9)] * 3)
 
 
-def test_a_definition_from_elsewhere_has_no_rule():
-    class Other(PureDP):
-        pass
+def test_a_definition_without_a_rule_composes_as_a_curve():
+    class Other(Budget):
+        def delta_at(self, epsilon):
+            return PureDP(1.0).delta_at(epsilon)
 
-    with pytest.raises(errors.InvalidParameterError, match="Other has no rule"):
-        compose([Other(1.0)] * 2)
+        def epsilon_at(self, delta):
+            return PureDP(1.0).epsilon_at(delta)
+
+    other = Other()
+    assert compose([other]) is other
+    curve = compose([other, other])
+    assert isinstance(curve, PrivacyCurve)
+    # no pure epsilon is known of it, and the losses add up all the same
+    one, two = float(other.delta_at(0.5)), float(curve.delta_at(0.5))
+    assert one < float(compose([PureDP(1.0), GDP(1e-9), PureDP(1.0)]).delta_at(0.5)) <= two + 1e-9
 
 
 @pytest.mark.parametrize("bad", [1.0, None, PureDP(1.0), [1.0], [np.array([0.125])]])

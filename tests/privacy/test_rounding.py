@@ -34,8 +34,8 @@ from riemdp.privacy import (
 )
 from riemdp.privacy import _rounding as rounding
 from riemdp.privacy._affine_invariant_curve import AffineInvariantGaussianCurve
-from riemdp.privacy._divergences import _mean_loss_delta
 from riemdp.privacy._isotropic_curve import IsotropicCurve
+from riemdp.privacy._kl import _mean_loss_delta
 from riemdp.privacy._rounding import half_square_up, quotient_up
 
 positive = st.floats(min_value=1e-100, max_value=1e100)

@@ -25,7 +25,7 @@ from riemdp.auditing._scores import (
 )
 from riemdp.auditing._trade_off import TradeOff, measure
 from riemdp.noise import resolve_generator
-from riemdp.privacy._definitions import check_delta, check_epsilon
+from riemdp.privacy import check_delta, check_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Callable

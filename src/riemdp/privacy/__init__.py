@@ -1,31 +1,42 @@
 """Privacy definitions, privacy curves and calibration. Numbers only: no points, no noise."""
 
 from riemdp.privacy._accountant import Accountant, LedgerEntry
-from riemdp.privacy._affine_invariant_curve import AffineInvariantGaussianCurve
+from riemdp.privacy._affine_invariant_curve import (
+    AffineInvariantGaussianCurve,
+    affine_invariant_sigma,
+)
+from riemdp.privacy._affordable import affordable_epsilon, affordable_mu, implied_epsilon
+from riemdp.privacy._approx import ApproxDP
+from riemdp.privacy._budget import Budget, check_delta, check_epsilon
 from riemdp.privacy._certified import certified_available, certified_delta
-from riemdp.privacy._compose import compose
+from riemdp.privacy._compose import compose, compose_budgets, compose_curves
 from riemdp.privacy._composed import BudgetCurve, ComposedCurve
 from riemdp.privacy._conversions import convert, within
-from riemdp.privacy._curve import (
-    GaussianCurve,
-    PrivacyCurve,
-    PureCurve,
-    gaussian_to_pure,
-    pure_to_gaussian,
-)
-from riemdp.privacy._definitions import GDP, ZCDP, ApproxDP, Budget, PureDP
-from riemdp.privacy._divergences import KLDP, MeanCDP
+from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
 from riemdp.privacy._fisher_rao import normal_fisher_rao_distance
 from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
+from riemdp.privacy._gdp import GDP
 from riemdp.privacy._hyperbolic_floor import delta_floor, gaussian_floor
 from riemdp.privacy._isotropic_curve import IsotropicCurve
+from riemdp.privacy._kl import KLDP
 from riemdp.privacy._laplace import LaplaceCurve
-from riemdp.privacy._pld import accounting_available, compose_budgets, compose_curves
-from riemdp.privacy._rao import RaoDP
+from riemdp.privacy._mean_cdp import MeanCDP
+from riemdp.privacy._pld import accounting_available
+from riemdp.privacy._pure import PureDP
+from riemdp.privacy._rao import (
+    RaoDP,
+    angle_of_response,
+    angle_of_separation,
+    check_distance,
+)
 from riemdp.privacy._renyi import RDP
+from riemdp.privacy._response import gaussian_to_pure, pure_to_gaussian
+from riemdp.privacy._rounding import ELEMENTARY, quotient_up, up
 from riemdp.privacy._score_bound import score_bound
+from riemdp.privacy._zcdp import ZCDP
 
 __all__ = [
+    "ELEMENTARY",
     "GDP",
     "KLDP",
     "RDP",
@@ -46,8 +57,16 @@ __all__ = [
     "PureDP",
     "RaoDP",
     "accounting_available",
+    "affine_invariant_sigma",
+    "affordable_epsilon",
+    "affordable_mu",
+    "angle_of_response",
+    "angle_of_separation",
     "certified_available",
     "certified_delta",
+    "check_delta",
+    "check_distance",
+    "check_epsilon",
     "compose",
     "compose_budgets",
     "compose_curves",
@@ -58,8 +77,11 @@ __all__ = [
     "gaussian_floor",
     "gaussian_mu",
     "gaussian_to_pure",
+    "implied_epsilon",
     "normal_fisher_rao_distance",
     "pure_to_gaussian",
+    "quotient_up",
     "score_bound",
+    "up",
     "within",
 ]

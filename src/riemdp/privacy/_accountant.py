@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from riemdp._checks import is_one_of, shown
-from riemdp._errors import (
-    BudgetExceededError,
-    InvalidBudgetError,
-    InvalidParameterError,
-    NoConversionError,
-)
-from riemdp.privacy._conversions import convert
-from riemdp.privacy._definitions import GDP, ZCDP, ApproxDP, Budget, PureDP
-from riemdp.privacy._divergences import KLDP
-from riemdp.privacy._rao import RaoDP, angle_of_affinity
-from riemdp.privacy._renyi import RDP
+from riemdp._errors import BudgetExceededError, InvalidBudgetError, InvalidParameterError
+from riemdp.privacy._budget import Budget
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -48,18 +37,6 @@ class LedgerEntry(NamedTuple):
     guarantee: Budget
 
 
-@dataclass(frozen=True)
-class _Currency:
-    """What adds up for one definition.
-
-    ``price`` turns a guarantee into amounts that add up, ``value`` turns amounts back, ``None``
-    for nothing.
-    """
-
-    price: Callable[[Budget], tuple[float, ...]]
-    value: Callable[[tuple[float, ...]], Budget | None]
-
-
 class Accountant:
     """Filter: lets releases pass as long as they stay within a total budget, together.
 
@@ -80,10 +57,13 @@ class Accountant:
     Rao, parametric        ``theta^2``
     =====================  =====================================================================
 
+    A definition of another package may be a total if it has a price: ``Budget.price`` and
+    ``Budget.total``.
+
     Parameters
     ----------
     total : Budget
-        Limit of everything together; of one of the definitions above.
+        Limit of everything together; of one of the definitions above, or one with a price.
     adjacency : {"replace-one"}
         Neighbouring data sets differ in one record that is replaced; nothing else is proved here.
 
@@ -126,11 +106,17 @@ class Accountant:
                 f"adjacency {shown(adjacency)} is not supported: the number of records is public "
                 'here, so neighbours are "replace-one", never add/remove'
             )
-        self._currency = _currency(total)
+        if not isinstance(total, Budget):
+            raise InvalidBudgetError(
+                f"{shown(total)} cannot be a total: it is no privacy definition such as GDP(1.0)"
+            )
         self._total = total
-        self._limits = self._currency.price(total)
+        self._limits = total.price()
         if not _SMALLEST_LIMIT <= self._limits[0] < math.inf:
-            raise InvalidBudgetError(f"{total} is too small or too large to be added up in float64")
+            raise InvalidBudgetError(
+                f"{total} allows everything, or is too small or too large to be added up in "
+                "float64; choose another total"
+            )
         self._amounts: tuple[list[float], ...] = tuple([] for _ in self._limits)
         self._ledger: list[LedgerEntry] = []
         self._closed = False
@@ -154,7 +140,7 @@ class Accountant:
         Of an ``ApproxDP`` total this is a ``PureDP`` as long as no ``delta`` was spent.
         """
         with self._lock:
-            return self._currency.value(self._sums())
+            return self._total.total(self._sums())
 
     @property
     def remaining(self) -> Budget | None:
@@ -189,7 +175,7 @@ class Accountant:
             )
         if not isinstance(label, str):
             raise InvalidParameterError(f"label must be a string, got {shown(label)}")
-        first, *others = self._currency.price(_in_terms_of(self._total, guarantee))
+        first, *others = self._total.price_of(guarantee)
         price = (max(first, _SMALLEST), *others)  # a square may underflow; nothing is free
         with self._lock:
             if self._closed:
@@ -238,76 +224,7 @@ class Accountant:
         for amounts, limit in zip(self._amounts, self._limits, strict=True):
             rest = math.fsum([limit, *(-amount for amount in amounts)])
             left.append(rest if rest > _TOLERANCE * limit else 0.0)
-        return self._currency.value(tuple(left))
-
-
-def _in_terms_of(total: Budget, guarantee: Budget) -> Budget:
-    """Guarantee in the definition of the total."""
-    match total:
-        case ApproxDP():
-            if isinstance(guarantee, ApproxDP):
-                return guarantee
-            try:
-                return convert(guarantee, PureDP)
-            except NoConversionError:
-                raise NoConversionError(
-                    f"{guarantee} is an (epsilon, delta) pair for every delta; choose one before "
-                    "spending: convert(guarantee, ApproxDP, delta=...)"
-                ) from None
-        case RDP():
-            return convert(guarantee, RDP, order=total.order)
-        case RaoDP():
-            return convert(guarantee, RaoDP, distance=total.distance)
-        case _:
-            return convert(guarantee, type(total))
-
-
-def _currency(total: Budget) -> _Currency:
-    match total:
-        case PureDP():
-            return _sums_of("epsilon", PureDP)
-        case ApproxDP():
-            return _Currency(
-                lambda g: (g.epsilon, getattr(g, "delta", 0.0)),  # type: ignore[attr-defined]
-                _approximate,
-            )
-        case GDP():
-            return _squares_of("mu", GDP)
-        case ZCDP():
-            return _Currency(lambda g: (g.rho, g.xi), _concentrated)  # type: ignore[attr-defined]
-        case RDP():
-            return _sums_of("epsilon", lambda epsilon: RDP(total.order, epsilon))
-        case KLDP():
-            return _sums_of("alpha", KLDP)
-        case RaoDP(distance="parametric"):
-            return _squares_of("theta", lambda theta: RaoDP(theta, distance="parametric"))
-        case RaoDP() if total.theta < math.pi:
-            return _Currency(_minus_log_cosine, _angle)
-        case RaoDP():
-            raise InvalidBudgetError("an angle of pi allows everything; choose a smaller total")
-        case _:
-            raise InvalidBudgetError(
-                f"{shown(total)} cannot be a total: no filter is proved for it. Use PureDP, "
-                "ApproxDP, GDP, ZCDP, RDP, KLDP or RaoDP"
-            )
-
-
-def _sums_of(name: str, kind: Callable[[float], Budget]) -> _Currency:
-    return _Currency(
-        lambda guarantee: (getattr(guarantee, name),),
-        lambda amounts: kind(amounts[0]) if amounts[0] > 0.0 else None,
-    )
-
-
-def _squares_of(name: str, kind: Callable[[float], Budget]) -> _Currency:
-    def price(guarantee: Budget) -> tuple[float]:
-        value: float = getattr(guarantee, name)
-        return (value * value,)  # infinite where ** raises
-
-    return _Currency(
-        price,
-        lambda amounts: kind(math.sqrt(amounts[0])) if amounts[0] > 0.0 else None,
-    )
+        return self._total.total(tuple(left))
 
 
 def _sum(amounts: list[float]) -> float:
@@ -315,33 +232,3 @@ def _sum(amounts: list[float]) -> float:
         return math.fsum(amounts)
     except OverflowError:
         return math.inf
-
-
-def _approximate(amounts: tuple[float, ...]) -> Budget | None:
-    epsilon, delta = amounts
-    if epsilon <= 0.0:
-        return None
-    return (
-        ApproxDP(epsilon, min(delta, math.nextafter(1.0, 0.0))) if delta > 0.0 else PureDP(epsilon)
-    )
-
-
-def _concentrated(amounts: tuple[float, ...]) -> Budget | None:
-    rho, xi = amounts
-    return ZCDP(rho, max(xi, 0.0)) if rho > 0.0 else None
-
-
-def _minus_log_cosine(guarantee: Budget) -> tuple[float, ...]:
-    assert isinstance(guarantee, RaoDP)
-    half = 0.5 * guarantee.theta
-    if guarantee.theta >= math.pi:
-        return (math.inf,)
-    if half < 0.7:
-        return (-0.5 * math.log1p(-(math.sin(half) ** 2)),)
-    return (-math.log(math.cos(half)),)
-
-
-def _angle(amounts: tuple[float, ...]) -> Budget | None:
-    if amounts[0] <= 0.0:
-        return None
-    return RaoDP(min(math.pi, angle_of_affinity(amounts[0])), distance="angle")

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from riemdp._checks import count, positive
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
-from riemdp.privacy._definitions import GDP
+from riemdp.privacy._gdp import GDP
 from riemdp.privacy._rounding import half_square_up, quotient_up, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._curve import FloatArray
-    from riemdp.privacy._definitions import Budget
+    from riemdp.privacy._budget import Budget, FloatArray
 
 #: Relative step towards more privacy in calibration: ``mu`` as computed is rounded up.
 _NUDGE = 1e-13

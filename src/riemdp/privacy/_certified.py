@@ -17,7 +17,7 @@ import numpy as np
 
 from riemdp._checks import count, shown
 from riemdp._errors import ConvergenceError, InvalidParameterError
-from riemdp.privacy._definitions import check_epsilon
+from riemdp.privacy._budget import check_epsilon
 from riemdp.privacy._isotropic_curve import IsotropicCurve
 
 if TYPE_CHECKING:

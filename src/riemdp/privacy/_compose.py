@@ -1,26 +1,21 @@
-"""Composition of guarantees: what several releases from the same data guarantee together."""
+"""Composition: what several releases from the same data guarantee together."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from riemdp._checks import shown
-from riemdp._errors import InvalidBudgetError, InvalidParameterError
-from riemdp.privacy._conversions import KINDS, convert
-from riemdp.privacy._definitions import GDP, ZCDP, ApproxDP, Budget, PureDP
-from riemdp.privacy._divergences import KLDP, MeanCDP
-from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity
-from riemdp.privacy._renyi import RDP
-from riemdp.privacy._rounding import up
+from riemdp._checks import count, shown
+from riemdp._errors import InvalidParameterError
+from riemdp.privacy import _rules
+from riemdp.privacy._budget import Budget
+from riemdp.privacy._composed import ComposedCurve, worst_curve
+from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
+from riemdp.privacy._rounding import repeated_up, root_of_squares_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from riemdp.privacy._curve import PrivacyCurve
 
 
 def compose(guarantees: Sequence[Budget]) -> Budget | PrivacyCurve:
@@ -85,115 +80,98 @@ def compose(guarantees: Sequence[Budget]) -> Budget | PrivacyCurve:
     for part in parts:
         if not isinstance(part, Budget):
             raise InvalidParameterError(f"only privacy definitions compose, got {shown(part)}")
-        if type(part) not in KINDS:
-            raise InvalidParameterError(f"{type(part).__name__} has no rule of composition")
-    distances = {part.distance for part in parts if isinstance(part, RaoDP)}
-    if len(distances) > 1:
-        raise InvalidBudgetError(
-            "Rao guarantees with distance 'angle' and 'parametric' do not compose; convert the "
-            'parametric ones first: convert(guarantee, RaoDP, distance="angle")'
-        )
+        part._check_beside(parts)
     if len(parts) == 1:
         return parts[0]
-    if len({type(part) for part in parts}) > 1:
-        from riemdp.privacy._pld import compose_budgets
-
-        return compose_budgets(parts)
-    return _compose_alike(parts)
-
-
-def _compose_alike(parts: Sequence[Budget]) -> Budget:
-    match parts[0]:
-        case PureDP():
-            return PureDP(_total(parts, "epsilon"))
-        case ApproxDP():
-            return _compose_approx(parts)
-        case GDP():
-            return GDP(_root_of_squares(parts, "mu"))
-        case ZCDP():
-            return ZCDP(_total(parts, "rho"), _total(parts, "xi"))
-        case RDP():
-            order = min(part.order for part in parts if isinstance(part, RDP))
-            return RDP(
-                order, _total([convert(part, RDP, order=order) for part in parts], "epsilon")
-            )
-        case KLDP():
-            return KLDP(_total(parts, "alpha"))
-        case MeanCDP():
-            return MeanCDP(_total(parts, "mu"), _root_of_squares(parts, "tau"))
-        case RaoDP(distance="parametric"):
-            return RaoDP(_root_of_squares(parts, "theta"), distance="parametric")
-        case _:
-            return _compose_angles(parts)
+    kind = type(parts[0])
+    if _rules.composes(kind) and all(type(part) is kind for part in parts):
+        return _rules.together(kind, parts)  # type: ignore[no-any-return]
+    return compose_budgets(parts)
 
 
-def _compose_approx(parts: Sequence[Budget]) -> ApproxDP:
-    deltas: list[float] = _values(parts, "delta")
-    together = up(-math.expm1(math.fsum(math.log1p(-delta) for delta in deltas)))
-    delta = min(sum_up(deltas), together)
-    if delta >= 1.0:
-        raise InvalidBudgetError("the composed delta is 1: nothing is guaranteed any more")
-    return ApproxDP(_total(parts, "epsilon"), delta)
+def compose_curves(curves: Iterable[PrivacyCurve]) -> PrivacyCurve:
+    """Curve of several releases together.
+
+    Parameters
+    ----------
+    curves : iterable of PrivacyCurve
+        At least one. Fixed beforehand; the releases themselves may depend on one another.
+
+    Returns
+    -------
+    PrivacyCurve
+        Gaussian curves compose to a Gaussian one. Others give a
+        :class:`~riemdp.privacy.ComposedCurve`: numerical with the extra ``accounting``, closed
+        bounds without it.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is nothing to compose, or something else than a curve.
+    """
+    return _compose_repeated([(curve, 1) for curve in curves])
 
 
-def _compose_angles(parts: Sequence[Budget]) -> RaoDP:
-    thetas = _values(parts, "theta")
-    minus_log = math.fsum(minus_log_cosine(theta) for theta in thetas)
-    # looser in theory, and it holds where the logarithms underflow
-    euclidean = root_of_squares_up(thetas)
-    if euclidean < 1e-100:
-        return RaoDP(euclidean, distance="angle")
-    together = angle(angle_of_affinity(up(minus_log)))
-    return RaoDP(min(together.theta, euclidean), distance="angle")
+def compose_budgets(budgets: Sequence[Budget]) -> PrivacyCurve:
+    """Curve of several guarantees together, of any kinds.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        At least one.
+
+    Returns
+    -------
+    PrivacyCurve
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is nothing to compose.
+    """
+    return compose_curves(_curves(budgets))
 
 
-def minus_log_cosine(theta: float) -> float:
-    """``-log cos(theta/2)``, accurate at both ends; infinite from pi on."""
-    half = 0.5 * theta
-    if half >= 0.5 * math.pi:
-        return math.inf
-    if half < 0.7:
-        return -0.5 * math.log1p(-(math.sin(half) ** 2))
-    return -math.log(math.cos(half))
+@_rules.composition(PrivacyCurve)
+def _compose_repeated(parts: Sequence[tuple[PrivacyCurve, int]]) -> PrivacyCurve:
+    """Curve of releases that occur several times each."""
+    counts: dict[PrivacyCurve, int] = {}
+    for curve, n in parts:
+        if not isinstance(curve, PrivacyCurve):
+            raise InvalidParameterError(f"only privacy curves compose, got {shown(curve)}")
+        repetitions = count(n, "n")
+        for given, times in curve._parts():
+            part = given._simplest()
+            total = counts.get(part, 0) + times * repetitions
+            counts[part] = count(total, "the number of releases")
+    if not counts:
+        raise InvalidParameterError("nothing to compose: give at least one curve or guarantee")
+    gaussian = {c: (s, n) for c, n in counts.items() if (s := c._separation()) is not None}
+    if sum(n for _, n in gaussian.values()) > 1:
+        # closed form: N(0, I) and N((mu_1, ..., mu_n), I)
+        for curve in gaussian:
+            del counts[curve]
+        together = root_of_squares_up(repeated_up(s, n) for s, n in gaussian.values())
+        if together == math.inf:
+            raise InvalidParameterError("the separation of the composition exceeds float64")
+        counts[GaussianCurve(together)] = 1
+    if sum(counts.values()) == 1:
+        return next(iter(counts))
+    return ComposedCurve(tuple(counts.items()))
 
 
-def sum_up(values: Sequence[float]) -> float:
-    """Smallest float not under the exact sum."""
-    try:
-        total = math.fsum(values)
-    except OverflowError:
-        return math.inf
-    if math.fsum([*values, -total]) <= 0.0:
-        return total
-    return math.nextafter(total, math.inf)
-
-
-def root_of_squares_up(values: Iterable[float]) -> float:
-    """Smallest float not under the exact root of the sum of squares, or its successor."""
-    values = list(values)
-    root = math.hypot(*values)
-    if math.isinf(root):
-        return root
-    exact = sum(
-        (count * Fraction(value) ** 2 for value, count in Counter(values).items()), Fraction()
-    )
-    while Fraction(root) ** 2 < exact:
-        root = math.nextafter(root, math.inf)
-    return root
-
-
-def repeated_up(value: float, n: int) -> float:
-    """Root of the sum of ``n`` equal squares, ``sqrt(n) value``, rounded up."""
-    return value if n == 1 else up(math.sqrt(n) * value, 1e-15)
-
-
-def _values(parts: Iterable[Budget], name: str) -> list[float]:
-    return [getattr(part, name) for part in parts]
-
-
-def _total(parts: Sequence[Budget], name: str) -> float:
-    return sum_up(_values(parts, name))
-
-
-def _root_of_squares(parts: Sequence[Budget], name: str) -> float:
-    return root_of_squares_up(_values(parts, name))
+def _curves(budgets: Sequence[Budget]) -> list[PrivacyCurve]:
+    """Curves of guarantees, those of one definition composed in it as far as that loses nothing."""
+    groups: dict[tuple[type[Budget], object], list[Budget]] = {}
+    curves: list[PrivacyCurve] = []
+    for budget in budgets:
+        if not isinstance(budget, Budget):
+            raise InvalidParameterError(f"only privacy definitions compose, got {shown(budget)}")
+        guarantee = budget._adaptive()
+        if _rules.composes(type(guarantee), lossless=True):
+            groups.setdefault((type(guarantee), guarantee._fixed()), []).append(guarantee)
+        else:
+            curves.append(worst_curve(guarantee))
+    for (kind, _), group in groups.items():
+        curves.append(worst_curve(group[0] if len(group) == 1 else _rules.together(kind, group)))
+    return curves

@@ -10,38 +10,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import shown
-from riemdp._errors import InvalidParameterError, NoConversionError
-from riemdp.privacy._compose import (
-    compose,
-    minus_log_cosine,
-    repeated_up,
-    root_of_squares_up,
-    sum_up,
-)
-from riemdp.privacy._conversions import convert
-from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve, pure_to_gaussian
-from riemdp.privacy._definitions import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    Budget,
-    PureDP,
-    check_delta,
-    check_epsilon,
-)
-from riemdp.privacy._divergences import KLDP, MeanCDP
+from riemdp._errors import NoConversionError
+from riemdp.privacy import _rules
+from riemdp.privacy._budget import Budget, check_delta, check_epsilon
+from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
+from riemdp.privacy._gdp import GDP
 from riemdp.privacy._pld import accounting_available, composed_losses
-from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity
+from riemdp.privacy._pure import PureDP
+from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity, minus_log_cosine
 from riemdp.privacy._renyi import RDP
-from riemdp.privacy._rounding import delta_up, up
+from riemdp.privacy._response import pure_to_gaussian
+from riemdp.privacy._rounding import delta_up, repeated_up, root_of_squares_up, sum_up, up
+from riemdp.privacy._rules import Options
+from riemdp.privacy._zcdp import ZCDP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._curve import FloatArray
+    from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._pld import LossTable
 
 #: Shares of delta that the closed bounds try for guarantees that are no pure or Gaussian ones.
@@ -84,13 +72,42 @@ class BudgetCurve(PrivacyCurve):
         return math.inf if self._parameter(ZCDP, "xi") > 0.0 else self._parameter(ZCDP, "rho")
 
     def _angle(self) -> RaoDP:
-        return convert(self.budget, RaoDP, distance="angle")
+        found: RaoDP = _rules.implied(self.budget, RaoDP, Options(distance="angle"))
+        return found
 
     def _parameter(self, kind: type[Budget], name: str) -> float:
         try:
-            return float(getattr(convert(self.budget, kind), name))
+            return float(getattr(_rules.implied(self.budget, kind, Options()), name))
         except NoConversionError:
             return math.inf
+
+    def _guarantees(self) -> tuple[Budget, ...]:
+        return (self.budget,)
+
+    def _without_infinity(self) -> tuple[float, PrivacyCurve]:
+        infinity, rest = self.budget._without_infinity()
+        return (infinity, worst_curve(rest)) if infinity else (0.0, self)
+
+
+def worst_curve(guarantee: Budget) -> PrivacyCurve:
+    """Curve of the worst mechanism that a definition allows, in closed form where there is one."""
+    curve: PrivacyCurve = _rules.implied(guarantee, PrivacyCurve, Options())
+    return curve
+
+
+@_rules.conversion(None, PrivacyCurve)
+def _any_curve(guarantee: Budget, _: Options) -> PrivacyCurve:
+    return BudgetCurve(guarantee)
+
+
+@_rules.conversion(PureDP, PrivacyCurve)
+def _pure_curve(guarantee: PureDP, _: Options) -> PrivacyCurve:
+    return PureCurve(guarantee.epsilon)
+
+
+@_rules.conversion(GDP, PrivacyCurve)
+def _gaussian_curve(guarantee: GDP, _: Options) -> PrivacyCurve:
+    return GaussianCurve(guarantee.mu)
 
 
 @dataclass(frozen=True)
@@ -168,6 +185,9 @@ class ComposedCurve(PrivacyCurve):
         minus_log = math.fsum(n * minus_log_cosine(theta) for theta, n in angles)
         return angle(angle_of_affinity(up(minus_log)))
 
+    def _parts(self) -> tuple[tuple[PrivacyCurve, int], ...]:
+        return self.parts
+
     @functools.cached_property
     def _split(self) -> tuple[float, tuple[tuple[PrivacyCurve, int], ...]]:
         """Mass of an infinite loss, and the parts without it.
@@ -178,11 +198,9 @@ class ComposedCurve(PrivacyCurve):
         log_kept = 0.0
         base: list[tuple[PrivacyCurve, int]] = []
         for curve, n in self.parts:
-            if isinstance(curve, BudgetCurve) and isinstance(curve.budget, ApproxDP):
-                log_kept += n * math.log1p(-curve.budget.delta)
-                base.append((PureCurve(curve.budget.epsilon), n))
-            else:
-                base.append((curve, n))
+            infinity, rest = curve._without_infinity()
+            log_kept += n * math.log1p(-infinity)
+            base.append((rest, n))
         return up(-math.expm1(log_kept)) if log_kept else 0.0, tuple(base)
 
     @functools.cached_property
@@ -196,9 +214,10 @@ class ComposedCurve(PrivacyCurve):
         """All parts as Renyi guarantees of the smallest order among them, if they have one."""
         _, base = self._split
         orders = [
-            curve.budget.order
+            order
             for curve, _ in base
-            if isinstance(curve, BudgetCurve) and isinstance(curve.budget, RDP)
+            for guarantee in curve._guarantees()
+            for order in guarantee._renyi_orders()
         ]
         if not orders:
             return None
@@ -233,11 +252,10 @@ class ComposedCurve(PrivacyCurve):
 
 def _renyi_at(curve: PrivacyCurve, order: float) -> float:
     """Renyi parameter of a part at an order, infinite where none is proved."""
-    known = (curve.budget,) if isinstance(curve, BudgetCurve) else curve._guarantees()
     least = math.inf
-    for guarantee in known:
+    for guarantee in curve._guarantees():
         with contextlib.suppress(NoConversionError):
-            least = min(least, convert(guarantee, RDP, order=order).epsilon)
+            least = min(least, _rules.implied(guarantee, RDP, Options(order=order)).epsilon)
     return least
 
 
@@ -261,38 +279,6 @@ def _replaced(
             replaced = of_pure(epsilon) if epsilon < math.inf else math.inf
         result.append((replaced, n))
     return result
-
-
-def curves_of(budgets: Sequence[Budget]) -> list[PrivacyCurve]:
-    """Curves of guarantees, those of one definition composed in it as far as that loses nothing."""
-    groups: dict[object, list[Budget]] = {}
-    curves: list[PrivacyCurve] = []
-    for budget in budgets:
-        if not isinstance(budget, Budget):
-            raise InvalidParameterError(f"only privacy definitions compose, got {shown(budget)}")
-        guarantee = budget
-        if isinstance(guarantee, MeanCDP):  # its own rule needs mechanisms chosen beforehand
-            guarantee = convert(guarantee, ZCDP)
-        if isinstance(guarantee, RDP) and guarantee.order == math.inf:
-            guarantee = PureDP(guarantee.epsilon)
-        match guarantee:
-            case PureDP():
-                curves.append(PureCurve(guarantee.epsilon))
-            case GDP():
-                curves.append(GaussianCurve(guarantee.mu))
-            case ZCDP() | KLDP():
-                groups.setdefault(type(guarantee), []).append(guarantee)
-            case RDP():
-                groups.setdefault((RDP, guarantee.order), []).append(guarantee)
-            case RaoDP():
-                groups.setdefault((RaoDP, guarantee.distance), []).append(guarantee)
-            case _:
-                curves.append(BudgetCurve(guarantee))
-    for group in groups.values():
-        together = compose(group)
-        assert isinstance(together, Budget)
-        curves.append(BudgetCurve(together))
-    return curves
 
 
 def _pure_epsilon(curve: PrivacyCurve) -> float:

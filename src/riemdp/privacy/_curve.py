@@ -3,42 +3,29 @@
 from __future__ import annotations
 
 import math
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import scipy
-
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidParameterError, NoConversionError
-from riemdp.privacy._definitions import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    Budget,
-    PureDP,
-    approximate_delta,
-    approximate_epsilon,
-    check_delta,
-)
+from riemdp.privacy import _rules
+from riemdp.privacy._budget import Budget, check_delta
 from riemdp.privacy._gaussian import gaussian_delta_up, gaussian_epsilon
-from riemdp.privacy._rounding import half_square_up, up
+from riemdp.privacy._gdp import GDP
+from riemdp.privacy._pure import PureDP
+from riemdp.privacy._rao import RaoDP, angle, angle_of_response, angle_of_separation
+from riemdp.privacy._response import approximate_delta, approximate_epsilon, pure_to_gaussian
+from riemdp.privacy._rounding import half_square_up
+from riemdp.privacy._zcdp import ZCDP
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.privacy._rao import RaoDP
+    from riemdp.privacy._budget import FloatArray
 
-    FloatArray = NDArray[np.float64]
-
-#: Relative error allowed for in the conversions between ``epsilon`` and ``mu``.
-CONVERSION_ERROR = 1e-13
 #: Distance of the two ends of a bracket: quantiles far out may be too large by 7e-13.
 BRACKET_WIDTH = 8e-13
-#: Under this ``mu`` is linear in ``epsilon``, and halves of the latter may lose digits.
-TINY = 1e-100
 
 
 class PrivacyCurve(ABC):
@@ -104,8 +91,6 @@ class PrivacyCurve(ABC):
 
     def _angle(self) -> RaoDP:
         """Rao DP of the angle distance, rounded up; here what follows from other definitions."""
-        from riemdp.privacy._rao import angle, angle_of_response, angle_of_separation
-
         mu, pure = self.mu(), self.pure_epsilon()
         if math.isinf(mu) and math.isinf(pure):
             raise NoConversionError("no angle is proved for a curve without mu and pure epsilon")
@@ -161,9 +146,8 @@ class PrivacyCurve(ABC):
         ----------
         docs/proofs/composition.md
         """
-        from riemdp.privacy._pld import compose_curves
-
-        return compose_curves([self, *others])
+        parts = [(curve, 1) for curve in (self, *others)]
+        return _rules.together(PrivacyCurve, parts)  # type: ignore[no-any-return]
 
     def self_compose(self, n: int) -> PrivacyCurve:
         """Curve of ``n`` releases with this curve.
@@ -182,16 +166,15 @@ class PrivacyCurve(ABC):
         InvalidParameterError
             If ``n`` is not a positive integer.
         """
-        from riemdp.privacy._pld import compose_repeated
-
-        return compose_repeated([(self, n)])
+        return _rules.together(PrivacyCurve, [(self, n)])  # type: ignore[no-any-return]
 
     def satisfies(self, budget: Budget) -> bool:
         """Whether the curve is proved to lie within a budget.
 
         Parameters
         ----------
-        budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP (angle)
+        budget : Budget
+            Any but a parametric ``RaoDP``; see :meth:`Budget.allows`.
 
         Returns
         -------
@@ -202,35 +185,36 @@ class PrivacyCurve(ABC):
         NoConversionError
             For a parametric Rao budget, which is not a property of the curve, and for what is no
             budget.
+        UnsupportedBudgetError
+            For a definition that says nothing about curves.
         """
-        from riemdp.privacy._conversions import within
-        from riemdp.privacy._divergences import KLDP, MeanCDP
-        from riemdp.privacy._rao import RaoDP
-        from riemdp.privacy._renyi import RDP
-
-        match budget:
-            case PureDP():
-                return self.pure_epsilon() <= budget.epsilon
-            case ApproxDP():
-                return bool(self.delta_at(budget.epsilon) <= budget.delta)
-            case GDP():
-                return self.mu() <= budget.mu
-            case ZCDP():
-                return self.zcdp_rho() <= budget.rho
-            case RaoDP():
-                return self.rao(budget.distance).theta <= budget.theta
-            case RDP() | KLDP() | MeanCDP():
-                return any(within(guarantee, budget) for guarantee in self._guarantees())
-            case _:
-                raise NoConversionError(
-                    f"a privacy curve cannot be held against {shown(budget)}; "
-                    "use a definition of riemdp, such as PureDP, ApproxDP or GDP"
-                )
+        if not isinstance(budget, Budget):
+            raise NoConversionError(
+                f"a privacy curve cannot be held against {shown(budget)}; "
+                "use a definition of riemdp, such as PureDP, ApproxDP or GDP"
+            )
+        return budget.allows(self)
 
     def _guarantees(self) -> tuple[Budget, ...]:
         """Guarantees that the curve implies, for definitions that it has no method for."""
         rho = self.zcdp_rho()
         return (ZCDP(rho),) if rho < math.inf else ()
+
+    def _parts(self) -> tuple[tuple[PrivacyCurve, int], ...]:
+        """Curves that this one is composed of, with the number of times each occurs."""
+        return ((self, 1),)
+
+    def _simplest(self) -> PrivacyCurve:
+        """Return the same curve in closed form, where it has one."""
+        return self
+
+    def _separation(self) -> float | None:
+        """Distance of two unit Gaussians with this very curve, None if there are none."""
+        return None
+
+    def _without_infinity(self) -> tuple[float, PrivacyCurve]:
+        """Mass of an infinite privacy loss, and a curve of the rest."""
+        return 0.0, self
 
 
 @dataclass(frozen=True)
@@ -282,13 +266,14 @@ class GaussianCurve(PrivacyCurve):
     def _guarantees(self) -> tuple[Budget, ...]:
         return (GDP(self.separation),)
 
+    def _separation(self) -> float:
+        return self.separation
+
     def zcdp_rho(self) -> float:
         """``separation**2 / 2``, rounded up."""
         return half_square_up(self.separation)
 
     def _angle(self) -> RaoDP:
-        from riemdp.privacy._rao import angle, angle_of_separation
-
         return angle(angle_of_separation(self.separation))
 
 
@@ -349,70 +334,4 @@ class PureCurve(PrivacyCurve):
         return half_square_up(self.epsilon)
 
     def _angle(self) -> RaoDP:
-        from riemdp.privacy._rao import angle, angle_of_response
-
         return angle(angle_of_response(self.epsilon))
-
-
-def pure_to_gaussian(epsilon: float) -> float:
-    """Smallest ``mu`` such that pure ``epsilon``-DP implies ``mu``-GDP, rounded up.
-
-    ``mu = -2 Phi^{-1}(1 / (1 + exp(epsilon)))``: the worst pair's trade-off function has its
-    kink at equal errors ``1/(1 + exp(epsilon))``, and a Gaussian one through the kink lies under
-    it everywhere.
-
-    Parameters
-    ----------
-    epsilon : float
-        Positive and finite.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``epsilon`` is outside its domain.
-
-    References
-    ----------
-    Liu, Sun, Kong, Jiang, "Identification, amplification and measurement: a bridge to Gaussian
-    differential privacy", NeurIPS 2022.
-    """
-    epsilon = positive(epsilon, "epsilon")
-    if epsilon < TINY:
-        mu = math.sqrt(0.5 * math.pi) * epsilon
-    elif epsilon < 2.0:  # 1/(1+e^eps) = (1 - tanh(eps/2))/2 keeps the digits of a small epsilon
-        mu = 2.0 * math.sqrt(2.0) * float(scipy.special.erfinv(math.tanh(0.5 * epsilon)))
-    else:
-        mu = -2.0 * float(scipy.special.ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
-    return up(mu, CONVERSION_ERROR)
-
-
-def gaussian_to_pure(mu: float) -> float:
-    """Largest ``epsilon`` with ``pure_to_gaussian(epsilon) <= mu``, rounded down.
-
-    Pure DP at this ``epsilon`` implies ``mu``-GDP. (The other direction does not exist.)
-
-    Parameters
-    ----------
-    mu : float
-        Positive and finite.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``mu`` is outside its domain.
-    """
-    mu = positive(mu, "mu")
-    if mu < 2.0:
-        epsilon = 2.0 * math.atanh(math.erf(mu / (2.0 * math.sqrt(2.0))))
-    else:
-        epsilon = float(scipy.special.log_ndtr(0.5 * mu) - scipy.special.log_ndtr(-0.5 * mu))
-    lowered = math.nextafter(epsilon * (1.0 - 10.0 * CONVERSION_ERROR), 0.0)
-    return min(lowered, sys.float_info.max)

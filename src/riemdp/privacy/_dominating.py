@@ -7,18 +7,17 @@ from positive ones by exchanging the two laws. The proof is docs/proofs/composit
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.privacy._curve import PureCurve
+from riemdp.privacy._curve import PrivacyCurve, PureCurve
 from riemdp.privacy._isotropic_curve import IsotropicCurve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from riemdp.privacy._curve import PrivacyCurve
 
     FloatArray = NDArray[np.float64]
 
@@ -30,17 +29,21 @@ _LARGEST_LOSS = 600.0
 _MOST_INTEGRALS = 2**13
 
 
+@functools.singledispatch
 def largest_loss(curve: PrivacyCurve, tail: float) -> float:
     """``epsilon`` from which on the curve loses less than ``tail`` more."""
-    pure = curve.pure_epsilon()
-    if isinstance(curve, PureCurve):
-        return pure
-    end = min(pure, _LARGEST_LOSS)
+    end = min(curve.pure_epsilon(), _LARGEST_LOSS)
     losses = np.geomspace(1e-12 * end, end, 400)
     deltas = curve.delta_at(losses)
     return float(losses[np.argmax(deltas - deltas[-1] <= tail)])
 
 
+@largest_loss.register(PureCurve)
+def _(curve: PureCurve, _: float) -> float:
+    return curve.epsilon
+
+
+@functools.singledispatch
 def dominating_masses(curve: PrivacyCurve, step: float, largest: float) -> tuple[FloatArray, float]:
     """Masses on the losses ``-N step, ..., N step`` and at infinity, a probability in all.
 
@@ -58,15 +61,31 @@ def dominating_masses(curve: PrivacyCurve, step: float, largest: float) -> tuple
     infinity : float
         Mass of an infinite loss.
     """
-    if isinstance(curve, PureCurve):
-        return _randomised_response(curve.epsilon, step)
-    size = max(1, math.ceil(largest / step))
-    if isinstance(curve, IsotropicCurve) and size > _MOST_INTEGRALS:
-        # every second loss only: a coarser chord, which is a bound as well
-        coarse, infinity = dominating_masses(curve, 2.0 * step, largest)
-        masses = np.zeros(2 * len(coarse) - 1)
-        masses[::2] = coarse
-        return masses, infinity
+    return _chords(curve, step, _cells(step, largest))
+
+
+@dominating_masses.register(PureCurve)
+def _(curve: PureCurve, step: float, _: float) -> tuple[FloatArray, float]:
+    return _randomised_response(curve.epsilon, step)
+
+
+@dominating_masses.register(IsotropicCurve)
+def _(curve: IsotropicCurve, step: float, largest: float) -> tuple[FloatArray, float]:
+    size = _cells(step, largest)
+    if size <= _MOST_INTEGRALS:
+        return _chords(curve, step, size)
+    # every second loss only: a coarser chord, which is a bound as well
+    coarse, infinity = dominating_masses(curve, 2.0 * step, largest)
+    masses = np.zeros(2 * len(coarse) - 1)
+    masses[::2] = coarse
+    return masses, infinity
+
+
+def _cells(step: float, largest: float) -> int:
+    return max(1, math.ceil(largest / step))
+
+
+def _chords(curve: PrivacyCurve, step: float, size: int) -> tuple[FloatArray, float]:
     losses = step * np.arange(size + 1, dtype=np.float64)
     deltas = np.maximum.accumulate(curve.delta_at(losses)[::-1])[::-1]
     # Q(loss >= l_i) is the slope of the chord in exp(epsilon); a convex curve has falling slopes.

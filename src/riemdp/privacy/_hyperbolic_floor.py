@@ -13,12 +13,12 @@ import scipy
 
 from riemdp._checks import count, positive, real
 from riemdp._errors import InvalidParameterError
-from riemdp.privacy._definitions import check_epsilon
+from riemdp.privacy._budget import check_epsilon
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._curve import FloatArray
+    from riemdp.privacy._budget import FloatArray
 
 
 def _half_angle(dim: int, curvature: float, sensitivity: float) -> tuple[float, float]:

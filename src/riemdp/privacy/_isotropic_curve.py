@@ -11,20 +11,21 @@ import numpy as np
 
 from riemdp._checks import count, is_one_of, positive, real, shown
 from riemdp._errors import ConvergenceError, InvalidParameterError, NotAttainableError
+from riemdp.privacy._budget import check_delta, check_epsilon
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
-from riemdp.privacy._definitions import GDP, PureDP, check_delta, check_epsilon
+from riemdp.privacy._gdp import GDP
 from riemdp.privacy._isotropic_mu import LossPoints, bracket, hyperbolic_tail
 from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR, LossIntegrals
 from riemdp.privacy._laplace import LaplaceCurve
 from riemdp.privacy._loss_interpolation import LossInterpolation
+from riemdp.privacy._pure import PureDP
 from riemdp.privacy._rounding import delta_up, first_within, half_square_up, quotient_up, up
 from riemdp.privacy._score_bound import score_bound
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._curve import FloatArray
-    from riemdp.privacy._definitions import Budget
+    from riemdp.privacy._budget import Budget, FloatArray
 
 #: Distance into the tail, in standard deviations, from which on ``delta`` underflows.
 _DEEPEST = 60.0
@@ -262,6 +263,9 @@ class IsotropicCurve(PrivacyCurve):
         mu, pure = self.mu(), self.pure_epsilon()
         gaussian: tuple[Budget, ...] = (GDP(mu),) if mu < math.inf else ()
         return (*gaussian, PureDP(pure)) if pure < math.inf else gaussian
+
+    def _simplest(self) -> PrivacyCurve:
+        return self if self._closed is None else self._closed
 
     @property
     def _coarser(self) -> list[PrivacyCurve]:

@@ -10,16 +10,17 @@ import numpy as np
 import scipy
 
 from riemdp._checks import positive
-from riemdp.privacy._curve import BRACKET_WIDTH, CONVERSION_ERROR, TINY, PrivacyCurve
-from riemdp.privacy._definitions import PureDP, check_delta, check_epsilon
+from riemdp.privacy._budget import check_delta, check_epsilon
+from riemdp.privacy._curve import BRACKET_WIDTH, PrivacyCurve
+from riemdp.privacy._pure import PureDP
+from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity
+from riemdp.privacy._response import CONVERSION_ERROR, TINY
 from riemdp.privacy._rounding import ELEMENTARY, delta_up, first_within, half_square_up, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._curve import FloatArray
-    from riemdp.privacy._definitions import Budget
-    from riemdp.privacy._rao import RaoDP
+    from riemdp.privacy._budget import Budget, FloatArray
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,6 @@ class LaplaceCurve(PrivacyCurve):
         return half_square_up(self.separation)
 
     def _angle(self) -> RaoDP:
-        from riemdp.privacy._rao import angle, angle_of_affinity
-
         if self.separation < 1e-100:  # its square underflows; the angle is at most the length
             return angle(self.separation)
         # the affinity is (1 + t/2) exp(-t/2); its log cancels for a small t

@@ -17,20 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from riemdp._checks import count, shown
-from riemdp._errors import ConvergenceError, InvalidParameterError
-from riemdp.privacy._compose import repeated_up, root_of_squares_up
-from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
+from riemdp._errors import ConvergenceError
 from riemdp.privacy._dominating import dominating_masses, largest_loss
-from riemdp.privacy._isotropic_curve import IsotropicCurve
 from riemdp.privacy._rounding import delta_up, first_within, up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.privacy._definitions import Budget
+    from riemdp.privacy._curve import PrivacyCurve
 
     FloatArray = NDArray[np.float64]
 
@@ -51,86 +47,6 @@ _SELF_TAIL = 1e-15
 def accounting_available() -> bool:
     """Whether dp-accounting is installed: ``pip install 'riemdp[accounting]'``."""
     return importlib.util.find_spec("dp_accounting") is not None
-
-
-def compose_curves(curves: Iterable[PrivacyCurve]) -> PrivacyCurve:
-    """Curve of several releases together.
-
-    Parameters
-    ----------
-    curves : iterable of PrivacyCurve
-        At least one. Fixed beforehand; the releases themselves may depend on one another.
-
-    Returns
-    -------
-    PrivacyCurve
-        Gaussian curves compose to a Gaussian one. Others give a
-        :class:`~riemdp.privacy.ComposedCurve`: numerical with the extra ``accounting``, closed
-        bounds without it.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is nothing to compose, or something else than a curve.
-    """
-    return compose_repeated([(curve, 1) for curve in curves])
-
-
-def compose_budgets(budgets: Sequence[Budget]) -> PrivacyCurve:
-    """Curve of several guarantees together, of any kinds.
-
-    Parameters
-    ----------
-    budgets : sequence of Budget
-        At least one.
-
-    Returns
-    -------
-    PrivacyCurve
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is nothing to compose.
-    """
-    from riemdp.privacy._composed import curves_of
-
-    return compose_curves(curves_of(budgets))
-
-
-def compose_repeated(parts: Sequence[tuple[PrivacyCurve, int]]) -> PrivacyCurve:
-    """Curve of releases that occur several times each."""
-    from riemdp.privacy._composed import ComposedCurve
-
-    counts: dict[PrivacyCurve, int] = {}
-    for curve, n in parts:
-        if not isinstance(curve, PrivacyCurve):
-            raise InvalidParameterError(f"only privacy curves compose, got {shown(curve)}")
-        repetitions = count(n, "n")
-        inner = curve.parts if isinstance(curve, ComposedCurve) else ((curve, 1),)
-        for given, times in inner:
-            part = _simplest(given)
-            total = counts.get(part, 0) + times * repetitions
-            counts[part] = count(total, "the number of releases")
-    if not counts:
-        raise InvalidParameterError("nothing to compose: give at least one curve or guarantee")
-    gaussian = {c: n for c, n in counts.items() if isinstance(c, GaussianCurve)}
-    if sum(gaussian.values()) > 1:  # closed form: N(0, I) and N((mu_1, ..., mu_n), I)
-        for curve in gaussian:
-            del counts[curve]
-        together = root_of_squares_up(repeated_up(c.separation, n) for c, n in gaussian.items())
-        if together == math.inf:
-            raise InvalidParameterError("the separation of the composition exceeds float64")
-        counts[GaussianCurve(together)] = 1
-    if sum(counts.values()) == 1:
-        return next(iter(counts))
-    return ComposedCurve(tuple(counts.items()))
-
-
-def _simplest(curve: PrivacyCurve) -> PrivacyCurve:
-    """Curve in closed form where an isotropic one has it: Gaussian ones compose exactly."""
-    closed = curve._closed if isinstance(curve, IsotropicCurve) else None
-    return curve if closed is None else closed
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,39 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
-from riemdp._checks import is_one_of, shown
-from riemdp._errors import InvalidBudgetError
+from riemdp._checks import count, is_one_of, shown
+from riemdp._errors import InvalidBudgetError, NoConversionError, UnsupportedBudgetError
 from riemdp._part import register
-from riemdp.privacy._definitions import Budget, _checked, check_delta, check_epsilon
-from riemdp.privacy._rounding import delta_up, first_within, up
+from riemdp.privacy._approx import ApproxDP
+from riemdp.privacy._budget import Budget, check_delta, check_epsilon, check_parameter
+from riemdp.privacy._gdp import GDP
+from riemdp.privacy._pure import PureDP
+from riemdp.privacy._rounding import (
+    ELEMENTARY,
+    delta_up,
+    first_within,
+    root_of_squares_up,
+    root_share_down,
+    up,
+)
+from riemdp.privacy._rules import Options, composition, conversion
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from collections.abc import Callable, Sequence
 
-    FloatArray = NDArray[np.float64]
+    from numpy.typing import ArrayLike
+
+    from riemdp.privacy._budget import FloatArray
+    from riemdp.privacy._curve import PrivacyCurve
 
 RaoDistance = Literal["angle", "parametric"]
+
+#: Angles whose squares leave float64: there the angle is taken as the length.
+_TINY = 1e-100
 
 
 @final
@@ -62,13 +79,19 @@ class RaoDP(Budget):
     """
 
     proof = "docs/proofs/privacy-conversions.md"
+    sizes = ("theta",)
+    choices = ("distance",)
+    leaves_open = (
+        "an output of probability sin(theta/2)^2 may be impossible for the neighbour, so the "
+        "loss can be infinite. A mechanism may have more (mechanism.privacy), theta has not"
+    )
 
     theta: float
     distance: RaoDistance = field(kw_only=True)
 
     def __post_init__(self) -> None:
         check_distance(self.distance)
-        theta = _checked("theta", self.theta)
+        theta = check_parameter("theta", self.theta)
         if self.distance == "angle" and theta > math.pi:
             raise InvalidBudgetError(
                 f"an angle theta is at most pi, got {theta}; an angle of pi already allows any "
@@ -108,13 +131,108 @@ class RaoDP(Budget):
         epsilon = first_within(self.delta_at, delta, epsilon, 1e-15 * (1.0 + epsilon), limit)
         return epsilon if epsilon < limit else math.inf
 
+    def allows(self, curve: PrivacyCurve) -> bool:
+        """Whether the curve's Rao distance is small enough.
+
+        Raises
+        ------
+        NoConversionError
+            For the parametric distance, which only a mechanism has.
+        """
+        return curve.rao(self.distance).theta <= self.theta
+
+    def split(self, releases: int) -> RaoDP:
+        """``theta / sqrt(releases)``; of an angle where ``releases`` times ``-log cos`` fits.
+
+        Raises
+        ------
+        UnsupportedBudgetError
+            For an angle of pi, which limits nothing.
+        """
+        n = count(releases, "releases")
+        if n == 1:
+            return self
+        euclidean = root_share_down(self.theta, n)
+        if self.distance == "parametric" or self.theta < _TINY:
+            return RaoDP(euclidean, distance=self.distance)
+        if self.theta == math.pi:
+            raise UnsupportedBudgetError(
+                "an angle of pi allows everything, so no share of it is the largest; choose a "
+                "smaller theta"
+            )
+        theta, step = angle_of_affinity(minus_log_cosine(self.theta) / n), ELEMENTARY
+        while _composed_angle(n * minus_log_cosine(theta), math.inf) > self.theta:
+            theta *= 1.0 - step
+            step *= 2.0
+        return RaoDP(max(theta, euclidean), distance="angle")
+
+    def price(self) -> tuple[float]:
+        """``theta^2`` (parametric) or ``-log cos(theta/2)`` (angle).
+
+        See docs/proofs/composition.md.
+        """
+        if self.distance == "parametric":
+            return (self.theta * self.theta,)
+        return (minus_log_cosine(self.theta),)
+
+    def total(self, prices: Sequence[float]) -> RaoDP | None:
+        """Inverse of :meth:`price`."""
+        if prices[0] <= 0.0:
+            return None
+        if self.distance == "parametric":
+            return RaoDP(math.sqrt(prices[0]), distance="parametric")
+        return RaoDP(min(math.pi, angle_of_affinity(prices[0])), distance="angle")
+
+    @property
+    def largest(self) -> float:
+        """Pi for an angle."""
+        return math.pi if self.distance == "angle" else math.inf
+
+    def largest_mu(self) -> float:
+        """Separation of Gaussians at this distance, ``theta`` itself if it is a length."""
+        if self.distance == "parametric":
+            return self.theta
+        if self.theta < _TINY:
+            return self.theta * (1.0 - ELEMENTARY)
+        if self.theta >= math.pi:
+            raise UnsupportedBudgetError(
+                "an angle of pi allows any two laws, so there is no least noise for it; use a "
+                "theta under pi"
+            )
+        half = 0.5 * self.theta
+        # -log cos without cancellation at either end
+        small = half < 0.5
+        depth = -0.5 * math.log1p(-(math.sin(half) ** 2)) if small else -math.log(math.cos(half))
+        return math.sqrt(8.0 * depth)
+
+    def _check_beside(self, parts: Sequence[Budget]) -> None:
+        if {part.distance for part in parts if isinstance(part, RaoDP)} != {self.distance}:
+            raise InvalidBudgetError(
+                "Rao guarantees with distance 'angle' and 'parametric' do not compose; convert the "
+                'parametric ones first: convert(guarantee, RaoDP, distance="angle")'
+            )
+
     def _sine(self) -> float:
         """``sin(theta/2)`` of the angle, rounded up."""
         return min(1.0, up(math.sin(0.5 * min(self.theta, math.pi))))
 
 
 def check_distance(distance: object) -> RaoDistance:
-    """Return one of the two names or raise ``InvalidBudgetError``."""
+    """Return one of the two names of a Rao distance.
+
+    Parameters
+    ----------
+    distance : object
+
+    Returns
+    -------
+    {"angle", "parametric"}
+
+    Raises
+    ------
+    InvalidBudgetError
+        If it is neither.
+    """
     if not is_one_of(distance, ("angle", "parametric")):
         raise InvalidBudgetError(
             f'distance must be "angle" (2 arccos of the affinity of the laws) or "parametric" '
@@ -137,6 +255,16 @@ def angle_of_separation(mu: float) -> float:
     """Angle of two unit Gaussians ``mu`` apart, ``cos(theta/2) = exp(-mu^2/8)``.
 
     Where the square leaves float64 it is the length ``mu``, an upper bound, or pi.
+
+    Parameters
+    ----------
+    mu : float
+        Positive.
+
+    Returns
+    -------
+    float
+        In radians.
     """
     if mu < 1e-100:
         return mu
@@ -147,7 +275,89 @@ def angle_of_response(epsilon: float) -> float:
     """Angle of randomised response, ``cos(theta/2) = sech(epsilon/2)``.
 
     It is at most ``epsilon``, and as good as that where a quarter of it loses digits.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+
+    Returns
+    -------
+    float
+        In radians.
     """
     if epsilon < 1e-100:
         return epsilon
     return 4.0 * math.atan(math.tanh(0.25 * epsilon))
+
+
+def minus_log_cosine(theta: float) -> float:
+    """``-log cos(theta/2)``, accurate at both ends; infinite from pi on."""
+    half = 0.5 * theta
+    if half >= 0.5 * math.pi:
+        return math.inf
+    if half < 0.7:
+        return -0.5 * math.log1p(-(math.sin(half) ** 2))
+    return -math.log(math.cos(half))
+
+
+def no_length(guarantee: Budget) -> NoConversionError:
+    """Return the error for a parametric distance that was asked of a definition."""
+    return NoConversionError(
+        f'{guarantee!r} implies no RaoDP(distance="parametric"): the length of a path in the '
+        "mechanism's family follows from the mechanism alone, ask it (mechanism.rao)"
+    )
+
+
+def angle_conversion(given: type, formula: Callable[[Any], RaoDP]) -> None:
+    """Make a formula the conversion of a class to an angle; it has none to a length."""
+
+    def rule(guarantee: Budget, options: Options) -> RaoDP:
+        if check_distance(options.distance) == "parametric":
+            raise no_length(guarantee)
+        return formula(guarantee)
+
+    conversion(given, RaoDP)(rule)
+
+
+def _approx_angle(guarantee: ApproxDP) -> RaoDP:
+    """``cos(theta/2) = (1 - delta) sech(epsilon/2)``."""
+    lost = guarantee.delta
+    tanh = math.tanh(0.5 * guarantee.epsilon)
+    decay = math.exp(-0.5 * guarantee.epsilon)
+    sech = 2.0 * decay / (1.0 + decay * decay)
+    sine = math.hypot(tanh, sech * math.sqrt(lost) * math.sqrt(2.0 - lost))
+    return angle(2.0 * math.atan2(sine, (1.0 - lost) * sech))
+
+
+angle_conversion(PureDP, lambda g: angle(angle_of_response(g.epsilon)))
+angle_conversion(GDP, lambda g: angle(angle_of_separation(g.mu)))
+angle_conversion(ApproxDP, _approx_angle)
+
+
+@conversion(RaoDP, RaoDP)
+def _rao_to_rao(guarantee: RaoDP, options: Options) -> RaoDP:
+    if check_distance(options.distance) == guarantee.distance:
+        return guarantee
+    if options.distance == "parametric":
+        raise no_length(guarantee)
+    return RaoDP(min(guarantee.theta, math.pi), distance="angle")
+
+
+@composition(RaoDP, lossless=True)
+def _together(parts: Sequence[RaoDP]) -> RaoDP:
+    euclidean = root_of_squares_up(part.theta for part in parts)
+    if parts[0].distance == "parametric":
+        return RaoDP(euclidean, distance="parametric")
+    minus_log = math.fsum(minus_log_cosine(part.theta) for part in parts)
+    return RaoDP(_composed_angle(minus_log, euclidean), distance="angle")
+
+
+def _composed_angle(minus_log: float, euclidean: float) -> float:
+    """Angle of a composition, by the product of the cosines or by the root of the squares.
+
+    The latter is looser in theory, and it holds where the logarithms underflow.
+    """
+    if euclidean < _TINY:
+        return euclidean
+    return min(angle(angle_of_affinity(up(minus_log))).theta, euclidean)

@@ -1,4 +1,4 @@
-"""Renyi differential privacy, and the Renyi divergence of randomised response."""
+"""Renyi differential privacy."""
 
 from __future__ import annotations
 
@@ -7,28 +7,41 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-import scipy
 
-from riemdp._checks import real
-from riemdp._errors import InvalidBudgetError
+from riemdp._checks import count, real
+from riemdp._errors import InvalidBudgetError, NoConversionError
 from riemdp._part import register
-from riemdp.privacy._definitions import (
-    Budget,
-    _checked,
+from riemdp.privacy import _rules
+from riemdp.privacy._budget import Budget, check_delta, check_epsilon, check_parameter
+from riemdp.privacy._gdp import GDP
+from riemdp.privacy._kl import KLDP
+from riemdp.privacy._pure import PureDP
+from riemdp.privacy._rao import angle, angle_conversion, angle_of_response
+from riemdp.privacy._response import (
     approximate_delta,
     approximate_epsilon,
-    check_delta,
-    check_epsilon,
+    response_divergence,
+    response_epsilon,
 )
-from riemdp.privacy._rao import angle, angle_of_response
-from riemdp.privacy._rounding import ELEMENTARY, delta_up, exponent_up, first_within
+from riemdp.privacy._rounding import (
+    ELEMENTARY,
+    delta_up,
+    exponent_up,
+    first_within,
+    share_down,
+    sum_up,
+    up,
+)
+from riemdp.privacy._rules import Options, composition, conversion, no_conversion
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike
+
+    from riemdp.privacy._budget import FloatArray
+    from riemdp.privacy._curve import PrivacyCurve
     from riemdp.privacy._rao import RaoDP
-
-    FloatArray = NDArray[np.float64]
 
 
 @final
@@ -68,6 +81,9 @@ class RDP(Budget):
     """
 
     proof = "docs/proofs/privacy-conversions.md"
+    sizes = ("epsilon",)
+    choices = ("order",)
+    leaves_open = "it bounds one moment of the privacy loss and leaves higher ones open"
 
     order: float
     epsilon: float
@@ -79,7 +95,7 @@ class RDP(Budget):
                 f"order must be above 1, got {order}; order 1 is KLDP(alpha), and math.inf is pure"
             )
         object.__setattr__(self, "order", order)
-        object.__setattr__(self, "epsilon", _checked("epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", check_parameter("epsilon", self.epsilon))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         """Upper bound of ``delta``, exact for the order ``inf``."""
@@ -123,47 +139,88 @@ class RDP(Budget):
             return angle(angle_of_response(self.epsilon))
         return angle(angle_of_response(response_epsilon(self.epsilon, self.order)))
 
+    def allows(self, curve: PrivacyCurve) -> bool:
+        """Whether it follows from a guarantee that the curve implies."""
+        return any(self.follows_from(guarantee) for guarantee in curve._guarantees())
 
-def response_divergence(epsilon: float, order: float) -> float:
-    """Renyi divergence between the two laws of randomised response at pure ``epsilon``.
+    def split(self, releases: int) -> RDP:
+        """``epsilon / releases`` at the same order."""
+        return RDP(self.order, share_down(self.epsilon, count(releases, "releases")))
 
-    ``log(cosh((order - 1/2) epsilon) / cosh(epsilon/2)) / (order - 1)``, the largest one at this
-    ``epsilon``; ``epsilon tanh(epsilon/2)`` at order 1 (Kullback-Leibler).
-    """
-    half = math.tanh(0.5 * epsilon)
-    excess = order - 1.0
-    shift = excess * epsilon
-    if excess == 0.0 or shift == 0.0:
-        return epsilon * half
-    if shift < 1e-8:  # the same to second order, as the logarithm may underflow
-        part = 0.5 * shift + half
-        gap = shift * part
-        return epsilon * part * (1.0 - gap * (0.5 - gap / 3.0))
-    if shift < 1.0:  # cosh(a)/cosh(b) = cosh(a - b) + tanh(b) sinh(a - b)
-        sine = math.sinh(0.5 * shift)
-        return math.log1p(2.0 * sine * (sine + half * math.cosh(0.5 * shift))) / excess
-    # the same with exp(a - b) taken out
-    return epsilon + (math.log1p(math.exp(-epsilon - 2.0 * shift)) - _log1pexp(epsilon)) / excess
+    def price(self) -> tuple[float]:
+        """``epsilon`` (Feldman, Zrnic, NeurIPS 2021)."""
+        return (self.epsilon,)
 
+    def total(self, prices: Sequence[float]) -> RDP | None:
+        """Inverse of :meth:`price`, at this order."""
+        return RDP(self.order, prices[0]) if prices[0] > 0.0 else None
 
-def response_epsilon(divergence: float, order: float) -> float:
-    """Inverse of :func:`response_divergence` in ``epsilon`` (``order`` finite), rounded up."""
-    divergence = max(divergence, 1e-300)  # smaller ones have few digits
-    # divergence lies between epsilon tanh(epsilon/2) and epsilon
-    upper = divergence + min(0.6, 1.0 + divergence)
-    if divergence < 0.1:
-        upper = 1.02 * math.sqrt(2.0 * divergence)
-    lower = min(divergence, upper) * (1.0 - 1e-12)
-    epsilon: float = scipy.optimize.brentq(
-        lambda e: response_divergence(e, order) - divergence, lower, upper, xtol=1e-300, rtol=4e-15
-    )
-    step = 4e-15 * epsilon
-    while response_divergence(epsilon, order) < divergence * (1.0 + ELEMENTARY):
-        epsilon += step
-        step *= 2.0
-    return epsilon
+    def largest_mu(self) -> float | None:
+        """Raise for the order ``inf``: the privacy loss of Gaussian noise is unbounded."""
+        return None if self.order < math.inf else PureDP(self.epsilon).largest_mu()
+
+    def _simplest(self) -> Budget:
+        """Pure privacy, which the order ``inf`` is."""
+        return self if self.order < math.inf else PureDP(self.epsilon)
+
+    def _adaptive(self) -> Budget:
+        return self._simplest()
+
+    def _routes(self) -> tuple[Budget, ...]:
+        return (KLDP(self.epsilon),) if self.order < 1.5 else ()
+
+    def _renyi_orders(self) -> tuple[float, ...]:
+        return (self.order,)
 
 
-def _log1pexp(epsilon: float) -> float:
-    """``log(1 + exp(-epsilon))``."""
-    return math.log1p(math.exp(-epsilon))
+angle_conversion(RDP, RDP.angle)
+
+
+@composition(RDP, lossless=True)
+def _together(parts: Sequence[RDP]) -> RDP:
+    least = Options(order=min(part.order for part in parts))
+    lowered = [_rules.implied(part, RDP, least) for part in parts]
+    return RDP(_order(least), sum_up([part.epsilon for part in lowered]))
+
+
+@conversion(PureDP, RDP)
+def _pure_to_rdp(guarantee: PureDP, options: Options) -> RDP:
+    order = _order(options)
+    if math.isinf(order):
+        return RDP(order, guarantee.epsilon)
+    divergence = up(response_divergence(guarantee.epsilon, order))
+    return RDP(order, min(guarantee.epsilon, divergence))
+
+
+@conversion(GDP, RDP)
+def _gdp_to_rdp(guarantee: GDP, options: Options) -> RDP:
+    order = finite_order(options, guarantee)
+    return RDP(order, up(order * guarantee.renyi_rate()))
+
+
+@conversion(RDP, RDP)
+def _rdp_to_rdp(guarantee: RDP, options: Options) -> RDP:
+    order = _order(options)
+    if order > guarantee.order:
+        raise NoConversionError(
+            f"{guarantee!r} implies no RDP guarantee of the larger order {order}: divergences "
+            "grow with the order without limit"
+        )
+    return RDP(order, guarantee.epsilon)
+
+
+@conversion(RDP, KLDP)
+def _rdp_to_kl(guarantee: RDP, _: Options) -> KLDP:
+    return KLDP(guarantee.epsilon)
+
+
+def finite_order(options: Options, guarantee: Budget) -> float:
+    """Return the order asked for; unbounded losses have none of order ``inf``."""
+    order = _order(options)
+    if math.isinf(order):
+        raise no_conversion(guarantee, PureDP)
+    return order
+
+
+def _order(options: Options) -> float:
+    return RDP(options.order, 1.0).order  # type: ignore[arg-type]

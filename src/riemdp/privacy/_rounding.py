@@ -6,13 +6,14 @@ docs/proofs/privacy-conversions.md, section 8, has the arguments.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -22,7 +23,17 @@ ELEMENTARY = 4e-15
 
 
 def up(value: float, error: float = ELEMENTARY) -> float:
-    """Float above every number that a non-negative ``value`` with this relative error may be."""
+    """Float above every number that a non-negative ``value`` with this relative error may be.
+
+    Parameters
+    ----------
+    value : float
+    error : float, default 4e-15
+
+    Returns
+    -------
+    float
+    """
     return math.nextafter(value * (1.0 + error), math.inf)
 
 
@@ -64,7 +75,17 @@ def first_within(
 
 
 def quotient_up(numerator: float, denominator: float) -> float:
-    """Smallest float not under ``numerator / denominator`` (both positive and finite)."""
+    """Smallest float not under ``numerator / denominator``.
+
+    Parameters
+    ----------
+    numerator, denominator : float
+        Positive and finite.
+
+    Returns
+    -------
+    float
+    """
     quotient = numerator / denominator
     if math.isinf(quotient) or Fraction(quotient) * Fraction(denominator) >= Fraction(numerator):
         return quotient
@@ -77,3 +98,49 @@ def half_square_up(value: float) -> float:
     if math.isinf(half_square) or 2 * Fraction(half_square) >= Fraction(value) ** 2:
         return half_square
     return math.nextafter(half_square, math.inf)
+
+
+def sum_up(values: Sequence[float]) -> float:
+    """Smallest float not under the exact sum."""
+    try:
+        total = math.fsum(values)
+    except OverflowError:
+        return math.inf
+    if math.fsum([*values, -total]) <= 0.0:
+        return total
+    return math.nextafter(total, math.inf)
+
+
+def root_of_squares_up(values: Iterable[float]) -> float:
+    """Smallest float not under the exact root of the sum of squares, or its successor."""
+    values = list(values)
+    root = math.hypot(*values)
+    if math.isinf(root):
+        return root
+    exact = sum(
+        (count * Fraction(value) ** 2 for value, count in Counter(values).items()), Fraction()
+    )
+    while Fraction(root) ** 2 < exact:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+def repeated_up(value: float, n: int) -> float:
+    """Root of the sum of ``n`` equal squares, ``sqrt(n) value``, rounded up."""
+    return value if n == 1 else up(math.sqrt(n) * value, 1e-15)
+
+
+def share_down(value: float, n: int) -> float:
+    """Largest float of which ``n`` times itself is at most ``value`` (not negative)."""
+    share = value / n
+    while n * Fraction(share) > Fraction(value):
+        share = math.nextafter(share, 0.0)
+    return share
+
+
+def root_share_down(value: float, n: int) -> float:
+    """Largest float, or its predecessor, with a square of at most ``value**2 / n``."""
+    share = math.nextafter(value / math.sqrt(n), math.inf)
+    while n * Fraction(share) ** 2 > Fraction(value) ** 2:
+        share = math.nextafter(share, 0.0)
+    return share

@@ -1,4 +1,4 @@
-"""Kullback-Leibler and mean-concentrated differential privacy."""
+"""Kullback-Leibler privacy."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import scipy
 
+from riemdp._checks import count
 from riemdp._part import register
-from riemdp.privacy._definitions import ZCDP, Budget, _checked, check_delta, check_epsilon
-from riemdp.privacy._rao import angle, angle_of_response
-from riemdp.privacy._renyi import response_epsilon
-from riemdp.privacy._rounding import delta_up, first_within, half_square_up
+from riemdp.privacy._budget import Budget, check_delta, check_epsilon, check_parameter
+from riemdp.privacy._gdp import GDP
+from riemdp.privacy._pure import PureDP
+from riemdp.privacy._rao import angle, angle_conversion, angle_of_response
+from riemdp.privacy._response import response_epsilon
+from riemdp.privacy._rounding import delta_up, first_within, share_down, sum_up, up
+from riemdp.privacy._rules import Options, composition, conversion
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike
+
+    from riemdp.privacy._budget import FloatArray
+    from riemdp.privacy._curve import PrivacyCurve
     from riemdp.privacy._rao import RaoDP
-
-    FloatArray = NDArray[np.float64]
 
 
 @final
@@ -58,11 +64,13 @@ class KLDP(Budget):
     """
 
     proof = "docs/proofs/privacy-conversions.md"
+    sizes = ("alpha",)
+    leaves_open = "it bounds the mean of the privacy loss and leaves its other moments open"
 
     alpha: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", _checked("alpha", self.alpha))
+        object.__setattr__(self, "alpha", check_parameter("alpha", self.alpha))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         """Upper bound of ``delta``."""
@@ -93,61 +101,44 @@ class KLDP(Budget):
         """Largest angle between two laws with these divergences (exact: randomised response)."""
         return angle(angle_of_response(response_epsilon(self.alpha, 1.0)))
 
+    def allows(self, curve: PrivacyCurve) -> bool:
+        """Whether it follows from a guarantee that the curve implies."""
+        return any(self.follows_from(guarantee) for guarantee in curve._guarantees())
 
-@final
-@register
-@dataclass(frozen=True)
-class MeanCDP(Budget):
-    """Mean-concentrated differential privacy: a loss of small mean, concentrated like a Gaussian.
+    def split(self, releases: int) -> KLDP:
+        """``alpha / releases``."""
+        return KLDP(share_down(self.alpha, count(releases, "releases")))
 
-    The privacy loss Z under P has ``E Z <= mu``, and ``E exp(t (Z - E Z)) <= exp(t^2 tau^2 / 2)``
-    for every real t; in both orders of (P, Q). Post-processing need not keep it (it keeps the
-    zero-concentrated guarantee that follows). ``delta_at`` and ``epsilon_at`` are proved upper
-    bounds, those of :meth:`zcdp` and of :meth:`kl`, whichever is smaller.
+    def price(self) -> tuple[float]:
+        """``alpha``, see docs/proofs/composition.md."""
+        return (self.alpha,)
 
-    Parameters
-    ----------
-    mu : float
-        Bound of the mean loss, positive and finite, in nats. No relation to ``GDP``.
-    tau : float
-        Subgaussian standard deviation of the loss, positive and finite, in nats.
+    def total(self, prices: Sequence[float]) -> KLDP | None:
+        """Inverse of :meth:`price`."""
+        return KLDP(prices[0]) if prices[0] > 0.0 else None
 
-    Raises
-    ------
-    InvalidBudgetError
-        If a parameter is outside its domain.
 
-    References
-    ----------
-    Dwork, Rothblum, "Concentrated differential privacy", 2016, Definitions 1.1 and 2.1.
-    Bun, Steinke, "Concentrated differential privacy", TCC 2016, Section 4 (relation to
-    zero-concentrated privacy, post-processing).
-    """
+angle_conversion(KLDP, KLDP.angle)
 
-    proof = "docs/proofs/privacy-conversions.md"
 
-    mu: float
-    tau: float
+@composition(KLDP, lossless=True)
+def _together(parts: Sequence[KLDP]) -> KLDP:
+    return KLDP(sum_up([part.alpha for part in parts]))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mu", _checked("mu", self.mu))
-        object.__setattr__(self, "tau", _checked("tau", self.tau))
 
-    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
-        """Upper bound of ``delta``."""
-        return np.asarray(np.minimum(self.zcdp().delta_at(epsilon), self.kl().delta_at(epsilon)))
+@conversion(PureDP, KLDP)
+def _pure_to_kl(guarantee: PureDP, _: Options) -> KLDP:
+    return KLDP(mean_loss(guarantee.epsilon))
 
-    def epsilon_at(self, delta: float) -> float:
-        """Upper bound of ``epsilon``; ``inf`` at ``delta = 0``."""
-        return min(self.zcdp().epsilon_at(delta), self.kl().epsilon_at(delta))
 
-    def zcdp(self) -> ZCDP:
-        """``tau**2/2``-zCDP, since ``E exp(-Z) = 1`` keeps the mean under ``tau**2/2``."""
-        return ZCDP(max(half_square_up(self.tau), 1e-300))
+@conversion(GDP, KLDP)
+def _gdp_to_kl(guarantee: GDP, _: Options) -> KLDP:
+    return KLDP(guarantee.renyi_rate())
 
-    def kl(self) -> KLDP:
-        """``min(mu, tau**2/2)``-KL."""
-        return KLDP(min(self.mu, half_square_up(self.tau)))
+
+def mean_loss(epsilon: float) -> float:
+    """``epsilon tanh(epsilon/2)``, the largest one under pure ``epsilon``-DP, rounded up."""
+    return min(epsilon, up(epsilon * math.tanh(0.5 * epsilon)))
 
 
 def _mean_loss_delta(alpha: float | FloatArray, epsilon: FloatArray) -> FloatArray:

@@ -1,0 +1,104 @@
+"""What noise may spend under a definition: the largest pure epsilon, the largest separation.
+
+Closed forms are the definition's own, and may be a rounding error off. All else is found by asking
+what it allows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from riemdp._errors import NotAttainableError
+from riemdp.privacy._curve import GaussianCurve, PureCurve
+from riemdp.privacy._pure import PureDP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from riemdp.privacy._budget import Budget
+
+#: Parameters that are looked at.
+_SMALLEST, _LARGEST = 1e-15, 1e6
+
+
+def affordable_epsilon(budget: Budget) -> float:
+    """Pure epsilon that a mechanism with nothing but pure DP may have under a budget.
+
+    Parameters
+    ----------
+    budget : Budget
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    UnsupportedError
+        If none is proved to suffice.
+    """
+    closed = budget.largest_epsilon()
+    if closed is not None:
+        return closed
+    return _largest(budget, lambda epsilon: budget.allows(PureCurve(epsilon)))
+
+
+def affordable_mu(budget: Budget) -> float:
+    """Sensitivity over standard deviation that a Gaussian mechanism may have under a budget.
+
+    Parameters
+    ----------
+    budget : Budget
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    UnsupportedError
+        If none is proved to suffice.
+    """
+    closed = budget.largest_mu()
+    if closed is not None:
+        return closed
+    return _largest(budget, lambda mu: budget.allows(GaussianCurve(mu)))
+
+
+def implied_epsilon(budget: Budget) -> float:
+    """Largest pure epsilon from which a budget follows by the exact conversion.
+
+    Parameters
+    ----------
+    budget : Budget
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    NotAttainableError
+        If none does.
+    """
+    return _largest(budget, lambda epsilon: budget.follows_from(PureDP(epsilon)))
+
+
+def _largest(budget: Budget, satisfied: Callable[[float], bool]) -> float:
+    """Largest parameter, to rounding, under a condition that large parameters break."""
+    low, high = _SMALLEST, _LARGEST
+    if not satisfied(low):
+        raise NotAttainableError(
+            f"no noise of this kind is proved to lie within {budget}: the budget is too small for "
+            "float64, or needs noise with bounded losses; choose a larger one, or RiemannianLaplace"
+        )
+    while high > low * (1.0 + 1e-15):
+        middle = math.sqrt(low * high)
+        if not low < middle < high:
+            break
+        if satisfied(middle):
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,388 @@
+"""Privacy definitions: budgets that are asked for and guarantees that are given.
+
+All of them are meant for replace-one neighbours; each is a set of constraints on the pair of
+output laws, and ``delta_at`` is the smallest proved ``delta`` for every ``epsilon``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from riemdp._checks import real, real_array, shown
+from riemdp._errors import (
+    InvalidBudgetError,
+    InvalidParameterError,
+    NoConversionError,
+    UnsupportedBudgetError,
+)
+from riemdp._part import Part
+from riemdp.privacy import _rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.privacy._curve import PrivacyCurve
+
+    FloatArray = NDArray[np.float64]
+
+
+class Budget(Part, sort="definition"):
+    """A privacy definition with its parameters.
+
+    Two output laws (P, Q) are (epsilon, delta)-indistinguishable if ``P(S) <= exp(epsilon) Q(S) +
+    delta`` for every event S, in both orders.
+
+    A definition of one's own is a frozen dataclass with ``delta_at`` and ``epsilon_at``. With
+    ``allows`` every mechanism can be calibrated to it; with ``sizes`` plans can search for it, and
+    with ``price`` and ``total`` an accountant can hold it. What it does not say is not claimed:
+    methods that are missing raise ``UnsupportedBudgetError``.
+
+    Attributes
+    ----------
+    sizes : tuple of str
+        Fields whose smaller values are stronger guarantees, all others equal; the one that
+        :meth:`at` changes first.
+    largest : float
+        Largest value of the first of them.
+    leaves_open : str
+        Why other definitions do not follow from it, for messages.
+    """
+
+    sizes: ClassVar[tuple[str, ...]] = ()
+    #: Options of ``convert`` one of which says which member of the definition is asked for.
+    choices: ClassVar[tuple[str, ...]] = ()
+    leaves_open: ClassVar[str] = "no rule says what follows from this definition"
+
+    @abstractmethod
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        """Proved ``delta`` at each ``epsilon``, the smallest one unless the class says otherwise.
+
+        Rounded up.
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Not negative.
+
+        Returns
+        -------
+        ndarray, shape of ``epsilon``
+
+        Raises
+        ------
+        InvalidParameterError
+            If an ``epsilon`` is negative, NaN or no number.
+        """
+
+    @abstractmethod
+    def epsilon_at(self, delta: float) -> float:
+        """Smallest ``epsilon`` with ``delta_at(epsilon) <= delta``, rounded up.
+
+        Parameters
+        ----------
+        delta : float
+            In [0, 1).
+
+        Returns
+        -------
+        float
+            ``inf`` where no ``epsilon`` has so small a ``delta``.
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``delta`` is outside [0, 1).
+        """
+
+    def allows(self, curve: PrivacyCurve) -> bool:  # noqa: ARG002
+        """Whether every mechanism with a privacy curve is proved to lie within the definition.
+
+        Parameters
+        ----------
+        curve : PrivacyCurve
+
+        Returns
+        -------
+        bool
+            False also where nothing is proved.
+
+        Raises
+        ------
+        UnsupportedError
+            If the curve does not say what the definition is about.
+        """
+        raise UnsupportedBudgetError(
+            f"a privacy curve cannot be held against {shown(self)}, whose class says nothing "
+            "about curves (Budget.allows); use PureDP, ApproxDP or GDP"
+        )
+
+    def split(self, releases: int) -> Budget:
+        """Share of each of so many releases, rounded down.
+
+        So many releases with the share, each chosen after the results of the earlier ones, are
+        together within the definition.
+
+        Parameters
+        ----------
+        releases : int
+            At least 1.
+
+        Returns
+        -------
+        Budget
+            Of the same definition.
+
+        Raises
+        ------
+        UnsupportedBudgetError
+            If no such share is known.
+        InvalidParameterError
+            If ``releases`` is not a positive integer, or the share too small for float64.
+        """
+        raise UnsupportedBudgetError(
+            f"no rule is known to split {shown(self)} among {shown(releases)} releases; use "
+            "PureDP, ApproxDP, GDP or ZCDP"
+        )
+
+    def price(self) -> tuple[float, ...]:
+        """Numbers that add up over releases, each chosen after the results of the earlier ones.
+
+        Returns
+        -------
+        tuple of float
+            As many numbers for every guarantee of the definition. ``inf`` for what no total
+            covers.
+
+        Raises
+        ------
+        UnsupportedBudgetError
+            If no filter is proved for the definition.
+        """
+        raise UnsupportedBudgetError(_no_total(self))
+
+    def total(self, prices: Sequence[float]) -> Budget | None:  # noqa: ARG002
+        """Guarantee whose :meth:`price` is given: what an account has spent, or has left.
+
+        Parameters
+        ----------
+        prices : sequence of float
+            Sums of prices.
+
+        Returns
+        -------
+        Budget or None
+            None for nothing.
+
+        Raises
+        ------
+        UnsupportedBudgetError
+            If no filter is proved for the definition.
+        """
+        raise UnsupportedBudgetError(_no_total(self))
+
+    def at(self, parameter: float) -> Self:
+        """Return the same definition in another size: what plans search.
+
+        Parameters
+        ----------
+        parameter : float
+            Positive and finite, at most :attr:`largest`; larger is weaker.
+
+        Returns
+        -------
+        Budget
+
+        Raises
+        ------
+        UnsupportedBudgetError
+            If the definition does not say which of its parameters is its size.
+        """
+        if not self.sizes:
+            raise UnsupportedBudgetError(
+                f"no family of budgets is known for {shown(self)}: its class does not say which "
+                "parameter is its size (Budget.sizes)"
+            )
+        changed: Any = self
+        return dataclasses.replace(changed, **{self.sizes[0]: parameter})  # type: ignore[no-any-return]
+
+    @property
+    def largest(self) -> float:
+        """Largest parameter of :meth:`at`."""
+        return math.inf
+
+    def price_of(self, guarantee: Budget) -> tuple[float, ...]:
+        """Price of a guarantee of any definition that means something in this one.
+
+        Parameters
+        ----------
+        guarantee : Budget
+
+        Returns
+        -------
+        tuple of float
+            As :meth:`price` has them.
+
+        Raises
+        ------
+        NoConversionError
+            If the guarantee means nothing in this definition.
+        """
+        return self.implied_by(guarantee).price()
+
+    def implied_by(self, guarantee: Budget) -> Budget:
+        """Guarantee of this definition, of any size, that follows from another guarantee.
+
+        Parameters
+        ----------
+        guarantee : Budget
+
+        Returns
+        -------
+        Budget
+            Differs from this one in :attr:`sizes` alone.
+
+        Raises
+        ------
+        NoConversionError
+            If none does.
+        """
+        options = {name: getattr(self, name) for name in self.choices}
+        found: Budget = _rules.implied(guarantee, type(self), _rules.Options(**options))
+        if found._fixed() != self._fixed():
+            raise NoConversionError(
+                f"{shown(guarantee)} and {shown(self)} differ in more than their size "
+                f"({', '.join(self.sizes) or 'Budget.sizes is empty'})"
+            )
+        return found
+
+    def follows_from(self, guarantee: Budget) -> bool:
+        """Whether every mechanism with a guarantee is proved to lie within this budget.
+
+        Parameters
+        ----------
+        guarantee : Budget
+
+        Returns
+        -------
+        bool
+            False also where nothing is proved.
+        """
+        try:
+            found = self.implied_by(guarantee)
+        except NoConversionError:
+            return False
+        return all(getattr(found, name) <= getattr(self, name) for name in self.sizes)
+
+    def _simplest(self) -> Budget:
+        """Return the same guarantee in the definition that conversions start from."""
+        return self
+
+    def _adaptive(self) -> Budget:
+        """Guarantee that composes with others whatever made the earlier releases be chosen."""
+        return self
+
+    def _check_beside(self, parts: Sequence[Budget]) -> None:
+        """Raise ``InvalidBudgetError`` if it cannot be composed with what else is there."""
+
+    def _routes(self) -> tuple[Budget, ...]:
+        """Other guarantees that follow, of which ``delta_at`` may be smaller."""
+        return ()
+
+    def _without_infinity(self) -> tuple[float, Budget]:
+        """Mass of an infinite privacy loss that is allowed, and the definition without it."""
+        return 0.0, self
+
+    def _renyi_orders(self) -> tuple[float, ...]:
+        """Renyi orders that the definition speaks of."""
+        return ()
+
+    def largest_epsilon(self) -> float | None:
+        """Largest pure epsilon that implies it, to rounding; None where it has no closed form."""
+        return None
+
+    def largest_mu(self) -> float | None:
+        """Largest separation of Gaussians that lie within it, to rounding; None as above.
+
+        Raises
+        ------
+        UnsupportedError
+            If Gaussian noise never does.
+        """
+        return None
+
+    def _fixed(self) -> tuple[object, ...]:
+        """Parameters that are no sizes."""
+        described: Any = self
+        fields = dataclasses.fields(described) if dataclasses.is_dataclass(described) else ()
+        return tuple(getattr(self, f.name) for f in fields if f.name not in self.sizes)
+
+
+def _no_total(budget: Budget) -> str:
+    return (
+        f"{shown(budget)} cannot be a total: no filter is proved for it. Use PureDP, ApproxDP, "
+        "GDP, ZCDP, RDP, KLDP or RaoDP"
+    )
+
+
+def check_epsilon(epsilon: ArrayLike) -> FloatArray:
+    """Return ``epsilon`` as float64, all entries at least 0.
+
+    Parameters
+    ----------
+    epsilon : array_like
+
+    Returns
+    -------
+    ndarray, shape of ``epsilon``
+
+    Raises
+    ------
+    InvalidParameterError
+        If an entry is negative, NaN or no number.
+    """
+    array = real_array(epsilon, "epsilon")
+    if not np.all(array >= 0.0):
+        raise InvalidParameterError("epsilon must be at least 0 everywhere")
+    return array
+
+
+def check_delta(delta: float) -> float:
+    """Return ``delta`` as a float in [0, 1).
+
+    Parameters
+    ----------
+    delta : float
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is outside [0, 1) or no number.
+    """
+    delta = real(delta, "delta")
+    if not (0.0 <= delta < 1.0):
+        raise InvalidParameterError(f"delta must be at least 0 and under 1, got {delta}")
+    return delta
+
+
+def check_parameter(
+    name: str, value: float, *, upper: float = math.inf, allow_zero: bool = False
+) -> float:
+    """Return a budget's parameter as a float inside its domain."""
+    number = real(value, name, error=InvalidBudgetError)
+    if not (0.0 < number < upper or (allow_zero and number == 0.0)):
+        least = "at least 0" if allow_zero else "positive"
+        most = "finite" if upper == math.inf else f"under {upper:g}"
+        raise InvalidBudgetError(f"{name} must be {least} and {most}, got {number}")
+    return number
