@@ -8,7 +8,7 @@ import pkgutil
 
 import pytest
 
-PACKAGES = ("privacy", "summaries", "mechanisms", "release", "noise")
+PACKAGES = ("privacy", "statistics", "mechanisms", "release", "noise")
 #: Work space of a solver.
 MUTABLE = {"_Pass", "Pass"}
 

@@ -28,7 +28,7 @@ from riemdp import (
 )
 from riemdp.manifolds import FlatManifold
 from riemdp.release._candidates import computed_sensitivity
-from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
+from riemdp.statistics import clipped_frechet_mean, clipped_tangent_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -62,7 +62,7 @@ from riemdp.release import (
     private_mean,
     verify,
 )
-from riemdp.summaries import (
+from riemdp.statistics import (
     frechet_mean,
     frechet_mean_sensitivity,
     tangent_mean,

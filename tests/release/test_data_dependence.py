@@ -23,7 +23,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.release import _private_mean
-from riemdp.summaries import clipped_frechet_mean, tolerance_floor
+from riemdp.statistics import clipped_frechet_mean, tolerance_floor
 
 
 def extreme_records(manifold):

@@ -14,7 +14,7 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import FlatManifold
 from riemdp.mechanisms import MECHANISMS, Mechanism, TangentGaussian, TangentLaplace
-from riemdp.summaries import (
+from riemdp.statistics import (
     frechet_mean_sensitivity,
     is_average,
     public_tolerance,

@@ -26,8 +26,8 @@ from riemdp.release._candidates import (
 )
 from riemdp.release._proofs import proofs, unproven
 from riemdp.release._release import Release
-from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
-from riemdp.summaries._frechet_mean import check_rows
+from riemdp.statistics import clipped_frechet_mean, clipped_tangent_mean
+from riemdp.statistics._frechet_mean import check_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from riemdp._part import registered
 from riemdp.manifolds import Ball
-from riemdp.summaries import is_average
+from riemdp.statistics import is_average
 
 if TYPE_CHECKING:
     from riemdp._part import Part

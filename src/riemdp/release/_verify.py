@@ -17,7 +17,7 @@ from riemdp.release._candidates import stated_sensitivity
 from riemdp.release._proofs import unproven
 from riemdp.release._release import Release
 from riemdp.release._serialise import foreign_part
-from riemdp.summaries import is_average, tolerance_floor
+from riemdp.statistics import is_average, tolerance_floor
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from riemdp._errors import ConvergenceError
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._manifold import raise_first
 from riemdp.manifolds._spd_affine_invariant import inverse_factor, whiten
-from riemdp.summaries._flat_mean import (
+from riemdp.statistics._flat_mean import (
     composition_allowance,
     pairwise_sum,
     sum_of_compositions,

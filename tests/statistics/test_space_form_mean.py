@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riemdp import Ball, ConvergenceError, Hyperbolic, Sphere, frechet_mean
-from riemdp.summaries import _space_form_mean
+from riemdp.statistics import _space_form_mean
 
 seeds = st.integers(0, 2**32 - 1)
 # The reference below runs in extended precision; where there is none its own rounding counts.

@@ -1,14 +1,19 @@
-"""What is released: a value with its certificate, and its sensitivity on a public ball."""
+"""Former name of :mod:`riemdp.statistics`, with what it held in version 0.1."""
 
-from riemdp.summaries._frechet_mean import (
-    FrechetMean,
+from riemdp.statistics import (
+    CertifiedMean as FrechetMean,
+)
+from riemdp.statistics import (
     clipped_frechet_mean,
     clipped_tangent_mean,
     frechet_mean,
+    frechet_mean_sensitivity,
+    is_average,
+    public_tolerance,
     tangent_mean,
+    tangent_mean_sensitivity,
+    tolerance_floor,
 )
-from riemdp.summaries._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
-from riemdp.summaries._tolerance import is_average, public_tolerance, tolerance_floor
 
 __all__ = [
     "FrechetMean",

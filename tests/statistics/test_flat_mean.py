@@ -20,7 +20,7 @@ from riemdp import (
     Sphere,
     frechet_mean,
 )
-from riemdp.summaries import _flat_mean
+from riemdp.statistics import _flat_mean
 
 seeds = st.integers(0, 2**32 - 1)
 EPS = float(np.finfo(np.float64).eps)

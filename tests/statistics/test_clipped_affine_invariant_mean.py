@@ -10,8 +10,8 @@ from riemdp import Ball, SPDAffineInvariant, UnsupportedBallError, frechet_mean_
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._spd_affine_invariant import spectral_log
 from riemdp.release._candidates import computed_sensitivity
-from riemdp.summaries import clipped_frechet_mean, public_tolerance
-from riemdp.summaries._clipped_affine_invariant_mean import (
+from riemdp.statistics import clipped_frechet_mean, public_tolerance
+from riemdp.statistics._clipped_affine_invariant_mean import (
     _point_rounding,
     _Spectral,
     worst_allowance,

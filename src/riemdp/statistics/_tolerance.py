@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.manifolds import FlatManifold, Hyperbolic, SPDAffineInvariant, Sphere
-from riemdp.summaries._clipped_affine_invariant_mean import worst_allowance
+from riemdp.statistics._clipped_affine_invariant_mean import worst_allowance
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball

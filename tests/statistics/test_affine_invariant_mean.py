@@ -20,7 +20,7 @@ from riemdp import (
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._norms import clip_norm
 from riemdp.manifolds._spd_affine_invariant import spectral_log
-from riemdp.summaries import _affine_invariant_mean
+from riemdp.statistics import _affine_invariant_mean
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -12,7 +12,7 @@ from riemdp import (
     Sphere,
     frechet_mean_sensitivity,
 )
-from riemdp.summaries import _tolerance, clipped_frechet_mean, public_tolerance, tolerance_floor
+from riemdp.statistics import _tolerance, clipped_frechet_mean, public_tolerance, tolerance_floor
 
 EPS = float(np.finfo(np.float64).eps)
 

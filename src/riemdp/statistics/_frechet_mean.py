@@ -27,13 +27,13 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.manifolds._norms import clip_norm
-from riemdp.summaries import (
+from riemdp.statistics import (
     _affine_invariant_mean,
     _clipped_affine_invariant_mean,
     _flat_mean,
     _space_form_mean,
 )
-from riemdp.summaries._tolerance import conversion_allowance, is_average
+from riemdp.statistics._tolerance import conversion_allowance, is_average
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class FrechetMean(ArrayFields):
+class CertifiedMean(ArrayFields):
     """A Fréchet mean and the proof of its accuracy. It describes the data: it is not private.
 
     Attributes
@@ -71,7 +71,7 @@ def frechet_mean(
     *,
     ball: Ball | None = None,
     tol: float = 1e-10,
-) -> FrechetMean:
+) -> CertifiedMean:
     r"""Point that minimises the (weighted) mean squared distance to the data.
 
     Closed form on flat spaces and on the circle, Newton's method elsewhere. The solver stops when
@@ -95,7 +95,7 @@ def frechet_mean(
 
     Returns
     -------
-    FrechetMean
+    CertifiedMean
         With ``value``, ``error_bound`` and ``passes``.
 
     Raises
@@ -138,22 +138,22 @@ def solve(
     *,
     ball: Ball | None,
     tol: float,
-) -> FrechetMean:
+) -> CertifiedMean:
     """Compute the mean of valid data; see :func:`frechet_mean`."""
     if isinstance(manifold, Sphere) and manifold.dim == 1:
         assert ball is not None
         value, rounding = _flat_mean.circle(ball, data, weights)
-        result = FrechetMean(value, rounding, 1)
+        result = CertifiedMean(value, rounding, 1)
     elif isinstance(manifold, (Sphere, Hyperbolic)):
-        result = FrechetMean(*_space_form_mean.solve(manifold, data, weights, ball, tol))
+        result = CertifiedMean(*_space_form_mean.solve(manifold, data, weights, ball, tol))
     elif isinstance(manifold, Euclidean):
         value, rounding = _flat_mean.euclidean(data, weights)
-        result = FrechetMean(value, rounding, 1)
+        result = CertifiedMean(value, rounding, 1)
     elif isinstance(manifold, SPDLogEuclidean):
         value, rounding = _flat_mean.log_euclidean(data, weights)
-        result = FrechetMean(value, rounding, 1)
+        result = CertifiedMean(value, rounding, 1)
     elif isinstance(manifold, SPDAffineInvariant):
-        result = FrechetMean(*_affine_invariant_mean.solve(data, weights, tol))
+        result = CertifiedMean(*_affine_invariant_mean.solve(data, weights, tol))
     else:
         raise UnsupportedManifoldError(
             f"no certified Fréchet mean is known for {type(manifold).__name__}; use tangent_mean"

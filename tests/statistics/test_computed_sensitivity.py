@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
 from riemdp._errors import NotOnManifoldError, UnsupportedBallError
 from riemdp.release._candidates import computed_sensitivity
-from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
+from riemdp.statistics import clipped_frechet_mean, clipped_tangent_mean
 
 seeds = st.integers(0, 2**32 - 1)
 MEANS = {"frechet-mean": clipped_frechet_mean, "tangent-mean": clipped_tangent_mean}
