@@ -16,6 +16,7 @@ from riemdp._errors import (
     UnsupportedBudgetError,
     UnsupportedError,
     UnsupportedManifoldError,
+    UnsupportedNeighboursError,
 )
 from riemdp._part import Part, register
 from riemdp.auditing import AuditResult, audit
@@ -116,6 +117,7 @@ __all__ = [
     "UnsupportedBudgetError",
     "UnsupportedError",
     "UnsupportedManifoldError",
+    "UnsupportedNeighboursError",
     "audit",
     "compose",
     "convert",

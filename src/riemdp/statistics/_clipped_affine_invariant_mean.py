@@ -34,15 +34,19 @@ _PRODUCT, _DECOMPOSITION = 6.0, 4.0
 _WIDEST = 600.0
 
 
-def clipped_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
-    """Return coordinates ``(dim,)`` of the mean of ``(n, k, k)`` records clipped to the ball.
+def clipped_spectrum(ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return ``(n, k)`` log-eigenvalues and eigenvectors of records clipped to the ball."""
+    logs, vectors = spectral_log(ball.center, data)
+    return clip_norm(logs, ball.radius), vectors
+
+
+def spectral_mean(logs: FloatArray, vectors: FloatArray, radius: float, tol: float) -> FloatArray:
+    """Return coordinates ``(dim,)`` of the mean of records in this form.
 
     The point with these coordinates lies within ``tol`` of the mean:
     docs/proofs/frechet-mean-certificate.md, (a) and "Rounding".
     """
-    logs, vectors = spectral_log(ball.center, data)
-    logs = clip_norm(logs, ball.radius)
-    problem = _Spectral(logs, vectors, ball.radius)
+    problem = _Spectral(logs, vectors, radius)
     at, _ = descend(problem, problem.start(), tol)
     return _symmetric.vecd(at.point)
 

@@ -3,65 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, real_array
-from riemdp._errors import (
-    ConvergenceError,
-    InvalidParameterError,
-    NotOnManifoldError,
-    UnsupportedBallError,
-    UnsupportedManifoldError,
-)
-from riemdp.manifolds import (
-    Ball,
-    Euclidean,
-    Hyperbolic,
-    Manifold,
-    SPDAffineInvariant,
-    SPDLogEuclidean,
-    Sphere,
-)
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp.manifolds import Ball, Manifold
 from riemdp.manifolds._norms import clip_norm
-from riemdp.statistics import (
-    _affine_invariant_mean,
-    _clipped_affine_invariant_mean,
-    _flat_mean,
-    _space_form_mean,
+from riemdp.statistics import _flat_mean
+from riemdp.statistics._mean_solver import (
+    average,
+    check_bound,
+    mean_solver,
+    record_coordinates,
+    space_solver,
 )
-from riemdp.statistics._tolerance import conversion_allowance, is_average
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp.statistics._mean_solver import CertifiedMean
+
     FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class CertifiedMean(ArrayFields):
-    """A Fréchet mean and the proof of its accuracy. It describes the data: it is not private.
-
-    Attributes
-    ----------
-    value : ndarray, shape (*point_shape,)
-        The mean.
-    error_bound : float
-        Certified bound of the geodesic distance from ``value`` to the exact mean, at most the
-        tolerance that was asked for; it includes an allowance for rounding.
-    passes : int
-        Passes over the data.
-    """
-
-    value: FloatArray
-    error_bound: float
-    passes: int
-
-    def __post_init__(self) -> None:
-        self._seal()
 
 
 def frechet_mean(
@@ -119,55 +83,14 @@ def frechet_mean(
     if ball is not None and not isinstance(ball, Ball):
         raise InvalidParameterError("ball must be a riemdp.Ball or None")
     tol = positive(tol, "tol")
-    if isinstance(manifold, SPDLogEuclidean):
-        # The eigenvalues that the mean needs anyway tell whether a row is positive definite.
-        data = _flat_mean.check_data(manifold.k, points)
-    else:
-        data = manifold.validate(points)
+    solver = space_solver(manifold)
+    data = solver.validate(manifold, points)
     check_rows(data, manifold)
     normalised = None if weights is None else _check_weights(weights, len(data))
-    if isinstance(manifold, Sphere):
-        _check_ball(manifold, data, ball)
-    return solve(manifold, data, normalised, ball=ball, tol=tol)
-
-
-def solve(
-    manifold: Manifold,
-    data: FloatArray,
-    weights: FloatArray | None,
-    *,
-    ball: Ball | None,
-    tol: float,
-) -> CertifiedMean:
-    """Compute the mean of valid data; see :func:`frechet_mean`."""
-    if isinstance(manifold, Sphere) and manifold.dim == 1:
-        assert ball is not None
-        value, rounding = _flat_mean.circle(ball, data, weights)
-        result = CertifiedMean(value, rounding, 1)
-    elif isinstance(manifold, (Sphere, Hyperbolic)):
-        result = CertifiedMean(*_space_form_mean.solve(manifold, data, weights, ball, tol))
-    elif isinstance(manifold, Euclidean):
-        value, rounding = _flat_mean.euclidean(data, weights)
-        result = CertifiedMean(value, rounding, 1)
-    elif isinstance(manifold, SPDLogEuclidean):
-        value, rounding = _flat_mean.log_euclidean(data, weights)
-        result = CertifiedMean(value, rounding, 1)
-    elif isinstance(manifold, SPDAffineInvariant):
-        result = CertifiedMean(*_affine_invariant_mean.solve(data, weights, tol))
-    else:
-        raise UnsupportedManifoldError(
-            f"no certified Fréchet mean is known for {type(manifold).__name__}; use tangent_mean"
-        )
-    _check_bound(result.error_bound, tol)
-    return result
-
-
-def _check_bound(bound: float, tol: float) -> None:
-    if not bound <= tol:
-        raise ConvergenceError(
-            f"the mean cannot be certified to tol = {tol:.3g}: float64 rounding exceeds it on "
-            "these data; scale the data, choose a smaller ball, or allow a larger tol"
-        )
+    solver.check_domain(manifold, data, ball)
+    found = solver.solve(manifold, data, normalised, ball, tol)
+    check_bound(found.error_bound, tol)
+    return found
 
 
 def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
@@ -196,27 +119,8 @@ def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
     ConvergenceError
         If rounding alone exceeds ``tol``.
     """
-    manifold = ball.manifold
-    if is_average(ball, "frechet-mean"):
-        return clipped_tangent_mean(ball, data, tol)
-    if isinstance(manifold, SPDAffineInvariant):
-        return _clipped_affine_invariant_mean.clipped_mean(ball, data, tol)
-    # What is certified is a point; what noise is added to are its coordinates.
-    tol -= conversion_allowance(ball)
-    if isinstance(manifold, Hyperbolic):
-        # Seen from the centre, coordinates are as small as the ball allows.
-        origin = Ball(manifold, manifold.origin, ball.radius)
-        moved = origin.point(_record_coordinates(ball, data))
-        return origin.coordinates(solve(manifold, moved, None, ball=None, tol=tol).value)
-    return ball.coordinates(solve(manifold, ball.project(data), None, ball=ball, tol=tol).value)
-
-
-def _record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
-    """Clipped coordinates ``(n, dim)``; of a record beyond the range of float64 the centre's."""
-    with np.errstate(all="ignore"):
-        coordinates = ball.coordinates(data)
-    finite = np.isfinite(coordinates).all(axis=-1, keepdims=True)
-    return np.where(finite, coordinates, 0.0)
+    solver = mean_solver(ball.manifold)
+    return solver.mean(ball, solver.records(ball, data), tol)
 
 
 def clipped_tangent_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
@@ -241,8 +145,8 @@ def clipped_tangent_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
     ConvergenceError
         If the rounding of a sum of this many records exceeds ``tol``.
     """
-    _check_bound(_flat_mean.summation_allowance(len(data), ball.radius), tol)
-    return clip_norm(_flat_mean.stable_mean(_record_coordinates(ball, data), None), ball.radius)
+    solver = average(ball.manifold)
+    return solver.mean(ball, solver.records(ball, data), tol)
 
 
 def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
@@ -274,7 +178,7 @@ def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
         raise InvalidParameterError("ball, the first argument, must be a riemdp.Ball")
     data = ball.manifold.validate(points)
     check_rows(data, ball.manifold)
-    mean = _flat_mean.stable_mean(_record_coordinates(ball, data), None)
+    mean = _flat_mean.stable_mean(record_coordinates(ball, data), None)
     return ball.manifold.tangent_vector(ball.center, clip_norm(mean, ball.radius))
 
 
@@ -303,32 +207,3 @@ def _check_weights(weights: ArrayLike, n: int) -> FloatArray:
         raise InvalidParameterError("weights must have a positive sum; all are zero")
     shares = array / largest  # now no sum of them can overflow
     return np.asarray(shares / math.fsum(shares))
-
-
-def _check_ball(manifold: Sphere, data: FloatArray, ball: Ball | None) -> None:
-    if ball is None or ball.manifold != manifold:
-        raise UnsupportedBallError(
-            "on a sphere the mean is unique only inside a ball: pass ball=Ball(manifold, center, "
-            "radius) with the data inside it and a radius under pi/(2 sqrt(curvature))"
-        )
-    check_hemisphere(ball)
-    # One product settles most data; the exact distance decides in doubt.
-    lowest = manifold.curvature * float((data @ ball.center).min())
-    if lowest > math.cos(math.sqrt(manifold.curvature) * ball.radius):
-        return
-    outside = ~ball.contains(data)
-    if outside.any():
-        raise UnsupportedBallError(
-            f"row {int(np.argmax(outside))} lies outside the ball; clip the data first with "
-            "ball.project(points), or choose a larger ball"
-        )
-
-
-def check_hemisphere(ball: Ball) -> None:
-    """Require a ball inside the open hemisphere about its centre, on spheres."""
-    limit = 0.5 * ball.manifold.injectivity_radius
-    if ball.radius >= limit:
-        raise UnsupportedBallError(
-            f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/(2 sqrt(curvature)) for "
-            "the Fréchet mean to be unique; choose a smaller ball or the tangent mean"
-        )

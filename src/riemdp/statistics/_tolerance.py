@@ -1,4 +1,9 @@
-"""The public tolerance of a mean: fixed before the data are seen, part of the sensitivity."""
+"""How accurately means can be certified in float64, for every data set in a public ball.
+
+Bounds of the rounding in the solvers' certificates (docs/proofs/frechet-mean-certificate.md) for
+data anywhere in the ball, seen from its centre. Under them, whether a solver succeeds would depend
+on the data.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,6 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from riemdp.manifolds import FlatManifold, Hyperbolic, SPDAffineInvariant, Sphere
-from riemdp.statistics._clipped_affine_invariant_mean import worst_allowance
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
@@ -18,90 +20,30 @@ _EPS = float(np.finfo(np.float64).eps)
 _SUMMATION = 1000.0
 
 
-def public_tolerance(ball: Ball, sensitivity: float, summary: str = "frechet-mean") -> float:
-    """Tolerance for a mean on a public ball, from public numbers only.
-
-    A billionth of the sensitivity where float64 carries that, more where it does not. The
-    sensitivity of what is computed is then ``sensitivity + 2 tol``.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball.
-    sensitivity : float
-        Sensitivity of the exact mean on it.
-    summary : {"frechet-mean", "tangent-mean"}, default "frechet-mean"
-        Which mean.
-
-    Returns
-    -------
-    float
-        In units of geodesic distance; at least :func:`tolerance_floor`.
-    """
-    return max(tolerance_floor(ball, summary), 1e-9 * sensitivity)
+def average_floor(ball: Ball, size: float) -> float:
+    """Least tolerance of an average of coordinates, of records of this size."""
+    return max(1e-12 * ball.radius, 8.0 * _EPS * size)
 
 
-def tolerance_floor(ball: Ball, summary: str = "frechet-mean") -> float:
-    """Least tolerance that every data set in a public ball can be certified to.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball.
-    summary : {"frechet-mean", "tangent-mean"}, default "frechet-mean"
-        Which mean.
-
-    Returns
-    -------
-    float
-        In units of geodesic distance.
-
-    Notes
-    -----
-    A bound of the rounding in the solver's certificate (docs/proofs/frechet-mean-certificate.md)
-    for data anywhere in the ball, seen from its centre. Under it, whether a solver succeeds would
-    depend on the data.
-    """
-    manifold, radius = ball.manifold, ball.radius
-    if is_average(ball, summary):
-        return max(1e-12 * radius, 8.0 * _EPS * _size(ball))
-    parts = 8.0 * math.sqrt(manifold.dim + 1.0) + _SUMMATION
-    if isinstance(manifold, Sphere):
-        k = math.sqrt(manifold.curvature)
-        x = k * radius
-        # At the largest distance, 2x: weights, and digits lost to the pole at the antipode. The
-        # Hessian at the mean is at least x cot x.
-        weight = 2.0 * x / math.sin(2.0 * x)
-        pole = 16.0 * math.pi * math.sqrt(manifold.dim + 1.0) / math.sin(2.0 * x) ** 2
-        lost = pole if x > 0.25 * math.pi else 0.0
-        gradient = parts * (1.0 + 2.0 * x) * weight + lost
-        return 2.0 * _EPS * gradient * math.tan(x) / (x * k) + 2.0 * conversion_allowance(ball)
-    if isinstance(manifold, Hyperbolic):
-        k = math.sqrt(-manifold.curvature)
-        x = k * radius
-        solved = 2.0 * _EPS * parts * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k
-        return solved + 2.0 * conversion_allowance(ball)
-    if isinstance(manifold, SPDAffineInvariant):
-        return 2.0 * worst_allowance(manifold.k, radius)
-    return 1e-10 * radius
+def spherical_floor(ball: Ball) -> float:
+    """Least tolerance of the Fréchet mean on a sphere."""
+    k = math.sqrt(ball.manifold.curvature_bound)
+    x = k * ball.radius
+    # At the largest distance, 2x: weights, and digits lost to the pole at the antipode. The
+    # Hessian at the mean is at least x cot x.
+    weight = 2.0 * x / math.sin(2.0 * x)
+    pole = 16.0 * math.pi * math.sqrt(ball.manifold.dim + 1.0) / math.sin(2.0 * x) ** 2
+    lost = pole if x > 0.25 * math.pi else 0.0
+    gradient = _parts(ball) * (1.0 + 2.0 * x) * weight + lost
+    return 2.0 * _EPS * gradient * math.tan(x) / (x * k) + 2.0 * conversion_allowance(ball)
 
 
-def is_average(ball: Ball, summary: str) -> bool:
-    """Whether a mean is an average of coordinates, which needs no solver.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball.
-    summary : {"frechet-mean", "tangent-mean"}
-        Which mean.
-
-    Returns
-    -------
-    bool
-    """
-    flat = isinstance(ball.manifold, FlatManifold) or ball.manifold.dim == 1
-    return flat or summary == "tangent-mean"
+def hyperbolic_floor(ball: Ball) -> float:
+    """Least tolerance of the Fréchet mean on hyperbolic space."""
+    k = math.sqrt(-ball.manifold.curvature_bound)
+    x = k * ball.radius
+    solved = 2.0 * _EPS * _parts(ball) * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k
+    return solved + 2.0 * conversion_allowance(ball)
 
 
 def conversion_allowance(ball: Ball) -> float:
@@ -117,14 +59,5 @@ def conversion_allowance(ball: Ball) -> float:
     return 16.0 * _EPS * (1.0 + length) / k
 
 
-def _size(ball: Ball) -> float:
-    """Size of the coordinates that records are subtracted from.
-
-    Of a ball that is tiny next to it few digits of a record are left.
-    """
-    manifold = ball.manifold
-    if isinstance(manifold, FlatManifold):
-        return float(np.linalg.norm(manifold.to_chart(ball.center)))
-    if manifold.constant_curvature is None:
-        return 0.0  # records are seen from the centre before any are subtracted
-    return float(np.linalg.norm(ball.center))
+def _parts(ball: Ball) -> float:
+    return 8.0 * math.sqrt(ball.manifold.dim + 1.0) + _SUMMATION
