@@ -61,6 +61,7 @@ from riemdp.release import (
     plan,
     private_ball,
     private_mean,
+    private_statistic,
     verify,
 )
 from riemdp.statistics import (
@@ -128,6 +129,7 @@ __all__ = [
     "plan",
     "private_ball",
     "private_mean",
+    "private_statistic",
     "register",
     "secure_generator",
     "tangent_mean",

@@ -55,10 +55,49 @@ def test_a_changed_document_fails(change, failing):
     assert {check.name for check in checks if not check.passed} == failing
 
 
-@pytest.mark.parametrize(
-    "change", [{"summary": 3}, {"extra": 1}, {"numerical_delta": 0.0}, {"proven": 1}], ids=str
-)
+MALFORMED = [
+    {"extra": 1},
+    {"summary": 3},
+    {"summary": "median"},
+    {"adjacency": "add-remove"},
+    {"numerical_delta": 0.0},
+    {"proven": 1},
+    {"proven": "false"},
+    {"reproducible": None},
+    {"mechanism": {"name": "magic", "sigma": 1.0}},
+    {"mechanism": {"name": "tangent-gaussian", "sigma": 1.0, "restricted_to_ball": True}},
+    {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "restricted_to_ball": False}},
+    {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "restricted_to_ball": 1}},
+    {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "base": "ball-center"}},
+    {"mechanism": {"name": "tangent-laplace", "sigma": 1.0, "base": "elsewhere"}},
+    {"mechanism": {"name": "tangent-laplace", "sigma": 1.0, "base": True}},
+    {"mechanism": {"name": "tangent-laplace", "sigma": 1.0, "base": None}},
+    {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "sampler": "exact"}},
+    {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "colour": 1}},
+    {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0}},
+]
+
+
+@pytest.mark.parametrize("change", MALFORMED, ids=str)
 def test_what_was_refused_is_refused(change):
     document = json.loads(DOCUMENTS[0].read_text()) | change
     with pytest.raises(InvalidParameterError):
         Release.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
+def test_what_is_read_is_written_in_the_format_of_today(path):
+    release = Release.from_json(path.read_text())
+    again = Release.from_json(release.to_json())
+    assert json.loads(release.to_json())["format"] == "riemdp-release/2"
+    assert np.array_equal(again.value, release.value)
+    assert again.mechanism == release.mechanism
+    assert again.statistic.name == json.loads(path.read_text())["summary"]
+    assert again.proofs == release.proofs
+
+
+def test_a_summary_that_does_not_go_with_the_mechanism_fails():
+    path = next(path for path in DOCUMENTS if "Sphere-tangent" in path.stem)
+    document = json.loads(path.read_text()) | {"summary": "frechet-mean"}
+    checks = verify(Release.from_json(json.dumps(document))).checks
+    assert {check.name for check in checks if not check.passed} == {"sensitivity", "guarantee"}

@@ -9,8 +9,8 @@ import pytest
 from riemdp import Ball, SPDAffineInvariant, UnsupportedBallError, frechet_mean_sensitivity
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._spd_affine_invariant import spectral_log
-from riemdp.release._candidates import computed_sensitivity
-from riemdp.statistics import clipped_frechet_mean, public_tolerance
+from riemdp.release._offer import computed_sensitivity
+from riemdp.statistics import FrechetMean, TangentMean, clipped_frechet_mean, public_tolerance
 from riemdp.statistics._clipped_affine_invariant_mean import (
     _point_rounding,
     _Spectral,
@@ -167,7 +167,7 @@ def test_one_graded_record_moves_the_mean_by_no_more_than_the_sensitivity(radius
     data = np.repeat(GRADED[None], n, axis=0)
     other = data.copy()
     other[-1] *= 1.5
-    sensitivity, tol = computed_sensitivity(ball, n, "frechet-mean", None)
+    sensitivity, tol = computed_sensitivity(FrechetMean(), ball, n, "distance")
     move = clipped_frechet_mean(ball, data, tol) - clipped_frechet_mean(ball, other, tol)
     assert np.linalg.norm(move) <= sensitivity
 
@@ -178,8 +178,8 @@ def test_one_graded_record_moves_the_mean_by_no_more_than_the_sensitivity(radius
 def test_balls_that_float64_cannot_certify_are_refused_from_public_numbers(radius, n):
     ball = Ball(SPDAffineInvariant(3), np.eye(3), radius)
     with pytest.raises(UnsupportedBallError, match="cannot be certified"):
-        computed_sensitivity(ball, n, "frechet-mean", None)
-    sensitivity, _ = computed_sensitivity(ball, n, "tangent-mean", None)
+        computed_sensitivity(FrechetMean(), ball, n, "distance")
+    sensitivity, _ = computed_sensitivity(TangentMean(), ball, n, "coordinates")
     assert sensitivity == pytest.approx(2.0 * radius / n, rel=1e-5)
 
 

@@ -17,10 +17,14 @@ from hypothesis import strategies as st
 
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
 from riemdp._errors import NotOnManifoldError, UnsupportedBallError
-from riemdp.release._candidates import computed_sensitivity
-from riemdp.statistics import clipped_frechet_mean, clipped_tangent_mean
+from riemdp.release._offer import computed_sensitivity
+from riemdp.statistics import FrechetMean, TangentMean, clipped_frechet_mean, clipped_tangent_mean
 
 seeds = st.integers(0, 2**32 - 1)
+STATISTICS = {
+    "frechet-mean": (FrechetMean(), "distance"),
+    "tangent-mean": (TangentMean(), "coordinates"),
+}
 MEANS = {"frechet-mean": clipped_frechet_mean, "tangent-mean": clipped_tangent_mean}
 
 
@@ -45,7 +49,8 @@ def moved(ball, rows, counts, ends, summary="frechet-mean"):
     """Move of the computed mean, over the sensitivity, when the last record is replaced."""
     first, second = ends
     n = int(sum(counts)) + 1
-    sensitivity, tol = computed_sensitivity(ball, n, summary, None)
+    statistic, metric = STATISTICS[summary]
+    sensitivity, tol = computed_sensitivity(statistic, ball, n, metric)
     data = np.concatenate([np.repeat(rows, counts, axis=0), first[None]])
     before = MEANS[summary](ball, ball.manifold.validate(data), tol)
     data[-1] = second
@@ -63,7 +68,7 @@ def largest_ball(manifold):
     def allowed(radius):
         try:
             computed_sensitivity(
-                Ball(manifold, np.eye(manifold.k), radius), 9, "frechet-mean", None
+                FrechetMean(), Ball(manifold, np.eye(manifold.k), radius), 9, "distance"
             )
         except UnsupportedBallError:
             return False
@@ -189,7 +194,7 @@ def test_the_pair_that_moved_the_mean_too_far():
     rng, ball = np.random.default_rng(21), Ball(SPDAffineInvariant(5), np.eye(5), 40.0)
     rows, ends = spd_pair(rng, ball, rng.uniform(1.0, 30.0))
     try:
-        computed_sensitivity(ball, 500, "frechet-mean", None)
+        computed_sensitivity(FrechetMean(), ball, 500, "distance")
     except UnsupportedBallError:
         return
     assert moved(ball, rows, split(rng, 500), ends) <= 1.0

@@ -183,7 +183,17 @@ def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
 
 
 def check_rows(data: FloatArray, manifold: Manifold) -> None:
-    """Require one leading axis with at least one row."""
+    r"""Require one leading axis with at least one row.
+
+    Parameters
+    ----------
+    data : ndarray, shape (n, \*point_shape)
+    manifold : Manifold
+
+    Raises
+    ------
+    NotOnManifoldError
+    """
     if data.ndim != len(manifold.point_shape) + 1:
         raise NotOnManifoldError(
             f"data must have shape (n, {', '.join(map(str, manifold.point_shape))}), "

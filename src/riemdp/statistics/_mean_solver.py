@@ -106,16 +106,43 @@ class MeanSolver(ABC):
 
     @abstractmethod
     def floor(self, ball: Ball) -> float:
-        """Return the least tolerance that every data set in a public ball can be certified to."""
+        """Return the least tolerance that every data set in a public ball can be certified to.
+
+        Parameters
+        ----------
+        ball : Ball
+
+        Returns
+        -------
+        float
+            In units of geodesic distance.
+        """
 
     def validate(self, manifold: Manifold, points: ArrayLike) -> FloatArray:
-        """Check points as far as :meth:`solve` needs it; see :meth:`Manifold.validate`."""
+        r"""Check points as far as :meth:`solve` needs it; see :meth:`Manifold.validate`.
+
+        Parameters
+        ----------
+        manifold : Manifold
+        points : array_like, shape (n, \*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (n, \*point_shape)
+        """
         return manifold.validate(points)
 
     def check_domain(  # noqa: B027 -- the mean is unique everywhere, by default
         self, manifold: Manifold, data: FloatArray, ball: Ball | None
     ) -> None:
-        """Refuse data whose mean need not be unique.
+        r"""Refuse data whose mean need not be unique.
+
+        Parameters
+        ----------
+        manifold : Manifold
+        data : ndarray, shape (n, \*point_shape)
+        ball : Ball, optional
+            That holds the data.
 
         Raises
         ------

@@ -112,11 +112,31 @@ class Statistic(Part, sort="statistic"):
     numerical_delta: ClassVar[float | None] = None
 
     def range(self, ball: Ball) -> Ball:
-        """Public ball that holds the value for any records of a ball; by default the same."""
+        """Public ball that holds the value for any records of a ball; by default the same.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        Ball
+        """
         return ball
 
     def answers(self, ball: Ball) -> Ball:
-        """Public ball that holds one answer: the range, unless there are several."""
+        """Public ball that holds one answer: the range, unless there are several.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        Ball
+        """
         return self.range(ball)
 
     @abstractmethod
@@ -146,6 +166,17 @@ class Statistic(Part, sort="statistic"):
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """Return the same when a record is added or removed, where n is private.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        metric : {"distance", "coordinates"}
+
+        Returns
+        -------
+        float
+            Rounded up.
 
         Raises
         ------
@@ -177,11 +208,31 @@ class Statistic(Part, sort="statistic"):
         return max(1e-9 * sensitivity, 1e-12 * self.answers(ball).radius)
 
     def rounding(self, ball: Ball) -> float:  # noqa: ARG002
-        """Return what rounding alone may take; a release that states a lesser tolerance is none."""
+        """Return what rounding alone may take; a release that states a lesser tolerance is none.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        float
+        """
         return 0.0
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:  # noqa: ARG002
-        """Return where the claims that are used on a ball are proved; see :meth:`Part.proofs`."""
+        """Return where the claims that are used on a ball are proved; as :meth:`Part.proofs` does.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        mapping of str to (str or None)
+        """
         return self.proofs()
 
     @abstractmethod
@@ -202,7 +253,17 @@ class Statistic(Part, sort="statistic"):
         """
 
     def start(self, ball: Ball) -> FloatArray:
-        """Public point of the range that the first question may use: its centre."""
+        r"""Public point of the range that the first question may use: its centre.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        ndarray, shape (\*point_shape,)
+        """
         return self.range(ball).center
 
     def move(
