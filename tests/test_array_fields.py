@@ -125,7 +125,7 @@ def arrays_of(thing):
 def test_the_list_is_complete():
     assert len(made("first")) == len(NAMES)
     listed = {type(thing) for thing in made("first").values()}
-    packages = (riemdp.release, riemdp.mechanisms, riemdp.summaries, riemdp.manifolds)
+    packages = (riemdp.release, riemdp.mechanisms, riemdp.statistics, riemdp.manifolds)
     packages = (*packages, riemdp, riemdp.auditing, riemdp.noise, riemdp.privacy)
     for package in packages:
         for name in package.__all__:

@@ -8,7 +8,7 @@ import pkgutil
 
 import pytest
 
-PACKAGES = ("privacy", "summaries", "mechanisms", "release", "noise")
+PACKAGES = ("privacy", "statistics", "mechanisms", "release", "noise")
 #: Work space of a solver.
 MUTABLE = {"_Pass", "Pass"}
 
@@ -31,4 +31,4 @@ def test_dataclasses_are_frozen(kind):
 def test_the_ones_that_matter_are_dataclasses():
     names = {case.id.rpartition(".")[2] for case in classes()}
     assert names >= {"PureDP", "ZCDP", "Mechanism", "TangentGaussian", "Release"}
-    assert names >= {"IsotropicCurve", "LaplaceCurve", "RDP", "RaoDP", "Candidate", "_Table"}
+    assert names >= {"IsotropicCurve", "LaplaceCurve", "RDP", "RaoDP", "Offer", "_Table"}

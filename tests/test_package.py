@@ -20,7 +20,7 @@ import riemdp
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = (
     "manifolds",
-    "summaries",
+    "statistics",
     "noise",
     "privacy",
     "mechanisms",

@@ -20,7 +20,7 @@ from riemdp.manifolds import _norms, _symmetric
 from riemdp.manifolds import _sphere as sphere_module
 from riemdp.manifolds._norms import clip_norm
 from riemdp.manifolds._spd_affine_invariant import spectral_log
-from riemdp.summaries._frechet_mean import _record_coordinates
+from riemdp.statistics._mean_solver import record_coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def used(ball: Ball, points: FloatArray) -> list[FloatArray]:
     """Return every array that a summary makes of the records one by one."""
     data = ball.manifold.validate(points)
     with np.errstate(all="ignore"):
-        arrays = [data, _record_coordinates(ball, data)]
+        arrays = [data, record_coordinates(ball, data)]
         if isinstance(ball.manifold, SPDAffineInvariant):
             logs, vectors = spectral_log(ball.center, data)
             arrays += [clip_norm(logs, ball.radius), vectors]

@@ -27,8 +27,8 @@ from riemdp import (
     UnsupportedBallError,
 )
 from riemdp.manifolds import FlatManifold
-from riemdp.release._candidates import computed_sensitivity
-from riemdp.summaries import clipped_frechet_mean, clipped_tangent_mean
+from riemdp.release._offer import computed_sensitivity
+from riemdp.statistics import FrechetMean, TangentMean, answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,20 +159,22 @@ def worst_move(
 ) -> tuple[float, float, str] | None:
     """Largest ratios in coordinates and in geodesic distance, and the pair; None where refused."""
     ball = Ball(manifold, center_of(manifold, rng), radius)
+    tangent = summary == "tangent-mean"
+    statistic = TangentMean() if tangent else FrechetMean()
+    metric = "coordinates" if tangent else "distance"
     try:
-        sensitivity, tol = computed_sensitivity(ball, n, summary, None)
+        sensitivity, tol = computed_sensitivity(statistic, ball, n, metric)
     except UnsupportedBallError:
         return None
-    mean = clipped_tangent_mean if summary == "tangent-mean" else clipped_frechet_mean
     worst = (0.0, 0.0, "")
     # A million matrices take a minute and more: of those with a solver only the hardest.
     hardest = n > 10_000 and isinstance(manifold, SPDAffineInvariant)
     for name, first, second in pairs(ball, n, rng):
         if hardest and summary == "frechet-mean" and name not in _HARDEST:
             continue
-        points = [mean(ball, manifold.validate(data), tol) for data in (first, second)]
+        points = [answer(statistic, ball, manifold.validate(data), tol) for data in (first, second)]
         flat = float(np.linalg.norm(points[0] - points[1])) / sensitivity
-        curved = flat if summary == "tangent-mean" else geodesic(ball, *points) / sensitivity
+        curved = flat if tangent else geodesic(ball, *points) / sensitivity
         if max(flat, curved) > max(worst[:2]):
             worst = (flat, curved, name)
     return worst

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("privacy", "summaries", "mechanisms", "release")
+PACKAGES = ("privacy", "statistics", "mechanisms", "release")
 EXTRA = ("src/riemdp/noise/_generator.py",)
 #: Fewest mutants drawn from a module.
 LEAST = 5

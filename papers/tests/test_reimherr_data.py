@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from riemdp.summaries import frechet_mean_sensitivity
+from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers import _reimherr_data as data
 from riemdp_papers._reimherr_data import SPD, SPD_RADIUS, SPHERE, SPHERE_RADIUS
 

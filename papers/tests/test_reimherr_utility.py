@@ -5,7 +5,7 @@ import pytest
 import scipy.integrate
 
 from riemdp.noise import IsotropicLaw
-from riemdp.summaries import frechet_mean_sensitivity
+from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers import _reimherr_utility as utility
 from riemdp_papers._experiment import Settings
 from riemdp_papers._reimherr_data import SPHERE, SPHERE_RADIUS

@@ -7,7 +7,7 @@ import pytest
 import scipy.special
 
 from riemdp.manifolds import SPDLogEuclidean
-from riemdp.summaries import frechet_mean
+from riemdp.statistics import frechet_mean
 from riemdp_papers import _utpala_synthetic
 from riemdp_papers._utpala_synthetic import (
     ANALYTIC,

@@ -16,6 +16,7 @@ from riemdp._errors import (
     UnsupportedBudgetError,
     UnsupportedError,
     UnsupportedManifoldError,
+    UnsupportedNeighboursError,
 )
 from riemdp._part import Part, register
 from riemdp.auditing import AuditResult, audit
@@ -60,9 +61,10 @@ from riemdp.release import (
     plan,
     private_ball,
     private_mean,
+    private_statistic,
     verify,
 )
-from riemdp.summaries import (
+from riemdp.statistics import (
     frechet_mean,
     frechet_mean_sensitivity,
     tangent_mean,
@@ -116,6 +118,7 @@ __all__ = [
     "UnsupportedBudgetError",
     "UnsupportedError",
     "UnsupportedManifoldError",
+    "UnsupportedNeighboursError",
     "audit",
     "compose",
     "convert",
@@ -126,6 +129,7 @@ __all__ = [
     "plan",
     "private_ball",
     "private_mean",
+    "private_statistic",
     "register",
     "secure_generator",
     "tangent_mean",

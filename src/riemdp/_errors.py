@@ -32,6 +32,10 @@ class UnsupportedBallError(UnsupportedError):
     """The ball is too large for the curvature, or does not contain what it has to contain."""
 
 
+class UnsupportedNeighboursError(UnsupportedError):
+    """No guarantee is known for this relation between data sets; the message names others."""
+
+
 class InvalidParameterError(RiemdpError, ValueError):
     """A parameter lies outside its domain; the message names value, limit and way out."""
 

@@ -132,6 +132,19 @@ def registered(sort: str) -> dict[str, type[Any]]:
     return {name: part for name, part in own.items() if part.sort == sort}
 
 
+def offered(sort: str) -> dict[str, type[Any]]:
+    """Return the parts of a sort that are of other packages, by name.
+
+    All installed ones are loaded for it; those that cannot be are left out.
+    """
+    for name in _installed():
+        try:
+            lookup(name)
+        except InvalidParameterError:
+            continue
+    return {name: part for name, part in _registry.items() if "." in name and part.sort == sort}
+
+
 @dataclasses.dataclass(frozen=True)
 class Listing:
     """A part as ``riemdp parts`` shows it."""

@@ -42,7 +42,7 @@ def test_radius_and_n_give_what_a_release_uses(riemdp, mechanism):
     )
     assert float(field(result, "sigma")) == release.sigma
     assert float(field(result, "sensitivity")) == release.sensitivity
-    assert release.summary in field(result, "mechanism")
+    assert release.statistic.name in field(result, "mechanism")
 
 
 def test_curved_tangent_mechanism_by_sensitivity(riemdp):

@@ -7,7 +7,7 @@ import pytest
 
 from riemdp.cli import _demo
 from riemdp.privacy import GDP, ApproxDP, PureDP
-from riemdp.summaries import frechet_mean_sensitivity
+from riemdp.statistics import frechet_mean_sensitivity
 
 pytest.importorskip("sklearn")
 pytest.importorskip("matplotlib.figure")  # builds the font cache, which warns if that is slow

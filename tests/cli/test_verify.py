@@ -61,11 +61,8 @@ def test_affine_invariant_round_trip(riemdp, matrices, tmp_path, mechanism):
         (("ball", "radius"), lambda x: 1.01 * x, "sensitivity"),
         (("sensitivity",), lambda x: 0.99 * x, "sensitivity"),
         (("tol",), lambda x: 2 * x, "sensitivity"),
-        (("summary",), lambda _: "tangent-mean", "summary"),
-        (("adjacency",), lambda _: "add-remove", "adjacency"),
+        (("proofs", "replace-one"), lambda _: None, "proof"),
         (("value",), lambda _: [[100.0, 0, 0], [0, 100, 0], [0, 0, 100]], "value"),
-        (("proven",), lambda _: False, "proof"),
-        (("reproducible",), lambda _: True, "randomness"),
     ],
 )
 def test_tampered(riemdp, release, keys, by, check):
@@ -84,12 +81,12 @@ def test_tampered(riemdp, release, keys, by, check):
 )
 def test_a_document_cannot_forge_lines(riemdp, fails, release, text):
     before = riemdp("verify", release).stdout.splitlines()
-    change(release, "adjacency", by=lambda _: text)
+    change(release, "proofs", by=lambda found: {**found, text: None})
     result = riemdp("verify", release)
     assert result.exit_code == 1
     assert "\x1b" not in result.stdout
-    assert [line[:18] for line in result.stdout.splitlines()] == [
-        line[:18].replace("ok    adjacency", "FAIL  adjacency") for line in before[:-1]
+    assert [line[:14] for line in result.stdout.splitlines()] == [
+        line[:14].replace("ok    proof", "FAIL  proof") for line in before[:-1]
     ]
     assert len(result.output) < 5000
     document = json.loads(release.read_text(encoding="utf-8"))
@@ -134,9 +131,9 @@ def test_no_release(fails, tmp_path, content):
     [
         (("n",), "many"),
         (("n",), 1e999),
-        (("mechanism", "name"), "none"),
+        (("mechanism", "type"), "none"),
         (("mechanism", "sigma"), -1.0),
-        (("proven",), "false"),
+        (("private",), "false"),
         (("guarantee",), {"type": "PureDP", "epsilon": -1.0}),
         (("ball", "radius"), "wide"),
         (("guarantee", "type"), "None"),

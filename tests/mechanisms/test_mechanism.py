@@ -136,7 +136,10 @@ def test_what_is_proved_and_which_mean_it_is_for(mechanism):
     assert mechanism.proven is True
     flat = isinstance(mechanism.manifold, (Euclidean, SPDLogEuclidean))
     tangent = isinstance(mechanism, (TangentGaussian, TangentLaplace)) and not flat
-    assert mechanism.summary == ("tangent-mean" if tangent else "frechet-mean")
+    with pytest.warns(DeprecationWarning, match="Mechanism.metric"):
+        assert mechanism.summary == ("tangent-mean" if tangent else "frechet-mean")
+    curved = "coordinates" if tangent else "distance"
+    assert flat or mechanism.metric == curved
 
 
 @every_mechanism

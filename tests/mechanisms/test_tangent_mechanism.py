@@ -35,7 +35,7 @@ def test_on_flat_spaces_the_base_has_no_effect(manifold, base_of, near):
     footpoint = near(manifold, 0.3 * np.ones(manifold.dim))
     for kind in (TangentGaussian, TangentLaplace):
         free, bound = kind(manifold, 0.2), kind(manifold, 0.2, base=base_of(manifold))
-        assert free.summary == bound.summary == "frechet-mean"
+        assert free.metric == bound.metric == "coordinates"
         np.testing.assert_array_equal(
             free.sample(footpoint, 5, np.random.default_rng(1)),
             bound.sample(footpoint, 5, np.random.default_rng(1)),
@@ -54,7 +54,7 @@ def test_on_flat_spaces_the_base_has_no_effect(manifold, base_of, near):
 @both
 def test_on_curved_spaces_a_base_is_required(kind, manifold, base_of):
     mechanism = kind(manifold, 0.2, base=base_of(manifold))
-    assert mechanism.summary == "tangent-mean"
+    assert mechanism.metric == "coordinates"
     with pytest.raises(errors.InvalidParameterError, match=r"needs base="):
         kind(manifold, 0.2)
     with pytest.raises(errors.InvalidParameterError, match=r"needs base="):

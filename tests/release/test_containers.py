@@ -81,7 +81,7 @@ def _release(value):
         value=value,
         guarantee=release.guarantee,
         mechanism=release.mechanism,
-        summary=release.summary,
+        statistic=release.statistic,
         reason=release.reason,
         sensitivity=release.sensitivity,
         tol=release.tol,

@@ -22,8 +22,8 @@ from riemdp import (
     Sphere,
     private_mean,
 )
-from riemdp.release import _private_mean
-from riemdp.summaries import clipped_frechet_mean, tolerance_floor
+from riemdp.release import _run
+from riemdp.statistics import clipped_frechet_mean, tolerance_floor
 
 
 def extreme_records(manifold):
@@ -174,7 +174,7 @@ def test_what_fails_after_the_checks_has_been_paid_for(monkeypatch):
     def fail(*_):
         raise ConvergenceError("as if the data were hard")
 
-    monkeypatch.setattr(_private_mean, "clipped_frechet_mean", fail)
+    monkeypatch.setattr(_run, "answer", fail)
     account = Accountant(PureDP(1.0))
     with pytest.raises(ConvergenceError):
         private_mean([[0.0, 0.0, 1.0]], ball, PureDP(1.0), accountant=account)

@@ -48,7 +48,7 @@ def test_plan_is_what_private_mean_does(manifold, budget):
             assert release.sensitivity == row.sensitivity
             assert release.expected_distance == row.expected_distance
             assert release.error_quantile(0.95) == row.quantile_95
-            assert release.summary == row.summary
+            assert release.statistic.name == row.summary
         else:
             with pytest.raises(riemdp.RiemdpError):
                 private_mean(points, ball, budget, mechanism=row.mechanism)

@@ -17,6 +17,7 @@ from riemdp import (
 )
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
 from riemdp.noise import SecureGenerator
+from riemdp.statistics import FrechetMean
 
 
 def points_in(ball, n, seed=0, spread=1.0):
@@ -48,7 +49,7 @@ def test_release_on_every_space(manifold, radius, budget):
     release = private_mean(points, ball, budget, generator=np.random.default_rng(1))
     assert release.value.shape == manifold.point_shape
     assert ball.contains(release.value)
-    assert release.summary == "frechet-mean"
+    assert release.statistic.name == "frechet-mean"
     assert release.guarantee == budget
     assert release.mechanism.privacy(release.sensitivity).satisfies(budget)
     assert release.adjacency == "replace-one"
@@ -66,16 +67,16 @@ def test_tangent_mechanisms_on_every_space(manifold, radius, name):
         points_in(ball, 50), ball, budget, mechanism=name, generator=np.random.default_rng(1)
     )
     flat = isinstance(manifold, (Euclidean, SPDLogEuclidean))
-    assert release.summary == ("frechet-mean" if flat else "tangent-mean")
+    assert release.statistic.name == ("frechet-mean" if flat else "tangent-mean")
     assert release.sensitivity == pytest.approx(2 * radius / 50, rel=1e-6)
 
 
 def test_affine_invariant_auto_falls_back_to_the_tangent_mean_and_says_so():
     # at sensitivity 0.04 the Laplace law needs an epsilon above 0.04 / sqrt(2)
     ball = Ball(SPDAffineInvariant(2), np.eye(2), 1.0)
-    assert private_mean(points_in(ball, 50), ball, PureDP(0.04)).summary == "frechet-mean"
+    assert private_mean(points_in(ball, 50), ball, PureDP(0.04)).statistic.name == "frechet-mean"
     release = private_mean(points_in(ball, 50), ball, PureDP(0.028))
-    assert release.summary == "tangent-mean"
+    assert release.statistic.name == "tangent-mean"
     assert release.mechanism.name == "tangent-laplace"
     assert "tangent mean, since no mechanism" in release.reason
     with pytest.raises(riemdp.NotAttainableError, match=r"above 0\.0282843.*tangent-gaussian"):
@@ -99,7 +100,7 @@ def test_exact_mechanisms_on_affine_invariant_matrices(k, budget, name):
     release = private_mean(points, ball, budget, mechanism=name)
     assert release.proven
     assert release.private
-    assert release.summary == "frechet-mean"
+    assert release.statistic.name == "frechet-mean"
     assert ball.contains(release.value)
     assert release.sensitivity == pytest.approx(2.0 / 60, rel=1e-6)
     text = release.to_json()
@@ -155,7 +156,7 @@ def test_what_cannot_be_drawn_is_not_charged():
         )
     assert ledger.spent == []
     assert generator.bit_generator.state == before
-    assert private_mean(points, ball, budget, accountant=ledger).summary == "tangent-mean"
+    assert private_mean(points, ball, budget, accountant=ledger).statistic.name == "tangent-mean"
     assert len(ledger.spent) == 1
 
 
@@ -424,7 +425,7 @@ def test_large_sphere_ball_has_the_tangent_mean_only():
     points = points_in(ball, 100)
     with pytest.raises(riemdp.UnsupportedBallError, match="radius 2 must"):
         private_mean(points, ball, PureDP(1.0), mechanism="riemannian-laplace")
-    assert private_mean(points, ball, PureDP(1.0)).summary == "tangent-mean"
+    assert private_mean(points, ball, PureDP(1.0)).statistic.name == "tangent-mean"
 
 
 def test_caps_next_to_the_hemisphere_are_refused_before_the_data_count():
@@ -603,16 +604,19 @@ def test_a_chain_is_written_and_read():
     ball = Ball(Sphere(2), [0, 0, 1], 0.5)
     chain = riemdp.RiemannianGaussian(ball.manifold, 0.5, sampler="metropolis")
     release = riemdp.Release(
-        value=ball.center, guarantee=GDP(1.0), mechanism=chain, summary="frechet-mean",
-        reason="", sensitivity=0.1, tol=1e-9, ball=ball, n=10, proven=False,
+        value=ball.center, guarantee=GDP(1.0), mechanism=chain, statistic=FrechetMean(),
+        reason="", sensitivity=0.1, tol=1e-9, ball=ball, n=10,
     )  # fmt: skip
     again = riemdp.Release.from_json(release.to_json())
     assert again.mechanism == chain
     forged = release.to_json().replace('"metropolis"', '"exact"')
-    with pytest.raises(riemdp.InvalidParameterError, match="sampler"):
-        riemdp.Release.from_json(forged)
+    failed = {
+        c.name for c in riemdp.verify(riemdp.Release.from_json(forged)).checks if not c.passed
+    }
+    assert "proof" in failed
     # leaving the chain out is another mechanism, and saying it was proved does not pass
-    lied = release.to_json().replace('"proven": false', '"proven": true')
+    lied = release.to_json().replace('"sampler metropolis": null', '"sampler": "a proof"')
+    assert lied != release.to_json()
     assert not riemdp.verify(riemdp.Release.from_json(lied)).passed
 
 

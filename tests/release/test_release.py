@@ -49,7 +49,9 @@ RELEASES = [
 
 FIELDS = (
     "guarantee",
-    "summary",
+    "statistic",
+    "neighbours",
+    "proofs",
     "reason",
     "sensitivity",
     "tol",
@@ -93,8 +95,8 @@ def test_json_of_a_restricted_mechanism():
         {"manifold": {"type": "Sphere", "dim": 2, "colour": 1}},
         {"guarantee": {"type": "PureDP"}},
         {"guarantee": {"type": "PureDP", "epsilon": -1.0}},
-        {"mechanism": {"name": "magic", "sigma": 1.0}},
-        {"mechanism": {"name": "tangent-gaussian", "sigma": 1.0, "restricted_to_ball": True}},
+        {"mechanism": {"type": "magic", "sigma": 1.0}},
+        {"mechanism": {"type": "tangent-gaussian", "sigma": 1.0, "options": ["ball"]}},
         {"ball": {}},
         {"n": "many"},
         {"n": None},
@@ -104,10 +106,16 @@ def test_json_of_a_restricted_mechanism():
         {"value": ["0", "0", "1"]},
         {"value": "001"},
         {"extra": 1},
-        {"proven": "false"},
-        {"proven": 1},
+        {"proofs": ["docs"]},
+        {"proofs": {"Sphere": 1}},
+        {"proofs": None},
         {"private": 0},
-        {"reproducible": None},
+        {"statistic": "frechet-mean"},
+        {"statistic": {"type": "mean"}},
+        {"statistic": {"type": "frechet-mean", "steps": 2}},
+        {"statistic": {"type": "replace-one"}},
+        {"neighbours": {"type": "frechet-mean"}},
+        {"neighbours": "replace-one"},
         {"n": True},
         {"n": 40.0},
         {"n": "40"},
@@ -116,9 +124,7 @@ def test_json_of_a_restricted_mechanism():
         {"tol": "1e-9"},
         {"sensitivity": True},
         {"sensitivity": 10**400},
-        {"summary": None},
         {"reason": ["none"]},
-        {"adjacency": 1},
         {"numerical_delta": 0.0},
         {"error_quantile_95": None},
         {"guarantee": {"type": "PureDP", "epsilon": True}},
@@ -131,14 +137,16 @@ def test_json_of_a_restricted_mechanism():
         {"manifold": "Sphere"},
         {"ball": {"center": [0.0, 0.0, 1.0], "radius": "0.7"}},
         {"ball": {"center": [0.0, 0.0, 1.0], "radius": 0.7, "unit": 1.0}},
-        {"mechanism": {"name": "riemannian-laplace", "sigma": True}},
-        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "restricted_to_ball": False}},
-        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "restricted_to_ball": 1}},
-        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "base": "ball-center"}},
-        {"mechanism": {"name": "tangent-laplace", "sigma": 1.0, "base": "elsewhere"}},
-        {"mechanism": {"name": "tangent-laplace", "sigma": 1.0, "base": True}},
-        {"mechanism": {"name": "tangent-laplace", "sigma": 1.0, "base": None}},
-        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0, "colour": 1}},
+        {"mechanism": {"type": "riemannian-laplace", "sigma": True}},
+        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "options": ["base"]}},
+        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "options": "ball"}},
+        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "options": [["ball"]]}},
+        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "ball": 1.0}},
+        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "sampler": "fast"}},
+        {"mechanism": {"type": "riemannian-laplace", "sigma": 1.0, "colour": 1}},
+        {"mechanism": {"type": "tangent-laplace", "sigma": 1.0}},
+        {"mechanism": {"type": "tangent-laplace", "sigma": 1.0, "base": [0.0, 0.0, 1.0]}},
+        {"mechanism": {"name": "riemannian-laplace", "sigma": 1.0}},
     ],
 )
 def test_malformed_documents_are_refused(change):
@@ -159,6 +167,22 @@ def test_every_key_is_needed():
     document = json.loads(make(Sphere(2), PureDP(1.0)).to_json())
     assert accepted(document)
     assert not [key for key in document if accepted({k: document[k] for k in document if k != key})]
+
+
+def test_a_document_holds_what_a_reader_needs():
+    document = json.loads(make(Sphere(2), PureDP(1.0)).to_json())
+    assert document["format"] == "riemdp-release/2"
+    assert document["statistic"] == {"type": "frechet-mean"}
+    assert document["neighbours"] == {"type": "replace-one"}
+    assert document["mechanism"] == {
+        "type": "riemannian-laplace",
+        "sigma": document["sensitivity"],
+    }
+    assert set(document) >= {
+        "value", "guarantee", "manifold", "ball", "n", "sensitivity", "tol", "proofs", "private",
+    }  # fmt: skip
+    tangent = json.loads(make(Sphere(2), PureDP(1.0), mechanism="tangent-laplace").to_json())
+    assert tangent["mechanism"]["options"] == ["base"]
 
 
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999"])

@@ -69,9 +69,9 @@ def test_unknown_names_are_refused():
     with pytest.raises(InvalidParameterError, match="Blessing"):
         decode({"type": "Blessing"}, "definition")
     with pytest.raises(InvalidParameterError, match="magic"):
-        _serialise.mechanism_from_dict({"name": "magic", "sigma": 1.0}, ball)
-    with pytest.raises(InvalidParameterError, match="restricted"):
+        _serialise.mechanism_from_dict({"type": "magic", "sigma": 1.0}, ball)
+    with pytest.raises(InvalidParameterError, match="options"):
         _serialise.mechanism_from_dict(
-            {"name": "tangent-laplace", "sigma": 1.0, "restricted_to_ball": True}, ball
+            {"type": "tangent-laplace", "sigma": 1.0, "options": ["ball"]}, ball
         )
     assert np.isfinite(ball.radius)

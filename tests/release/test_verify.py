@@ -18,6 +18,7 @@ from riemdp import (
     verify,
 )
 from riemdp.mechanisms import RiemannianLaplace, TangentLaplace
+from riemdp.statistics import FrechetMean, TangentMean
 
 
 def release_of(manifold=None, budget=None, **options):
@@ -100,9 +101,9 @@ def test_fewer_records_fail():
 def test_other_tampering_fails():
     release = release_of()
     assert failed(replace(release, value=-release.value)) == {"value"}
-    assert failed(replace(release, adjacency="add-remove")) == {"adjacency"}
-    assert failed(replace(release, summary="tangent-mean")) == {"summary"}
-    assert failed(replace(release, proven=False)) == {"proof"}
+    tangent = replace(release, statistic=TangentMean())
+    assert failed(tangent) == {"sensitivity", "guarantee"}
+    assert failed(replace(release, stated_proofs=(("Sphere", None),))) == {"proof"}
     assert failed(replace(release, reproducible=True)) == {"randomness"}
     assert failed(replace(release, tol=0.0)) == {"sensitivity", "guarantee"}
 
@@ -126,9 +127,8 @@ def test_an_error_that_is_not_tabulated():
     manifold = SPDAffineInvariant(2)
     chain = RiemannianLaplace(manifold, np.sqrt(2.0) * (1.0 - 1e-9), sampler="metropolis")
     release = Release(
-        value=manifold.origin, guarantee=PureDP(1.0), mechanism=chain, summary="frechet-mean",
+        value=manifold.origin, guarantee=PureDP(1.0), mechanism=chain, statistic=FrechetMean(),
         reason="", sensitivity=0.05, tol=1e-12, ball=Ball(manifold, manifold.origin, 1.0), n=40,
-        proven=False,
     )  # fmt: skip
     checks = {check.name: check for check in verify(release).checks}
     assert checks["error"].passed

@@ -19,7 +19,7 @@ from riemdp import (
 )
 from riemdp.manifolds import Ball, Euclidean, FlatManifold
 from riemdp.noise import resolve_generator
-from riemdp.summaries import public_tolerance
+from riemdp.statistics import public_tolerance
 from riemdp_papers._checks import count, positive
 
 if TYPE_CHECKING:

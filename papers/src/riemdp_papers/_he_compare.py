@@ -18,7 +18,7 @@ from riemdp.mechanisms import (
 )
 from riemdp.privacy import ApproxDP, PureDP
 from riemdp.release import private_ball, private_mean
-from riemdp.summaries import frechet_mean
+from riemdp.statistics import frechet_mean
 from riemdp_papers._conformal import PublishedConformalLaplace
 from riemdp_papers._experiment import Line, Panel, Row, Settings, mean_and_error
 

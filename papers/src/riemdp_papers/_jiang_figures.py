@@ -13,7 +13,7 @@ from riemdp.manifolds import Ball, Euclidean, Manifold, Sphere
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
 from riemdp.noise import IsotropicLaw
 from riemdp.privacy import GDP
-from riemdp.summaries import frechet_mean, frechet_mean_sensitivity
+from riemdp.statistics import frechet_mean, frechet_mean_sensitivity
 from riemdp_papers._experiment import (
     Experiment,
     Line,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.manifolds import Ball
-from riemdp.summaries import frechet_mean_sensitivity
+from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers._experiment import Experiment, Line, Outcome, Panel, Paper, Row, Settings
 from riemdp_papers._reimherr_chain import chain
 from riemdp_papers._reimherr_data import (

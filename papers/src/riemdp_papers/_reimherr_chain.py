@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.noise import IsotropicLaw
-from riemdp.summaries import frechet_mean_sensitivity
+from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, mean_and_error
 from riemdp_papers._reimherr_data import EPSILON, NAMES, SPHERE
 

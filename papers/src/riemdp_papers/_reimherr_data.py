@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from riemdp.manifolds import Ball, SPDAffineInvariant, Sphere
-from riemdp.summaries import frechet_mean
+from riemdp.statistics import frechet_mean
 
 if TYPE_CHECKING:
     from riemdp_papers._experiment import FloatArray

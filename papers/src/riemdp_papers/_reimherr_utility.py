@@ -9,7 +9,7 @@ import numpy as np
 
 from riemdp.manifolds import SPDAffineInvariant
 from riemdp.noise import AffineInvariantLaw, IsotropicLaw, RadialLaw, isotropic_vectors
-from riemdp.summaries import frechet_mean_sensitivity
+from riemdp.statistics import frechet_mean_sensitivity
 from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, mean_and_error
 from riemdp_papers._reimherr_data import (
     BOUNDS,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from riemdp import InvalidParameterError
 from riemdp.manifolds import Ball
 from riemdp.noise import is_secure, resolve_generator
-from riemdp.summaries import clipped_frechet_mean
+from riemdp.statistics import clipped_frechet_mean
 from riemdp_papers._checks import positive
 from riemdp_papers._conformal import PublishedConformalLaplace, computed_sensitivity
 

@@ -13,7 +13,7 @@ from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import Euclidean, SPDLogEuclidean
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, PureDP
-from riemdp.summaries import frechet_mean
+from riemdp.statistics import frechet_mean
 from riemdp_papers._experiment import (
     Experiment,
     Line,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
@@ -24,8 +25,9 @@ from riemdp.cli._options import (
 )
 from riemdp.cli._output import describe, print_fields
 from riemdp.manifolds import Ball
-from riemdp.mechanisms import MECHANISMS, Mechanism, TangentGaussian, TangentLaplace
-from riemdp.release._candidates import calibrated
+from riemdp.mechanisms import MECHANISMS, Mechanism
+from riemdp.release import offer
+from riemdp.statistics import mean_for
 
 
 def calibrate(
@@ -57,18 +59,19 @@ def calibrate(
     budget = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance)
     space = manifold_of(manifold, dim, size, curvature)
     if sensitivity is not None and radius is None and n is None:
-        options = {}
-        if issubclass(kind, (TangentGaussian, TangentLaplace)):
-            options["base"] = space.origin  # the scale is the same at every base
-        found = kind.calibrate(space, sensitivity, budget, **options)
+        # The scale is the same at every centre, and in a ball of any radius.
+        flat = 1.0 / math.sqrt(max(1.0, abs(space.curvature_bound)))
+        ball = Ball(space, space.origin, 0.1 * min(flat, space.injectivity_radius))
+        found = kind.calibrate(space, sensitivity, budget, **kind.needed(ball))
     elif sensitivity is None and radius is not None and n is not None:
-        candidate = calibrated(kind, Ball(space, space.origin, radius), n, budget)
-        found, sensitivity = candidate.mechanism, candidate.sensitivity
+        ball = Ball(space, space.origin, radius)
+        chosen = offer(mean_for(space, kind.metric), kind, ball, n, budget)
+        found, sensitivity = chosen.mechanism, chosen.sensitivity
     else:
         raise InvalidParameterError("give --sensitivity, or --radius and --n")
     print_fields(
         [
-            ("mechanism", f"{found.name} on {space}, for the {found.summary}"),
+            ("mechanism", f"{found.name} on {space}, for the {mean_for(space, found.metric).name}"),
             ("guarantee", describe(budget)),
             ("sensitivity", repr(sensitivity)),
             ("sigma", repr(found.sigma)),

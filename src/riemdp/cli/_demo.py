@@ -17,7 +17,7 @@ from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import Ball, SPDLogEuclidean
 from riemdp.privacy import GDP, ApproxDP, PureDP
 from riemdp.release import private_mean
-from riemdp.summaries import frechet_mean
+from riemdp.statistics import frechet_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -143,7 +143,7 @@ def print_release(release: Release) -> None:
     seeded = "seeded by --seed: NOT private"
     print_fields(
         [
-            ("summary", f"{release.summary} of n = {release.n}, {release.ball.manifold}"),
+            ("summary", f"{release.statistic.name} of n = {release.n}, {release.ball.manifold}"),
             ("guarantee", f"{describe(release.guarantee)}, {release.adjacency} neighbours"),
             ("mechanism", f"{release.mechanism.name}, {release.reason}"),
             ("sensitivity", f"{release.sensitivity:.6g}"),

@@ -34,6 +34,6 @@ def verify(
     if not verification.passed:
         warn("the release does not verify")
         raise typer.Exit(1)
-    say(f"{describe(release.guarantee)} holds for a {release.summary} drawn that way")
+    say(f"{describe(release.guarantee)} holds for a {release.statistic.name} drawn that way")
     if not release.private:
         warn("the noise was seeded: this release is not private")

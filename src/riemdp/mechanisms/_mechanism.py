@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError
@@ -17,7 +19,7 @@ from riemdp.privacy import RaoDP
 from riemdp.privacy._rao import check_distance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Self
 
     import numpy as np
@@ -54,6 +56,19 @@ class Mechanism(Part, sort="mechanism"):
     sigma : float
         Scale of the noise, in units of geodesic distance; positive and finite.
 
+    Attributes
+    ----------
+    metric : {"distance", "coordinates"}
+        What sensitivities are: geodesic distances, or norms of differences of normal coordinates
+        about a public centre.
+    options : mapping of str to callable
+        Fields that are functions of the public ball, by name, so that a document need not hold
+        them.
+    numerical_delta : float or None
+        Allowance for rounding in draws; None where it is not quantified.
+    grid : float or None
+        Spacing of the grid that draws lie on; None where they lie on none.
+
     Raises
     ------
     InvalidParameterError
@@ -63,19 +78,69 @@ class Mechanism(Part, sort="mechanism"):
     manifold: Manifold
     sigma: float
 
+    metric: ClassVar[Literal["distance", "coordinates"]] = "distance"
+    options: ClassVar[Mapping[str, Callable[[Ball], Any]]] = MappingProxyType({})
+    numerical_delta: ClassVar[float | None] = None
+    grid: ClassVar[float | None] = None
+
     def __post_init__(self) -> None:
         check_manifold(self.manifold)
         object.__setattr__(self, "sigma", positive(self.sigma, "sigma, the noise scale,"))
 
     @property
     def summary(self) -> str:
-        """What the footpoint has to be: ``"frechet-mean"`` or ``"tangent-mean"``."""
+        """Deprecated: ``"frechet-mean"`` or ``"tangent-mean"``; see :attr:`metric`.
+
+        It is the release that knows its statistic: ``release.statistic.name``.
+        """
+        warnings.warn(
+            "Mechanism.summary is deprecated: Mechanism.metric says how sensitivities are "
+            "measured, and Release.statistic what is released",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self._summary
+
+    @property
+    def _summary(self) -> str:
         return "frechet-mean"
 
     @property
     def proven(self) -> bool:
         """Whether it is proved what :meth:`privacy` says, and that draws follow the law."""
         return None not in self.proofs().values()
+
+    @classmethod
+    def needed(cls, ball: Ball) -> dict[str, Any]:  # noqa: ARG003
+        """Return the options that :meth:`calibrate` cannot do without.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball that the footpoint lies in.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        return {}
+
+    def foreign_to(self, ball: Ball) -> str | None:
+        """Say what of the mechanism does not belong to a ball.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball that the footpoint lies in.
+
+        Returns
+        -------
+        str or None
+            None where all does.
+        """
+        if self.manifold != ball.manifold:
+            return f"the mechanism is for {self.manifold}, the ball for {ball.manifold}"
+        return None
 
     @classmethod
     @abstractmethod

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedBallError
 from riemdp._part import register
@@ -41,6 +42,7 @@ from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Self
 
     import numpy as np
@@ -101,6 +103,15 @@ class RiemannianLaplace(Mechanism):
 
     name: ClassVar[str] = "riemannian-laplace"
     proof: ClassVar[str | None] = "docs/proofs/riemannian-laplace.md"
+    options: ClassVar[Mapping[str, Callable[[Ball], Any]]] = MappingProxyType(
+        {"ball": lambda ball: ball}
+    )
+
+    def foreign_to(self, ball: Ball) -> str | None:
+        """Say whether the law is restricted to another ball; see :meth:`Mechanism.foreign_to`."""
+        if self.ball is not None and self.ball != ball:
+            return super().foreign_to(ball) or "the mechanism is restricted to another ball"
+        return super().foreign_to(ball)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from riemdp.noise import IsotropicLaw, RadialLaw, isotropic_vectors
 from riemdp.noise._polar import leading_axes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball
@@ -58,6 +61,11 @@ class TangentMechanism(ArrayFields, Mechanism):
 
     base: FloatArray | None = field(default=None, kw_only=True, repr=False)
 
+    metric: ClassVar[Literal["distance", "coordinates"]] = "coordinates"
+    options: ClassVar[Mapping[str, Callable[[Ball], Any]]] = MappingProxyType(
+        {"base": lambda ball: ball.center}
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.base is None:
@@ -76,9 +84,27 @@ class TangentMechanism(ArrayFields, Mechanism):
         object.__setattr__(self, "base", base)
 
     @property
-    def summary(self) -> str:
-        """``"frechet-mean"`` on flat spaces, where both means agree, else ``"tangent-mean"``."""
+    def _summary(self) -> str:
         return "frechet-mean" if isinstance(self.manifold, FlatManifold) else "tangent-mean"
+
+    @classmethod
+    def needed(cls, ball: Ball) -> dict[str, Any]:
+        """Return the base, off flat spaces: the centre; see :meth:`Mechanism.needed`."""
+        return {} if isinstance(ball.manifold, FlatManifold) else {"base": ball.center}
+
+    def foreign_to(self, ball: Ball) -> str | None:
+        """Say whether the base is another point than the centre; see :meth:`Mechanism.foreign_to`.
+
+        On flat spaces it has no effect.
+        """
+        if (problem := super().foreign_to(ball)) is not None:
+            return problem
+        if self.needed(ball) and not np.array_equal(self._base, ball.center):
+            return (
+                "the base of a tangent mechanism must be the centre of the ball, about which its "
+                "sensitivity is measured"
+            )
+        return None
 
     def sample(
         self,

@@ -1,21 +1,27 @@
 """The one way that data takes, from an array to a release."""
 
 from riemdp.release._conformal import ConformalLaplace
+from riemdp.release._offer import Offer, offer, offers
 from riemdp.release._plan import Plan, PlanRow, plan
 from riemdp.release._private_ball import private_ball
 from riemdp.release._private_mean import private_mean
 from riemdp.release._release import Release
+from riemdp.release._run import private_statistic
 from riemdp.release._verify import Check, Verification, verify
 
 __all__ = [
     "Check",
     "ConformalLaplace",
+    "Offer",
     "Plan",
     "PlanRow",
     "Release",
     "Verification",
+    "offer",
+    "offers",
     "plan",
     "private_ball",
     "private_mean",
+    "private_statistic",
     "verify",
 ]

@@ -26,7 +26,7 @@ from riemdp.mechanisms._net_laplace import (
 from riemdp.noise import resolve_generator
 from riemdp.noise._net import BallNet, ball_net
 from riemdp.privacy import PureDP
-from riemdp.release._candidates import check_accountant, computed_sensitivity
+from riemdp.release._offer import check_accountant, default_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.release._private_mean import SupportsSpend
+    from riemdp.release._run import SupportsSpend
 
 #: Default tolerance of :func:`riemdp.frechet_mean`.
 _MEAN_TOL = 1e-10
@@ -283,8 +283,8 @@ class ConformalLaplace(ArrayFields):
 
 def _sensitivity(ball: Ball, n: int) -> float:
     """Sensitivity of the mean as :func:`riemdp.frechet_mean` computes it by default."""
-    tol = computed_sensitivity(ball, n, "frechet-mean", None)[1]
-    return computed_sensitivity(ball, n, "frechet-mean", max(tol, _MEAN_TOL))[0]
+    tol = default_sensitivity(ball, n)[1]
+    return default_sensitivity(ball, n, max(tol, _MEAN_TOL))[0]
 
 
 def _partition(net: BallNet, cells: int | None, most: float) -> BallNet:

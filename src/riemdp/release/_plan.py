@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.manifolds import Ball, Manifold
-from riemdp.mechanisms import MECHANISMS, Mechanism
 from riemdp.privacy import (
     GDP,
     KLDP,
@@ -22,10 +21,15 @@ from riemdp.privacy import (
     PureDP,
     RaoDP,
 )
-from riemdp.release._candidates import calibrated, summary_of
+from riemdp.release._offer import Offer, check_neighbours, check_statistic, kinds, offer, offers
+from riemdp.statistics import FrechetMean, ReplaceOne, mean_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from riemdp.mechanisms import Mechanism
+    from riemdp.release._offer import Wanted
+    from riemdp.statistics import Neighbours, Statistic
 
 #: Largest n, and largest factor on a privacy parameter, that ``target_error`` looks for.
 _LARGEST_N = 10**15
@@ -40,15 +44,15 @@ _CONFORMAL = (
 
 @dataclass(frozen=True)
 class PlanRow:
-    """What to expect of one mechanism. Distances are those between the exact summary and its draw.
+    """What to expect of one mechanism. Distances are those between the exact value and its draw.
 
     Attributes
     ----------
     mechanism : str
         Name.
     summary : str
-        ``"frechet-mean"`` or ``"tangent-mean"``. Tangent mechanisms on curved spaces state the
-        length of the noise in the tangent space.
+        Name of the statistic. Tangent mechanisms on curved spaces state the length of the noise in
+        the tangent space.
     sensitivity, sigma, expected_distance, quantile_95 : float or None
         None where the mechanism is not available.
     problem : str or None
@@ -57,6 +61,9 @@ class PlanRow:
         Smallest n that brings the expected distance down to the target at this budget.
     required_budget : Budget or None
         Least budget that does so at this n.
+    unproven : str
+        Names of what has no proof, without which ``"auto"`` does not take it; empty if there is
+        none.
     """
 
     mechanism: str
@@ -68,6 +75,7 @@ class PlanRow:
     problem: str | None = None
     required_n: int | None = None
     required_budget: Budget | None = None
+    unproven: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,9 +115,13 @@ class Plan:
 
     @property
     def best(self) -> PlanRow | None:
-        """What ``mechanism="auto"`` takes; None where nothing is available."""
+        """What ``mechanism="auto"`` takes; None where nothing is available.
+
+        Where nothing is proved, what it takes with ``allow_unproven=True``.
+        """
         found = [row for row in self.rows if row.problem is None]
-        pool = [row for row in found if row.summary == "frechet-mean"] or found
+        found = [row for row in found if not row.unproven] or found
+        pool = [row for row in found if row.summary == FrechetMean.name] or found
         return min(pool, key=lambda row: row.expected_distance or 0.0, default=None)
 
     def __str__(self) -> str:
@@ -123,6 +135,11 @@ class Plan:
             for line in lines
         ]
         notes = [f"{row.mechanism}: {row.problem}" for row in self.rows if row.problem]
+        notes += [
+            f"{row.mechanism}: unproven, no proof is known of {row.unproven}"
+            for row in self.rows
+            if row.unproven
+        ]
         title = f"{self.manifold}, radius {self.radius:g}, n = {self.n}, {self.budget}"
         if self.target_error is not None:
             title += f", target error {self.target_error:g}"
@@ -150,6 +167,8 @@ def plan(
     budget: Budget,
     *,
     target_error: float | None = None,
+    statistic: Statistic | None = None,
+    neighbours: Neighbours | None = None,
 ) -> Plan:
     """Say what each mechanism will cost in accuracy, from public numbers only.
 
@@ -166,6 +185,11 @@ def plan(
     target_error : float, optional
         Expected distance to reach; adds to each row the n that reaches it at this budget and the
         budget that reaches it at this n (ApproxDP keeps its delta).
+    statistic : Statistic, optional
+        What is to be released; by default the mean: the Fréchet mean, or the tangent mean with
+        noise in a tangent space.
+    neighbours : Neighbours, optional
+        Which data sets the guarantee is about: those that differ in one record, by default.
 
     Returns
     -------
@@ -187,49 +211,65 @@ def plan(
         )
     if target_error is not None:
         target_error = positive(target_error, "target_error, a distance,")
+    if statistic is not None:
+        check_statistic(statistic)
+    neighbours = ReplaceOne() if neighbours is None else neighbours
+    check_neighbours(neighbours)
     ball = Ball(manifold, manifold.origin, radius)
-    rows = tuple(_row(kind, ball, n, budget, target_error) for kind in MECHANISMS.values())
+    wanted: Wanted = mean_for if statistic is None else lambda *_: statistic
+    found = [
+        _Case(wanted(manifold, kind.metric), kind, ball, neighbours) for kind in kinds().values()
+    ]
+    rows = tuple(case.row(n, budget, target_error) for case in found)
     return Plan(manifold, ball.radius, n, budget, target_error, rows)
 
 
-def _row(
-    kind: type[Mechanism], ball: Ball, n: int, budget: Budget, target_error: float | None
-) -> PlanRow:
-    row = PlanRow(kind.name, summary_of(kind, ball))
-    if target_error is not None:
-        row = replace(
+@dataclass(frozen=True)
+class _Case:
+    """A statistic and a mechanism, at any n and budget."""
+
+    statistic: Statistic
+    kind: type[Mechanism]
+    ball: Ball
+    neighbours: Neighbours
+
+    def row(self, n: int, budget: Budget, target_error: float | None) -> PlanRow:
+        row = PlanRow(self.kind.name, self.statistic.name)
+        if target_error is not None:
+            row = replace(
+                row,
+                required_n=_required_n(self, budget, target_error),
+                required_budget=_required_budget(self, n, budget, target_error),
+            )
+        pair = [(self.statistic, self.kind)]
+        (made,) = offers(pair, self.ball, n, budget, neighbours=self.neighbours)
+        if not isinstance(made, Offer):
+            return replace(row, problem=str(made))
+        return replace(
             row,
-            required_n=_required_n(kind, ball, budget, target_error),
-            required_budget=_required_budget(kind, ball, n, budget, target_error),
+            sensitivity=made.sensitivity,
+            sigma=made.mechanism.sigma,
+            expected_distance=made.mechanism.expected_distance(),
+            quantile_95=made.mechanism.error_quantile(0.95),
+            unproven=made.unproven(budget),
         )
-    try:
-        candidate = calibrated(kind, ball, n, budget)
-    except UnsupportedError as error:
-        return replace(row, problem=str(error))
-    return replace(
-        row,
-        sensitivity=candidate.sensitivity,
-        sigma=candidate.mechanism.sigma,
-        expected_distance=candidate.mechanism.expected_distance(),
-        quantile_95=candidate.mechanism.error_quantile(0.95),
-    )
+
+    def error(self, n: int, budget: Budget) -> float:
+        """Return the expected distance, infinite where the mechanism is not available."""
+        try:
+            made = offer(
+                self.statistic, self.kind, self.ball, n, budget, neighbours=self.neighbours
+            )
+            return made.mechanism.expected_distance()
+        except UnsupportedError:
+            return math.inf
 
 
-def _error(kind: type[Mechanism], ball: Ball, n: int, budget: Budget) -> float:
-    """Return the expected distance, infinite where the mechanism is not available."""
-    try:
-        return calibrated(kind, ball, n, budget).mechanism.expected_distance()
-    except UnsupportedError:
-        return math.inf
-
-
-def _required_n(
-    kind: type[Mechanism], ball: Ball, budget: Budget, target_error: float
-) -> int | None:
+def _required_n(case: _Case, budget: Budget, target_error: float) -> int | None:
     """Smallest n whose expected distance is at most the target: it falls with n."""
 
     def excess(n: float) -> float:
-        return math.log(_error(kind, ball, int(n), budget) / target_error)
+        return math.log(case.error(int(n), budget) / target_error)
 
     if excess(1) <= 0.0:
         return 1
@@ -237,14 +277,12 @@ def _required_n(
     return None if found is None else int(found)
 
 
-def _required_budget(
-    kind: type[Mechanism], ball: Ball, n: int, budget: Budget, target_error: float
-) -> Budget | None:
+def _required_budget(case: _Case, n: int, budget: Budget, target_error: float) -> Budget | None:
     """Least budget whose expected distance is at most the target: it falls with the parameter."""
     family = _family(budget)
 
     def excess(parameter: float) -> float:
-        return math.log(_error(kind, ball, n, family(parameter)) / target_error)
+        return math.log(case.error(n, family(parameter)) / target_error)
 
     def rounded(parameter: float, up: bool) -> float:
         return parameter * (1.0 + (3e-7 if up else -3e-7))

@@ -13,14 +13,14 @@ from riemdp.manifolds import Ball
 from riemdp.mechanisms._conformal_density import checked_records
 from riemdp.noise import resolve_generator
 from riemdp.privacy import PureDP
-from riemdp.release._candidates import check_accountant
+from riemdp.release._offer import check_accountant
 from riemdp.release._private_mean import private_mean
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.release._private_mean import SupportsSpend
+    from riemdp.release._run import SupportsSpend
 
 #: Shells of the histogram; each radius is sqrt(2) times the next smaller one.
 _SHELLS = 14

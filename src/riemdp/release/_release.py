@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,12 @@ import numpy as np
 
 from riemdp import _document
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import count, real_array, shown
+from riemdp._checks import real_array
 from riemdp._errors import InvalidParameterError, RiemdpError
-from riemdp._part import decode, encode
-from riemdp.manifolds import Manifold
 from riemdp.privacy import Budget
 from riemdp.release import _serialise
-from riemdp.release._proofs import proofs
+from riemdp.release._offer import Offer, unproven
+from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,29 +24,8 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
 
-_FORMAT = "riemdp-release/1"
 #: What the parser, or arrays of odd shape, may raise.
 _MALFORMED = (ValueError, TypeError, ArithmeticError, RecursionError)
-_KEYS = {
-    "format",
-    "value",
-    "guarantee",
-    "manifold",
-    "ball",
-    "n",
-    "summary",
-    "mechanism",
-    "reason",
-    "sensitivity",
-    "tol",
-    "adjacency",
-    "proven",
-    "private",
-    "reproducible",
-    "numerical_delta",
-    "expected_distance",
-    "error_quantile_95",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,28 +43,27 @@ class Release(ArrayFields):
         Proved guarantee of the release, in real arithmetic: the budget that was asked for.
     mechanism : Mechanism
         Calibrated mechanism; ``mechanism.name`` and ``mechanism.sigma`` name it.
-    summary : str
-        ``"frechet-mean"`` or ``"tangent-mean"``.
+    statistic : Statistic
+        What was computed; ``statistic.name`` names it.
     reason : str
         Why this mechanism: free text for people, which :func:`verify` does not check.
     sensitivity : float
-        Largest effect of one record on the summary as computed, ``2 tol`` included.
+        Largest distance between the values of neighbours, as computed: ``2 tol`` is included.
     tol : float
-        Public tolerance of the summary.
+        Public tolerance of the statistic.
     ball : Ball
         Public ball to which records were clipped.
     n : int
         Number of records, public.
-    adjacency : str
-        ``"replace-one"``: neighbouring data sets differ in one record.
-    proven : bool
-        Whether the guarantee is proved.
+    neighbours : Neighbours
+        Which data sets the guarantee is about: ``ReplaceOne()`` for those of one size that differ
+        in one record.
     private : bool
         Whether the noise came from the secure generator. A seeded release is not private.
     reproducible : bool
         Whether the noise came from a generator of the caller.
-    numerical_delta : None
-        Allowance for float64 arithmetic. None: not quantified in this version.
+    stated_proofs : tuple of (str, str or None), optional
+        :attr:`proofs` as they were when the value was drawn; by default those of this version.
     stated_error : tuple of float, optional
         Expected distance and 95 % quantile as a document states them, for :func:`verify` to hold
         against the mechanism's.
@@ -94,17 +72,16 @@ class Release(ArrayFields):
     value: NDArray[np.float64]
     guarantee: Budget
     mechanism: Mechanism
-    summary: str
+    statistic: Statistic
     reason: str
     sensitivity: float
     tol: float
     ball: Ball = field(repr=False)
     n: int
-    adjacency: str = "replace-one"
-    proven: bool = True
+    neighbours: Neighbours = field(default_factory=ReplaceOne)
     private: bool = True
     reproducible: bool = False
-    numerical_delta: None = None
+    stated_proofs: tuple[tuple[str, str | None], ...] | None = field(default=None, repr=False)
     stated_error: tuple[float, float] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -123,8 +100,66 @@ class Release(ArrayFields):
         return self.mechanism.sigma
 
     @property
+    def summary(self) -> str:
+        """Deprecated: name of the statistic; use ``release.statistic.name``."""
+        warnings.warn(
+            "Release.summary is deprecated: use release.statistic.name",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.statistic.name
+
+    @property
+    def adjacency(self) -> str:
+        """Name of the relation: ``"replace-one"``, neighbouring data sets differ in one record."""
+        return self.neighbours.name
+
+    @property
+    def offer(self) -> Offer:
+        """What was drawn from: the statistic with its calibrated mechanism."""
+        return Offer(
+            self.statistic,
+            self.mechanism,
+            self.ball,
+            self.n,
+            self.neighbours,
+            self.sensitivity,
+            self.tol,
+        )
+
+    @property
+    def proven(self) -> bool:
+        """Whether all that the guarantee rests on is proved."""
+        return None not in self.proofs.values()
+
+    @property
+    def numerical_delta(self) -> float | None:
+        """Allowance for float64 arithmetic, 0.0 where none is needed; None: not quantified."""
+        return _serialise.allowance(self.statistic, self.mechanism)
+
+    @property
+    def grid(self) -> float | None:
+        """Spacing of the grid that the value was drawn on; None if on none."""
+        return self.mechanism.grid
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the value was drawn on a grid."""
+        return self.grid is not None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before the value is used, in words, from public facts alone."""
+        found = []
+        if not self.private:
+            found.append("the noise was seeded: this release is not private")
+        if missing := unproven(self.proofs):
+            found.append(f"the guarantee is not proved: no proof is known of {missing}")
+        return tuple(found)
+
+    @property
     def expected_distance(self) -> float:
-        """Mean distance between the exact summary and its noisy draw, from public numbers.
+        """Mean distance between the exact answer and its noisy draw, from public numbers.
 
         The released point is the draw projected onto the ball. On Hadamard spaces projection
         only moves points closer together, so that this is an upper bound there.
@@ -138,7 +173,8 @@ class Release(ArrayFields):
         A note of this repository (``"docs/proofs/..."``), a paper or a URL; None where nobody
         says, and then :attr:`proven` is false.
         """
-        return proofs(self.ball, self.summary, self.mechanism, self.guarantee)
+        stated = self.stated_proofs
+        return self.offer.proofs(self.guarantee) if stated is None else dict(stated)
 
     def error_quantile(self, q: float) -> float:
         """Distance that the draw exceeds with probability ``1 - q``.
@@ -164,33 +200,16 @@ class Release(ArrayFields):
         Raises
         ------
         InvalidParameterError
-            If the mechanism does not belong to the ball of the release.
+            If the mechanism does not belong to the ball of the release, or a part is not
+            registered.
         """
-        document = {
-            "format": _FORMAT,
-            "value": self.value.tolist(),
-            "guarantee": encode(self.guarantee),
-            "manifold": encode(self.ball.manifold),
-            "ball": {"center": self.ball.center.tolist(), "radius": self.ball.radius},
-            "n": self.n,
-            "summary": self.summary,
-            "mechanism": _serialise.mechanism_to_dict(self.mechanism, self.ball),
-            "reason": self.reason,
-            "sensitivity": self.sensitivity,
-            "tol": self.tol,
-            "adjacency": self.adjacency,
-            "proven": self.proven,
-            "private": self.private,
-            "reproducible": self.reproducible,
-            "numerical_delta": self.numerical_delta,
-            "expected_distance": self.expected_distance,
-            "error_quantile_95": self.error_quantile(0.95),
-        }
-        return json.dumps(document, indent=2, allow_nan=False)
+        return json.dumps(_serialise.to_document(self), indent=2, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Read a release that :meth:`to_json` wrote. It is not verified: see :func:`verify`.
+        """Read a release that :meth:`to_json` wrote, in this version or an earlier one.
+
+        It is not verified: see :func:`verify`.
 
         Every key has to be there, once, with a value of its type, and no other key.
 
@@ -208,45 +227,10 @@ class Release(ArrayFields):
             If the text is no release; also every error of the objects in it.
         """
         try:
-            return cls._from_document(_document.load(text))
+            return cls(**_serialise.from_document(_document.load(text)))
         except RiemdpError:
             raise
         except _MALFORMED as error:
             raise InvalidParameterError(
                 f"this is not a release written by Release.to_json ({type(error).__name__})"
             ) from None
-
-    @classmethod
-    def _from_document(cls, document: object) -> Release:
-        written = document.get("format") if isinstance(document, dict) else None
-        if written is None:
-            raise InvalidParameterError("this is not a release written by Release.to_json")
-        if written != _FORMAT:
-            raise InvalidParameterError(
-                f"format {shown(written)} is not {_FORMAT!r}: written by another version"
-            )
-        fields = _document.fields(document, _KEYS)
-        if fields["numerical_delta"] is not None:
-            raise InvalidParameterError("numerical_delta must be null in this version")
-
-        def number(name: str) -> float:
-            return float(_document.number(fields[name], name))
-
-        manifold = decode(fields["manifold"], Manifold.sort)
-        ball = _serialise.ball_from_dict(manifold, fields["ball"])
-        return cls(
-            value=manifold.validate(_document.numbers(fields["value"], "value")),
-            guarantee=decode(fields["guarantee"], Budget.sort),
-            mechanism=_serialise.mechanism_from_dict(fields["mechanism"], ball),
-            summary=_document.text(fields["summary"], "summary"),
-            reason=_document.text(fields["reason"], "reason"),
-            sensitivity=number("sensitivity"),
-            tol=number("tol"),
-            ball=ball,
-            n=count(fields["n"], "n"),
-            adjacency=_document.text(fields["adjacency"], "adjacency"),
-            proven=_document.flag(fields["proven"], "proven"),
-            private=_document.flag(fields["private"], "private"),
-            reproducible=_document.flag(fields["reproducible"], "reproducible"),
-            stated_error=(number("expected_distance"), number("error_quantile_95")),
-        )

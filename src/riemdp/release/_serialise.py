@@ -1,4 +1,4 @@
-"""Balls and mechanisms as plain dictionaries, and back; the other parts do it by themselves."""
+"""Releases as documents, and back: the format of this version, and the one before it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,180 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp import _document
-from riemdp._errors import InvalidParameterError
-from riemdp._part import decode_fields, encode_fields, lookup
-from riemdp.manifolds import Ball, FlatManifold
-from riemdp.mechanisms import RiemannianLaplace
-from riemdp.mechanisms._tangent_mechanism import TangentMechanism
+from riemdp._checks import count, shown
+from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._part import decode, decode_fields, encode, encode_fields, lookup
+from riemdp.manifolds import Ball, Manifold
+from riemdp.mechanisms import Mechanism
+from riemdp.privacy import Budget
+from riemdp.statistics import Neighbours, Statistic
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Manifold
-    from riemdp.mechanisms import Mechanism
+    from riemdp.release._release import Release
 
-#: How a document names the one base that a release may have.
-_BASE = "ball-center"
-#: What of a mechanism follows from the ball, or has a key of its own.
-_PUBLIC = {"manifold", "base", "ball", "sampler"}
+FORMAT = "riemdp-release/2"
+#: Written by version 0.1, and read for ever.
+FORMAT_1 = "riemdp-release/1"
+#: The fields that a release and its document have alike.
+_SHARED = ("reason", "sensitivity", "tol", "n", "private")
+_KEYS = {
+    "format",
+    "value",
+    "guarantee",
+    "statistic",
+    "neighbours",
+    "manifold",
+    "ball",
+    "mechanism",
+    "proofs",
+    "numerical_delta",
+    "expected_distance",
+    "error_quantile_95",
+    *_SHARED,
+}
+_KEYS_1 = _KEYS - {"statistic", "neighbours", "proofs"} | {
+    "summary",
+    "adjacency",
+    "proven",
+    "reproducible",
+}
+#: What a document of the first format said of the ball, by option.
+_OPTIONS_1 = {"base": ("base", "ball-center"), "restricted_to_ball": ("ball", True)}
+#: Name, among the proofs, of a release that was stated to have none.
+_STATED = "as stated"
+
+
+def to_document(release: Release) -> dict[str, Any]:
+    """Return a release as a document of this version's format.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the mechanism does not belong to the ball, or a part is not registered.
+    """
+    ball, statistic = release.ball, release.statistic
+    return {
+        "format": FORMAT,
+        "value": release.value.tolist(),
+        "guarantee": encode(release.guarantee),
+        "statistic": encode(statistic),
+        "neighbours": encode(release.neighbours),
+        "manifold": encode(ball.manifold),
+        "ball": {"center": ball.center.tolist(), "radius": ball.radius},
+        "mechanism": mechanism_to_dict(release.mechanism, statistic.answers(ball)),
+        "proofs": release.proofs,
+        "numerical_delta": release.numerical_delta,
+        **{name: getattr(release, name) for name in _SHARED},
+        **_errors(release),
+    }
+
+
+def from_document(document: object) -> dict[str, Any]:
+    """Return the fields of the release that a document of either format describes.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it describes none.
+    """
+    written = document.get("format") if isinstance(document, dict) else None
+    if written is None:
+        raise InvalidParameterError("this is not a release written by Release.to_json")
+    if written == FORMAT_1:
+        return _from_format_1(document)
+    if written != FORMAT:
+        raise InvalidParameterError(
+            f"format {shown(written)} is neither {FORMAT!r} nor {FORMAT_1!r}: written by another "
+            "version"
+        )
+    fields = _document.fields(document, _KEYS)
+    proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
+    for proof in proofs.values():
+        if proof is not None:
+            _document.text(proof, "a proof")
+    private = _document.flag(fields["private"], "private")
+    found = _common(
+        fields,
+        statistic=decode(fields["statistic"], Statistic.sort),
+        neighbours=decode(fields["neighbours"], Neighbours.sort),
+        mechanism=mechanism_from_dict,
+        reproducible=not private,
+    )
+    return {**found, "stated_proofs": tuple(proofs.items())}
+
+
+def _from_format_1(document: object) -> dict[str, Any]:
+    """Return the same of a document of version 0.1, whose summary is the statistic now."""
+    fields = _document.fields(document, _KEYS_1)
+    summary = _document.text(fields["summary"], "summary")
+    adjacency = _document.text(fields["adjacency"], "adjacency")
+    proven = _document.flag(fields["proven"], "proven")
+    found = _common(
+        fields,
+        statistic=lookup(summary, Statistic.sort)(),
+        neighbours=lookup(adjacency, Neighbours.sort)(),
+        mechanism=_mechanism_1,
+        reproducible=_document.flag(fields["reproducible"], "reproducible"),
+    )
+    return {**found, "stated_proofs": None if proven else ((_STATED, None),)}
+
+
+def _common(
+    fields: dict[str, Any],
+    *,
+    statistic: Statistic,
+    neighbours: Neighbours,
+    mechanism: Any,
+    reproducible: bool,
+) -> dict[str, Any]:
+    """Return the fields that both formats write alike."""
+
+    def number(name: str) -> float:
+        return float(_document.number(fields[name], name))
+
+    manifold = decode(fields["manifold"], Manifold.sort)
+    ball = ball_from_dict(manifold, fields["ball"])
+    used = mechanism(fields["mechanism"], statistic.answers(ball))
+    known = allowance(statistic, used)
+    if fields["numerical_delta"] != known or isinstance(fields["numerical_delta"], bool):
+        raise InvalidParameterError(
+            f"numerical_delta of this statistic and mechanism must be {known} (None is null)"
+        )
+    stated = (fields["expected_distance"], fields["error_quantile_95"])
+    return {
+        "value": statistic.range(ball).manifold.validate(
+            _document.numbers(fields["value"], "value")
+        ),
+        "guarantee": decode(fields["guarantee"], Budget.sort),
+        "statistic": statistic,
+        "neighbours": neighbours,
+        "mechanism": used,
+        "reason": _document.text(fields["reason"], "reason"),
+        "sensitivity": number("sensitivity"),
+        "tol": number("tol"),
+        "ball": ball,
+        "n": count(fields["n"], "n"),
+        "private": _document.flag(fields["private"], "private"),
+        "reproducible": reproducible,
+        "stated_error": None
+        if stated == (None, None)
+        else (number("expected_distance"), number("error_quantile_95")),
+    }
+
+
+def _errors(release: Release) -> dict[str, float | None]:
+    try:
+        found = (release.expected_distance, release.error_quantile(0.95))
+    except UnsupportedError:  # no law of distances is known
+        return {"expected_distance": None, "error_quantile_95": None}
+    return {"expected_distance": found[0], "error_quantile_95": found[1]}
+
+
+def allowance(statistic: Statistic, mechanism: Mechanism) -> float | None:
+    """Numerical delta of a release: known where that of all that computes is."""
+    if statistic.numerical_delta is None or mechanism.numerical_delta is None:
+        return None
+    return statistic.steps * (statistic.numerical_delta + mechanism.numerical_delta)
 
 
 def ball_from_dict(manifold: Manifold, document: object) -> Ball:
@@ -31,68 +191,75 @@ def ball_from_dict(manifold: Manifold, document: object) -> Ball:
     return Ball(manifold, np.asarray(center), _document.number(fields["radius"], "radius"))
 
 
-def foreign_part(mechanism: Mechanism, ball: Ball) -> str | None:
-    """Say what of a mechanism does not belong to a ball; None where all does.
-
-    The base of a tangent mechanism has no effect on flat spaces.
-    """
-    if mechanism.manifold != ball.manifold:
-        return f"the mechanism is for {mechanism.manifold}, the ball for {ball.manifold}"
-    base = getattr(mechanism, "base", None)
-    flat = isinstance(ball.manifold, FlatManifold)
-    if base is not None and not flat and not np.array_equal(base, ball.center):
-        return "the base of the tangent mechanism is not the centre of the ball"
-    restriction = getattr(mechanism, "ball", None)
-    if restriction is not None and restriction != ball:
-        return "the mechanism is restricted to another ball"
-    return None
-
-
 def mechanism_to_dict(mechanism: Mechanism, ball: Ball) -> dict[str, Any]:
-    """Name, scale and what else is the mechanism's own.
+    """Name, and those fields that differ from their defaults.
 
-    A base is the ball's centre, and a restriction is to the ball.
-
-    On flat spaces a base that is not the centre is left out: it has no effect there.
+    What is a function of the public ball is named under ``options``. One that has no effect, and
+    is not that of this ball, is left out.
 
     Raises
     ------
     InvalidParameterError
         If the mechanism does not belong to the ball.
     """
-    if (problem := foreign_part(mechanism, ball)) is not None:
+    if (problem := mechanism.foreign_to(ball)) is not None:
         raise InvalidParameterError(f"this release cannot be written: {problem}")
-    document = {"name": mechanism.name, **encode_fields(mechanism, without=_PUBLIC)}
-    base = getattr(mechanism, "base", None)
-    if base is not None and np.array_equal(base, ball.center):
-        document["base"] = _BASE
-    if getattr(mechanism, "ball", None) is not None:
-        document["restricted_to_ball"] = True
-    if (sampler := getattr(mechanism, "sampler", "exact")) != "exact":
-        document["sampler"] = sampler
-    return document
+    own = {field.name: field.default for field in _own_fields(type(mechanism))}
+    of_ball = {name: value for name, value in mechanism.options.items() if name in own}
+    skipped = {"manifold", *of_ball}
+    skipped |= {
+        name
+        for name, default in own.items()
+        if name not in skipped and getattr(mechanism, name) == default
+    }
+    document = {"type": mechanism.name, **encode_fields(mechanism, without=skipped)}
+    options = [
+        name for name, value in of_ball.items() if _same(getattr(mechanism, name), value(ball))
+    ]
+    return {**document, "options": options} if options else document
 
 
 def mechanism_from_dict(document: object, ball: Ball) -> Mechanism:
     """Inverse of :func:`mechanism_to_dict`."""
-    kind = lookup(document.get("name") if isinstance(document, dict) else None, "mechanism")
-    own = {field.name for field in dataclasses.fields(kind)} - _PUBLIC
-    fields = _document.fields(document, {"name", *own}, {"base", "restricted_to_ball", "sampler"})
-    options: dict[str, Any] = decode_fields({name: fields[name] for name in own})
-    if "base" in fields:
-        if fields["base"] != _BASE or not issubclass(kind, TangentMechanism):
-            raise InvalidParameterError(f'base must be "{_BASE}", of a tangent mechanism')
-        options["base"] = ball.center
-    if "restricted_to_ball" in fields:
-        if fields["restricted_to_ball"] is not True or kind is not RiemannianLaplace:
-            raise InvalidParameterError(
-                f"restricted_to_ball must be true, and {RiemannianLaplace.name} the mechanism: "
-                "no other can be restricted to a ball"
-            )
-        options["ball"] = ball
-    if "sampler" in fields:
-        if fields["sampler"] != "metropolis" or not hasattr(kind, "sampler"):
-            raise InvalidParameterError('sampler must be "metropolis", of a Riemannian mechanism')
-        options["sampler"] = fields["sampler"]
-    mechanism: Mechanism = kind(ball.manifold, **options)
+    kind = lookup(document.get("type") if isinstance(document, dict) else None, Mechanism.sort)
+    own = [f for f in _own_fields(kind) if f.name not in {"manifold", *kind.options}]
+    needed = {field.name for field in own if field.default is dataclasses.MISSING}
+    fields = _document.fields(
+        document, {"type", *needed}, {"options", *(field.name for field in own)}
+    )
+    named = fields.get("options", [])
+    if not isinstance(named, list) or any(name not in kind.options for name in named):
+        raise InvalidParameterError(f"options must be a list of some of {sorted(kind.options)}")
+    values = {name: value for name, value in fields.items() if name not in {"type", "options"}}
+    found = {**decode_fields(values), **{name: kind.options[name](ball) for name in named}}
+    if any(field.name == "manifold" for field in _own_fields(kind)):
+        found["manifold"] = ball.manifold
+    mechanism: Mechanism = kind(**found)
     return mechanism
+
+
+def _mechanism_1(document: object, ball: Ball) -> Mechanism:
+    """Mechanism of a document of the first format, which named what it took of the ball."""
+    kind = lookup(document.get("name") if isinstance(document, dict) else None, Mechanism.sort)
+    own = {field.name for field in _own_fields(kind)} - {"manifold", "sampler", *kind.options}
+    fields = dict(_document.fields(document, {"name", *own}, {*_OPTIONS_1, "sampler"}))
+    options = []
+    for key, (name, wanted) in _OPTIONS_1.items():
+        if key in fields:
+            value = fields.pop(key)
+            if type(value) is not type(wanted) or value != wanted:
+                raise InvalidParameterError(f"{key} must be {wanted!r}")
+            options.append(name)
+    if fields.get("sampler", "metropolis") != "metropolis":
+        raise InvalidParameterError('sampler must be "metropolis", or left out')
+    return mechanism_from_dict({"type": fields.pop("name"), **fields, "options": options}, ball)
+
+
+def _own_fields(kind: type[Mechanism]) -> list[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(kind) if field.init]
+
+
+def _same(value: object, other: object) -> bool:
+    if isinstance(value, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(value, other)
+    return value is not None and bool(value == other)

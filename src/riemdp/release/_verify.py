@@ -6,18 +6,9 @@ import math
 from dataclasses import dataclass
 
 from riemdp._checks import positive, shown
-from riemdp._errors import (
-    InvalidParameterError,
-    NotAttainableError,
-    RiemdpError,
-    UnsupportedManifoldError,
-)
-from riemdp.manifolds import Ball
-from riemdp.release._candidates import stated_sensitivity
-from riemdp.release._proofs import unproven
+from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
+from riemdp.release._offer import Offer, exact_sensitivity, unproven, with_tolerance
 from riemdp.release._release import Release
-from riemdp.release._serialise import foreign_part
-from riemdp.summaries import is_average, tolerance_floor
 
 
 @dataclass(frozen=True)
@@ -81,23 +72,16 @@ def verify(release: Release) -> Verification:
         raise InvalidParameterError(
             f"release must be a riemdp.Release, got {shown(release)}; Release.from_json reads one"
         )
-    mechanism, ball = release.mechanism, release.ball
-    summary = Check(
-        "summary",
-        release.summary == mechanism.summary,
-        f"{mechanism.name} on {ball.manifold} releases the {mechanism.summary}",
-    )
-    foreign = foreign_part(mechanism, ball)
-    space = Check("mechanism", foreign is None, foreign or "belongs to the ball")
-    adjacency = Check(
-        "adjacency",
-        release.adjacency == "replace-one",
-        f"{shown(release.adjacency)}, n = {release.n}",
-    )
+    mechanism, statistic = release.mechanism, release.statistic
+    foreign = mechanism.foreign_to(statistic.answers(release.ball))
+    space = Check("mechanism", foreign is None, foreign or "belongs to the ball of the answers")
+    range_ = statistic.range(release.ball)
     inside = Check(
         "value",
-        release.value.shape == ball.manifold.point_shape and bool(ball.contains(release.value)),
-        "one point of the public ball",
+        release.value.shape == range_.manifold.point_shape and bool(range_.contains(release.value)),
+        "one point of the public ball"
+        if range_ == release.ball
+        else f"one point of the range, a ball of radius {range_.radius:.9g} on {range_.manifold}",
     )
     seeded = Check(
         "randomness",
@@ -105,26 +89,14 @@ def verify(release: Release) -> Verification:
         "secure generator" if release.private else "seeded by the caller: NOT private",
     )
     return Verification(
-        (
-            summary,
-            space,
-            adjacency,
-            *_guarantee(release),
-            _error(release),
-            inside,
-            _proof(release),
-            seeded,
-        )
+        (space, *_guarantee(release), _error(release), inside, _proof(release), seeded)
     )
 
 
 def _guarantee(release: Release) -> tuple[Check, Check]:
     """Sensitivity from ball and n, guarantee from sensitivity and scale."""
     try:
-        tol = positive(release.tol, "tol")
-        summary = release.mechanism.summary
-        sensitivity = stated_sensitivity(release.ball, release.n, summary, tol)
-        _check_tolerance(release.ball, summary, tol)
+        sensitivity = _sensitivity(release.offer)
         satisfied = release.mechanism.satisfies(sensitivity, release.guarantee)
     except RiemdpError as error:
         return (
@@ -135,7 +107,8 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
         Check(
             "sensitivity",
             math.isclose(sensitivity, release.sensitivity, rel_tol=1e-9),
-            f"stated {release.sensitivity:.9g}, recomputed {sensitivity:.9g}",
+            f"{release.neighbours.name}, n = {release.n}: stated {release.sensitivity:.9g}, "
+            f"recomputed {sensitivity:.9g} for the {release.statistic.name}",
         ),
         Check(
             "guarantee",
@@ -145,24 +118,28 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
     )
 
 
-def _check_tolerance(ball: Ball, summary: str, tol: float) -> None:
-    """Refuse a tolerance that rounding may have exceeded, which earlier versions allowed.
+def _sensitivity(offer: Offer) -> float:
+    """Compute the sensitivity of an offer again, for the tolerance that it states.
 
-    Half of the floor is rounding, half leaves room for the solver.
+    One that rounding may have exceeded, which earlier versions allowed, is refused.
     """
-    rounding = 0.5 * tolerance_floor(ball, summary)
-    if tol < rounding and not is_average(ball, summary):
+    statistic, ball, mechanism = offer.statistic, offer.ball, offer.mechanism
+    tol = positive(offer.tol, "tol")
+    exact = exact_sensitivity(statistic, ball, offer.n, offer.neighbours, mechanism.metric)
+    rounding = statistic.rounding(ball)
+    if tol < rounding:
         raise InvalidParameterError(
             f"tol = {tol:.3g} is less than what float64 can certify in this ball, {rounding:.3g}: "
             "the value may depend on one record by more than the stated sensitivity"
         )
+    return with_tolerance(exact, tol)
 
 
 def _error(release: Release) -> Check:
     """Error law from the mechanism."""
     try:
         derived = (release.expected_distance, release.error_quantile(0.95))
-    except (UnsupportedManifoldError, NotAttainableError) as error:
+    except UnsupportedError as error:
         return Check("error", release.stated_error is None, f"none is known: {error}")
     stated = derived if release.stated_error is None else release.stated_error
     return Check(
@@ -174,11 +151,9 @@ def _error(release: Release) -> Check:
 
 
 def _proof(release: Release) -> Check:
-    found = release.proofs
-    missing = unproven(found)
-    detail = f"no proof is known of {missing}" if missing else ", ".join(map(str, _once(found)))
-    return Check("proof", release.proven and not missing, detail)
-
-
-def _once(found: dict[str, str | None]) -> list[str | None]:
-    return list(dict.fromkeys(found.values()))
+    """Of every part, as stated and as this version knows it."""
+    known, stated = release.offer.proofs(release.guarantee), release.proofs
+    lost = [shown(name) for name, proof in stated.items() if proof is None]
+    missing = unproven(known) or ", ".join(lost[:9])
+    detail = ", ".join(dict.fromkeys(map(str, known.values())))
+    return Check("proof", not missing, f"no proof is known of {missing}" if missing else detail)

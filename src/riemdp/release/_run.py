@@ -1,0 +1,202 @@
+"""The one way that data takes: validate, calibrate, charge, clip, summarise, draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from riemdp._checks import positive
+from riemdp._errors import InvalidParameterError
+from riemdp.manifolds import Ball
+from riemdp.mechanisms import Mechanism
+from riemdp.noise import is_secure, resolve_generator
+from riemdp.privacy import Budget
+from riemdp.release._offer import (
+    Offer,
+    check_accountant,
+    check_neighbours,
+    check_statistic,
+    least_error,
+    named,
+    not_proved,
+    offer,
+    unproven,
+)
+from riemdp.release._release import Release
+from riemdp.statistics import ReplaceOne, Statistic, answer, check_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.release._offer import Wanted
+    from riemdp.statistics import Neighbours
+
+    FloatArray = NDArray[np.float64]
+
+
+class SupportsSpend(Protocol):
+    """Anything that keeps the account of a total budget."""
+
+    def spend(self, guarantee: Budget, label: str) -> object:
+        """Charge a guarantee, or raise and change nothing."""
+
+
+def private_statistic(
+    statistic: Statistic,
+    points: ArrayLike,
+    ball: Ball,
+    budget: Budget,
+    *,
+    mechanism: str | type[Mechanism] | Mechanism = "auto",
+    neighbours: Neighbours | None = None,
+    generator: np.random.Generator | None = None,
+    accountant: SupportsSpend | None = None,
+    allow_unproven: bool = False,
+    tol: float | None = None,
+) -> Release:
+    r"""Release a differentially private statistic of manifold-valued data.
+
+    Records are validated and clipped to the ball one by one; the statistic of the clipped records
+    is released with noise calibrated to the budget, on the space of its answers. Nothing but the
+    ball, ``n``, the budget and the options sets the noise.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        What is computed; see :mod:`riemdp.statistics`.
+    points : array_like, shape (n, \*point_shape)
+        Data, n >= 1. Records outside the ball are projected onto it.
+    ball : Ball
+        Public ball, chosen without looking at the data.
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
+        Guarantee that the release has to satisfy.
+    mechanism : str or Mechanism class or Mechanism, default "auto"
+        ``"auto"`` takes the mechanism with the least expected distance, decided from public
+        numbers alone, among those that are proved (among all with ``allow_unproven``). A name or a
+        class is calibrated here; an instance has to satisfy the budget as it is.
+    neighbours : Neighbours, optional
+        Which data sets the guarantee is about: those that differ in one record, by default.
+    generator : numpy.random.Generator, optional
+        Source of noise; this process's secure generator by default. Any other marks the release
+        ``reproducible=True, private=False``.
+    accountant : object with ``spend(guarantee, label)``, optional
+        Charged with the budget after all checks and before the statistic is computed.
+    allow_unproven : bool, default False
+        Whether parts may be used whose claims nobody proved; the release then says
+        ``proven=False``.
+    tol : float, optional
+        Public tolerance of the statistic; ``2 tol`` is added to the sensitivity. By default the
+        statistic's own. Fix it before seeing the data.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not on the manifold.
+    UnsupportedError
+        If the statistic, the mechanism or the definition is not available here.
+    NotAttainableError
+        If no noise attains the budget, or an instance has too little noise.
+    InvalidParameterError
+        If an argument is of the wrong kind or outside its domain.
+    UnprovenMechanismError
+        If a part is not proved and ``allow_unproven`` is false.
+    """
+    check_statistic(statistic)
+    return run(
+        lambda *_: statistic,
+        points,
+        ball,
+        budget,
+        label="private_statistic",
+        mechanism=mechanism,
+        neighbours=neighbours,
+        generator=generator,
+        accountant=accountant,
+        allow_unproven=allow_unproven,
+        tol=tol,
+    )
+
+
+def run(
+    wanted: Wanted,
+    points: ArrayLike,
+    ball: Ball,
+    budget: Budget,
+    *,
+    label: str,
+    mechanism: str | type[Mechanism] | Mechanism,
+    neighbours: Neighbours | None = None,
+    generator: np.random.Generator | None,
+    accountant: SupportsSpend | None,
+    allow_unproven: bool,
+    tol: float | None,
+) -> Release:
+    """Release the statistic that is wanted with a mechanism; see :func:`private_statistic`."""
+    if not isinstance(ball, Ball):
+        raise InvalidParameterError(f"ball must be a riemdp.Ball, got {type(ball).__name__}")
+    if not isinstance(budget, Budget):
+        raise InvalidParameterError(
+            f"budget must be a privacy definition such as PureDP, got {type(budget).__name__}"
+        )
+    neighbours = ReplaceOne() if neighbours is None else neighbours
+    check_neighbours(neighbours)
+    tol = None if tol is None else positive(tol, "tol")
+    check_accountant(accountant)
+    source = resolve_generator(generator)
+    data = ball.manifold.validate(points)
+    check_rows(data, ball.manifold)
+    n = len(data)
+    if isinstance(mechanism, str) and mechanism == "auto":
+        chosen, reason = least_error(
+            wanted, ball, n, budget, neighbours=neighbours, tol=tol, allow_unproven=allow_unproven
+        )
+    else:
+        given = isinstance(mechanism, Mechanism)
+        kind = mechanism if isinstance(mechanism, Mechanism) else named(mechanism)
+        statistic = wanted(ball.manifold, kind.metric)
+        chosen = offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol)
+        reason = "given by the caller, calibrated" if given else "named by the caller"
+    proofs = chosen.proofs(budget)
+    if (missing := unproven(proofs)) and not allow_unproven:
+        raise not_proved(missing)
+    # Charged before the data are used: nothing that happens to them afterwards is free of charge.
+    if accountant is not None:
+        accountant.spend(budget, f"{label}, {chosen.mechanism.name}")
+    value = _drawn(chosen, data, source)
+    return Release(
+        value=value,
+        guarantee=budget,
+        mechanism=chosen.mechanism,
+        statistic=chosen.statistic,
+        reason=reason,
+        sensitivity=chosen.sensitivity,
+        tol=chosen.tol,
+        ball=ball,
+        n=n,
+        neighbours=neighbours,
+        stated_proofs=tuple(proofs.items()),
+        private=is_secure(source),
+        reproducible=not is_secure(source),
+    )
+
+
+def _drawn(chosen: Offer, data: FloatArray, source: np.random.Generator) -> FloatArray:
+    """Ask, add noise and move, as often as the statistic has steps."""
+    statistic, ball = chosen.statistic, chosen.ball
+    answers = statistic.answers(ball)
+    point = statistic.start(ball)
+    for step in range(statistic.steps):
+        footpoint = answer(statistic.ask(ball, point, step), ball, data, chosen.tol)
+        if len(footpoint) != answers.manifold.dim:
+            raise InvalidParameterError(
+                f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "
+                f"{answers.manifold}, got {len(footpoint)}"
+            )
+        noisy = chosen.mechanism.sample_from_coordinates(footpoint, answers, source)
+        point = statistic.move(ball, point, noisy, step)
+    return point

@@ -1,0 +1,48 @@
+"""What is released: a function of records in a public ball, with its range and sensitivity."""
+
+from riemdp.statistics import _solvers  # noqa: F401 -- registers the solvers of our spaces
+from riemdp.statistics._frechet_mean import (
+    check_rows,
+    clipped_frechet_mean,
+    clipped_tangent_mean,
+    frechet_mean,
+    tangent_mean,
+)
+from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, register_solver
+from riemdp.statistics._means import (
+    FrechetMean,
+    TangentMean,
+    is_average,
+    mean_for,
+    public_tolerance,
+    tolerance_floor,
+)
+from riemdp.statistics._neighbours import Neighbours, ReplaceOne
+from riemdp.statistics._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
+from riemdp.statistics._statistic import Metric, Question, Statistic, Summary, answer
+
+__all__ = [
+    "CertifiedMean",
+    "FrechetMean",
+    "MeanSolver",
+    "Metric",
+    "Neighbours",
+    "Question",
+    "ReplaceOne",
+    "Statistic",
+    "Summary",
+    "TangentMean",
+    "answer",
+    "check_rows",
+    "clipped_frechet_mean",
+    "clipped_tangent_mean",
+    "frechet_mean",
+    "frechet_mean_sensitivity",
+    "is_average",
+    "mean_for",
+    "public_tolerance",
+    "register_solver",
+    "tangent_mean",
+    "tangent_mean_sensitivity",
+    "tolerance_floor",
+]

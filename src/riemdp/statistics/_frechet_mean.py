@@ -1,0 +1,219 @@
+"""The Fréchet mean, with a certificate for the solver's error."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._checks import positive, real_array
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp.manifolds import Ball, Manifold
+from riemdp.manifolds._norms import clip_norm
+from riemdp.statistics import _flat_mean
+from riemdp.statistics._mean_solver import (
+    average,
+    check_bound,
+    mean_solver,
+    record_coordinates,
+    space_solver,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.statistics._mean_solver import CertifiedMean
+
+    FloatArray = NDArray[np.float64]
+
+
+def frechet_mean(
+    manifold: Manifold,
+    points: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    ball: Ball | None = None,
+    tol: float = 1e-10,
+) -> CertifiedMean:
+    r"""Point that minimises the (weighted) mean squared distance to the data.
+
+    Closed form on flat spaces and on the circle, Newton's method elsewhere. The solver stops when
+    its certificate is at most ``tol``, so the order of the rows changes the result by at most
+    ``2 tol``. This is the exact mean, not a private one; see :func:`riemdp.private_mean`.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        Space of the points.
+    points : array_like, shape (n, \*point_shape)
+        Data, n >= 1.
+    weights : array_like, shape (n,), optional
+        Nonnegative weights with a positive sum; equal weights by default.
+    ball : Ball, optional
+        Ball that contains the data. Needed on spheres, where it has to stay inside the open
+        hemisphere about its centre (elsewhere the mean need not be unique), and ignored on the
+        other manifolds.
+    tol : float, default 1e-10
+        Largest certified error, in units of geodesic distance.
+
+    Returns
+    -------
+    CertifiedMean
+        With ``value``, ``error_bound`` and ``passes``.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not on the manifold.
+    UnsupportedBallError
+        On spheres, if no ball is given, the ball reaches the hemisphere, or a row lies outside it.
+    ConvergenceError
+        If rounding alone exceeds ``tol``.
+    InvalidParameterError
+        If ``tol`` or the weights are outside their domain.
+
+    References
+    ----------
+    The certificates are proved in docs/proofs/frechet-mean-certificate.md; uniqueness on spheres:
+    Afsari, "Riemannian L^p center of mass", Proc. AMS 139(2), 2011.
+    """
+    if not isinstance(manifold, Manifold):
+        raise InvalidParameterError("manifold, the first argument, must be a riemdp manifold")
+    if ball is not None and not isinstance(ball, Ball):
+        raise InvalidParameterError("ball must be a riemdp.Ball or None")
+    tol = positive(tol, "tol")
+    solver = space_solver(manifold)
+    data = solver.validate(manifold, points)
+    check_rows(data, manifold)
+    normalised = None if weights is None else _check_weights(weights, len(data))
+    solver.check_domain(manifold, data, ball)
+    found = solver.solve(manifold, data, normalised, ball, tol)
+    check_bound(found.error_bound, tol)
+    return found
+
+
+def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
+    r"""Fréchet mean of the data after each record is clipped to the ball, in coordinates.
+
+    What happens to a record alone (clipping, whitening by the centre, logarithms on flat spaces)
+    needs no accuracy for privacy: it is done first, so that rounding matters only in what
+    follows. The result stays in coordinates, where noise is added.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    data : ndarray, shape (n, \*point_shape)
+        Validated points.
+    tol : float
+        Public tolerance of the mean.
+
+    Returns
+    -------
+    ndarray, shape (dim,)
+        Normal coordinates about the ball's centre, no longer than its radius.
+
+    Raises
+    ------
+    ConvergenceError
+        If rounding alone exceeds ``tol``.
+    """
+    solver = mean_solver(ball.manifold)
+    return solver.mean(ball, solver.records(ball, data), tol)
+
+
+def clipped_tangent_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
+    r"""Tangent mean of the data after each record is clipped to the ball, in coordinates.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    data : ndarray, shape (n, \*point_shape)
+        Validated points.
+    tol : float
+        Public tolerance of the mean.
+
+    Returns
+    -------
+    ndarray, shape (dim,)
+        Normal coordinates about the ball's centre, no longer than its radius.
+
+    Raises
+    ------
+    ConvergenceError
+        If the rounding of a sum of this many records exceeds ``tol``.
+    """
+    solver = average(ball.manifold)
+    return solver.mean(ball, solver.records(ball, data), tol)
+
+
+def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
+    r"""Mean of the data in the tangent space at the ball's centre, in closed form.
+
+    ``mean_i log(center, x_i)``, a tangent vector; ``exp(center, ...)`` of it is the point it
+    stands for. Equal to the Fréchet mean on flat spaces; elsewhere a slightly different summary
+    (second order in the radius). Records outside the ball are clipped to it, so that the
+    sensitivity :func:`tangent_mean_sensitivity` holds for any input. This is not private.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    points : array_like, shape (n, \*point_shape)
+        Data, n >= 1.
+
+    Returns
+    -------
+    ndarray, shape (*point_shape,)
+        Tangent vector at ``ball.center``.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not on the manifold.
+    """
+    if not isinstance(ball, Ball):
+        raise InvalidParameterError("ball, the first argument, must be a riemdp.Ball")
+    data = ball.manifold.validate(points)
+    check_rows(data, ball.manifold)
+    mean = _flat_mean.stable_mean(record_coordinates(ball, data), None)
+    return ball.manifold.tangent_vector(ball.center, clip_norm(mean, ball.radius))
+
+
+def check_rows(data: FloatArray, manifold: Manifold) -> None:
+    r"""Require one leading axis with at least one row.
+
+    Parameters
+    ----------
+    data : ndarray, shape (n, \*point_shape)
+    manifold : Manifold
+
+    Raises
+    ------
+    NotOnManifoldError
+    """
+    if data.ndim != len(manifold.point_shape) + 1:
+        raise NotOnManifoldError(
+            f"data must have shape (n, {', '.join(map(str, manifold.point_shape))}), "
+            f"got {data.shape}"
+        )
+    if len(data) == 0:
+        raise NotOnManifoldError("the data are empty: a mean needs at least one row")
+
+
+def _check_weights(weights: ArrayLike, n: int) -> FloatArray:
+    array = real_array(weights, "weights", booleans=True)
+    if array.shape != (n,):
+        raise InvalidParameterError(f"weights must have shape ({n},), got {array.shape}")
+    bad = ~(np.isfinite(array) & (array >= 0.0))
+    if bad.any():
+        raise InvalidParameterError(
+            f"weights must be finite and not negative; row {int(np.argmax(bad))} is not"
+        )
+    largest = float(array.max())
+    if largest == 0.0:
+        raise InvalidParameterError("weights must have a positive sum; all are zero")
+    shares = array / largest  # now no sum of them can overflow
+    return np.asarray(shares / math.fsum(shares))

@@ -1,0 +1,253 @@
+"""The two means as statistics: which sensitivity they have, and how accurately they are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, final
+
+import numpy as np
+
+from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
+from riemdp._part import register
+from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
+from riemdp.statistics._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
+from riemdp.statistics._statistic import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball, Manifold
+    from riemdp.statistics._statistic import Metric, Partial
+
+    FloatArray = NDArray[np.float64]
+
+#: Largest tolerance of a Fréchet mean, as a share of the radius.
+_CERTIFIABLE = 1e-3
+#: Share of the hemisphere's radius next to its edge that is refused.
+_HEMISPHERE_MARGIN = 2e-3
+
+
+class Mean(Summary):
+    """What the means share: a solver computes them, and clips records in the form it works in."""
+
+    clips = True
+
+    def _solver(self, manifold: Manifold) -> MeanSolver:
+        return mean_solver(manifold)
+
+    def summarise(self, ball: Ball, records: FloatArray) -> Partial:
+        """Clip; see :meth:`Question.summarise`."""
+        return self._solver(ball.manifold).records(ball, records)
+
+    def merge(self, first: Partial, second: Partial) -> Partial:
+        """Put chunks one after the other; see :meth:`Question.merge`."""
+        if isinstance(first, tuple):
+            return tuple(np.concatenate(pair) for pair in zip(first, second, strict=True))
+        return np.concatenate([first, second])
+
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+        """Certify the mean of all records; see :meth:`Question.finish`."""
+        return self._solver(ball.manifold).mean(ball, partial, tol)
+
+    def tolerance(self, ball: Ball, sensitivity: float) -> float:
+        """Return a billionth of the sensitivity where float64 carries that, more where not.
+
+        Raises
+        ------
+        UnsupportedBallError
+            Where float64 carries too little of the mean.
+        """
+        solver = self._solver(ball.manifold)
+        floor = solver.floor(ball)
+        if solver.certifies and floor > _CERTIFIABLE * ball.radius:
+            raise UnsupportedBallError(
+                f"in a ball of radius {ball.radius:.6g} on {ball.manifold} rounding may be as "
+                f"large as {floor:.3g}, so that a Fréchet mean cannot be certified in float64; "
+                "choose a smaller ball (a larger one, if it is tiny) or the tangent mean, which "
+                "needs no solver"
+            )
+        return max(floor, 1e-9 * sensitivity)
+
+    def rounding(self, ball: Ball) -> float:
+        """Return half of the floor, whose other half leaves room for the solver."""
+        solver = self._solver(ball.manifold)
+        return 0.5 * solver.floor(ball) if solver.certifies else 0.0
+
+
+@final
+@register
+@dataclass(frozen=True)
+class FrechetMean(Mean):
+    """The point with the least mean squared distance to the records.
+
+    How far it moves is known as a distance, on flat spaces in coordinates too, where that is the
+    same.
+
+    References
+    ----------
+    docs/proofs/frechet-mean-sensitivity.md, docs/proofs/frechet-mean-certificate.md
+    """
+
+    name: ClassVar[str] = "frechet-mean"
+    proof: ClassVar[str | None] = "docs/proofs/frechet-mean-sensitivity.md"
+
+    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
+        """Return :func:`riemdp.frechet_mean_sensitivity`; see :meth:`Statistic.replace_one`.
+
+        Raises
+        ------
+        UnsupportedError
+            In coordinates off flat spaces, and where nothing is known of the mean.
+        """
+        solver = mean_solver(ball.manifold)
+        if metric != "distance" and not solver.isometric:
+            raise UnsupportedManifoldError(
+                "how far the Fréchet mean moves is known here as a distance, not in coordinates; "
+                "use a Riemannian mechanism, or the tangent mean"
+            )
+        exact = frechet_mean_sensitivity(ball, n)
+        _check_certifiable(ball)
+        return exact
+
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
+        """Return the proof of the sensitivity, where the space's solver is proved too."""
+        return {self.name: self.proof if is_solved(ball.manifold) else None}
+
+
+@final
+@register
+@dataclass(frozen=True)
+class TangentMean(Mean):
+    """The average of the normal coordinates about the ball's centre.
+
+    How far it moves is known in coordinates, on flat spaces as a distance too, where that is the
+    same.
+
+    References
+    ----------
+    docs/proofs/frechet-mean-sensitivity.md, last section
+    """
+
+    name: ClassVar[str] = "tangent-mean"
+    proof: ClassVar[str | None] = "docs/proofs/frechet-mean-sensitivity.md"
+
+    def _solver(self, manifold: Manifold) -> MeanSolver:
+        return average(manifold)
+
+    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
+        """Return :func:`riemdp.tangent_mean_sensitivity`; see :meth:`Statistic.replace_one`.
+
+        Raises
+        ------
+        UnsupportedError
+            As a distance off flat spaces.
+        """
+        if metric != "coordinates" and not average(ball.manifold).isometric:
+            raise UnsupportedManifoldError(
+                "how far the tangent mean moves is known in coordinates, not as a distance; use a "
+                "tangent mechanism, or the Fréchet mean"
+            )
+        return tangent_mean_sensitivity(ball, n)
+
+
+def mean_for(manifold: Manifold, metric: Metric) -> Mean:
+    """Return the mean that is released with noise whose privacy is stated in a metric.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    metric : {"distance", "coordinates"}
+
+    Returns
+    -------
+    FrechetMean or TangentMean
+        The Fréchet mean where its sensitivity is one in this metric.
+    """
+    if metric == "distance" or average(manifold).isometric:
+        return FrechetMean()
+    return TangentMean()
+
+
+def public_tolerance(ball: Ball, sensitivity: float, summary: str = "frechet-mean") -> float:
+    """Tolerance for a mean on a public ball, from public numbers only.
+
+    A billionth of the sensitivity where float64 carries that, more where it does not. The
+    sensitivity of what is computed is then ``sensitivity + 2 tol``.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    sensitivity : float
+        Sensitivity of the exact mean on it.
+    summary : {"frechet-mean", "tangent-mean"}, default "frechet-mean"
+        Which mean.
+
+    Returns
+    -------
+    float
+        In units of geodesic distance; at least :func:`tolerance_floor`.
+    """
+    return max(tolerance_floor(ball, summary), 1e-9 * sensitivity)
+
+
+def tolerance_floor(ball: Ball, summary: str = "frechet-mean") -> float:
+    """Least tolerance that every data set in a public ball can be certified to.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    summary : {"frechet-mean", "tangent-mean"}, default "frechet-mean"
+        Which mean.
+
+    Returns
+    -------
+    float
+        In units of geodesic distance.
+
+    Notes
+    -----
+    A bound of the rounding in the solver's certificate (docs/proofs/frechet-mean-certificate.md)
+    for data anywhere in the ball, seen from its centre. Under it, whether a solver succeeds would
+    depend on the data.
+    """
+    return _solver_of(ball, summary).floor(ball)
+
+
+def is_average(ball: Ball, summary: str) -> bool:
+    """Whether a mean is an average of coordinates, which needs no solver.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball.
+    summary : {"frechet-mean", "tangent-mean"}
+        Which mean.
+
+    Returns
+    -------
+    bool
+    """
+    return not _solver_of(ball, summary).certifies
+
+
+def _solver_of(ball: Ball, summary: str) -> MeanSolver:
+    return (average if summary == TangentMean.name else mean_solver)(ball.manifold)
+
+
+def _check_certifiable(ball: Ball) -> None:
+    """Refuse caps that nearly fill the hemisphere, from public numbers.
+
+    There the Hessian at the mean may vanish to rounding, and whether a solver can certify its
+    result would depend on the data.
+    """
+    manifold = ball.manifold
+    limit = 0.5 * manifold.injectivity_radius * (1.0 - _HEMISPHERE_MARGIN)
+    if manifold.curvature_bound > 0.0 and ball.radius > limit:
+        raise UnsupportedBallError(
+            f"radius {ball.radius:.6g} is too near pi/(2 sqrt(curvature)): a Fréchet mean cannot "
+            f"be certified in float64 beyond {limit:.6g}; choose a smaller ball or the tangent mean"
+        )

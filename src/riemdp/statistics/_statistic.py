@@ -1,0 +1,340 @@
+"""What is computed from records in a public ball, and what one record can do to it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from riemdp._checks import shown
+from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
+from riemdp._part import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+
+    FloatArray = NDArray[np.float64]
+
+#: How a sensitivity is measured: as a geodesic distance, or as a norm of normal coordinates about
+#: a public centre.
+Metric = Literal["distance", "coordinates"]
+#: What has been computed of a chunk of the records.
+Partial = Any
+
+
+class Question(ABC):
+    """What one answer is computed from, chunk by chunk.
+
+    Attributes
+    ----------
+    clips : bool
+        Whether :meth:`summarise` clips the records itself, in a form of its own; otherwise it is
+        given records that are in the ball.
+    """
+
+    clips: ClassVar[bool] = False
+
+    def summarise(self, ball: Ball, records: FloatArray) -> Partial:  # noqa: ARG002
+        r"""Say of a chunk what :meth:`finish` needs of it; by default all of it.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball.
+        records : ndarray, shape (m, \*point_shape)
+            Points of the ball, m >= 1. What is computed of one must not depend on the others.
+
+        Returns
+        -------
+        object
+        """
+        return records
+
+    def merge(self, first: Partial, second: Partial) -> Partial:
+        """Put two chunks together; by default one after the other.
+
+        Parameters
+        ----------
+        first, second : object
+            What :meth:`summarise` or this method returned.
+
+        Returns
+        -------
+        object
+        """
+        return np.concatenate([first, second])
+
+    @abstractmethod
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+        """Answer, from all chunks.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball.
+        partial : object
+            What :meth:`summarise` or :meth:`merge` returned.
+        tol : float
+            Public tolerance: how far the result may be from the exact one.
+
+        Returns
+        -------
+        ndarray, shape (dim,)
+            Normal coordinates about the centre of the ball of answers.
+
+        Raises
+        ------
+        ConvergenceError
+            If the tolerance cannot be certified.
+        """
+
+
+class Statistic(Part, sort="statistic"):
+    """A function of records in a public ball whose value lies in another ball, its range.
+
+    Noise is added to its answers, on the space of :meth:`answers`, which is the range of most. How
+    much is set by public numbers alone: the balls, n and what :meth:`replace_one` makes of them.
+
+    Attributes
+    ----------
+    steps : int
+        Number of answers, public. What is asked for next may depend on what was released.
+    numerical_delta : float or None
+        Allowance for rounding; None where it is not quantified.
+    """
+
+    steps: int = 1
+    numerical_delta: ClassVar[float | None] = None
+
+    def range(self, ball: Ball) -> Ball:
+        """Public ball that holds the value for any records of a ball; by default the same.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        Ball
+        """
+        return ball
+
+    def answers(self, ball: Ball) -> Ball:
+        """Public ball that holds one answer: the range, unless there are several.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        Ball
+        """
+        return self.range(ball)
+
+    @abstractmethod
+    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
+        """Return the largest move of one exact answer when one of n records is replaced.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        n : int
+            Number of records, public.
+        metric : {"distance", "coordinates"}
+            Whether a geodesic distance on the space of the answers, or the norm of a difference of
+            normal coordinates about the centre of their ball.
+
+        Returns
+        -------
+        float
+            Rounded up.
+
+        Raises
+        ------
+        UnsupportedError
+            If none is known on this ball in this metric.
+        """
+
+    def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
+        """Return the same when a record is added or removed, where n is private.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        metric : {"distance", "coordinates"}
+
+        Returns
+        -------
+        float
+            Rounded up.
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            By default.
+        """
+        raise UnsupportedNeighboursError(
+            f"no sensitivity of {self.name} is known when records are added or removed; use "
+            "replace-one neighbours, with a public n"
+        )
+
+    def tolerance(self, ball: Ball, sensitivity: float) -> float:
+        """Return the public tolerance of an answer, from public numbers only.
+
+        Parameters
+        ----------
+        ball : Ball
+        sensitivity : float
+            Of the exact statistic. At 0 the result is the least tolerance that holds for every
+            data set; by default 1e-12 of the radius of the answers, which allows for rounding of
+            plain sums.
+
+        Returns
+        -------
+        float
+            At most how far the value as computed is from the exact one. Twice that is added to the
+            sensitivity.
+        """
+        return max(1e-9 * sensitivity, 1e-12 * self.answers(ball).radius)
+
+    def rounding(self, ball: Ball) -> float:  # noqa: ARG002
+        """Return what rounding alone may take; a release that states a lesser tolerance is none.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        float
+        """
+        return 0.0
+
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:  # noqa: ARG002
+        """Return where the claims that are used on a ball are proved; as :meth:`Part.proofs` does.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        mapping of str to (str or None)
+        """
+        return self.proofs()
+
+    @abstractmethod
+    def ask(self, ball: Ball, point: FloatArray, step: int) -> Question:
+        r"""Return what is to be asked next.
+
+        Parameters
+        ----------
+        ball : Ball
+        point : ndarray, shape (\*point_shape,)
+            Where the last move ended, in the range; released.
+        step : int
+            From 0.
+
+        Returns
+        -------
+        Question
+        """
+
+    def start(self, ball: Ball) -> FloatArray:
+        r"""Public point of the range that the first question may use: its centre.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        ndarray, shape (\*point_shape,)
+        """
+        return self.range(ball).center
+
+    def move(
+        self,
+        ball: Ball,  # noqa: ARG002
+        point: FloatArray,  # noqa: ARG002
+        noisy: FloatArray,
+        step: int,  # noqa: ARG002
+    ) -> FloatArray:
+        r"""Return the next point, from an answer with its noise; by default that.
+
+        Everything that it uses is released, so it may do what it likes.
+
+        Parameters
+        ----------
+        ball : Ball
+        point : ndarray, shape (\*point_shape,)
+            Where the last move ended.
+        noisy : ndarray
+            Point of the space of the answers.
+        step : int
+
+        Returns
+        -------
+        ndarray, shape (\*point_shape,)
+        """
+        return noisy
+
+
+class Summary(Statistic, Question):
+    """A statistic of one answer, which is its own question."""
+
+    def ask(self, ball: Ball, point: FloatArray, step: int) -> Question:  # noqa: ARG002
+        """Return the statistic itself."""
+        return self
+
+
+def answer(question: Question, ball: Ball, data: FloatArray, tol: float) -> FloatArray:
+    r"""Clip records to a ball, and answer.
+
+    This is the one place where records are clipped before a statistic sees them.
+
+    Parameters
+    ----------
+    question : Question
+    ball : Ball
+    data : ndarray, shape (n, \*point_shape)
+        Valid points, inside or outside.
+    tol : float
+        Public tolerance.
+
+    Returns
+    -------
+    ndarray, shape (dim,)
+        Normal coordinates about the centre of the ball of answers. Zero if they are not finite.
+
+    Raises
+    ------
+    ConvergenceError
+        If the tolerance cannot be certified.
+    InvalidParameterError
+        If the question answers with something else.
+    """
+    with np.errstate(all="ignore"):  # a warning would tell of the data
+        records = data if question.clips else ball.project(data)
+        found = np.asarray(
+            question.finish(ball, question.summarise(ball, records), tol), dtype=np.float64
+        )
+    if found.ndim != 1:
+        raise InvalidParameterError(
+            f"{type(question).__name__}.finish must return coordinates of shape (dim,), got "
+            f"{shown(found.shape)}"
+        )
+    return found if np.isfinite(found).all() else np.zeros_like(found)

@@ -1,0 +1,146 @@
+import math
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    ApproxDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    PureDP,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.release import offer, offers
+from riemdp.release._offer import Offer, computed_sensitivity, least_error, named
+from riemdp.statistics import FrechetMean, TangentMean, mean_for
+
+
+def ball_of(manifold, radius=0.6):
+    return Ball(manifold, manifold.origin, radius)
+
+
+def calibrated(kind, ball, n, budget):
+    return offer(mean_for(ball.manifold, kind.metric), kind, ball, n, budget)
+
+
+def test_sensitivity_includes_twice_the_tolerance():
+    ball = ball_of(Sphere(2))
+    exact = riemdp.frechet_mean_sensitivity(ball, 10)
+    sensitivity, tol = computed_sensitivity(FrechetMean(), ball, 10, "distance")
+    assert sensitivity == math.nextafter(exact + 2 * tol, math.inf)
+    assert 0 < tol < 1e-6 * exact
+    assert computed_sensitivity(FrechetMean(), ball, 10, "distance", tol=0.1) == (
+        math.nextafter(exact + 0.2, math.inf),
+        0.1,
+    )
+    tangent, _ = computed_sensitivity(TangentMean(), ball, 10, "coordinates", tol=0.1)
+    tangent_exact = riemdp.tangent_mean_sensitivity(ball, 10)
+    assert tangent == math.nextafter(tangent_exact + 0.2, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("manifold", "expected"),
+    [
+        (Euclidean(2), "frechet-mean"),
+        (SPDLogEuclidean(2), "frechet-mean"),
+        (Sphere(1), "tangent-mean"),
+        (Sphere(2), "tangent-mean"),
+        (Hyperbolic(2), "tangent-mean"),
+        (SPDAffineInvariant(2), "tangent-mean"),
+    ],
+)
+def test_the_mean_goes_with_the_metric_of_the_mechanism(manifold, expected):
+    assert mean_for(manifold, TangentGaussian.metric).name == expected
+    assert mean_for(manifold, RiemannianLaplace.metric).name == "frechet-mean"
+    found = calibrated(TangentLaplace, ball_of(manifold), 10, PureDP(1.0))
+    with pytest.warns(DeprecationWarning, match="metric"):
+        assert found.mechanism.summary == expected
+
+
+@pytest.mark.parametrize("kind", MECHANISMS.values())
+@pytest.mark.parametrize("budget", [PureDP(0.7), ApproxDP(0.7, 1e-5), GDP(0.7)])
+def test_calibrated_candidates_satisfy_the_budget_and_half_the_noise_does_not(kind, budget):
+    ball = ball_of(SPDLogEuclidean(2))
+    try:
+        candidate = calibrated(kind, ball, 10, budget)
+    except riemdp.InvalidBudgetError:
+        assert isinstance(budget, PureDP)
+        assert "gaussian" in kind.name
+        return
+    assert candidate.mechanism.privacy(candidate.sensitivity).satisfies(budget)
+    weak = kind(ball.manifold, 0.99 * candidate.mechanism.sigma)
+    assert not weak.privacy(candidate.sensitivity).satisfies(budget)
+
+
+def test_least_error_never_mixes_summaries():
+    """On the sphere the tangent Laplace is a little better, but it is another summary."""
+    ball = ball_of(Sphere(2), 1.4)
+    chosen, reason = least_error(mean_for, ball, 100, PureDP(1.0))
+    tangent = calibrated(TangentLaplace, ball, 100, PureDP(1.0))
+    assert tangent.mechanism.expected_distance() < chosen.mechanism.expected_distance()
+    assert chosen.mechanism.name == "riemannian-laplace"
+    assert "tangent-laplace" not in reason
+
+
+def test_least_error_falls_back_to_the_tangent_mean():
+    for ball, n in [(ball_of(SPDAffineInvariant(30), 3.0), 2), (ball_of(Hyperbolic(3), 2.0), 2)]:
+        chosen, reason = least_error(mean_for, ball, n, PureDP(1.0))
+        assert chosen.statistic == TangentMean()
+        assert "no mechanism for the Fréchet mean" in reason
+
+
+def test_nothing_available_says_why(monkeypatch):
+    import types
+
+    from riemdp.release import _offer
+
+    only = types.MappingProxyType({"tangent-gaussian": TangentGaussian})
+    monkeypatch.setattr(_offer, "MECHANISMS", only)
+    with pytest.raises(riemdp.NotAttainableError, match="tangent-gaussian: "):
+        least_error(mean_for, ball_of(Euclidean(2)), 10, PureDP(1.0))
+
+
+@pytest.mark.parametrize("n", [1, 2, 10**6, 10**12])
+def test_any_n(n):
+    ball = ball_of(SPDLogEuclidean(2))
+    chosen, _ = least_error(mean_for, ball, n, PureDP(1.0))
+    assert np.isfinite(chosen.mechanism.sigma)
+    assert chosen.sensitivity >= 2 * ball.radius / n
+
+
+def test_offers_catch_what_is_unsupported_and_nothing_else(monkeypatch):
+    ball = ball_of(Sphere(2))
+    pairs = [(FrechetMean(), RiemannianLaplace), (FrechetMean(), TangentLaplace)]
+    first, second = offers(pairs, ball, 10, PureDP(1.0))
+    assert isinstance(first, Offer)
+    assert isinstance(second, riemdp.UnsupportedError)
+    assert "not in coordinates" in str(second)
+
+    def broken(*_, **__):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(RiemannianLaplace, "calibrate", broken)
+    with pytest.raises(KeyError):
+        offers(pairs, ball, 10, PureDP(1.0))
+
+
+def test_an_instance_has_to_belong_to_the_answers_and_to_be_enough():
+    ball = ball_of(Sphere(2))
+    good = offer(FrechetMean(), RiemannianLaplace, ball, 10, PureDP(1.0)).mechanism
+    assert offer(FrechetMean(), good, ball, 10, PureDP(1.0)).mechanism is good
+    with pytest.raises(riemdp.NotAttainableError, match="too little noise"):
+        offer(FrechetMean(), good, ball, 10, PureDP(0.99))
+    with pytest.raises(riemdp.InvalidParameterError, match="the mechanism is for"):
+        offer(FrechetMean(), RiemannianLaplace(Sphere(3), 1.0), ball, 10, PureDP(1.0))
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "magic", int, riemdp.mechanisms.Mechanism])
+def test_what_is_no_mechanism_is_refused(wrong):
+    with pytest.raises(riemdp.InvalidParameterError, match="mechanism"):
+        named(wrong)

@@ -1,0 +1,107 @@
+"""A private statistic: what is checked, charged and drawn, whatever the statistic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import GDP, Ball, Euclidean, PureDP, Sphere, private_mean, private_statistic
+from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean
+
+SPHERE = Sphere(2)
+BALL = Ball(SPHERE, [0.0, 0.0, 1.0], 0.5)
+POINTS = SPHERE.exp(
+    BALL.center, np.random.default_rng(0).uniform(-0.4, 0.4, (50, 3)) * [1.0, 1.0, 0.0]
+)
+
+
+def seeded():
+    return np.random.default_rng(3)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "mechanism"),
+    [
+        (FrechetMean(), "auto"),
+        (FrechetMean(), "riemannian-gaussian"),
+        (TangentMean(), "tangent-gaussian"),
+    ],
+)
+def test_the_mean_is_a_statistic_like_any(statistic, mechanism):
+    mean = private_mean(POINTS, BALL, GDP(1.0), mechanism=mechanism, generator=seeded())
+    same = private_statistic(
+        statistic, POINTS, BALL, GDP(1.0), mechanism=mechanism, generator=seeded()
+    )
+    assert np.array_equal(mean.value, same.value)
+    assert (mean.sigma, mean.sensitivity, mean.tol) == (same.sigma, same.sensitivity, same.tol)
+    assert same.statistic == statistic
+    assert same.neighbours == ReplaceOne()
+    assert riemdp.verify(same).passed
+
+
+def test_a_statistic_that_does_not_go_with_a_mechanism_is_refused():
+    with pytest.raises(riemdp.UnsupportedManifoldError, match="not in coordinates"):
+        private_statistic(FrechetMean(), POINTS, BALL, GDP(1.0), mechanism="tangent-gaussian")
+    with pytest.raises(riemdp.UnsupportedManifoldError, match="not as a distance"):
+        private_statistic(TangentMean(), POINTS, BALL, GDP(1.0), mechanism="riemannian-laplace")
+
+
+def test_auto_takes_a_mechanism_for_the_statistic():
+    release = private_statistic(TangentMean(), POINTS, BALL, GDP(1.0))
+    assert release.mechanism.name == "tangent-gaussian"
+    assert "tangent-laplace" in release.reason
+    assert "riemannian" not in release.reason
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"statistic": "frechet-mean"}, "statistic must be"),
+        ({"ball": None}, "ball must be"),
+        ({"budget": 1.0}, "budget must be"),
+        ({"neighbours": "replace-one"}, "neighbours must be"),
+        ({"mechanism": np.zeros(3)}, "mechanism must be"),
+        ({"tol": -1.0}, "tol"),
+        ({"accountant": 3}, "accountant"),
+    ],
+)
+def test_bad_arguments(options, words):
+    wanted = {"statistic": FrechetMean(), "points": POINTS, "ball": BALL, "budget": GDP(1.0)}
+    with pytest.raises(riemdp.InvalidParameterError, match=words):
+        private_statistic(**wanted | options)
+
+
+def test_the_account_names_what_was_asked():
+    spent = []
+    ledger = type("Ledger", (), {"spend": lambda self, *entry: spent.append(entry)})()
+    private_statistic(FrechetMean(), POINTS, BALL, PureDP(1.0), accountant=ledger)
+    assert spent == [(PureDP(1.0), "private_statistic, riemannian-laplace")]
+
+
+def test_statistics_of_several_answers_wait():
+    several = type("Several", (FrechetMean.__base__,), {"replace_one": FrechetMean.replace_one})()
+    several.steps = 3
+    with pytest.raises(riemdp.UnsupportedError, match="3 answers"):
+        private_statistic(several, POINTS, BALL, PureDP(1.0), mechanism="riemannian-laplace")
+
+
+def test_warnings_and_what_is_not_quantified_are_said():
+    release = private_mean(POINTS, BALL, GDP(1.0))
+    assert release.warnings == ()
+    assert (release.numerical_delta, release.grid, release.rounded) == (None, None, False)
+    seeded_release = private_mean(POINTS, BALL, GDP(1.0), generator=seeded())
+    assert seeded_release.warnings == ("the noise was seeded: this release is not private",)
+    with pytest.warns(DeprecationWarning, match="statistic.name"):
+        assert release.summary == "frechet-mean"
+    assert release.adjacency == "replace-one"
+    assert release.offer.statistic == FrechetMean()
+
+
+def test_the_same_on_flat_spaces():
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    data = np.random.default_rng(0).uniform(-0.5, 0.5, (40, 2))
+    for statistic in (FrechetMean(), TangentMean()):
+        release = private_statistic(statistic, data, ball, GDP(1.0), generator=seeded())
+        assert release.mechanism.name == "riemannian-gaussian"
+        assert release.sensitivity == pytest.approx(2.0 / 40, rel=1e-8)

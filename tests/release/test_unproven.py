@@ -1,0 +1,91 @@
+"""On what a release rests: the proofs that it lists, and that foreign parts have none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import Ball, PureDP, Sphere, private_mean
+
+
+class Lopsided(Sphere):
+    """A space that is not homogeneous, and says nothing of it."""
+
+    def dist(self, a, b):
+        return super().dist(a, b) * (1.0 + 0.5 * np.asarray(a)[..., 0] ** 2)
+
+
+class Vouched(Sphere):
+    """A space whose author names a proof."""
+
+    proof = "https://example.org/vouched"
+
+
+class Disguised(Sphere):
+    """An unproved space under the name of a proved mechanism."""
+
+    name = "tangent-laplace"
+
+
+class Bold(riemdp.RiemannianLaplace):
+    """A mechanism that promises more than it keeps."""
+
+    name = "bold"
+
+
+def released(manifold, mechanism, allow=False):
+    ball = Ball(manifold, [0, 0, 1], 0.5)
+    points = Sphere(2).exp(
+        ball.center, np.random.default_rng(0).uniform(-0.2, 0.2, (20, 3)) * [1, 1, 0]
+    )
+    return private_mean(points, ball, PureDP(1.0), mechanism=mechanism, allow_unproven=allow)
+
+
+def test_a_release_lists_what_it_rests_on():
+    release = released(Sphere(2), "riemannian-laplace")
+    assert release.proven
+    assert release.proofs == {
+        "frechet-mean": "docs/proofs/frechet-mean-sensitivity.md",
+        "Sphere": "docs/proofs/spaces.md",
+        "riemannian-laplace": "docs/proofs/riemannian-laplace.md",
+        "PureDP": "docs/proofs/privacy-conversions.md",
+        "replace-one": "docs/proofs/index.md",
+    }
+    (check,) = (check for check in riemdp.verify(release).checks if check.name == "proof")
+    assert check.passed
+    assert check.detail.count("docs/proofs/") == 5
+
+
+@pytest.mark.parametrize(
+    ("manifold", "mechanism", "missing"),
+    [
+        (Lopsided(2), "tangent-gaussian", None),
+        (Lopsided(2), "tangent-laplace", "Lopsided"),
+        (Lopsided(2), "riemannian-laplace", "Lopsided, law on Lopsided, frechet-mean"),
+        (Vouched(2), "riemannian-laplace", "law on Vouched, frechet-mean"),
+        (Disguised(2), "tangent-laplace", "tangent-laplace"),
+        (Sphere(2), Bold, "bold"),
+        (Sphere(2), Bold(Sphere(2), 1.0), "bold"),
+    ],
+)
+def test_what_nobody_vouches_for_is_named(manifold, mechanism, missing):
+    if missing is None:  # no pure epsilon
+        with pytest.raises(riemdp.UnsupportedBudgetError):
+            released(manifold, mechanism, allow=True)
+        return
+    with pytest.raises(riemdp.UnprovenMechanismError, match=f"of {missing}. Pass allow_unproven"):
+        released(manifold, mechanism)
+    release = released(manifold, mechanism, allow=True)
+    assert not release.proven
+    checks = {check.name: check for check in riemdp.verify(release).checks}
+    assert not checks["proof"].passed
+    assert checks["proof"].detail == f"no proof is known of {missing}"
+    with pytest.raises(riemdp.InvalidParameterError, match="not registered"):
+        release.to_json()
+
+
+def test_a_space_whose_author_names_a_proof_is_proven_with_tangent_noise():
+    release = released(Vouched(2), "tangent-laplace")
+    assert release.proven
+    assert release.proofs["Vouched"] == "https://example.org/vouched"

@@ -1,0 +1,68 @@
+"""The means as statistics: where each knows its sensitivity, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+import riemdp
+from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
+from riemdp._part import decode, encode, registered
+from riemdp.statistics import (
+    FrechetMean,
+    TangentMean,
+    is_average,
+    mean_for,
+    public_tolerance,
+    tolerance_floor,
+)
+
+
+def ball_of(manifold, radius=0.5):
+    return Ball(manifold, manifold.origin, radius)
+
+
+def test_on_flat_spaces_both_are_one():
+    ball = ball_of(Euclidean(2))
+    found = {
+        (mean.name, metric): mean.replace_one(ball, 10, metric)
+        for mean in (FrechetMean(), TangentMean())
+        for metric in ("distance", "coordinates")
+    }
+    assert len(set(found.values())) == 1
+
+
+@pytest.mark.parametrize("manifold", [Sphere(2), Hyperbolic(2), SPDAffineInvariant(2), Sphere(1)])
+def test_elsewhere_each_has_its_own_metric(manifold):
+    ball = ball_of(manifold)
+    assert FrechetMean().replace_one(ball, 10, "distance") >= 0.1
+    assert TangentMean().replace_one(ball, 10, "coordinates") >= 0.1
+    with pytest.raises(riemdp.UnsupportedError, match="not in coordinates"):
+        FrechetMean().replace_one(ball, 10, "coordinates")
+    with pytest.raises(riemdp.UnsupportedError, match="not as a distance"):
+        TangentMean().replace_one(ball, 10, "distance")
+    assert mean_for(manifold, "distance") == FrechetMean()
+    assert mean_for(manifold, "coordinates") == TangentMean()
+
+
+def test_caps_that_nearly_fill_the_hemisphere_are_refused():
+    with pytest.raises(riemdp.UnsupportedBallError, match="too near"):
+        FrechetMean().replace_one(ball_of(Sphere(2), 1.57), 10, "distance")
+    with pytest.raises(riemdp.UnsupportedBallError, match="cannot be certified"):
+        FrechetMean().tolerance(ball_of(SPDAffineInvariant(3), 40.0), 0.1)
+    assert TangentMean().tolerance(ball_of(SPDAffineInvariant(3), 40.0), 0.1) > 0.0
+
+
+@pytest.mark.parametrize("mean", [FrechetMean(), TangentMean()], ids=lambda mean: mean.name)
+def test_tolerances_are_those_of_the_functions(mean):
+    ball = ball_of(Sphere(2))
+    assert mean.tolerance(ball, 0.1) == public_tolerance(ball, 0.1, mean.name)
+    assert mean.tolerance(ball, 0.0) == tolerance_floor(ball, mean.name)
+    averaged = is_average(ball, mean.name)
+    assert mean.rounding(ball) == (0.0 if averaged else 0.5 * tolerance_floor(ball, mean.name))
+
+
+@pytest.mark.parametrize("mean", [FrechetMean(), TangentMean()], ids=lambda mean: mean.name)
+def test_documents_give_back_the_mean(mean):
+    assert encode(mean) == {"type": mean.name}
+    assert decode(encode(mean), "statistic") == mean
+    assert registered("statistic")[mean.name] is type(mean)

@@ -1,0 +1,54 @@
+"""The solvers of our spaces: chunks make the whole, and clip as the ball does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
+from riemdp.statistics import FrechetMean, TangentMean, clipped_frechet_mean, clipped_tangent_mean
+
+SPACES = [
+    Euclidean(3),
+    Sphere(1),
+    Sphere(2),
+    Hyperbolic(2),
+    SPDLogEuclidean(2),
+    SPDAffineInvariant(1),
+    SPDAffineInvariant(2),
+]
+
+
+def records(ball, n, length):
+    manifold = ball.manifold
+    vectors = np.random.default_rng(1).normal(size=(n, manifold.dim))
+    vectors *= length / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return manifold.validate(
+        manifold.exp(ball.center, manifold.tangent_vector(ball.center, vectors))
+    )
+
+
+@pytest.mark.parametrize("manifold", SPACES, ids=str)
+@pytest.mark.parametrize("statistic", [FrechetMean(), TangentMean()], ids=lambda s: s.name)
+def test_chunks_make_the_whole(manifold, statistic):
+    ball = Ball(manifold, manifold.origin, 0.6)
+    points = np.concatenate([records(ball, 7, 0.4), records(ball, 6, 0.9)])
+    whole = clipped_frechet_mean if statistic == FrechetMean() else clipped_tangent_mean
+    first = statistic.summarise(ball, points[:5])
+    second = statistic.summarise(ball, points[5:])
+    found = statistic.finish(ball, statistic.merge(first, second), 1e-9)
+    np.testing.assert_allclose(found, whole(ball, points, 1e-9), rtol=1e-12, atol=1e-12)
+    assert found.shape == (manifold.dim,)
+    assert np.linalg.norm(found) <= ball.radius
+
+
+@pytest.mark.parametrize("manifold", SPACES, ids=str)
+@pytest.mark.parametrize("statistic", [FrechetMean(), TangentMean()], ids=lambda s: s.name)
+def test_they_clip_as_the_ball_does(manifold, statistic):
+    ball = Ball(manifold, manifold.origin, 0.6)
+    far = np.concatenate([records(ball, 4, 0.9), records(ball, 3, 0.5)])
+    found = [
+        statistic.finish(ball, statistic.summarise(ball, points), 1e-9)
+        for points in (far, ball.project(far))
+    ]
+    np.testing.assert_allclose(found[0], found[1], atol=1e-9)

@@ -1,0 +1,105 @@
+import math
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    frechet_mean_sensitivity,
+)
+from riemdp.statistics import _tolerance, clipped_frechet_mean, public_tolerance, tolerance_floor
+
+EPS = float(np.finfo(np.float64).eps)
+
+BALLS = [
+    (Euclidean(3), 2.0),
+    (Sphere(1), 1.5),
+    (Sphere(2), 0.3),
+    (Sphere(2), 1.5),
+    (Sphere(2), 1e-3),
+    (Sphere(2), 1.566),
+    (Sphere(20, 3.0), 0.7),
+    (Hyperbolic(2), 0.1),
+    (Hyperbolic(5, -2.0), 2.0),
+    (Hyperbolic(3), 8.0),
+    (SPDLogEuclidean(4), 3.0),
+    (SPDAffineInvariant(3), 0.5),
+    (SPDAffineInvariant(3), 2.5),
+]
+
+
+def boundary_points(ball, n, seed):
+    """Points on the boundary, most of them at one place: the hardest data for a certificate."""
+    generator = np.random.default_rng(seed)
+    vectors = generator.normal(size=(n, ball.manifold.dim))
+    vectors[: n // 2] = vectors[0]
+    if seed == 2:
+        vectors[n // 2 :] = -vectors[0]
+    vectors *= ball.radius / np.linalg.norm(vectors, axis=1, keepdims=True)
+    tangent = ball.manifold.tangent_vector(ball.center, vectors)
+    return ball.manifold.exp(ball.center, tangent)
+
+
+@pytest.mark.parametrize(("manifold", "radius"), BALLS)
+@pytest.mark.parametrize("n", [1, 7, 1000])
+def test_the_solver_reaches_it_anywhere_in_the_ball(manifold, radius, n):
+    ball = Ball(manifold, manifold.origin, radius)
+    tol = public_tolerance(ball, frechet_mean_sensitivity(ball, n))
+    for seed in range(3):
+        mean = clipped_frechet_mean(ball, boundary_points(ball, n, seed), tol)
+        assert ball.contains(ball.point(mean))
+
+
+@pytest.mark.parametrize(("manifold", "radius"), BALLS)
+def test_it_costs_little_noise(manifold, radius):
+    ball = Ball(manifold, manifold.origin, radius)
+    sensitivity = frechet_mean_sensitivity(ball, 1000)
+    assert public_tolerance(ball, sensitivity) <= 2e-3 * sensitivity
+
+
+def test_it_is_a_public_number():
+    """Two balls of one radius share it, wherever their centres are."""
+    sphere = Sphere(2)
+    balls = [Ball(sphere, [0, 0, 1], 0.5), Ball(sphere, [0.6, 0, 0.8], 0.5)]
+    assert len({public_tolerance(ball, 0.01) for ball in balls}) == 1
+
+
+def test_the_floor_of_an_average_is_a_share_of_the_radius_and_of_the_centre():
+    far = [3e3, 4e3, 0.0]
+    assert tolerance_floor(Ball(Euclidean(3), far, 1.0)) == 8.0 * EPS * 5e3
+    assert tolerance_floor(Ball(Euclidean(3), far, 1e3)) == 1e-12 * 1e3
+    assert tolerance_floor(Ball(Euclidean(3), [0, 0, 0], 1e-3)) == 1e-12 * 1e-3
+    sphere = Ball(Sphere(2, 4.0), [0, 0, 0.5], 1e-9)
+    assert tolerance_floor(sphere, "tangent-mean") == 8.0 * EPS * 0.5
+    # records are seen from the centre before any are subtracted
+    matrices = Ball(SPDAffineInvariant(2), 1e6 * np.eye(2), 2.0)
+    assert tolerance_floor(matrices, "tangent-mean") == 1e-12 * 2.0
+
+
+@pytest.mark.parametrize(("radius", "lost"), [(0.1, False), (0.3, False), (0.5, True), (0.7, True)])
+def test_the_floor_on_spheres(radius, lost):
+    k, dim = 2.0, 5
+    x = k * radius
+    converted = 16.0 * EPS * (1.0 + x) / k
+    parts = (8.0 * math.sqrt(6.0) + _tolerance._SUMMATION) * (1.0 + 2.0 * x)
+    parts *= 2.0 * x / math.sin(2.0 * x)
+    pole = 16.0 * math.pi * math.sqrt(6.0) / math.sin(2.0 * x) ** 2 if lost else 0.0
+    wanted = 2.0 * EPS * (parts + pole) * math.tan(x) / (x * k) + 2.0 * converted
+    sphere = Sphere(dim, k * k)
+    assert tolerance_floor(Ball(sphere, sphere.origin, radius)) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("radius", [0.1, 1.0, 2.5])
+def test_the_floor_on_hyperbolic_spaces(radius):
+    k, dim = 3.0, 4
+    x = k * radius
+    converted = 16.0 * EPS * (1.0 + math.sinh(x)) / k
+    parts = 8.0 * math.sqrt(5.0) + _tolerance._SUMMATION
+    wanted = 2.0 * EPS * parts * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k + 2.0 * converted
+    space = Hyperbolic(dim, -k * k)
+    assert tolerance_floor(Ball(space, space.origin, radius)) == pytest.approx(wanted, rel=1e-12)
