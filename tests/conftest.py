@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from riemdp import Euclidean, Hyperbolic, Sphere
+from riemdp.manifolds import Manifold
 from riemdp.noise import _generator
 
 hypothesis.settings.register_profile("riemdp", deadline=None, derandomize=True, max_examples=20)
@@ -111,6 +112,14 @@ def _random_points(manifold, rng, shape=(), spread=1.0):
 def random_points():
     """``random_points(manifold, rng, shape, spread)``: points, by elementary formulas."""
     return _random_points
+
+
+@pytest.fixture(scope="session")
+def bumpy():
+    """Class of a manifold of another library: it states a constant curvature, and has no law."""
+    own = {name: value for name, value in vars(Sphere).items() if name not in ("name", "proof")}
+    own = {name: value for name, value in own.items() if name not in ("__dict__", "__weakref__")}
+    return type("Bumpy", (Manifold,), own)
 
 
 @pytest.fixture(scope="session")

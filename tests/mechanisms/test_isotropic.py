@@ -6,47 +6,17 @@ import pytest
 from riemdp import _errors as errors
 from riemdp.manifolds import Hyperbolic, SPDAffineInvariant, Sphere
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
-from riemdp.mechanisms._isotropic import (
-    LARGEST_DIM,
-    has_curve,
-    isotropic_curve,
-    isotropic_scales,
-    least_noise,
-)
+from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
+from riemdp.noise import family
 from riemdp.privacy import GDP, ZCDP, ApproxDP, IsotropicCurve, PureDP, gaussian_floor
-
-
-@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_curves_in_the_largest_dimension(kind, sign):
-    manifold = Sphere(LARGEST_DIM) if sign > 0.0 else Hyperbolic(LARGEST_DIM)
-    curve = isotropic_curve(kind, manifold, 0.01, 0.02)
-    assert 0.0 < curve.delta_at(0.1) < 1.0
-    assert curve.mu() < math.inf
-    assert has_curve(kind, manifold, 0.02)
-    higher = type(manifold)(LARGEST_DIM + 1)
-    assert not has_curve(kind, higher, 0.02)
-    with pytest.raises(errors.UnsupportedManifoldError, match="dimension 64"):
-        isotropic_curve(kind, higher, 0.01, 0.02)
-
-
-def test_affine_invariant_matrices_with_the_curve_of_a_space_form():
-    plane = isotropic_curve("gaussian", Hyperbolic(2, -0.5), 0.3, 0.1)
-    matrices = isotropic_curve("gaussian", SPDAffineInvariant(2), 0.3, 0.1)
-    assert matrices == plane != isotropic_curve("gaussian", Hyperbolic(2), 0.3, 0.1)
-    assert isotropic_curve("laplace", SPDAffineInvariant(1), 0.3, 0.1).dim == 1
-    for kind, k in (("laplace", 2), ("gaussian", 3)):
-        assert not has_curve(kind, SPDAffineInvariant(k), 0.1)
-        with pytest.raises(errors.UnsupportedManifoldError, match="pure epsilon"):
-            isotropic_curve(kind, SPDAffineInvariant(k), 0.1, 0.1)
 
 
 def test_scales_ascend_and_the_last_one_suffices():
     for budget in (ApproxDP(1.0, 1e-6), GDP(1.0), ZCDP(0.1)):
-        scales = isotropic_scales("laplace", Sphere(2), 0.1, budget)
+        scales = isotropic_scales(family("laplace", Sphere(2)), 0.1, budget)
         assert scales == sorted(scales)
         assert RiemannianLaplace(Sphere(2), scales[-1] * (1.0 + 1e-12)).satisfies(0.1, budget)
-    assert isotropic_scales("laplace", Sphere(2), 0.1, PureDP(0.5)) == [0.2]
+    assert isotropic_scales(family("laplace", Sphere(2)), 0.1, PureDP(0.5)) == [0.2]
 
 
 def test_least_noise_takes_the_first_that_suffices():
@@ -117,16 +87,16 @@ def test_numbers_on_the_page_about_the_floor():
     ],
 )
 def test_the_scale_is_the_least_to_a_billionth(kind, manifold, sensitivity, budget):
-    scale = isotropic_scales(kind, manifold, sensitivity, budget)[0]
+    scale = isotropic_scales(family(kind, manifold), sensitivity, budget)[0]
 
     def delta(sigma):
-        return float(isotropic_curve(kind, manifold, sigma, sensitivity).delta_at(budget.epsilon))
+        return float(family(kind, manifold).curve(sigma, sensitivity).delta_at(budget.epsilon))
 
     assert delta(scale) <= budget.delta < delta(scale * (1.0 - 3e-9))
 
 
 def test_a_delta_too_small_to_tell_takes_the_largest_loss():
-    (scale, lossless) = isotropic_scales("laplace", Sphere(3), 1.0, ApproxDP(1.0, 1e-40))
+    (scale, lossless) = isotropic_scales(family("laplace", Sphere(3)), 1.0, ApproxDP(1.0, 1e-40))
     assert scale == lossless == pytest.approx(1.0, rel=1e-11)
 
 

@@ -14,8 +14,8 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
-from riemdp.mechanisms._isotropic import LARGEST_DIM
 from riemdp.noise._metropolis import MetropolisLaw
+from riemdp.noise._spaces import LARGEST_DIM
 from riemdp.privacy import (
     GDP,
     KLDP,

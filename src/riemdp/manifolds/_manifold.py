@@ -71,6 +71,11 @@ class Manifold(Part, sort="manifold"):
         """Reference point: zero, the north pole, the hyperboloid's apex, the identity."""
 
     @property
+    def chart(self) -> FlatManifold | None:
+        """The manifold itself where it is isometric to R^dim by a chart, else None."""
+        return None
+
+    @property
     def is_homogeneous(self) -> bool:
         """Whether isometries take any point to any other (true of all manifolds here)."""
         return True
@@ -329,6 +334,11 @@ class FlatManifold(Manifold):
         -------
         ndarray, shape (..., \*point_shape)
         """
+
+    @property
+    def chart(self) -> FlatManifold:
+        """The manifold itself."""
+        return self
 
     @property
     def curvature_bound(self) -> float:

@@ -1,4 +1,4 @@
-"""Privacy curves of isotropic noise, and its least scale for a budget.
+"""The least scale of noise for a budget, from its privacy curve.
 
 Scales are found from the curve itself, by root finding in the logarithm. They may be a rounding
 error off: whoever uses one checks it against the budget.
@@ -15,19 +15,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import scipy
 
-from riemdp._errors import (
-    ConvergenceError,
-    NotAttainableError,
-    UnsupportedBudgetError,
-    UnsupportedManifoldError,
-)
+from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedBudgetError
 from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, exact_epsilon
-from riemdp.mechanisms._laws import Kind, space_form, volume_growth
-from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
+from riemdp.mechanisms._mechanism import Mechanism, enough_noise
+from riemdp.noise._spaces import has_curve, isotropic_curve
 from riemdp.privacy import (
     ZCDP,
     ApproxDP,
-    IsotropicCurve,
     PureDP,
     delta_floor,
     gaussian_floor,
@@ -38,12 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from riemdp.manifolds import Manifold
-    from riemdp.privacy import Budget
+    from riemdp.noise import Family
+    from riemdp.privacy import Budget, IsotropicCurve
 
 M = TypeVar("M", bound=Mechanism)
 
-#: Dimension up to which the integrals of the privacy curves are checked.
-LARGEST_DIM = 64
 #: Relative step from a root to more noise.
 _NUDGE = 1e-9
 #: Accuracy of a root, in the logarithm of the scale or of its distance to the last one.
@@ -62,45 +55,7 @@ _WAY_OUT = (
 )
 
 
-@functools.lru_cache(maxsize=32)
-def isotropic_curve(
-    kind: Kind, manifold: Manifold, sigma: float, sensitivity: float
-) -> IsotropicCurve:
-    """Curve of the law, where that is the curve of a space form. Cached: it keeps its ``mu``.
-
-    Raises
-    ------
-    UnsupportedManifoldError
-        Beyond dimension 64, and on affine-invariant matrices but for the Gaussian up to size 2.
-    InvalidParameterError
-        If the sensitivity is not below the largest distance on a sphere.
-    NotAttainableError
-        If the law has no normaliser.
-    """
-    form = space_form(kind, manifold)
-    if form is None:
-        raise UnsupportedManifoldError(
-            f"the privacy curve of the {kind} law on {manifold} is not known; its pure epsilon "
-            "(Laplace) or a bound of its mu (Gaussian) is"
-        )
-    if form.dim > LARGEST_DIM:
-        raise UnsupportedManifoldError(
-            f"the privacy curve is computed up to dimension {LARGEST_DIM}, not on {manifold}; use "
-            'RiemannianLaplace ("riemannian-laplace", pure epsilon) or TangentGaussian at a '
-            'public base point ("tangent-gaussian")'
-        )
-    return IsotropicCurve(kind, form.dim, form.curvature, sigma, sensitivity, form.upper)
-
-
-def has_curve(kind: Kind, manifold: Manifold, sensitivity: float) -> bool:
-    """Whether :func:`isotropic_curve` is available."""
-    form = space_form(kind, manifold)
-    return form is not None and form.dim <= LARGEST_DIM and sensitivity < form.upper
-
-
-def isotropic_scales(
-    kind: Kind, manifold: Manifold, sensitivity: float, budget: Budget
-) -> list[float]:
+def isotropic_scales(known: Family, sensitivity: float, budget: Budget) -> list[float]:
     """Scales to try for a budget, ascending; the last one suffices, up to rounding.
 
     From the curve for ApproxDP and GDP, from the largest privacy loss for PureDP. Other
@@ -113,14 +68,13 @@ def isotropic_scales(
     NotAttainableError
         If no scale attains the budget.
     """
-    check_manifold(manifold)
-    noise = _Noise(kind, manifold, sensitivity)
+    noise = _Noise(known, sensitivity)
     ways: list[Callable[[], float]] = []
     if isinstance(budget, ApproxDP):
         ways.append(lambda: _delta_scale(noise, budget))
     elif not isinstance(budget, PureDP):
         ways.append(lambda: _mu_scale(noise, affordable_mu(budget), budget))
-    if kind == "laplace" and not has_curve(kind, manifold, sensitivity):
+    if noise.is_lossless and not has_curve(known, sensitivity):
         ways.clear()
     if isinstance(budget, ZCDP):
         ways.append(lambda: noise.pure_scale(exact_epsilon(budget), budget))
@@ -133,7 +87,7 @@ def isotropic_scales(
         except (NotAttainableError, UnsupportedBudgetError) as error:
             problems.append(error)
         except ConvergenceError as error:
-            problems.append(_beyond_float64(budget, sensitivity, manifold, error))
+            problems.append(_beyond_float64(budget, sensitivity, known.manifold, error))
     if not found:
         raise problems[0] from None
     return sorted(found)
@@ -155,39 +109,44 @@ def least_noise(
 class _Noise:
     """A law at every scale, for footpoints at one distance."""
 
-    kind: Kind
-    manifold: Manifold
+    family: Family
     sensitivity: float
+
+    @property
+    def manifold(self) -> Manifold:
+        return self.family.manifold
 
     @property
     def growth(self) -> float:
         """Exponential growth of the volume; 0 but on negative curvature."""
-        return volume_growth(self.manifold)
+        return self.family.growth
 
     @property
     def limit(self) -> float:
         """Scale under which the law has a normaliser."""
-        return 1.0 / self.growth if self.kind == "laplace" and self.growth else math.inf
+        return self.family.scale_limit
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether the triangle inequality bounds the privacy loss."""
+        return math.isfinite(self.family.potential.triangle_epsilon(1.0))
 
     def curve(self, sigma: float) -> IsotropicCurve:
-        return isotropic_curve(self.kind, self.manifold, sigma, self.sensitivity)
+        return isotropic_curve(self.family, sigma, self.sensitivity)
 
     def check_reach(self) -> None:
         """Refuse the Gaussian for footpoints beyond the sphere."""
-        if self.kind == "gaussian":
+        if not self.is_lossless:
             self.curve(self.sensitivity)
 
     def lossless_scale(self, epsilon: float) -> float:
         """Scale at which the largest privacy loss is ``epsilon``; ``inf`` if it is unbounded."""
-        if self.kind == "laplace":
-            return self.sensitivity / epsilon
-        mean = self.manifold.injectivity_radius - 0.5 * self.sensitivity
-        return math.sqrt(self.sensitivity / epsilon) * math.sqrt(mean)
+        return self.family.potential.lossless_scale(self.sensitivity, epsilon, self.family.reach)
 
     def pure_scale(self, epsilon: float, budget: Budget) -> float:
         """Scale at which the law has this pure epsilon."""
-        if self.kind == "gaussian":
-            if math.isinf(self.manifold.injectivity_radius):
+        if not self.is_lossless:
+            if math.isinf(self.family.reach):
                 raise UnsupportedBudgetError(
                     f"the Gaussian has no pure epsilon on {self.manifold}; use RiemannianLaplace "
                     "or TangentLaplace, or allow a delta with ApproxDP(epsilon, delta)"
@@ -227,7 +186,7 @@ class _Noise:
             if wanted <= floor:
                 raise self._unattainable(budget, f"mu tends to {floor:.6g}")
         goal, sigma = wanted, self.sensitivity / wanted
-        if self.kind == "laplace":
+        if self.is_lossless:
             sigma = self.sensitivity / gaussian_to_pure(wanted)
         for _ in range(6):
             sigma = self._root(functools.partial(self._excess_mu, goal), sigma, math.inf, budget)
@@ -251,7 +210,7 @@ class _Noise:
 
     @property
     def _space(self) -> tuple[int, float, float]:
-        form = space_form(self.kind, self.manifold)
+        form = self.family.form
         assert form is not None  # floors are those of curves
         return form.dim, form.curvature, self.sensitivity
 
@@ -286,7 +245,7 @@ class _Noise:
         return min(to_scale(root) * (1.0 + _NUDGE), last)
 
     def _unattainable(self, budget: Budget, tendency: str) -> NotAttainableError:
-        name = "Laplace" if self.kind == "laplace" else "Gaussian"
+        name = self.family.potential.title
         until = f"grows to its limit {self.limit:.6g}" if self.limit < math.inf else "grows"
         return NotAttainableError(
             f"the Riemannian {name} on {self.manifold} cannot attain {budget} at sensitivity "

@@ -8,7 +8,7 @@ import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError
@@ -25,21 +25,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp.noise import DistanceLaw
     from riemdp.privacy import Budget, PrivacyCurve
 
     FloatArray = NDArray[np.float64]
 
 M = TypeVar("M", bound="Mechanism")
-
-
-class DistanceLaw(Protocol):
-    """Law of the distance between footpoint and draw."""
-
-    def mean(self) -> float:
-        """Mean distance."""
-
-    def quantile(self, q: ArrayLike) -> FloatArray:
-        """Distance that a draw exceeds with probability ``1 - q``."""
 
 
 @dataclass(frozen=True)

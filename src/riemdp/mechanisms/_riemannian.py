@@ -7,37 +7,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
-from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedBallError
+from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp._part import register
+from riemdp.mechanisms._additive import RiemannianMechanism, SamplerName, noise
 from riemdp.mechanisms._calibration import affordable_epsilon, check_sensitivity
-from riemdp.mechanisms._isotropic import (
-    has_curve,
-    isotropic_curve,
-    isotropic_scales,
-    least_noise,
-)
-from riemdp.mechanisms._laws import (
-    ExactLaw,
-    Sampler,
-    check_sampler,
-    drawn_law,
-    exact_law,
-    has_law,
-    is_flat,
-    law_proofs,
-    score_dim,
-    volume_growth,
-)
-from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
+from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
+from riemdp.mechanisms._mechanism import check_manifold, enough_noise
 from riemdp.mechanisms._rao import (
     laplace_guarantee,
     laplace_ratio,
     restricted_laplace_guarantee,
     restricted_laplace_ratio,
 )
-from riemdp.noise import BallLaplace, RadialLaw
-from riemdp.noise._metropolis import MetropolisLaw
-from riemdp.privacy import LaplaceCurve, PureCurve, RaoDP
+from riemdp.noise import RestrictedLaplace
+from riemdp.privacy import PureCurve, RaoDP
 from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
 
@@ -45,19 +28,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
-    import numpy as np
-    from numpy.typing import ArrayLike
-
     from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.mechanisms._mechanism import DistanceLaw
+    from riemdp.noise import Kind, Law
     from riemdp.privacy import Budget, PrivacyCurve
 
 
 @final
 @register
 @dataclass(frozen=True)
-class RiemannianLaplace(Mechanism):
+class RiemannianLaplace(RiemannianMechanism):
     """Riemannian Laplace mechanism, density proportional to ``exp(-dist(x, footpoint) / sigma)``.
 
     Pure ``sensitivity / sigma``-DP: the normaliser is the same at every footpoint of a homogeneous
@@ -99,8 +78,9 @@ class RiemannianLaplace(Mechanism):
     """
 
     ball: Ball | None = field(default=None, kw_only=True)
-    sampler: Sampler = field(default="exact", kw_only=True)
+    sampler: SamplerName = field(default="exact", kw_only=True)
 
+    kind: ClassVar[Kind] = "laplace"
     name: ClassVar[str] = "riemannian-laplace"
     proof: ClassVar[str | None] = "docs/proofs/riemannian-laplace.md"
     options: ClassVar[Mapping[str, Callable[[Ball], Any]]] = MappingProxyType(
@@ -114,22 +94,11 @@ class RiemannianLaplace(Mechanism):
         return super().foreign_to(ball)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sampler(self.sampler)
         if self.ball is not None:
             self._check_ball(self.ball)
             if self.sampler != "exact":
                 raise InvalidParameterError('the law on a ball has the sampler "exact" only')
-        self._law  # noqa: B018 -- refuses what has no law or no draws
-
-    def proofs(self) -> dict[str, str | None]:
-        """Those of the mechanism and of its sampler: that draws of a chain follow the law is none.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
-        return {**super().proofs(), **law_proofs(self.manifold, self.sampler)}
+        super().__post_init__()
 
     @classmethod
     def calibrate(
@@ -139,7 +108,7 @@ class RiemannianLaplace(Mechanism):
         budget: Budget,
         *,
         ball: Ball | None = None,
-        sampler: Sampler = "exact",
+        sampler: SamplerName = "exact",
     ) -> Self:
         """Mechanism with the least ``sigma`` that is proved to suffice.
 
@@ -175,11 +144,9 @@ class RiemannianLaplace(Mechanism):
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
         build = functools.partial(cls, manifold, ball=ball, sampler=sampler)
-        if sampler != "exact" and not has_law(manifold):
-            sigma = sensitivity / affordable_epsilon(budget)
-            return enough_noise(build, sigma, sensitivity, budget)
+        known = noise("laplace", manifold, sampler)
         if ball is None and not isinstance(budget, RaoDP):
-            scales = isotropic_scales("laplace", manifold, sensitivity, budget)
+            scales = isotropic_scales(known, sensitivity, budget)
             return least_noise(build, scales, sensitivity, budget)
         if not isinstance(budget, RaoDP):
             sigma = 2.0 * sensitivity / affordable_epsilon(budget)
@@ -187,48 +154,19 @@ class RiemannianLaplace(Mechanism):
         if ball is not None:
             ratio = restricted_laplace_ratio(budget)
         else:
-            ratio = laplace_ratio(budget, score_dim(manifold), flat=is_flat(manifold))
+            ratio = laplace_ratio(budget, known.score_dim, flat=known.is_flat)
         try:
             return enough_noise(build, sensitivity / ratio, sensitivity, budget)
         except NotAttainableError as error:
-            least = sensitivity * volume_growth(manifold)
+            least = sensitivity * known.growth
             if ball is not None or least < ratio:  # beyond float64, or no draws
                 raise
-            least = laplace_guarantee(least, score_dim(manifold), budget.distance, flat=False).theta
+            least = laplace_guarantee(least, known.score_dim, budget.distance, flat=False).theta
             raise NotAttainableError(
                 f"{error}. At sensitivity {sensitivity:.6g} the budget has to allow a theta "
                 f"above {least:.6g}, got {budget.theta:.6g}; the tangent mechanisms "
                 '("tangent-gaussian", "tangent-laplace") have no such limit'
             ) from None
-
-    def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Exact draws; see :meth:`Mechanism.sample`."""
-        return self._law.sample(footpoint, size=size, generator=generator)
-
-    def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
-        if isinstance(self._law, ExactLaw):
-            return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
-        if isinstance(self._law, BallLaplace) and self._law.ball == ball:
-            return self._law.sample_from_coordinates(coordinates, generator=generator)
-        return super().sample_from_coordinates(coordinates, ball, generator)
-
-    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
-        law = self._law
-        if isinstance(law, MetropolisLaw):
-            law = exact_law("laplace", self.manifold, self.sigma)
-        return law.log_density(point, footpoint)
 
     def privacy(self, sensitivity: float) -> PrivacyCurve:
         """Curve of the law, whose pure epsilon is ``sensitivity / sigma``.
@@ -242,14 +180,9 @@ class RiemannianLaplace(Mechanism):
         docs/proofs/isotropic-curve.md
         """
         sensitivity = check_sensitivity(sensitivity)
-        factor = 1.0 if self.ball is None else 2.0
-        epsilon = quotient_up(factor * sensitivity, self.sigma)
-        known = has_law(self.manifold) and has_curve("laplace", self.manifold, sensitivity)
-        if self.ball is not None or not known:
-            return PureCurve(epsilon)
-        if self.manifold.dim == 1 and is_flat(self.manifold):
-            return LaplaceCurve(epsilon)
-        return isotropic_curve("laplace", self.manifold, self.sigma, sensitivity)
+        if self.ball is not None:
+            return PureCurve(quotient_up(2.0 * sensitivity, self.sigma))
+        return super().privacy(sensitivity)
 
     def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
         """Rao privacy; see :meth:`Mechanism.rao`.
@@ -264,10 +197,8 @@ class RiemannianLaplace(Mechanism):
         distance = check_distance(distance)
         if self.ball is not None:
             return restricted_laplace_guarantee(ratio, distance)
-        if not has_law(self.manifold):
-            return super().rao(sensitivity, distance)
-        flat = is_flat(self.manifold)
-        return laplace_guarantee(ratio, score_dim(self.manifold), distance, flat=flat)
+        known = self._family
+        return laplace_guarantee(ratio, known.score_dim, distance, flat=known.is_flat)
 
     def expected_distance(self) -> float:
         """Mean distance between footpoint and draw.
@@ -292,27 +223,5 @@ class RiemannianLaplace(Mechanism):
         return super().error_quantile(q)
 
     @functools.cached_property
-    def _law(self) -> ExactLaw | BallLaplace | MetropolisLaw:
-        if self.ball is not None:
-            return BallLaplace(self.ball, self.sigma)
-        return drawn_law("laplace", self.manifold, self.sigma, self.sampler)
-
-    @functools.cached_property
-    def _distance_law(self) -> DistanceLaw:
-        if self.ball is None:
-            return exact_law("laplace", self.manifold, self.sigma).radial
-        ball = self.ball
-        convex = 0.5 * self.manifold.injectivity_radius
-        if ball.radius >= convex:
-            raise UnsupportedBallError(
-                f"no bound on the error of a Laplace law restricted to a ball of radius "
-                f"{ball.radius:.6g}, which is not convex; choose a radius under {convex:.6g}, or "
-                "project an unrestricted draw"
-            )
-        return RadialLaw(
-            kind="laplace",
-            dim=self.manifold.dim,
-            curvature=float(self.manifold.constant_curvature or 0.0),
-            sigma=self.sigma,
-            upper=2.0 * ball.radius,
-        )
+    def _law(self) -> Law:
+        return super()._law if self.ball is None else RestrictedLaplace(self.ball, self.sigma)

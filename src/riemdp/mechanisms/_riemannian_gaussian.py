@@ -7,48 +7,33 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from riemdp._part import register
-from riemdp.manifolds import SPDAffineInvariant
+from riemdp.mechanisms._additive import RiemannianMechanism, SamplerName, noise
 from riemdp.mechanisms._calibration import affordable_mu, check_sensitivity
-from riemdp.mechanisms._isotropic import isotropic_curve, isotropic_scales, least_noise
-from riemdp.mechanisms._laws import (
-    ExactLaw,
-    Sampler,
-    check_sampler,
-    drawn_law,
-    exact_law,
-    is_flat,
-    law_proofs,
-    space_form,
-)
-from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
+from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
+from riemdp.mechanisms._mechanism import check_manifold, enough_noise
 from riemdp.mechanisms._rao import (
     gaussian_guarantee,
     isotropic_gaussian_sigma,
     isotropic_guarantee,
+    rao_guarantee,
 )
 from riemdp.noise import RadialLaw
-from riemdp.noise._metropolis import MetropolisLaw
-from riemdp.privacy import AffineInvariantGaussianCurve, GaussianCurve, RaoDP
-from riemdp.privacy._affine_invariant_curve import affine_invariant_sigma
+from riemdp.privacy import RaoDP
 from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
 
 if TYPE_CHECKING:
     from typing import Self
 
-    import numpy as np
-    from numpy.typing import ArrayLike
-
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.mechanisms._mechanism import DistanceLaw
-    from riemdp.privacy import Budget, IsotropicCurve
+    from riemdp.manifolds import Manifold
+    from riemdp.noise import Kind
+    from riemdp.privacy import Budget
 
 
 @final
 @register
 @dataclass(frozen=True)
-class RiemannianGaussian(Mechanism):
+class RiemannianGaussian(RiemannianMechanism):
     """Riemannian Gaussian, density proportional to ``exp(-dist(x, footpoint)^2 / (2 sigma^2))``.
 
     On spaces isometric to R^d exactly ``sensitivity / sigma``-GDP; on spheres, circles and
@@ -84,24 +69,11 @@ class RiemannianGaussian(Mechanism):
     docs/proofs/affine-invariant-gaussian.md
     """
 
-    sampler: Sampler = field(default="exact", kw_only=True)
+    sampler: SamplerName = field(default="exact", kw_only=True)
 
+    kind: ClassVar[Kind] = "gaussian"
     name: ClassVar[str] = "riemannian-gaussian"
     proof: ClassVar[str | None] = "docs/proofs/riemannian-gaussian.md"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sampler(self.sampler)
-        self._law  # noqa: B018 -- refuses what has no law or no draws
-
-    def proofs(self) -> dict[str, str | None]:
-        """Those of the mechanism and of its sampler: that draws of a chain follow the law is none.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
-        return {**super().proofs(), **law_proofs(self.manifold, self.sampler)}
 
     @classmethod
     def calibrate(
@@ -110,7 +82,7 @@ class RiemannianGaussian(Mechanism):
         sensitivity: float,
         budget: Budget,
         *,
-        sampler: Sampler = "exact",
+        sampler: SamplerName = "exact",
     ) -> Self:
         """Mechanism with the least ``sigma`` for the budget.
 
@@ -150,71 +122,20 @@ class RiemannianGaussian(Mechanism):
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
         build = functools.partial(cls, manifold, sampler=sampler)
-        form = space_form("gaussian", manifold)
-        if form is None and isinstance(manifold, SPDAffineInvariant):
-            sigma = affine_invariant_sigma(manifold.k, sensitivity, affordable_mu(budget))
-        elif is_flat(manifold):
+        known = noise("gaussian", manifold, sampler)
+        form = known.form
+        if known.is_flat:
             sigma = sensitivity / affordable_mu(budget)
-        elif isinstance(budget, RaoDP) and form is not None:
+        elif form is None:
+            sigma = known.mu_scale(sensitivity, affordable_mu(budget))
+        elif isinstance(budget, RaoDP):
             sigma = isotropic_gaussian_sigma(
                 form.dim, form.curvature, form.upper, sensitivity, budget
             )
         else:
-            scales = isotropic_scales("gaussian", manifold, sensitivity, budget)
+            scales = isotropic_scales(known, sensitivity, budget)
             return least_noise(build, scales, sensitivity, budget)
         return enough_noise(build, sigma, sensitivity, budget)
-
-    def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Exact draws; see :meth:`Mechanism.sample`."""
-        return self._law.sample(footpoint, size=size, generator=generator)
-
-    def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
-        if isinstance(self._law, MetropolisLaw):
-            return super().sample_from_coordinates(coordinates, ball, generator)
-        return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
-
-    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
-        return self._target.log_density(point, footpoint)
-
-    def privacy(
-        self, sensitivity: float
-    ) -> GaussianCurve | IsotropicCurve | AffineInvariantGaussianCurve:
-        """Curve of the law: ``sensitivity / sigma``-GDP on spaces isometric to R^d.
-
-        On affine-invariant matrices from size 3 on an upper bound of it.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the sensitivity is not positive, or not below the largest distance of a sphere.
-        NotAttainableError
-            If nothing is proved: affine-invariant matrices from size 3 on with ``sigma`` of
-            ``sqrt(12 / k)`` or more.
-        UnsupportedManifoldError
-            On other curved spaces beyond dimension 64.
-
-        References
-        ----------
-        docs/proofs/isotropic-curve.md, docs/proofs/affine-invariant-gaussian.md
-        """
-        sensitivity = check_sensitivity(sensitivity)
-        if is_flat(self.manifold):
-            return GaussianCurve(quotient_up(sensitivity, self.sigma))
-        if isinstance(self.manifold, SPDAffineInvariant) and self.manifold.k > 2:
-            return AffineInvariantGaussianCurve(self.manifold.k, self.sigma, sensitivity)
-        return isotropic_curve("gaussian", self.manifold, self.sigma, sensitivity)
 
     def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
         """Rao privacy; see :meth:`Mechanism.rao`.
@@ -225,22 +146,13 @@ class RiemannianGaussian(Mechanism):
         plane of curvature -1/2; from size 3 on as on R^d with ``mu`` for ``sensitivity/sigma``.
         """
         sensitivity, distance = check_sensitivity(sensitivity), check_distance(distance)
-        if is_flat(self.manifold):
+        known = self._family
+        if known.is_flat:
             return gaussian_guarantee(quotient_up(sensitivity, self.sigma), distance)
-        form = space_form("gaussian", self.manifold)
+        form = known.form
         if form is None:
+            if distance == "parametric":
+                return rao_guarantee(distance, parametric=known.length(self.sigma, sensitivity))
             return gaussian_guarantee(self.privacy(sensitivity).mu(), distance)
         law = RadialLaw("gaussian", form.dim, form.curvature, self.sigma, form.upper)
         return isotropic_guarantee(law, sensitivity, distance)
-
-    @functools.cached_property
-    def _law(self) -> ExactLaw | MetropolisLaw:
-        return drawn_law("gaussian", self.manifold, self.sigma, self.sampler)
-
-    @functools.cached_property
-    def _target(self) -> ExactLaw:
-        return exact_law("gaussian", self.manifold, self.sigma)
-
-    @property
-    def _distance_law(self) -> DistanceLaw:
-        return self._target.radial

@@ -18,8 +18,8 @@ from riemdp.mechanisms._calibration import (
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
 from riemdp.mechanisms._mechanism import check_manifold, enough_noise
 from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee, laplace_ratio
-from riemdp.mechanisms._riemannian import RiemannianLaplace
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
+from riemdp.noise import family
 from riemdp.privacy import GaussianCurve, RaoDP
 from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Manifold
+    from riemdp.noise import Family, Kind
     from riemdp.privacy import Budget, PrivacyCurve
 
 
@@ -65,6 +66,7 @@ class TangentGaussian(TangentMechanism):
     docs/proofs/tangent-gaussian.md
     """
 
+    kind: ClassVar[Kind] = "gaussian"
     name: ClassVar[str] = "tangent-gaussian"
     proof: ClassVar[str | None] = "docs/proofs/tangent-gaussian.md"
 
@@ -126,10 +128,6 @@ class TangentGaussian(TangentMechanism):
         ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
         return gaussian_guarantee(ratio, check_distance(distance))
 
-    @property
-    def _kind(self) -> Literal["gaussian"]:
-        return "gaussian"
-
 
 @final
 @register
@@ -163,6 +161,7 @@ class TangentLaplace(TangentMechanism):
     docs/proofs/tangent-laplace.md
     """
 
+    kind: ClassVar[Kind] = "laplace"
     name: ClassVar[str] = "tangent-laplace"
     proof: ClassVar[str | None] = "docs/proofs/tangent-laplace.md"
 
@@ -204,12 +203,12 @@ class TangentLaplace(TangentMechanism):
         if isinstance(budget, RaoDP):
             ratio = laplace_ratio(budget, manifold.dim, flat=True)
             return enough_noise(build, sensitivity / ratio, sensitivity, budget)
-        scales = isotropic_scales("laplace", Euclidean(manifold.dim), sensitivity, budget)
+        scales = isotropic_scales(_noise(manifold), sensitivity, budget)
         return least_noise(build, scales, sensitivity, budget)
 
     def privacy(self, sensitivity: float) -> PrivacyCurve:
         """Return that of the Laplace law on R^d; the sensitivity is a norm in the tangent space."""
-        return RiemannianLaplace(Euclidean(self.manifold.dim), self.sigma).privacy(sensitivity)
+        return _noise(self.manifold).curve(self.sigma, check_sensitivity(sensitivity))
 
     def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
         """Exact: ``sensitivity / (sigma sqrt(dim))`` (parametric), the angle by a Matern function.
@@ -220,6 +219,7 @@ class TangentLaplace(TangentMechanism):
         distance = check_distance(distance)
         return laplace_guarantee(ratio, self.manifold.dim, distance, flat=True)
 
-    @property
-    def _kind(self) -> Literal["laplace"]:
-        return "laplace"
+
+def _noise(manifold: Manifold) -> Family:
+    """Return the Laplace noise of a tangent space."""
+    return family("laplace", Euclidean(manifold.dim))

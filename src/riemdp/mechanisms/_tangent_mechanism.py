@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from abc import abstractmethod
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -16,11 +15,11 @@ from riemdp._errors import (
     NotAttainableError,
     NotOnManifoldError,
 )
-from riemdp.manifolds import FlatManifold
+from riemdp.manifolds import Euclidean
 from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.manifolds._norms import clip_norm
 from riemdp.mechanisms._mechanism import Mechanism
-from riemdp.noise import IsotropicLaw, RadialLaw, isotropic_vectors
+from riemdp.noise import IsotropicLaw, isotropic_vectors, potential
 from riemdp.noise._polar import leading_axes
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball
     from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise import Kind, RadialLaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,8 @@ class TangentMechanism(ArrayFields, Mechanism):
         If the base is not one point of the manifold.
     """
 
+    kind: ClassVar[Kind]
+
     base: FloatArray | None = field(default=None, kw_only=True, repr=False)
 
     metric: ClassVar[Literal["distance", "coordinates"]] = "coordinates"
@@ -69,7 +71,7 @@ class TangentMechanism(ArrayFields, Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.base is None:
-            if not isinstance(self.manifold, FlatManifold):
+            if self.manifold.chart is None:
                 raise InvalidParameterError(
                     f'"{self.name}" needs base=, a public point of {self.manifold} (such as the '
                     "centre of the ball); only flat spaces do without"
@@ -85,12 +87,12 @@ class TangentMechanism(ArrayFields, Mechanism):
 
     @property
     def _summary(self) -> str:
-        return "frechet-mean" if isinstance(self.manifold, FlatManifold) else "tangent-mean"
+        return "tangent-mean" if self.manifold.chart is None else "frechet-mean"
 
     @classmethod
     def needed(cls, ball: Ball) -> dict[str, Any]:
         """Return the base, off flat spaces: the centre; see :meth:`Mechanism.needed`."""
-        return {} if isinstance(ball.manifold, FlatManifold) else {"base": ball.center}
+        return {"base": ball.center} if ball.manifold.chart is None else {}
 
     def foreign_to(self, ball: Ball) -> str | None:
         """Say whether the base is another point than the centre; see :meth:`Mechanism.foreign_to`.
@@ -121,8 +123,8 @@ class TangentMechanism(ArrayFields, Mechanism):
         CutLocusError
             If a footpoint is the antipode of the base on a sphere.
         """
-        if self._flat_law is not None:
-            return self._flat_law.sample(footpoint, size=size, generator=generator)
+        if self.manifold.chart is not None:
+            return self._law.sample(footpoint, size=size, generator=generator)
         with np.errstate(over="ignore", invalid="ignore"):
             points = self._point(self._noisy_coordinates(footpoint, size, generator))
         if not np.all(np.isfinite(points)):
@@ -144,8 +146,8 @@ class TangentMechanism(ArrayFields, Mechanism):
         Where the ball's centre is the base, the noisy tangent vector is shortened to the radius
         before the exponential: no wrapping around a sphere, no overflow.
         """
-        if self._flat_law is not None:
-            return self._flat_law.sample_from_coordinates(coordinates, ball, generator=generator)
+        if self.manifold.chart is not None:
+            return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
         if np.array_equal(self._base, ball.center):
             coordinates = as_floats(coordinates)
             shape = coordinates.shape[:-1]
@@ -160,13 +162,12 @@ class TangentMechanism(ArrayFields, Mechanism):
         (they agree on flat spaces). On a sphere vectors beyond the injectivity radius wrap
         around; the density is that of the shortest vector alone.
         """
-        if self._flat_law is not None:
-            return self._flat_law.log_density(point, footpoint)
+        if self.manifold.chart is not None:
+            return self._law.log_density(point, footpoint)
         first, second = self._coordinates(point), self._coordinates(footpoint)
         check_broadcast(first, second, 1)
         gap = first - second
-        ratio = np.linalg.norm(gap, axis=-1) / self.sigma
-        penalty = ratio if self._distance_law.kind == "laplace" else 0.5 * np.square(ratio)
+        penalty = potential(self.kind).energy(np.linalg.norm(gap, axis=-1) / self.sigma)
         return np.asarray(-penalty - self._distance_law.log_normaliser())
 
     def expected_distance(self) -> float:
@@ -181,21 +182,16 @@ class TangentMechanism(ArrayFields, Mechanism):
         """Quantile of the noise's length; see :meth:`expected_distance`."""
         return super().error_quantile(q)
 
-    @property
-    @abstractmethod
-    def _kind(self) -> Literal["laplace", "gaussian"]:
-        """Which radial law the noise has."""
-
     @functools.cached_property
     def _distance_law(self) -> RadialLaw:
-        return RadialLaw(kind=self._kind, dim=self.manifold.dim, curvature=0.0, sigma=self.sigma)
+        return self._law.radial
 
     @functools.cached_property
-    def _flat_law(self) -> IsotropicLaw | None:
-        """The same law on a flat space, where the tangent space is the space itself."""
-        if not isinstance(self.manifold, FlatManifold):
-            return None
-        return IsotropicLaw(self._kind, self.manifold, self.sigma)
+    def _law(self) -> IsotropicLaw:
+        """Noise in the tangent space: on a flat space in the space itself."""
+        return IsotropicLaw(
+            self.kind, self.manifold.chart or Euclidean(self.manifold.dim), self.sigma
+        )
 
     @property
     def _base(self) -> FloatArray:

@@ -2,7 +2,8 @@
 
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
-from riemdp.noise._ball_laplace import BallLaplace
+from riemdp.noise._ball_laplace import BallLaplace, RestrictedLaplace
+from riemdp.noise._family import Family, SpaceForm, family, has_family, rule
 from riemdp.noise._fisher import fisher_information
 from riemdp.noise._generator import (
     SecureGenerator,
@@ -11,20 +12,37 @@ from riemdp.noise._generator import (
     secure_generator,
 )
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
+from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._metropolis import MetropolisLaw
+from riemdp.noise._potential import Kind, potential
 from riemdp.noise._radial import RadialLaw
+from riemdp.noise._samplers import Sampler, find_sampler
+from riemdp.noise._spaces import DensityFamily
 
 __all__ = [
     "AffineInvariantLaw",
     "AffineInvariantRadial",
     "BallLaplace",
+    "DensityFamily",
+    "DistanceLaw",
+    "Family",
     "IsotropicLaw",
+    "Kind",
+    "Law",
     "MetropolisLaw",
     "RadialLaw",
+    "RestrictedLaplace",
+    "Sampler",
     "SecureGenerator",
+    "SpaceForm",
+    "family",
+    "find_sampler",
     "fisher_information",
+    "has_family",
     "is_secure",
     "isotropic_vectors",
+    "potential",
     "resolve_generator",
+    "rule",
     "secure_generator",
 ]

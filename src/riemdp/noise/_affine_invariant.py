@@ -21,27 +21,34 @@ from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._generator import resolve_generator
+from riemdp.noise._law import Law
 from riemdp.noise._polar import leading_axes, normal_coordinates
+from riemdp.noise._potential import potential
 from riemdp.noise._radial import check_kind, check_sigma
+from riemdp.noise._sinh_envelope import growth_rate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._radial import Kind
+    from riemdp.noise._potential import Kind
 
 #: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.
 _LARGEST_SPREAD = 34.0
 #: Largest spread of log-eigenvalues about a ball's centre; squares of their ratios must not
 #: underflow.
 _LARGEST_NOISE_SPREAD = 600.0
+#: Logarithms of matrices up to this long survive in float64 until a ball has cut them.
+_REACH = 424.0
+#: Share of draws farther out that is put up with.
+_RARE = 1e-9
 #: Spread up to which plain singular values keep 13 digits of the logarithms.
 _PLAIN_SPREAD = 12.0
 
 
 @dataclass(frozen=True)
-class AffineInvariantLaw:
+class AffineInvariantLaw(Law):
     """Law with density proportional to ``exp(-U(dist(x, footpoint)))`` in Riemannian volume.
 
     ``U(r) = r / sigma`` for the Riemannian Laplace law and ``r^2 / (2 sigma^2)`` for the
@@ -103,8 +110,26 @@ class AffineInvariantLaw:
         return 1.0 if self.manifold.k == 1 else self._draw.plan[1]
 
     def check_drawable(self) -> None:
-        """Raise ``NotAttainableError``, with the estimate, if a draw takes over a minute."""
+        """Raise ``NotAttainableError`` if a draw takes over a minute, or many leave float64."""
         self._draw.check()
+        if self.manifold.k > 1 and (reach := self._farthest()) > _REACH:
+            raise NotAttainableError(
+                f"draws of the {self.kind} law with sigma = {self.sigma:g} on {self.manifold} "
+                f"reach distances of {reach:.3g}, too far for float64, which holds {_REACH:g}; use "
+                "a smaller sigma (more data, a smaller ball, a larger budget) or a tangent "
+                'mechanism ("tangent-gaussian", "tangent-laplace")'
+            )
+
+    def _farthest(self) -> float:
+        """Distance that at most about one draw in 1e9 exceeds where the noise is wide.
+
+        By the drifting normal variables of the sampler (docs/proofs/affine-invariant-sampler,
+        scheme "ordered"): log-eigenvalues ``t delta + sqrt(t) z`` at a time t.
+        """
+        k, growth = self.manifold.k, growth_rate(self.manifold.k)
+        time = potential(self.kind).farthest_time(self.sigma, k, growth, _RARE)
+        spread = math.sqrt(k) + math.sqrt(-2.0 * math.log(_RARE))
+        return time * growth + math.sqrt(time) * spread
 
     def sample(
         self,
@@ -258,8 +283,7 @@ class AffineInvariantLaw:
         """
         footpoint, point = self.manifold.validate(footpoint), self.manifold.validate(point)
         check_broadcast(point, footpoint, 2)
-        ratio = self.manifold.dist(footpoint, point) / self.sigma
-        penalty = ratio if self.kind == "laplace" else 0.5 * np.square(ratio)
+        penalty = potential(self.kind).energy(self.manifold.dist(footpoint, point) / self.sigma)
         return np.asarray(-penalty - self.radial.log_normaliser())
 
     def _too_far(self) -> str:

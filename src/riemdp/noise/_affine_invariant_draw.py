@@ -19,7 +19,7 @@ from riemdp.noise._volume_series import log_order_constant, log_order_probabilit
 
 if TYPE_CHECKING:
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._radial import Kind
+    from riemdp.noise._potential import Kind
 
 Scheme = Literal["shells", "ordered"]
 

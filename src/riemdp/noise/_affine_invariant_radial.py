@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._radial import Kind
+    from riemdp.noise._potential import Kind
 
 #: Below this squares of distances underflow.
 _SMALLEST_SIGMA = 1e-100

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.noise._ball_quadrature import BallRadialTable
 from riemdp.noise._cap import sample_cap
 from riemdp.noise._generator import resolve_generator
+from riemdp.noise._law import Law
 from riemdp.noise._polar import (
     Geometry,
     constant_curvature,
@@ -21,13 +24,14 @@ from riemdp.noise._polar import (
     split,
     uniform_directions,
 )
-from riemdp.noise._radial import check_sigma, log_sphere_area
+from riemdp.noise._radial import RadialLaw, check_sigma, log_sphere_area
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise._potential import Kind
 
 
 @dataclass(frozen=True)
@@ -168,3 +172,81 @@ class BallLaplace:
             radius=self.ball.radius / geometry.unit,
             offset=np.minimum(offset, self.ball.radius) / geometry.unit,
         )
+
+
+@dataclass(frozen=True)
+class RestrictedLaplace(Law):
+    """:class:`BallLaplace` as a law of its ball's space, for draws in other balls too.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball that the density is restricted to.
+    sigma : float
+        Scale, in units of geodesic distance.
+    """
+
+    ball: Ball
+    sigma: float
+
+    kind: ClassVar[Kind] = "laplace"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", self._restricted.sigma)
+
+    @property
+    def manifold(self) -> Manifold:
+        """Space of the ball."""
+        return self.ball.manifold
+
+    @functools.cached_property
+    def _restricted(self) -> BallLaplace:
+        return BallLaplace(self.ball, self.sigma)
+
+    @functools.cached_property
+    def radial(self) -> RadialLaw:
+        """Law of longer distances than any footpoint of the ball has.
+
+        The ball is convex, so along each direction the radial density is cut at some distance of
+        at most the diameter, and cutting it there makes distances no longer.
+
+        Raises
+        ------
+        UnsupportedBallError
+            If the ball is not convex.
+        """
+        ball, manifold = self.ball, self.manifold
+        convex = 0.5 * manifold.injectivity_radius
+        if ball.radius >= convex:
+            raise UnsupportedBallError(
+                f"no bound on the error of a Laplace law restricted to a ball of radius "
+                f"{ball.radius:.6g}, which is not convex; choose a radius under {convex:.6g}, or "
+                "project an unrestricted draw"
+            )
+        curvature = constant_curvature(manifold)
+        return RadialLaw("laplace", manifold.dim, curvature, self.sigma, 2.0 * ball.radius)
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """See :meth:`BallLaplace.sample`."""
+        return self._restricted.sample(footpoint, size, generator)
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """See :meth:`Law.sample_from_coordinates`."""
+        if ball == self.ball:
+            return self._restricted.sample_from_coordinates(coordinates, size, generator)
+        return super().sample_from_coordinates(coordinates, ball, size, generator)
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        """See :meth:`BallLaplace.log_density`."""
+        return self._restricted.log_density(point, footpoint)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp.manifolds import FlatManifold
 from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.noise._generator import resolve_generator
+from riemdp.noise._law import Law
 from riemdp.noise._polar import (
     Geometry,
     constant_curvature,
@@ -22,6 +22,7 @@ from riemdp.noise._polar import (
     split,
     uniform_directions,
 )
+from riemdp.noise._potential import potential
 from riemdp.noise._radial import RadialLaw
 
 if TYPE_CHECKING:
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._radial import Kind
+    from riemdp.noise._potential import Kind
 
 #: Largest radius, in units of 1/sqrt(-curvature), of a draw that gets hyperboloid coordinates.
 _HYPERBOLIC_REACH = 300.0
 
 
 @dataclass(frozen=True)
-class IsotropicLaw:
+class IsotropicLaw(Law):
     """Law with density proportional to ``exp(-U(dist(x, footpoint)))`` in Riemannian volume.
 
     ``U(r) = r / sigma`` for the Riemannian Laplace law and ``r^2 / (2 sigma^2)`` for the
@@ -118,9 +119,9 @@ class IsotropicLaw:
         points = self.manifold.validate(footpoint)
         batch = points.shape[: points.ndim - len(self.manifold.point_shape)]
         vectors = isotropic_vectors(self.radial, (*leading_axes(size), *batch), generator)
-        if isinstance(self.manifold, FlatManifold):
+        if (chart := self.manifold.chart) is not None:
             with np.errstate(over="ignore", invalid="ignore"):
-                draws = self.manifold.from_chart(self.manifold.to_chart(points) + vectors)
+                draws = chart.from_chart(chart.to_chart(points) + vectors)
             if not np.all(np.isfinite(draws)):
                 raise NotAttainableError(self._too_far())
             return draws
@@ -264,8 +265,7 @@ class IsotropicLaw:
         footpoint, point = self.manifold.validate(footpoint), self.manifold.validate(point)
         check_broadcast(point, footpoint, len(self.manifold.point_shape))
         dist = self.manifold.dist(footpoint, point)
-        ratio = dist / self.sigma
-        penalty = ratio if self.kind == "laplace" else 0.5 * np.square(ratio)
+        penalty = potential(self.kind).energy(dist / self.sigma)
         return np.asarray(-penalty - self.radial.log_normaliser())
 
     def _too_far(self) -> str:

@@ -8,27 +8,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import count, is_one_of, positive, shown
-from riemdp._errors import InvalidParameterError, NotAttainableError, NotOnManifoldError
-from riemdp.manifolds import SPDAffineInvariant
+from riemdp._checks import count, positive
+from riemdp._errors import NotAttainableError, NotOnManifoldError
+from riemdp.noise._family import family, has_family
 from riemdp.noise._generator import resolve_generator
+from riemdp.noise._law import Law
 from riemdp.noise._polar import leading_axes
-from riemdp.noise._radial import RadialLaw
-from riemdp.noise._sinh_envelope import growth_rate
+from riemdp.noise._potential import potential
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Manifold
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._radial import Kind
+    from riemdp.noise._law import DistanceLaw
+    from riemdp.noise._potential import Kind
 
 #: Step of a random walk in units of the target's deviation, times sqrt(dim): the usual optimum.
 _STEP = 2.38
 
 
 @dataclass(frozen=True)
-class MetropolisLaw:
+class MetropolisLaw(Law):
     """Approximate draws by a Metropolis chain that needs nothing but ``exp`` and ``dist``.
 
     The target has density proportional to ``exp(-U(dist(x, footpoint)))`` in Riemannian volume,
@@ -92,16 +93,22 @@ class MetropolisLaw:
     proposal_scale: float | None = None
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.kind, ("laplace", "gaussian")):
-            raise InvalidParameterError(
-                f'kind must be "laplace" or "gaussian", got {shown(self.kind)}'
-            )
+        potential(self.kind)
         object.__setattr__(self, "sigma", positive(self.sigma, "sigma"))
         object.__setattr__(self, "steps", count(self.steps, "steps"))
         if self.proposal_scale is not None:
             scale = positive(self.proposal_scale, "proposal_scale")
             object.__setattr__(self, "proposal_scale", scale)
         self._check_normaliser()
+
+    @property
+    def radial(self) -> DistanceLaw:
+        """That of the law which is approximated."""
+        return family(self.kind, self.manifold).law(self.sigma).radial
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        """Log density of the law that is approximated; see :meth:`Law.log_density`."""
+        return family(self.kind, self.manifold).law(self.sigma).log_density(point, footpoint)
 
     def sample(
         self,
@@ -161,15 +168,13 @@ class MetropolisLaw:
         return self.manifold.exp(state, self.manifold.tangent_vector(state, vectors))
 
     def _potential(self, footpoint: FloatArray, points: FloatArray) -> FloatArray:
-        ratio = self.manifold.dist(footpoint, points) / self.sigma
-        return ratio if self.kind == "laplace" else 0.5 * np.square(ratio)
+        return potential(self.kind).energy(self.manifold.dist(footpoint, points) / self.sigma)
 
     def _scale(self) -> float:
         if self.proposal_scale is not None:
             return self.proposal_scale
         dim, curvature = self.manifold.dim, self.manifold.constant_curvature
-        # E r^2 is dim (dim + 1) sigma^2 for the Laplace law on R^dim, dim sigma^2 for the Gaussian
-        deviation = self.sigma * (math.sqrt(dim + 1) if self.kind == "laplace" else 1.0)
+        deviation = self.sigma * math.sqrt(potential(self.kind).mean_square(dim) / dim)
         scale = min(_STEP * deviation / math.sqrt(dim), 0.5 * self.manifold.injectivity_radius)
         if curvature is not None and curvature < 0.0:
             scale = min(scale, 1.0 / math.sqrt(-curvature))
@@ -184,16 +189,7 @@ class MetropolisLaw:
 
     def _check_normaliser(self) -> None:
         """Refuse a Laplace law that volume outgrows, where the growth is known."""
-        if self.kind == "gaussian":
-            return
-        manifold, curvature = self.manifold, self.manifold.constant_curvature
-        if curvature is not None:
-            RadialLaw("laplace", manifold.dim, curvature, self.sigma, manifold.injectivity_radius)
-        elif isinstance(manifold, SPDAffineInvariant):
-            growth = growth_rate(manifold.k)
-            if self.sigma * growth >= 1.0:
-                raise NotAttainableError(
-                    f"the Laplace law with sigma = {self.sigma:g} has no normaliser on "
-                    f"{manifold}: sigma has to be below {1.0 / growth:.6g}; use a smaller "
-                    "sigma (more data, a smaller ball, a larger epsilon)"
-                )
+        if has_family(self.kind, self.manifold):
+            known = family(self.kind, self.manifold)
+            if math.isfinite(known.scale_limit):
+                known.law(self.sigma)

@@ -10,7 +10,8 @@ import numpy as np
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.manifolds import FlatManifold, Hyperbolic
+from riemdp.manifolds import Hyperbolic
+from riemdp.noise._family import is_isotropic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -87,11 +88,18 @@ class Geometry:
 
 
 def constant_curvature(manifold: Manifold) -> float:
-    """Return the sectional curvature or raise ``UnsupportedManifoldError`` if it varies."""
+    """Return the curvature of a space in which polar coordinates are those of a space form.
+
+    Raises
+    ------
+    UnsupportedManifoldError
+        If the curvature varies, or no rule says that the space is a space form.
+    """
     curvature = manifold.constant_curvature
-    if curvature is None:
+    if curvature is None or not is_isotropic(manifold):
         raise UnsupportedManifoldError(
-            f"{manifold} has no constant curvature, which this noise law needs; what works are the "
+            f"{manifold} is not known to be a space of constant curvature like the sphere (the "
+            "numbers that it states do not say so); what works are the "
             'tangent mechanisms "tangent-gaussian" and "tangent-laplace" and, on '
             "SPDAffineInvariant, RiemannianLaplace and RiemannianGaussian without a ball"
         )
@@ -108,8 +116,9 @@ def normal_coordinates(ball: Ball, footpoint: ArrayLike) -> FloatArray:
     """
     manifold = ball.manifold
     points = manifold.validate(footpoint)
-    if isinstance(manifold, FlatManifold):
-        coordinates = manifold.to_chart(points) - manifold.to_chart(ball.center)
+    chart = manifold.chart
+    if chart is not None:
+        coordinates = chart.to_chart(points) - chart.to_chart(ball.center)
         inside = np.linalg.norm(coordinates, axis=-1) <= ball.radius * (1.0 + 1e-9)
     else:
         inside = ball.contains(points)
@@ -118,7 +127,7 @@ def normal_coordinates(ball: Ball, footpoint: ArrayLike) -> FloatArray:
             f"the footpoint must lie in the ball of radius {ball.radius:g}; "
             "project it first with ball.project"
         )
-    if isinstance(manifold, FlatManifold):
+    if chart is not None:
         return coordinates
     return manifold.tangent_coordinates(ball.center, manifold.log(ball.center, points))
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
-from riemdp._checks import count, is_one_of, positive, real, real_array, shown
+from riemdp._checks import count, positive, real, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp.noise._envelope import Envelope
 from riemdp.noise._generator import resolve_generator
+from riemdp.noise._potential import potential
 from riemdp.noise._profile import Profile
 from riemdp.noise._quadrature import RadialTable
 
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._manifold import FloatArray
-
-Kind = Literal["laplace", "gaussian"]
+    from riemdp.noise._potential import Kind
 
 
 @dataclass(frozen=True)
@@ -317,8 +317,7 @@ def log_sphere_area(dim: int) -> float:
 
 def check_kind(kind: str) -> None:
     """Raise ``InvalidParameterError`` unless the kind of noise is known."""
-    if not is_one_of(kind, ("laplace", "gaussian")):
-        raise InvalidParameterError(f'kind must be "laplace" or "gaussian", got {shown(kind)}')
+    potential(kind)
 
 
 def check_sigma(sigma: float) -> float:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._radial import Kind
+    from riemdp.noise._potential import Kind
 
 #: Where the density has fallen by this many logarithms the shells become coarse.
 _DEPTH = 45.0

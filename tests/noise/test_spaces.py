@@ -5,22 +5,17 @@ import pytest
 from scipy import stats
 
 from riemdp import _errors as errors
-from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
-from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
-from riemdp.mechanisms._laws import (
-    SpaceForm,
-    check_sampler,
-    drawn_law,
-    exact_law,
-    farthest,
-    has_law,
-    is_flat,
-    score_dim,
-    space_form,
-    volume_growth,
+from riemdp.manifolds import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
 )
-from riemdp.noise import AffineInvariantLaw, IsotropicLaw
-from riemdp.noise._metropolis import MetropolisLaw
+from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
+from riemdp.noise import AffineInvariantLaw, DensityFamily, IsotropicLaw, SpaceForm, family
+from riemdp.noise._spaces import LARGEST_DIM, has_curve, isotropic_curve
 from riemdp.privacy import (
     GDP,
     KLDP,
@@ -41,12 +36,6 @@ from riemdp.privacy import (
 KINDS = {"laplace": RiemannianLaplace, "gaussian": RiemannianGaussian}
 
 
-class Bumpy(Sphere):
-    """A manifold of which no law is known."""
-
-    constant_curvature = None
-
-
 def pair_of(k, distance, direction):
     """Two matrices at a distance, along a diagonal direction."""
     half = 0.5 * distance * np.asarray(direction) / np.linalg.norm(direction)
@@ -64,39 +53,84 @@ def losses(mechanism, first, second, draws, seed):
     return mechanism.log_density(points, first) - mechanism.log_density(points, second)
 
 
+def growth_of(manifold):
+    return family("laplace", manifold).growth
+
+
 def test_which_spaces_are_flat():
-    assert is_flat(Euclidean(3))
-    assert is_flat(Hyperbolic(1))
-    assert is_flat(SPDAffineInvariant(1))
-    assert not is_flat(Sphere(1))
-    assert not is_flat(Sphere(2))
-    assert not is_flat(SPDAffineInvariant(2))
+    for kind in KINDS:
+        for manifold in (Euclidean(3), Hyperbolic(1), SPDAffineInvariant(1), SPDLogEuclidean(2)):
+            assert family(kind, manifold).is_flat
+        for manifold in (Sphere(1), Sphere(2), SPDAffineInvariant(2)):
+            assert not family(kind, manifold).is_flat
 
 
 def test_space_forms():
-    assert space_form("laplace", Sphere(2, 4.0)) == SpaceForm(2, 4.0, 0.5 * math.pi)
-    assert space_form("gaussian", SPDAffineInvariant(1)) == SpaceForm(1, 0.0, math.inf)
-    assert space_form("gaussian", SPDAffineInvariant(2)) == SpaceForm(2, -0.5, math.inf)
-    assert space_form("laplace", SPDAffineInvariant(2)) is None
-    assert space_form("gaussian", SPDAffineInvariant(3)) is None
-    assert not has_law(Bumpy(2))
-    for call in (space_form, lambda kind, manifold: exact_law(kind, manifold, 0.1)):
+    forms = {
+        ("laplace", Sphere(2, 4.0)): SpaceForm(2, 4.0, 0.5 * math.pi),
+        ("gaussian", SPDAffineInvariant(1)): SpaceForm(1, 0.0, math.inf),
+        ("gaussian", SPDAffineInvariant(2)): SpaceForm(2, -0.5, math.inf),
+        ("laplace", SPDAffineInvariant(2)): None,
+        ("gaussian", SPDAffineInvariant(3)): None,
+    }
+    for (kind, manifold), form in forms.items():
+        assert family(kind, manifold).form == form
+
+
+def test_laws():
+    assert isinstance(family("laplace", Sphere(2)).law(0.1), IsotropicLaw)
+    assert isinstance(family("laplace", SPDAffineInvariant(2)).law(0.1), AffineInvariantLaw)
+
+
+def test_of_a_density_alone_nothing_is_known(bumpy):
+    manifold = bumpy(2)
+    known = DensityFamily("gaussian", manifold)
+    law, pole = known.law(0.1), manifold.origin
+    for call in (
+        lambda: known.curve(0.1, 0.1),
+        lambda: law.radial,
+        lambda: law.sample(pole),
+        lambda: law.log_density(pole, pole),
+    ):
         with pytest.raises(errors.UnsupportedManifoldError, match="tangent-gaussian"):
-            call("gaussian", Bumpy(2))
+            call()
+    assert known.proofs() == {"law on Bumpy": None}
+    assert DensityFamily("laplace", manifold).curve(0.2, 0.1) == PureCurve(0.5)
+    with pytest.raises(errors.InvalidParameterError, match="sigma"):
+        known.law(-1.0)
 
 
-def test_laws_and_samplers():
-    assert isinstance(drawn_law("laplace", Sphere(2), 0.1, "exact"), IsotropicLaw)
-    assert isinstance(drawn_law("laplace", SPDAffineInvariant(2), 0.1, "exact"), AffineInvariantLaw)
-    assert isinstance(drawn_law("laplace", Bumpy(2), 0.1, "metropolis"), MetropolisLaw)
-    check_sampler("exact")
-    with pytest.raises(errors.InvalidParameterError, match="sampler"):
-        check_sampler("gibbs")
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_curves_in_the_largest_dimension(kind, sign):
+    manifold = Sphere(LARGEST_DIM) if sign > 0.0 else Hyperbolic(LARGEST_DIM)
+    known = family(kind, manifold)
+    curve = isotropic_curve(known, 0.01, 0.02)
+    assert 0.0 < curve.delta_at(0.1) < 1.0
+    assert curve.mu() < math.inf
+    assert has_curve(known, 0.02)
+    higher = family(kind, type(manifold)(LARGEST_DIM + 1))
+    assert not has_curve(higher, 0.02)
+    with pytest.raises(errors.UnsupportedManifoldError, match="dimension 64"):
+        isotropic_curve(higher, 0.01, 0.02)
+
+
+def test_affine_invariant_matrices_with_the_curve_of_a_space_form():
+    def curve(kind, manifold):
+        return isotropic_curve(family(kind, manifold), 0.3, 0.1)
+
+    plane = curve("gaussian", Hyperbolic(2, -0.5))
+    assert curve("gaussian", SPDAffineInvariant(2)) == plane != curve("gaussian", Hyperbolic(2))
+    assert curve("laplace", SPDAffineInvariant(1)).dim == 1
+    for kind, k in (("laplace", 2), ("gaussian", 3)):
+        assert not has_curve(family(kind, SPDAffineInvariant(k)), 0.1)
+        with pytest.raises(errors.UnsupportedManifoldError, match="pure epsilon"):
+            curve(kind, SPDAffineInvariant(k))
 
 
 @pytest.mark.parametrize("k", [2, 3, 10])
 def test_the_laplace_law_exists_under_the_growth_of_volume_only(k):
-    growth = volume_growth(SPDAffineInvariant(k))
+    growth = growth_of(SPDAffineInvariant(k))
     half_sum = np.arange(k) - 0.5 * (k - 1)
     assert growth == pytest.approx(np.linalg.norm(half_sum), rel=1e-14)
     # along the worst ray the log of the density of the eigenvalues grows above it, falls below it
@@ -107,8 +141,8 @@ def test_the_laplace_law_exists_under_the_growth_of_volume_only(k):
     for factor, sign in ((0.99, -1.0), (1.01, 1.0)):
         low, high = log_volume - np.array([200.0, 400.0]) * growth / factor
         assert math.copysign(1.0, high - low) == sign
-    assert volume_growth(Hyperbolic(3, -4.0)) == 4.0
-    assert volume_growth(Sphere(3)) == volume_growth(SPDAffineInvariant(1)) == 0.0
+    assert growth_of(Hyperbolic(3, -4.0)) == 4.0
+    assert growth_of(Sphere(3)) == growth_of(SPDAffineInvariant(1)) == 0.0
 
 
 @pytest.mark.parametrize("k", [2, 3, 10])
@@ -252,7 +286,7 @@ def test_the_loss_of_the_laplace_law_is_epsilon_and_not_less(k):
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_distances_of_draws_follow_the_error_law(kind, k):
     manifold = SPDAffineInvariant(k)
-    sigma = 0.3 if kind == "gaussian" or k == 1 else 0.4 / volume_growth(manifold)
+    sigma = 0.3 if kind == "gaussian" or k == 1 else 0.4 / growth_of(manifold)
     mechanism = KINDS[kind](manifold, sigma)
     footpoint = np.diag(np.linspace(1.0, 1e3, k))
     for seed in (11, 12):
@@ -272,7 +306,7 @@ def test_distances_of_draws_follow_the_error_law(kind, k):
 
 def test_what_cannot_be_drawn_is_refused_before_anything_is_drawn():
     large = SPDAffineInvariant(30)
-    slow = 0.985 / volume_growth(large)
+    slow = 0.985 / growth_of(large)
     with pytest.raises(errors.NotAttainableError, match="seconds"):
         RiemannianLaplace(large, slow)
     with pytest.raises(errors.NotAttainableError, match="seconds"):
@@ -309,12 +343,12 @@ def test_what_is_admitted_is_drawn():
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_hardly_any_wide_draw_is_farther_than_is_said(kind, k):
     for share in (0.7, 0.9):
-        sigma = share / volume_growth(SPDAffineInvariant(k)) if kind == "laplace" else 8.0 * share
+        sigma = share / growth_of(SPDAffineInvariant(k)) if kind == "laplace" else 8.0 * share
         law = AffineInvariantLaw(kind, SPDAffineInvariant(k), sigma)
-        assert law.radial.sf(farthest(law)) < 1e-9
-        assert law.radial.sf(0.2 * farthest(law)) > 1e-9
+        assert law.radial.sf(law._farthest()) < 1e-9
+        assert law.radial.sf(0.2 * law._farthest()) > 1e-9
 
 
 def test_directions_that_share_the_information():
-    assert score_dim(Sphere(3)) == 3
-    assert score_dim(SPDAffineInvariant(3)) == 1
+    assert family("laplace", Sphere(3)).score_dim == 3
+    assert family("laplace", SPDAffineInvariant(3)).score_dim == 1

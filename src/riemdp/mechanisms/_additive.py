@@ -1,0 +1,104 @@
+"""What the two Riemannian mechanisms share: a family of noise at one scale, drawn in some way."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms._mechanism import Mechanism
+from riemdp.noise import DensityFamily, family, find_sampler, has_family
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise import DistanceLaw, Family, Kind, Law
+    from riemdp.privacy import PrivacyCurve
+
+SamplerName = Literal["exact", "metropolis"]
+
+
+def noise(kind: Kind, manifold: Manifold, sampler: str) -> Family:
+    """Return the family of noise on a space.
+
+    Raises
+    ------
+    UnsupportedManifoldError
+        If none is known. A chain needs none: it gets the density alone.
+    InvalidParameterError
+        If there is no such sampler.
+    """
+    if find_sampler(sampler).knows_law or has_family(kind, manifold):
+        return family(kind, manifold)
+    return DensityFamily(kind, manifold)
+
+
+@dataclass(frozen=True)
+class RiemannianMechanism(Mechanism):
+    """Noise of a family around the footpoint itself, along the manifold."""
+
+    kind: ClassVar[Kind]
+
+    if TYPE_CHECKING:
+
+        @property
+        def sampler(self) -> SamplerName:
+            """How draws are made."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        find_sampler(self.sampler)
+        self._law  # noqa: B018 -- refuses what has no law or no draws
+
+    def proofs(self) -> dict[str, str | None]:
+        """Those of the mechanism, of its law and of its sampler: a chain has none.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        chosen = find_sampler(self.sampler)
+        law = self._family.proofs() if chosen.knows_law else {}
+        return {**super().proofs(), **chosen.proofs(), **law}
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Exact draws; see :meth:`Mechanism.sample`."""
+        return self._law.sample(footpoint, size=size, generator=generator)
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
+        return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""
+        return self._law.log_density(point, footpoint)
+
+    def privacy(self, sensitivity: float) -> PrivacyCurve:
+        """Curve of the law; see :meth:`Mechanism.privacy`."""
+        return self._family.curve(self.sigma, check_sensitivity(sensitivity))
+
+    @functools.cached_property
+    def _family(self) -> Family:
+        return noise(self.kind, self.manifold, self.sampler)
+
+    @functools.cached_property
+    def _law(self) -> Law:
+        return find_sampler(self.sampler).wrap(self._family.law(self.sigma))
+
+    @functools.cached_property
+    def _distance_law(self) -> DistanceLaw:
+        return self._law.radial

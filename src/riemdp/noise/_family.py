@@ -1,0 +1,298 @@
+"""Noise of one kind on one space, at every scale, and the table that says where it is known."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from riemdp._errors import NoConversionError, NotAttainableError, UnsupportedManifoldError
+from riemdp._part import Part
+from riemdp.manifolds import Manifold
+from riemdp.noise._potential import Kind, Potential, potential
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from riemdp.noise._law import Law
+    from riemdp.privacy import PrivacyCurve
+
+F = TypeVar("F", bound="type[Family]")
+
+_rules: dict[tuple[str, type[Manifold]], type[Family]] = {}
+
+#: Accuracy of a scale that is found by bisection.
+_ACCURACY = 1e-12
+
+
+@dataclass(frozen=True)
+class SpaceForm:
+    """A space of constant curvature.
+
+    Attributes
+    ----------
+    dim : int
+    curvature : float
+    upper : float
+        Injectivity radius.
+    """
+
+    dim: int
+    curvature: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Family(Part, sort="family"):
+    """Noise of one kind on one space, at every scale.
+
+    A class states what is proved of draws and of privacy together, and where: ``proof`` as of any
+    :class:`riemdp.Part`. It is used for the spaces that a :func:`rule` names.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    manifold : Manifold
+    """
+
+    #: Whether polar coordinates of the space are those of its ``form``.
+    is_isotropic: ClassVar[bool] = False
+
+    kind: Kind
+    manifold: Manifold
+
+    @abstractmethod
+    def law(self, sigma: float) -> Law:
+        """Law at one scale.
+
+        Parameters
+        ----------
+        sigma : float
+
+        Returns
+        -------
+        Law
+
+        Raises
+        ------
+        NotAttainableError
+            If it has no normaliser.
+        """
+
+    @abstractmethod
+    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
+        """Privacy of the law at one scale, for footpoints at most ``sensitivity`` apart.
+
+        Parameters
+        ----------
+        sigma, sensitivity : float
+
+        Returns
+        -------
+        PrivacyCurve
+        """
+
+    @property
+    def form(self) -> SpaceForm | None:
+        """Space of constant curvature whose noise has these privacy curves, or worse ones."""
+        return None
+
+    @property
+    def growth(self) -> float:
+        """Rate at which volume grows exponentially with the distance; 0 unless it does.
+
+        The Laplace law has a normaliser for ``sigma`` below ``1 / growth``.
+        """
+        return 0.0
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether privacy is that of the law on R^d, or better."""
+        return False
+
+    @property
+    def score_dim(self) -> int:
+        """Dimension among which the Laplace law's Fisher information ``1/sigma^2`` is divided.
+
+        All of them where every direction is alike; 1 is always right (docs/proofs/rao.md,
+        claim 7).
+        """
+        return 1
+
+    @property
+    def reach(self) -> float:
+        """Largest radius that privacy losses know; ``inf`` where they are unbounded."""
+        return self.manifold.injectivity_radius
+
+    @property
+    def potential(self) -> Potential:
+        """Energy of the density."""
+        return potential(self.kind)
+
+    @property
+    def scale_limit(self) -> float:
+        """Scale under which the law has a normaliser."""
+        return self.potential.scale_limit(self.growth)
+
+    def mu_scale(self, sensitivity: float, mu: float) -> float:
+        """Scale at which the law is proved to be ``mu``-GDP, by bisection of its curve.
+
+        Parameters
+        ----------
+        sensitivity, mu : float
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        NotAttainableError
+            If there is none.
+        """
+        return bisected(lambda sigma: self.curve(sigma, sensitivity).mu() <= mu, sensitivity / mu)
+
+    def length(self, sigma: float, sensitivity: float) -> float:
+        """Bound of the length of a footpoint's path in the Fisher metric of the Gaussian law.
+
+        Parameters
+        ----------
+        sigma, sensitivity : float
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        NoConversionError
+            Where none is known: a privacy curve at one distance says nothing of shorter ones.
+        """
+        del sigma, sensitivity
+        raise NoConversionError(
+            f"the parametric distance of the {self.kind} law on {self.manifold} is not known; use "
+            'RaoDP(theta, distance="angle")'
+        )
+
+    def proofs(self) -> dict[str, str | None]:
+        """Where it is proved that this is the law and its privacy; nowhere of a changed space.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        owner = next(cls for cls in type(self.manifold).__mro__ if (self.kind, cls) in _rules)
+        changed = owner is not type(self.manifold) and not inspect.isabstract(owner)
+        return {f"law on {self.manifold.name}": None if changed else self.proof}
+
+
+def rule(kinds: str | tuple[str, ...], *spaces: type[Any]) -> Callable[[F], F]:
+    """Say that a family is the noise of these kinds on these spaces, and on their subclasses.
+
+    A subclass of a concrete space counts as unproven there: a changed space is another one.
+
+    Parameters
+    ----------
+    kinds : str or tuple of str
+        ``"laplace"`` or ``"gaussian"``.
+    *spaces : type
+        Classes of manifolds.
+
+    Returns
+    -------
+    callable
+        Decorator of a :class:`Family`.
+    """
+
+    def decorate(found: F) -> F:
+        for kind in (kinds,) if isinstance(kinds, str) else kinds:
+            potential(kind)
+            for space in spaces:
+                _rules[kind, space] = found
+        return found
+
+    return decorate
+
+
+def has_family(kind: Kind, manifold: Manifold) -> bool:
+    """Whether :func:`family` knows noise of this kind on a space.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    manifold : Manifold
+
+    Returns
+    -------
+    bool
+    """
+    return any((kind, cls) in _rules for cls in type(manifold).__mro__)
+
+
+def is_isotropic(manifold: Manifold) -> bool:
+    """Whether a rule says that a space is a space form: flat, spherical or hyperbolic."""
+    found = (_rules.get(("laplace", cls)) for cls in type(manifold).__mro__)
+    return next((rule.is_isotropic for rule in found if rule), False)
+
+
+def family(kind: Kind, manifold: Manifold) -> Family:
+    """Return the noise of one kind on a space, by the rule of the nearest class.
+
+    Whatever numbers a manifold states, no law is inferred from them.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    manifold : Manifold
+
+    Returns
+    -------
+    Family
+
+    Raises
+    ------
+    UnsupportedManifoldError
+        If there is no rule.
+    """
+    for cls in type(manifold).__mro__:
+        if (kind, cls) in _rules:
+            return _rules[kind, cls](kind, manifold)
+    raise no_law(kind, manifold)
+
+
+def no_law(kind: str, manifold: Manifold) -> UnsupportedManifoldError:
+    """Say that no law is known, and what works instead."""
+    return UnsupportedManifoldError(
+        f"no {kind} law is known on {manifold}, and none is inferred from its curvature: a space "
+        "has one where a rule (riemdp.noise.rule) says so. What works are the tangent mechanisms "
+        '"tangent-gaussian" and "tangent-laplace"'
+    )
+
+
+def bisected(suffices: Callable[[float], bool], first: float) -> float:
+    """Least scale, to rounding, at which something holds, from a guess on.
+
+    Raises
+    ------
+    NotAttainableError
+        If it holds for no scale that was tried.
+    """
+    low, high = 0.5 * first, first
+    while not suffices(high):
+        low, high = high, 2.0 * high
+        if math.isinf(high) or high > 1e12 * first:
+            raise NotAttainableError(
+                "no scale of the noise suffices for the budget; choose a larger budget, a smaller "
+                'ball, more data, or a tangent mechanism ("tangent-gaussian", "tangent-laplace")'
+            )
+    while suffices(low):
+        low, high = 0.5 * low, low
+    while high > low * (1.0 + _ACCURACY):
+        middle = math.sqrt(low * high)
+        if suffices(middle):
+            high = middle
+        else:
+            low = middle
+    return high

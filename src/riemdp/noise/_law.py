@@ -1,0 +1,142 @@
+"""What every law of noise can do, at one scale and around any footpoint."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Protocol
+
+from riemdp._errors import UnsupportedManifoldError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise._potential import Kind
+
+
+class DistanceLaw(Protocol):
+    """Law of the distance between footpoint and draw."""
+
+    def mean(self) -> float:
+        """Mean distance."""
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Distance that a draw exceeds with probability ``1 - q``.
+
+        Parameters
+        ----------
+        q : array_like, shape (...)
+            Probabilities in [0, 1].
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+
+
+class Law(ABC):
+    """Noise around any footpoint of a space, at one scale.
+
+    Attributes
+    ----------
+    kind : str
+        Key of its family.
+    manifold : Manifold
+        Space of the footpoints and of the draws.
+    sigma : float
+        Scale, in units of geodesic distance.
+    """
+
+    if TYPE_CHECKING:
+        # fields of each class
+        @property
+        def kind(self) -> Kind:
+            """Key of its family."""
+
+        @property
+        def manifold(self) -> Manifold:
+            """Space of the footpoints and of the draws."""
+
+        @property
+        def sigma(self) -> float:
+            """Scale, in units of geodesic distance."""
+
+    @property
+    @abstractmethod
+    def radial(self) -> DistanceLaw:
+        """Law of the distance between footpoint and draw, or one of longer distances."""
+
+    @abstractmethod
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw points about footpoints.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Footpoints on the manifold.
+        size : int or tuple of int, optional
+            Leading axes: so many draws for each footpoint.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+        """
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw about footpoints in normal coordinates, and project the draws onto the ball.
+
+        Parameters
+        ----------
+        coordinates : ndarray, shape (\*batch, dim)
+            Normal coordinates of footpoints about the ball's centre, no longer than its radius.
+        ball : Ball
+            Public ball of the same manifold.
+        size, generator
+            As in :meth:`sample`.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+        """
+        points = ball.point(coordinates)
+        return ball.project(self.sample(points, size=size, generator=generator))
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        r"""Log density with respect to the Riemannian volume.
+
+        Parameters
+        ----------
+        point, footpoint : array_like, shape (..., \*point_shape)
+            Points of the manifold; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (...)
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            Where it is not known.
+        """
+        del point, footpoint
+        raise UnsupportedManifoldError(
+            f"the density of the {self.kind} law on {self.manifold} is not known"
+        )
+
+    def check_drawable(self) -> None:  # noqa: B027 -- nothing to check by default
+        """Raise ``NotAttainableError`` if draws take too long or leave float64."""

@@ -1,0 +1,264 @@
+"""Families of noise of this library, by space."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from riemdp._errors import UnsupportedManifoldError
+from riemdp.manifolds import FlatManifold, Hyperbolic, SPDAffineInvariant, Sphere
+from riemdp.noise._affine_invariant import AffineInvariantLaw
+from riemdp.noise._family import Family, SpaceForm, no_law, rule
+from riemdp.noise._isotropic import IsotropicLaw
+from riemdp.noise._law import Law
+from riemdp.noise._polar import constant_curvature
+from riemdp.noise._radial import check_sigma
+from riemdp.noise._sinh_envelope import growth_rate
+from riemdp.privacy import (
+    AffineInvariantGaussianCurve,
+    GaussianCurve,
+    IsotropicCurve,
+    LaplaceCurve,
+    PureCurve,
+)
+from riemdp.privacy._affine_invariant_curve import affine_invariant_sigma
+from riemdp.privacy._rounding import quotient_up
+
+if TYPE_CHECKING:
+    from riemdp.manifolds import Manifold
+    from riemdp.noise._potential import Kind
+    from riemdp.privacy import PrivacyCurve
+
+#: Dimension up to which the integrals of the privacy curves are checked.
+LARGEST_DIM = 64
+
+
+def has_curve(family: Family, sensitivity: float) -> bool:
+    """Whether :func:`isotropic_curve` is available."""
+    form = family.form
+    return form is not None and form.dim <= LARGEST_DIM and sensitivity < form.upper
+
+
+@functools.lru_cache(maxsize=32)
+def isotropic_curve(family: Family, sigma: float, sensitivity: float) -> IsotropicCurve:
+    """Curve of the law, where that is the curve of a space form. Cached: it keeps its ``mu``.
+
+    Raises
+    ------
+    UnsupportedManifoldError
+        Beyond dimension 64, and on affine-invariant matrices but for the Gaussian up to size 2.
+    InvalidParameterError
+        If the sensitivity is not below the largest distance on a sphere.
+    NotAttainableError
+        If the law has no normaliser.
+    """
+    form, manifold = family.form, family.manifold
+    if form is None:
+        raise UnsupportedManifoldError(
+            f"the privacy curve of the {family.kind} law on {manifold} is not known; its pure "
+            "epsilon (Laplace) or a bound of its mu (Gaussian) is"
+        )
+    if form.dim > LARGEST_DIM:
+        raise UnsupportedManifoldError(
+            f"the privacy curve is computed up to dimension {LARGEST_DIM}, not on {manifold}; use "
+            'RiemannianLaplace ("riemannian-laplace", pure epsilon) or TangentGaussian at a '
+            'public base point ("tangent-gaussian")'
+        )
+    return IsotropicCurve(family.kind, form.dim, form.curvature, sigma, sensitivity, form.upper)
+
+
+class Own(Family):
+    """A family of this library, which the notes of the mechanisms cover."""
+
+    def proofs(self) -> dict[str, str | None]:
+        """Return what is not proved; the rest is in the note of the mechanism."""
+        return {name: proof for name, proof in super().proofs().items() if proof is None}
+
+
+class LaplaceFamily(Own):
+    """Laplace noise: pure ``sensitivity / sigma``-DP by the triangle inequality, or better."""
+
+    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
+        """Curve of the space form, where there is one; else the worst with this epsilon."""
+        epsilon = quotient_up(sensitivity, sigma)
+        if not has_curve(self, sensitivity):
+            return PureCurve(epsilon)
+        if self.is_flat and self.manifold.dim == 1:
+            return LaplaceCurve(epsilon)
+        return isotropic_curve(self, sigma, sensitivity)
+
+
+class GaussianFamily(Own):
+    """Gaussian noise."""
+
+    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
+        """``sensitivity / sigma``-GDP on flat spaces, else the curve of the space form."""
+        if self.is_flat:
+            return GaussianCurve(quotient_up(sensitivity, sigma))
+        return isotropic_curve(self, sigma, sensitivity)
+
+
+class _SpaceForms(Family):
+    """Spaces of constant curvature, where every direction is alike."""
+
+    is_isotropic = True
+
+    def law(self, sigma: float) -> Law:
+        """See :meth:`Family.law`."""
+        return IsotropicLaw(self.kind, self.manifold, sigma)
+
+    @property
+    def form(self) -> SpaceForm:
+        """The space itself."""
+        manifold = self.manifold
+        return SpaceForm(manifold.dim, constant_curvature(manifold), manifold.injectivity_radius)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the manifold is isometric to R^d."""
+        return self.form.curvature == 0.0 and math.isinf(self.form.upper)
+
+    @property
+    def growth(self) -> float:
+        """``(dim - 1) sqrt(-curvature)``."""
+        form = self.form
+        return (form.dim - 1) * math.sqrt(max(0.0, -form.curvature))
+
+    @property
+    def score_dim(self) -> int:
+        """All dimensions."""
+        return self.manifold.dim
+
+
+@rule("laplace", FlatManifold, Sphere, Hyperbolic)
+class SpaceFormLaplace(_SpaceForms, LaplaceFamily):
+    """Laplace noise on spaces of constant curvature."""
+
+    proof = "docs/proofs/riemannian-laplace.md"
+
+
+@rule("gaussian", FlatManifold, Sphere, Hyperbolic)
+class SpaceFormGaussian(_SpaceForms, GaussianFamily):
+    """Gaussian noise on spaces of constant curvature."""
+
+    proof = "docs/proofs/riemannian-gaussian.md"
+
+
+class _AffineInvariant(Family):
+    """Symmetric positive definite matrices with the affine-invariant metric."""
+
+    manifold: SPDAffineInvariant
+
+    def law(self, sigma: float) -> Law:
+        """See :meth:`Family.law`."""
+        return AffineInvariantLaw(self.kind, self.manifold, sigma)
+
+    @property
+    def is_flat(self) -> bool:
+        """Of positive numbers, which are a line."""
+        return self.manifold.k == 1
+
+    @property
+    def growth(self) -> float:
+        """``sqrt(k (k^2 - 1) / 12)``."""
+        return growth_rate(self.manifold.k)
+
+
+@rule("laplace", SPDAffineInvariant)
+class AffineInvariantLaplace(_AffineInvariant, LaplaceFamily):
+    """Laplace noise on symmetric positive definite matrices."""
+
+    proof = "docs/proofs/riemannian-laplace.md"
+
+    @property
+    def form(self) -> SpaceForm | None:
+        """A line for positive numbers."""
+        return SpaceForm(1, 0.0, math.inf) if self.is_flat else None
+
+
+@rule("gaussian", SPDAffineInvariant)
+class AffineInvariantGaussian(_AffineInvariant, GaussianFamily):
+    """Gaussian noise on symmetric positive definite matrices."""
+
+    proof = "docs/proofs/affine-invariant-gaussian.md"
+
+    @property
+    def form(self) -> SpaceForm | None:
+        """A line for positive numbers, for size 2 the hyperbolic plane of curvature -1/2.
+
+        See docs/proofs/affine-invariant-gaussian.md, claim 1.
+        """
+        if self.is_flat:
+            return SpaceForm(1, 0.0, math.inf)
+        return SpaceForm(2, -0.5, math.inf) if self.manifold.k == 2 else None
+
+    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
+        """See :meth:`Family.curve`; from size 3 on an upper bound of it."""
+        if self.form is None:
+            return AffineInvariantGaussianCurve(self.manifold.k, sigma, sensitivity)
+        return super().curve(sigma, sensitivity)
+
+    def length(self, sigma: float, sensitivity: float) -> float:
+        """``mu``, which is proportional to the distance."""
+        return AffineInvariantGaussianCurve(self.manifold.k, sigma, sensitivity).mu()
+
+    def mu_scale(self, sensitivity: float, mu: float) -> float:
+        """In closed form."""
+        return affine_invariant_sigma(self.manifold.k, sensitivity, mu)
+
+
+class DensityFamily(Family):
+    """Noise of which the density is known up to a factor, and nothing else.
+
+    What a chain draws from on a space without a law. Nothing is proved of it.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    manifold : Manifold
+    """
+
+    def law(self, sigma: float) -> Law:
+        """See :meth:`Family.law`."""
+        return _Density(self.kind, self.manifold, check_sigma(sigma))
+
+    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
+        """Return that of the triangle inequality, as if the space was homogeneous.
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            Where the largest privacy loss is unbounded.
+        """
+        epsilon = self.potential.triangle_epsilon(quotient_up(sensitivity, sigma))
+        if math.isinf(epsilon):
+            raise no_law(self.kind, self.manifold)
+        return PureCurve(epsilon)
+
+    def proofs(self) -> dict[str, str | None]:
+        """Nowhere."""
+        return {f"law on {self.manifold.name}": None}
+
+
+@dataclass(frozen=True)
+class _Density(Law):
+    """Density proportional to ``exp(-U(dist(x, footpoint) / sigma))``."""
+
+    kind: Kind
+    manifold: Manifold
+    sigma: float
+
+    @property
+    def radial(self) -> NoReturn:
+        """Unknown."""
+        raise no_law(self.kind, self.manifold)
+
+    def sample(self, *_: object, **__: object) -> NoReturn:
+        """There is no sampler."""
+        raise no_law(self.kind, self.manifold)
+
+    def log_density(self, *_: object) -> NoReturn:
+        """Without a normaliser there is none."""
+        raise no_law(self.kind, self.manifold)
