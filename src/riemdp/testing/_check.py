@@ -5,15 +5,13 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from riemdp import InvalidParameterError
+from riemdp import InvalidParameterError, Part
 from riemdp._part import decode, encode, is_registered
 from riemdp.testing import _definition, _manifold, _mechanism
 from riemdp.testing._tools import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from riemdp import Part
 
 _CHECKS: dict[str, tuple[Callable[..., None], ...]] = {
     "manifold": _manifold.CHECKS,
@@ -62,13 +60,17 @@ def part_checks(part: Part) -> Iterator[tuple[str, Callable[[], None]]]:
     InvalidParameterError
         If it is no part of a known sort.
     """
-    checks = _CHECKS.get(getattr(part, "sort", ""))
+    checks = _checks_of(part)
     if checks is None:
         raise InvalidParameterError(
             f"{type(part).__name__} is no part that can be checked; those are of the sorts "
             f"{', '.join(_CHECKS)}"
         )
     return ((check.__name__, functools.partial(check, part)) for check in (_document, *checks))
+
+
+def _checks_of(part: object) -> tuple[Callable[..., None], ...] | None:
+    return _CHECKS.get(part.sort) if isinstance(part, Part) else None
 
 
 def _document(part: Any) -> None:

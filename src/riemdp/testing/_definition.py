@@ -65,7 +65,7 @@ def shares_add_up(budget: Budget) -> None:
     for releases in (1, 2, 7):
         with available():
             share = budget.split(releases)
-            total = share.total([share.price()] * releases)
+            total = budget.total([releases * amount for amount in share.price()])
             require(
                 total is not None and _within(total, budget),
                 f"{releases} shares of split({releases}) stay within the budget",
