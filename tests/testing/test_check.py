@@ -233,7 +233,7 @@ class Quiet(RiemannianGaussian):
 class Deaf(RiemannianGaussian):
     name = "tests.Deaf"
 
-    def sample(self, footpoint, size=None, generator=None):  # noqa: ARG002
+    def sample(self, footpoint, size=None, generator=None):
         return super().sample(footpoint, size, np.random.default_rng(5))
 
 
@@ -310,7 +310,7 @@ class Generous(PureDP):
 class Doubling(GDP):
     name = "tests.Doubling"
 
-    def split(self, releases):  # noqa: ARG002
+    def split(self, releases):
         return Doubling(self.mu)
 
 
