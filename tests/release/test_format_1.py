@@ -47,7 +47,7 @@ def test_every_document_is_read_and_verifies(path):
         ({"expected_distance": 1.0}, {"error"}),
         ({"reproducible": True}, {"randomness"}),
     ],
-    ids=str,
+    ids=lambda value: ",".join(sorted(value)),
 )
 def test_a_changed_document_fails(change, failing):
     document = json.loads(DOCUMENTS[0].read_text()) | change

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from riemdp import InvalidParameterError, Part
+import numpy as np
+
+from riemdp import Ball, Euclidean, InvalidParameterError, Part
 from riemdp._part import decode, encode, is_registered
-from riemdp.testing import _definition, _manifold, _mechanism
+from riemdp.testing import _definition, _manifold, _mechanism, _statistic
 from riemdp.testing._tools import require
 
 if TYPE_CHECKING:
@@ -17,10 +19,14 @@ _CHECKS: dict[str, tuple[Callable[..., None], ...]] = {
     "manifold": _manifold.CHECKS,
     "mechanism": _mechanism.CHECKS,
     "definition": _definition.CHECKS,
+    "statistic": _statistic.CHECKS,
+    "neighbours": _statistic.RELATION_CHECKS,
 }
+#: Sorts that are checked on a ball of records.
+_ON_A_BALL = ("statistic", "neighbours")
 
 
-def check_part(part: Part) -> None:
+def check_part(part: Part, *, ball: Ball | None = None) -> None:
     """Hold a part against what must be true of any part of its sort.
 
     Checks by examples, with fixed seeds: they find mistakes, and prove nothing. A part that fails
@@ -31,6 +37,9 @@ def check_part(part: Part) -> None:
     part : Part
         A manifold, a mechanism at a scale, a definition, ...; with parameters that are typical of
         its use.
+    ball : Ball, optional
+        Public ball of the records that a statistic is checked on; by default the unit disc of the
+        plane. Without effect on parts of other sorts.
 
     Raises
     ------
@@ -39,16 +48,20 @@ def check_part(part: Part) -> None:
     InvalidParameterError
         If it is no part of a known sort.
     """
-    for _, check in part_checks(part):
+    for _, check in part_checks(part, ball=ball):
         check()
 
 
-def part_checks(part: Part) -> Iterator[tuple[str, Callable[[], None]]]:
+def part_checks(
+    part: Part, *, ball: Ball | None = None
+) -> Iterator[tuple[str, Callable[[], None]]]:
     """Return the checks of a part one by one, for a test framework to run.
 
     Parameters
     ----------
     part : Part
+    ball : Ball, optional
+        As in :func:`check_part`.
 
     Returns
     -------
@@ -66,7 +79,12 @@ def part_checks(part: Part) -> Iterator[tuple[str, Callable[[], None]]]:
             f"{type(part).__name__} is no part that can be checked; those are of the sorts "
             f"{', '.join(_CHECKS)}"
         )
-    return ((check.__name__, functools.partial(check, part)) for check in (_document, *checks))
+    arguments: tuple[Any, ...] = (part,)
+    if part.sort in _ON_A_BALL:
+        arguments = (part, Ball(Euclidean(2), np.zeros(2), 1.0) if ball is None else ball)
+    yield "document", functools.partial(_document, part)
+    for check in checks:
+        yield check.__name__, functools.partial(check, *arguments)
 
 
 def _checks_of(part: object) -> tuple[Callable[..., None], ...] | None:

@@ -1,0 +1,184 @@
+"""What must hold of a statistic, on a ball."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from riemdp.statistics import FrechetMean, Metric, TangentMean, answer
+from riemdp.testing._tools import ROUNDING, available, coordinates_in_ball, require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics import Neighbours, Question, Statistic
+    from riemdp.testing._tools import FloatArray
+
+_SIZES = (1, 2, 5, 30)
+
+
+def _question(statistic: Statistic, ball: Ball) -> Question:
+    return statistic.ask(ball, statistic.start(ball), 0)
+
+
+def _records(ball: Ball, size: int, seed: int = 0) -> FloatArray:
+    return ball.point(coordinates_in_ball(ball.manifold, size, ball.radius, seed))
+
+
+def _twice(ball: Ball) -> Ball:
+    """Return a ball of twice the radius; the same where there is no room for it."""
+    twice = ball
+    with available():
+        twice = dataclasses.replace(ball, radius=2.0 * ball.radius)
+    return twice
+
+
+def _tolerance(statistic: Statistic, ball: Ball, n: int) -> float:
+    """Return the largest public tolerance of a release of so many records."""
+    found = [statistic.tolerance(ball, 0.0)]
+    for metric in get_args(Metric):
+        with available():
+            found.append(statistic.tolerance(ball, statistic.replace_one(ball, n, metric)))
+    return max(found)
+
+
+def answers_lie_in_their_ball(statistic: Statistic, ball: Ball) -> None:
+    """Check that answers are coordinates in the ball of answers, for any records."""
+    answers = statistic.answers(ball)
+    for n in _SIZES:
+        tol = _tolerance(statistic, ball, n)
+        for seed in range(4):
+            found = answer(_question(statistic, ball), ball, _records(ball, n, seed), tol)
+            wanted = (answers.manifold.dim,)
+            require(found.shape == wanted, f"an answer has shape {wanted}, not {found.shape}")
+            require(
+                np.linalg.norm(found) <= answers.radius * (1.0 + ROUNDING) + tol,
+                f"an answer lies in {answers}, {n} records",
+            )
+
+
+def order_does_not_count(statistic: Statistic, ball: Ball) -> None:
+    """Check that records in another order give the same answer, up to the tolerance."""
+    n = max(_SIZES)
+    tol = _tolerance(statistic, ball, n)
+    records = _records(ball, n)
+    question = _question(statistic, ball)
+    gap = np.linalg.norm(
+        answer(question, ball, records, tol) - answer(question, ball, records[::-1], tol)
+    )
+    require(gap <= 2.0 * tol * (1.0 + ROUNDING), f"the order of records counts: {gap:.3g}")
+
+
+def records_are_clipped(statistic: Statistic, ball: Ball) -> None:
+    """Check that a record outside counts as what the ball makes of it."""
+    n = max(_SIZES)
+    tol = _tolerance(statistic, ball, n)
+    records = _records(_twice(ball), n)
+    question = _question(statistic, ball)
+    gap = np.linalg.norm(
+        answer(question, ball, records, tol) - answer(question, ball, ball.project(records), tol)
+    )
+    require(gap <= 2.0 * tol + 1e-9 * ball.radius, f"records are clipped to the ball: {gap:.3g}")
+
+
+def chunks_make_the_whole(statistic: Statistic, ball: Ball) -> None:
+    """Check that summaries of chunks, merged, give the answer of all records."""
+    n = max(_SIZES)
+    tol = _tolerance(statistic, ball, n)
+    records = ball.project(_records(ball, n))
+    question = _question(statistic, ball)
+    whole = question.finish(ball, question.summarise(ball, records), tol)
+    for cuts in ([1], [n // 2], [n // 3, 2 * n // 3]):
+        parts = [question.summarise(ball, rows) for rows in np.split(records, cuts)]
+        partial = parts[0]
+        for part in parts[1:]:
+            partial = question.merge(partial, part)
+        gap = np.linalg.norm(question.finish(ball, partial, tol) - whole)
+        require(gap <= 2.0 * tol * (1.0 + ROUNDING), f"chunks make the whole: {gap:.3g} apart")
+
+
+def neighbours_are_close(statistic: Statistic, ball: Ball) -> None:
+    """Check the sensitivity against random neighbours and those that extremes are made of."""
+    answers = statistic.answers(ball)
+    known = 0
+    for metric in get_args(Metric):
+        for n in _SIZES:
+            with available():
+                exact = statistic.replace_one(ball, n, metric)
+                known += 1
+                require(exact > 0.0, "a sensitivity is positive")
+                tol = statistic.tolerance(ball, exact)
+                worst = 0.0
+                question = _question(statistic, ball)
+                for one, other in _neighbours(ball, n):
+                    ends = [answer(question, ball, rows, tol) for rows in (one, other)]
+                    if metric == "distance":
+                        gap = float(answers.manifold.dist(*map(answers.point, ends)))
+                    else:
+                        gap = float(np.linalg.norm(ends[0] - ends[1]))
+                    worst = max(worst, gap)
+                require(
+                    worst <= exact + 2.0 * tol + 1e-12 * answers.radius,
+                    f"replace_one(n={n}, {metric!r}) = {exact:.6g}, but neighbours are "
+                    f"{worst:.6g} apart",
+                )
+    require(known > 0, "a sensitivity is known in one of the metrics")
+
+
+def _neighbours(ball: Ball, n: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield pairs of data sets that differ in the last record."""
+    dim = ball.manifold.dim
+    axes = [sign * axis for axis in np.eye(dim)[:3] for sign in (1.0, -1.0)]
+    ends = ball.radius * (1.0 - 1e-12) * np.array(axes)
+    places = np.concatenate([ends, 0.5 * ends, np.zeros((1, dim))])
+    for others in (np.zeros(dim), ends[0], 0.5 * ends[0], ends[-1]):
+        for first in (ends[0], ends[1], np.zeros(dim)):
+            for last in places:
+                rows = np.tile(others, (n, 1))
+                changed = rows.copy()
+                rows[-1], changed[-1] = first, last
+                yield ball.point(rows), ball.point(changed)
+    half = np.where(np.arange(n)[:, None] % 2, ends[0], ends[1])
+    for last in places:
+        changed = half.copy()
+        changed[-1] = last
+        yield ball.point(half), ball.point(changed)
+    for seed in range(10):
+        several = coordinates_in_ball(ball.manifold, n + 1, ball.radius, seed)
+        yield ball.point(several[:-1]), ball.point(np.delete(several, n - 1, axis=0))
+
+
+def noise_falls_with_records(statistic: Statistic, ball: Ball) -> None:
+    """Check that more records never make a sensitivity larger."""
+    for metric in get_args(Metric):
+        with available():
+            found = [statistic.replace_one(ball, n, metric) for n in (1, 2, 10, 1000, 10**6)]
+            require(np.diff(found) <= 1e-12 * found[0], "the sensitivity falls in n")
+            require(all(math.isfinite(each) for each in found), "a sensitivity is finite")
+
+
+CHECKS = (
+    answers_lie_in_their_ball,
+    order_does_not_count,
+    records_are_clipped,
+    chunks_make_the_whole,
+    neighbours_are_close,
+    noise_falls_with_records,
+)
+
+
+def relation_is_measured(neighbours: Neighbours, ball: Ball) -> None:
+    """Check that a relation between data sets has a sensitivity, or refuses by name."""
+    for statistic in (FrechetMean(), TangentMean()):
+        for metric in get_args(Metric):
+            for n in _SIZES:
+                with available():
+                    found = neighbours.sensitivity(statistic, ball, n, metric)
+                    require(0.0 < found < math.inf, "a sensitivity is positive and finite")
+
+
+RELATION_CHECKS = (relation_is_measured,)
