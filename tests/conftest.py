@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
+import sys
+from pathlib import Path
 
 import hypothesis
 import numpy as np
 import pytest
 
-from riemdp import Euclidean, Hyperbolic, Sphere
+from riemdp import Euclidean, Hyperbolic, Sphere, _part
 from riemdp.manifolds import Manifold
 from riemdp.noise import _generator
 
@@ -120,6 +123,23 @@ def bumpy():
     own = {name: value for name, value in vars(Sphere).items() if name not in ("name", "proof")}
     own = {name: value for name, value in own.items() if name not in ("__dict__", "__weakref__")}
     return type("Bumpy", (Manifold,), own)
+
+
+@pytest.fixture(scope="session")
+def rotations():
+    """Another package, whose one file adds the rotations of space."""
+    path = Path(__file__).parent / "plugins" / "rotations.py"
+    spec = importlib.util.spec_from_file_location("rotations", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """A copy of the parts' registry that a test may add to."""
+    monkeypatch.setattr(_part, "_registry", dict(_part._registry))
 
 
 @pytest.fixture(scope="session")

@@ -19,9 +19,12 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import (
     Ball,
+    DiscreteQuotient,
     Euclidean,
+    FlatManifold,
     Hyperbolic,
     Manifold,
+    Product,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
@@ -140,6 +143,8 @@ def solve(
     tol: float,
 ) -> FrechetMean:
     """Compute the mean of valid data; see :func:`frechet_mean`."""
+    if isinstance(manifold, DiscreteQuotient):
+        return _lifted(manifold, data, weights, ball, tol)
     if isinstance(manifold, Sphere) and manifold.dim == 1:
         assert ball is not None
         value, rounding = _flat_mean.circle(ball, data, weights)
@@ -152,6 +157,9 @@ def solve(
     elif isinstance(manifold, SPDLogEuclidean):
         value, rounding = _flat_mean.log_euclidean(data, weights)
         result = FrechetMean(value, rounding, 1)
+    elif isinstance(manifold, FlatManifold):
+        value, rounding = _flat_mean.euclidean(manifold.to_chart(data), weights)
+        result = FrechetMean(manifold.from_chart(value), rounding, 1)
     elif isinstance(manifold, SPDAffineInvariant):
         result = FrechetMean(*_affine_invariant_mean.solve(data, weights, tol))
     else:
@@ -160,6 +168,29 @@ def solve(
         )
     _check_bound(result.error_bound, tol)
     return result
+
+
+def _lifted(
+    manifold: DiscreteQuotient,
+    data: FloatArray,
+    weights: FloatArray | None,
+    ball: Ball | None,
+    tol: float,
+) -> FrechetMean:
+    """Mean of the representatives in a ball of the cover (docs/proofs/quotients.md)."""
+    if ball is None or ball.manifold != manifold:
+        raise UnsupportedBallError(
+            f"on {manifold} the mean is unique only inside a ball: pass ball=Ball(manifold, "
+            "center, radius) with the data inside it"
+        )
+    lifted = manifold.lifted(ball)
+    if not np.all(ball.contains(data)):
+        raise UnsupportedBallError(
+            "a row lies outside the ball; clip the data first with ball.project(points), or "
+            "choose a larger ball"
+        )
+    above = solve(manifold.cover, manifold.lift_near(ball, data), weights, ball=lifted, tol=tol)
+    return FrechetMean(manifold.push(above.value), above.error_bound, above.passes)
 
 
 def _check_bound(bound: float, tol: float) -> None:
@@ -197,8 +228,12 @@ def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
         If rounding alone exceeds ``tol``.
     """
     manifold = ball.manifold
+    if isinstance(manifold, DiscreteQuotient):
+        return clipped_frechet_mean(manifold.lifted(ball), manifold.lift_near(ball, data), tol)
     if is_average(ball, "frechet-mean"):
         return clipped_tangent_mean(ball, data, tol)
+    if isinstance(manifold, Product):
+        return _factor_means(manifold, ball, data, tol)
     if isinstance(manifold, SPDAffineInvariant):
         return _clipped_affine_invariant_mean.clipped_mean(ball, data, tol)
     # What is certified is a point; what noise is added to are its coordinates.
@@ -209,6 +244,22 @@ def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
         moved = origin.point(_record_coordinates(ball, data))
         return origin.coordinates(solve(manifold, moved, None, ball=None, tol=tol).value)
     return ball.coordinates(solve(manifold, ball.project(data), None, ball=ball, tol=tol).value)
+
+
+def _factor_means(manifold: Product, ball: Ball, data: FloatArray, tol: float) -> FloatArray:
+    """Means of the factors, of records that were clipped as a whole."""
+    share = tol / math.sqrt(len(manifold.spaces)) * (1.0 - 1e-15)
+    parts = zip(
+        manifold.spaces,
+        manifold.split(ball.center),
+        manifold.split(ball.project(data)),
+        strict=True,
+    )
+    means = [
+        clipped_frechet_mean(Ball(space, center, ball.radius), part, share)
+        for space, center, part in parts
+    ]
+    return clip_norm(manifold.join_coordinates(means), ball.radius)
 
 
 def _record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import FlatManifold, Hyperbolic, SPDAffineInvariant, Sphere
+from riemdp._errors import UnsupportedManifoldError
+from riemdp.manifolds import (
+    Ball,
+    DiscreteQuotient,
+    FlatManifold,
+    Hyperbolic,
+    Product,
+    SPDAffineInvariant,
+    Sphere,
+)
 from riemdp.summaries._clipped_affine_invariant_mean import worst_allowance
-
-if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Terms that the solvers' sums over records add in sequence, at most, with a margin.
@@ -63,9 +68,11 @@ def tolerance_floor(ball: Ball, summary: str = "frechet-mean") -> float:
     depend on the data.
     """
     manifold, radius = ball.manifold, ball.radius
+    if isinstance(manifold, DiscreteQuotient) and summary == "frechet-mean":
+        return tolerance_floor(manifold.lifted(ball), summary)
     if is_average(ball, summary):
         return max(1e-12 * radius, 8.0 * _EPS * _size(ball))
-    parts = 8.0 * math.sqrt(manifold.dim + 1.0) + _SUMMATION
+    terms = 8.0 * math.sqrt(manifold.dim + 1.0) + _SUMMATION
     if isinstance(manifold, Sphere):
         k = math.sqrt(manifold.curvature)
         x = k * radius
@@ -74,16 +81,22 @@ def tolerance_floor(ball: Ball, summary: str = "frechet-mean") -> float:
         weight = 2.0 * x / math.sin(2.0 * x)
         pole = 16.0 * math.pi * math.sqrt(manifold.dim + 1.0) / math.sin(2.0 * x) ** 2
         lost = pole if x > 0.25 * math.pi else 0.0
-        gradient = parts * (1.0 + 2.0 * x) * weight + lost
+        gradient = terms * (1.0 + 2.0 * x) * weight + lost
         return 2.0 * _EPS * gradient * math.tan(x) / (x * k) + 2.0 * conversion_allowance(ball)
     if isinstance(manifold, Hyperbolic):
         k = math.sqrt(-manifold.curvature)
         x = k * radius
-        solved = 2.0 * _EPS * parts * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k
+        solved = 2.0 * _EPS * terms * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k
         return solved + 2.0 * conversion_allowance(ball)
     if isinstance(manifold, SPDAffineInvariant):
         return 2.0 * worst_allowance(manifold.k, radius)
-    return 1e-10 * radius
+    if isinstance(manifold, Product):
+        parts = zip(manifold.spaces, manifold.split(ball.center), strict=True)
+        floors = [tolerance_floor(Ball(space, center, radius)) for space, center in parts]
+        return math.sqrt(len(floors)) * max(floors) * (1.0 + 1e-14)
+    raise UnsupportedManifoldError(
+        f"no certified Fréchet mean is known for {type(manifold).__name__}; use tangent_mean"
+    )
 
 
 def is_average(ball: Ball, summary: str) -> bool:
