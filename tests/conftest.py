@@ -15,6 +15,9 @@ from riemdp import Euclidean, Hyperbolic, Sphere, _part
 from riemdp.manifolds import Manifold
 from riemdp.noise import _generator
 
+#: Parts of other packages, a file each.
+PLUGINS = Path(__file__).parent / "plugins"
+
 hypothesis.settings.register_profile("riemdp", deadline=None, derandomize=True, max_examples=20)
 hypothesis.settings.load_profile("riemdp")
 
@@ -125,15 +128,24 @@ def bumpy():
     return type("Bumpy", (Manifold,), own)
 
 
+def _plugin(name):
+    spec = importlib.util.spec_from_file_location(name, PLUGINS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="session")
 def rotations():
     """Another package, whose one file adds the rotations of space."""
-    path = Path(__file__).parent / "plugins" / "rotations.py"
-    spec = importlib.util.spec_from_file_location("rotations", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return _plugin("rotations")
+
+
+@pytest.fixture(scope="session")
+def cholesky():
+    """Another package, whose one file adds a flat metric of matrices."""
+    return _plugin("cholesky")
 
 
 @pytest.fixture

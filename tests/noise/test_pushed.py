@@ -9,9 +9,40 @@ import pytest
 from scipy import integrate, stats
 from scipy.spatial.transform import Rotation
 
-from riemdp import Ball, RiemannianGaussian, RiemannianLaplace, UnsupportedManifoldError
+from riemdp import (
+    Ball,
+    Euclidean,
+    InvalidParameterError,
+    PureDP,
+    RiemannianGaussian,
+    RiemannianLaplace,
+    UnsupportedManifoldError,
+)
+from riemdp.auditing import audit, audit_sampler, footpoint_pair
+from riemdp.manifolds import DiscreteQuotient
 from riemdp.noise import RadialLaw, family, potential
 from riemdp.privacy import LaplaceCurve
+
+
+class Ring(DiscreteQuotient):
+    """Angles: the line, turn by turn."""
+
+    dim = 1
+    point_shape = (1,)
+    injectivity_radius = math.pi
+    cover = Euclidean(1)
+
+    def lift(self, points):
+        return np.asarray(points, dtype=float)
+
+    def push(self, points):
+        return np.mod(points, 2.0 * math.pi)
+
+    def nearest(self, base, points):
+        gap = np.asarray(points) - base
+        return base + gap - 2.0 * math.pi * np.round(gap / (2.0 * math.pi))
+
+    validate = lift
 
 
 def angle_law(kind, sigma):
@@ -77,8 +108,6 @@ def test_privacy_is_that_of_the_cover(rotations):
             assert below.rao(0.2, distance) == above.rao(0.2, distance)
         assert below.expected_distance() == above.expected_distance()
         assert below.proofs()["law on rotations.SO3"] == "docs/proofs/quotients.md"
-        with pytest.raises(UnsupportedManifoldError, match="density"):
-            below.log_density(np.eye(3), np.eye(3))
     with pytest.raises(UnsupportedManifoldError):
         RiemannianLaplace(space, 0.3, ball=Ball(space, np.eye(3), 0.5))
     # distances below are shorter
@@ -86,6 +115,47 @@ def test_privacy_is_that_of_the_cover(rotations):
         np.mean(angles(space, "laplace", 3.0, 0))
         < RiemannianLaplace(space, 3.0).expected_distance()
     )
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_the_density_sums_over_both_quaternions(rotations, kind):
+    space, sigma = rotations.SO3(), 1.5
+    law = family(kind, space).law(sigma)
+    axis = np.array([0.6, 0.0, 0.8])
+    angle = np.linspace(0.0, math.pi, 4001)
+    points = Rotation.from_rotvec(angle[:, None] * axis).as_matrix()
+    density = np.exp(law.log_density(points, np.eye(3)))
+    # the volume of SO(3) in polar coordinates: 4 pi (2 sin(t/2))^2
+    volume = 4.0 * math.pi * np.square(2.0 * np.sin(0.5 * angle))
+    assert integrate.simpson(density * volume, x=angle) == pytest.approx(1.0, rel=1e-6)
+    one = np.exp(law.above.log_density(space.lift(points), space.lift(np.eye(3))))
+    assert abs(integrate.simpson(one * volume, x=angle) - 1.0) > 0.01  # the control
+
+
+def test_audits_of_quotients(rotations):
+    space = rotations.SO3()
+    mechanism = RiemannianLaplace(space, 0.8)
+    pair = footpoint_pair(space, 0.4)
+    generator = np.random.default_rng(0)
+    found = audit(mechanism, *pair, PureDP(0.5), samples=4000, generator=generator)
+    assert found.verdict != "violated"
+    wrong = audit(mechanism, *pair, PureDP(0.1), samples=20_000, generator=generator)
+    assert wrong.verdict == "violated"
+    with pytest.raises(InvalidParameterError, match="exact one as law"):
+        audit_sampler(mechanism, np.eye(3), samples=1000, generator=generator)
+
+    class Angle:
+        def quantile(self, q):
+            grid = np.linspace(0.0, math.pi, 4001)
+            return np.interp(q, angle_law("laplace", 0.8)(grid), grid)
+
+    found = audit_sampler(mechanism, np.eye(3), samples=5000, law=Angle(), generator=generator)
+    assert found.verdict != "violated"
+
+
+def test_densities_of_infinite_orbits_are_refused():
+    with pytest.raises(UnsupportedManifoldError, match="orbit"):
+        family("laplace", Ring()).law(0.3).log_density([1.0], [2.0])
 
 
 def test_wrapped_noise_keeps_to_the_curve_of_the_line():

@@ -41,6 +41,9 @@ class SO3(DiscreteQuotient):
         flip = np.sum(np.asarray(base) * points, axis=-1, keepdims=True) < 0.0
         return np.where(flip, -points, points)
 
+    def orbit(self, points):
+        return np.stack([points, np.negative(points)])
+
     def validate(self, points):
         array, tolerance = check_points(points, self.point_shape)
         gap = np.abs(array @ array.swapaxes(-1, -2) - np.eye(3)).max(axis=(-2, -1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._errors import UnsupportedBallError
+from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds._ball import Ball
 from riemdp.manifolds._manifold import Manifold, as_floats
 
@@ -110,6 +110,29 @@ class DiscreteQuotient(Quotient):
     distance between two representatives is an upper bound of the injectivity radius, and is it
     where the cover's is larger. Tangent vectors are those of the cover at :meth:`lift`.
     """
+
+    def orbit(self, points: ArrayLike) -> FloatArray:
+        r"""All representatives, for finite groups; densities of noise are sums over them.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*cover.point_shape)
+            Any representatives.
+
+        Returns
+        -------
+        ndarray, shape (m, ..., \*cover.point_shape)
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            By default: a class that has finitely many may give them.
+        """
+        del points
+        raise UnsupportedManifoldError(
+            f"{self} does not give all representatives of a point, so densities of its noise are "
+            "not known; give it orbit(points)"
+        )
 
     @property
     def tangent_shape(self) -> tuple[int, ...]:

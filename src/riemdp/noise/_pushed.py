@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from riemdp.manifolds import DiscreteQuotient, Quotient
 from riemdp.noise._family import Family, SpaceForm, family, rule
 from riemdp.noise._law import Law
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball
@@ -38,6 +39,8 @@ class PushedLaw(Law):
     kind: Kind
     manifold: Quotient
     sigma: float
+
+    exact_radial: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sigma", self.above.sigma)
@@ -93,6 +96,14 @@ class LiftedLaw(PushedLaw):
         wide = self.manifold.wide(ball)
         draws = self.above.sample_from_coordinates(coordinates, wide, size, generator)
         return ball.project(self.manifold.push(draws))
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        """Sum over the representatives of the point; see :meth:`Law.log_density`."""
+        manifold = self.manifold
+        feet = manifold.lift(manifold.validate(footpoint))
+        found = manifold.orbit(manifold.lift(manifold.validate(point)))
+        logs = [self.above.log_density(each, feet) for each in found]
+        return np.asarray(np.logaddexp.reduce(logs))
 
 
 @rule(("laplace", "gaussian"), Quotient)
