@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
+import sys
+from pathlib import Path
 
 import hypothesis
 import numpy as np
 import pytest
 
-from riemdp import Euclidean, Hyperbolic, Sphere
+from riemdp import Euclidean, Hyperbolic, Sphere, _part
 from riemdp.manifolds import Manifold
 from riemdp.noise import _generator
+
+#: Parts of other packages, a file each.
+PLUGINS = Path(__file__).parent / "plugins"
 
 hypothesis.settings.register_profile("riemdp", deadline=None, derandomize=True, max_examples=20)
 hypothesis.settings.load_profile("riemdp")
@@ -120,6 +126,32 @@ def bumpy():
     own = {name: value for name, value in vars(Sphere).items() if name not in ("name", "proof")}
     own = {name: value for name, value in own.items() if name not in ("__dict__", "__weakref__")}
     return type("Bumpy", (Manifold,), own)
+
+
+def _plugin(name):
+    spec = importlib.util.spec_from_file_location(name, PLUGINS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def rotations():
+    """Another package, whose one file adds the rotations of space."""
+    return _plugin("rotations")
+
+
+@pytest.fixture(scope="session")
+def cholesky():
+    """Another package, whose one file adds a flat metric of matrices."""
+    return _plugin("cholesky")
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """A copy of the parts' registry that a test may add to."""
+    monkeypatch.setattr(_part, "_registry", dict(_part._registry))
 
 
 @pytest.fixture(scope="session")

@@ -19,12 +19,6 @@ ROOT = Path(__file__).resolve().parents[1]
 SORTS = ("manifold", "mechanism", "definition")
 
 
-@pytest.fixture
-def registry(monkeypatch):
-    """A copy that a test may add to."""
-    monkeypatch.setattr(_part, "_registry", dict(_part._registry))
-
-
 class Warped(Sphere):
     """Another space than the sphere, whatever it inherits."""
 

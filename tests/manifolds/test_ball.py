@@ -51,6 +51,9 @@ def reach(manifold):
 @pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, -math.inf])
 def test_radius_has_to_be_positive_and_finite(manifold, radius, random_points):
     center = random_points(manifold, np.random.default_rng(0))
+    if radius == math.inf and math.isfinite(manifold.injectivity_radius):
+        assert Ball(manifold, center, radius).is_whole  # of a compact space
+        return
     with pytest.raises(UnsupportedBallError, match="positive and finite"):
         Ball(manifold, center, radius)
 

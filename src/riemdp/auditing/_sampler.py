@@ -183,6 +183,12 @@ def _law(mechanism: Any, footpoint: FloatArray) -> RadiusLaw:
             "law, the law of the distance, is needed for a sampler that is no mechanism of riemdp; "
             "give a riemdp.noise.RadialLaw"
         )
+    own = getattr(mechanism, "_law", None)
+    if not getattr(own, "exact_radial", True):
+        raise InvalidParameterError(
+            f"the law of the distance on {mechanism.manifold} is known as a bound or approximately "
+            "only; give the exact one as law"
+        )
     law: RadiusLaw = mechanism._distance_law
     return law
 

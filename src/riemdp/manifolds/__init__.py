@@ -3,18 +3,26 @@
 from riemdp.manifolds._ball import Ball
 from riemdp.manifolds._euclidean import Euclidean
 from riemdp.manifolds._hyperbolic import Hyperbolic
-from riemdp.manifolds._manifold import FlatManifold, Manifold
+from riemdp.manifolds._manifold import FlatManifold, Manifold, check_points, raise_first
+from riemdp.manifolds._product import FlatProduct, Product
+from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
 from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant
 from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
 
 __all__ = [
     "Ball",
+    "DiscreteQuotient",
     "Euclidean",
     "FlatManifold",
+    "FlatProduct",
     "Hyperbolic",
     "Manifold",
+    "Product",
+    "Quotient",
     "SPDAffineInvariant",
     "SPDLogEuclidean",
     "Sphere",
+    "check_points",
+    "raise_first",
 ]

@@ -15,6 +15,8 @@ from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._norms import clip_norm
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds._manifold import FloatArray
@@ -36,7 +38,7 @@ class Ball(ArrayFields):
     radius : float
         Radius in units of geodesic distance, positive, finite, under the injectivity radius;
         on hyperbolic space at most ``8 / sqrt(-curvature)``, where float64 coordinates still
-        carry distances.
+        carry distances. ``inf`` on a compact space is the whole space; see :meth:`whole`.
 
     Raises
     ------
@@ -67,9 +69,51 @@ class Ball(ArrayFields):
         center.flags.writeable = False
         object.__setattr__(self, "center", center)
         object.__setattr__(self, "radius", real(self.radius, "radius"))
+        if self.is_whole:
+            return
         if not (0.0 < self.radius < math.inf):
             raise UnsupportedBallError(f"radius must be positive and finite, got {self.radius}")
         self.manifold.check_ball(center, self.radius)
+
+    @classmethod
+    def whole(cls, manifold: Manifold) -> Self:
+        """Return a compact space as a ball, about its origin: nothing is ever clipped.
+
+        Parameters
+        ----------
+        manifold : Manifold
+
+        Returns
+        -------
+        Ball
+            Of radius ``inf``.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the manifold is none.
+        UnsupportedBallError
+            If the space is not compact.
+        """
+        if not isinstance(manifold, Manifold):
+            raise InvalidParameterError(
+                f"manifold must be a riemdp manifold, got {shown(manifold)}"
+            )
+        if math.isinf(manifold.diameter):
+            raise UnsupportedBallError(
+                f"{manifold} is not compact, so no ball is all of it; choose a radius"
+            )
+        return cls(manifold, manifold.origin, math.inf)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole compact space."""
+        return self.radius == math.inf and self.manifold.diameter < math.inf
+
+    @property
+    def reach(self) -> float:
+        """Largest distance of a point from the centre: the radius, or the space's diameter."""
+        return min(self.radius, self.manifold.diameter)
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         r"""Whether points lie in the ball.
@@ -91,7 +135,7 @@ class Ball(ArrayFields):
     @property
     def rounding(self) -> float:
         """Error of a distance from the centre that the rounding of coordinates explains."""
-        return self.manifold.rounding(self.center, self.radius)
+        return self.manifold.rounding(self.center, self.reach)
 
     def point(self, coordinates: ArrayLike) -> FloatArray:
         r"""Point with these normal coordinates about the centre.

@@ -62,6 +62,11 @@ class SPDLogEuclidean(FlatManifold):
         return (self.k, self.k)
 
     @property
+    def tangent_shape(self) -> tuple[int, ...]:
+        """``(k, k)``: symmetric matrices."""
+        return self.point_shape
+
+    @property
     def origin(self) -> FloatArray:
         """The identity, shape ``(k, k)``."""
         return np.eye(self.k)

@@ -83,6 +83,11 @@ class Sphere(Manifold):
         return math.pi / math.sqrt(self.curvature)
 
     @property
+    def diameter(self) -> float:
+        """``pi / sqrt(curvature)``."""
+        return self.injectivity_radius
+
+    @property
     def origin(self) -> FloatArray:
         """The north pole ``(0, ..., 0, 1/sqrt(curvature))``, shape ``(dim + 1,)``."""
         point = np.zeros(self.dim + 1)

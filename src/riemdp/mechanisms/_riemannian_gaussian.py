@@ -14,10 +14,8 @@ from riemdp.mechanisms._mechanism import check_manifold, enough_noise
 from riemdp.mechanisms._rao import (
     gaussian_guarantee,
     isotropic_gaussian_sigma,
-    isotropic_guarantee,
     rao_guarantee,
 )
-from riemdp.noise import RadialLaw
 from riemdp.privacy import RaoDP
 from riemdp.privacy._rao import check_distance
 from riemdp.privacy._rounding import quotient_up
@@ -149,10 +147,6 @@ class RiemannianGaussian(RiemannianMechanism):
         known = self._family
         if known.is_flat:
             return gaussian_guarantee(quotient_up(sensitivity, self.sigma), distance)
-        form = known.form
-        if form is None:
-            if distance == "parametric":
-                return rao_guarantee(distance, parametric=known.length(self.sigma, sensitivity))
+        if known.form is None and distance == "angle":
             return gaussian_guarantee(self.privacy(sensitivity).mu(), distance)
-        law = RadialLaw("gaussian", form.dim, form.curvature, self.sigma, form.upper)
-        return isotropic_guarantee(law, sensitivity, distance)
+        return rao_guarantee(distance, parametric=known.length(self.sigma, sensitivity))

@@ -11,10 +11,12 @@ from riemdp.noise._generator import (
     resolve_generator,
     secure_generator,
 )
+from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
 from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.noise._potential import Kind, potential
+from riemdp.noise._pushed import LiftedLaw, PushedLaw
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise._samplers import Sampler, find_sampler
 from riemdp.noise._spaces import DensityFamily
@@ -26,10 +28,13 @@ __all__ = [
     "DensityFamily",
     "DistanceLaw",
     "Family",
+    "IndependentLaw",
     "IsotropicLaw",
     "Kind",
     "Law",
+    "LiftedLaw",
     "MetropolisLaw",
+    "PushedLaw",
     "RadialLaw",
     "RestrictedLaplace",
     "Sampler",

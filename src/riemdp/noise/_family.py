@@ -23,9 +23,6 @@ F = TypeVar("F", bound="type[Family]")
 
 _rules: dict[tuple[str, type[Manifold]], type[Family]] = {}
 
-#: Accuracy of a scale that is found by bisection.
-_ACCURACY = 1e-12
-
 
 @dataclass(frozen=True)
 class SpaceForm:
@@ -271,8 +268,8 @@ def no_law(kind: str, manifold: Manifold) -> UnsupportedManifoldError:
     )
 
 
-def bisected(suffices: Callable[[float], bool], first: float) -> float:
-    """Least scale, to rounding, at which something holds, from a guess on.
+def bisected(suffices: Callable[[float], bool], first: float, accuracy: float = 1e-12) -> float:
+    """Least scale, to a relative accuracy, at which something holds, from a guess on.
 
     Raises
     ------
@@ -289,7 +286,7 @@ def bisected(suffices: Callable[[float], bool], first: float) -> float:
             )
     while suffices(low):
         low, high = 0.5 * low, low
-    while high > low * (1.0 + _ACCURACY):
+    while high > low * (1.0 + accuracy):
         middle = math.sqrt(low * high)
         if suffices(middle):
             high = middle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from riemdp._errors import UnsupportedManifoldError
 
@@ -47,7 +47,11 @@ class Law(ABC):
         Space of the footpoints and of the draws.
     sigma : float
         Scale, in units of geodesic distance.
+    exact_radial : bool
+        Whether :attr:`radial` is the very law of the distance, which draws can be held against.
     """
+
+    exact_radial: ClassVar[bool] = True
 
     if TYPE_CHECKING:
         # fields of each class

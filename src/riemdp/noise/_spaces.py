@@ -11,10 +11,11 @@ from riemdp._errors import UnsupportedManifoldError
 from riemdp.manifolds import FlatManifold, Hyperbolic, SPDAffineInvariant, Sphere
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._family import Family, SpaceForm, no_law, rule
+from riemdp.noise._fisher import fisher_information
 from riemdp.noise._isotropic import IsotropicLaw
 from riemdp.noise._law import Law
 from riemdp.noise._polar import constant_curvature
-from riemdp.noise._radial import check_sigma
+from riemdp.noise._radial import RadialLaw, check_sigma
 from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.privacy import (
     AffineInvariantGaussianCurve,
@@ -24,7 +25,7 @@ from riemdp.privacy import (
     PureCurve,
 )
 from riemdp.privacy._affine_invariant_curve import affine_invariant_sigma
-from riemdp.privacy._rounding import quotient_up
+from riemdp.privacy._rounding import quotient_up, up
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Manifold
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Dimension up to which the integrals of the privacy curves are checked.
 LARGEST_DIM = 64
+#: Relative error allowed for in integrals.
+_QUADRATURE_ERROR = 1e-12
 
 
 def has_curve(family: Family, sensitivity: float) -> bool:
@@ -98,6 +101,16 @@ class GaussianFamily(Own):
         if self.is_flat:
             return GaussianCurve(quotient_up(sensitivity, sigma))
         return isotropic_curve(self, sigma, sensitivity)
+
+    def length(self, sigma: float, sensitivity: float) -> float:
+        """By the Fisher information of the law of the distance (docs/proofs/rao.md)."""
+        form = self.form
+        if form is None:
+            return super().length(sigma, sensitivity)
+        if self.is_flat:
+            return quotient_up(sensitivity, sigma)
+        law = RadialLaw("gaussian", form.dim, form.curvature, sigma, form.upper)
+        return up(sensitivity * math.sqrt(fisher_information(law)), _QUADRATURE_ERROR)
 
 
 class _SpaceForms(Family):
@@ -201,7 +214,9 @@ class AffineInvariantGaussian(_AffineInvariant, GaussianFamily):
         return super().curve(sigma, sensitivity)
 
     def length(self, sigma: float, sensitivity: float) -> float:
-        """``mu``, which is proportional to the distance."""
+        """``mu``, which is proportional to the distance, where there is no space form."""
+        if self.form is not None:
+            return super().length(sigma, sensitivity)
         return AffineInvariantGaussianCurve(self.manifold.k, sigma, sensitivity).mu()
 
     def mu_scale(self, sensitivity: float, mu: float) -> float:

@@ -118,6 +118,19 @@ class MeanSolver(ABC):
             In units of geodesic distance.
         """
 
+    def inside(self, manifold: Manifold) -> tuple[Manifold, ...]:  # noqa: ARG002
+        """Return the manifolds whose solvers this one uses, such as the factors of a product.
+
+        Parameters
+        ----------
+        manifold : Manifold
+
+        Returns
+        -------
+        tuple of Manifold
+        """
+        return ()
+
     def validate(self, manifold: Manifold, points: ArrayLike) -> FloatArray:
         r"""Check points as far as :meth:`solve` needs it; see :meth:`Manifold.validate`.
 
@@ -270,9 +283,13 @@ def mean_solver(manifold: Manifold) -> MeanSolver:
 
 
 def is_solved(manifold: Manifold) -> bool:
-    """Whether the solver of a space is proved for its very class."""
+    """Whether the solver of a space is proved for its very class, and those that it uses too."""
     kind = _kind(manifold)
-    return manifold.dim == 1 or kind is type(manifold) or kind in _with_subclasses
+    if manifold.dim == 1:
+        return True
+    if kind is None or (kind is not type(manifold) and kind not in _with_subclasses):
+        return False
+    return all(map(is_solved, _solvers[kind].inside(manifold)))
 
 
 def space_solver(manifold: Manifold) -> MeanSolver:

@@ -119,7 +119,7 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
     """
     _check_ball(ball)
     n = count(n, _N)
-    return min(2.0 * ball.radius, _round_up(2.0 * ball.radius / n))
+    return min(2.0 * ball.reach, _round_up(2.0 * ball.reach / n))
 
 
 def _check_ball(ball: Ball) -> None:

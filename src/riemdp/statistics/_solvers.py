@@ -10,13 +10,16 @@ import numpy as np
 from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import (
     Ball,
+    DiscreteQuotient,
     Euclidean,
     Hyperbolic,
     Manifold,
+    Product,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
 )
+from riemdp.manifolds._norms import clip_norm
 from riemdp.statistics import (
     _affine_invariant_mean,
     _clipped_affine_invariant_mean,
@@ -28,8 +31,10 @@ from riemdp.statistics._mean_solver import (
     FlatAverage,
     MeanSolver,
     check_bound,
+    mean_solver,
     record_coordinates,
     register_solver,
+    space_solver,
 )
 from riemdp.statistics._tolerance import conversion_allowance, hyperbolic_floor, spherical_floor
 
@@ -107,12 +112,7 @@ class SphereSolver(MeanSolver):
         lowest = manifold.curvature * float((data @ ball.center).min())
         if lowest > math.cos(math.sqrt(manifold.curvature) * ball.radius):
             return
-        outside = ~ball.contains(data)
-        if outside.any():
-            raise UnsupportedBallError(
-                f"row {int(np.argmax(outside))} lies outside the ball; clip the data first with "
-                "ball.project(points), or choose a larger ball"
-            )
+        _check_inside(ball, data)
 
     def solve(
         self,
@@ -189,6 +189,106 @@ class AffineInvariantSolver(MeanSolver):
         return CertifiedMean(*_affine_invariant_mean.solve(data, weights, tol))
 
 
+class LiftedSolver(MeanSolver):
+    """The representatives in the ball of the cover that a small ball is isometric to.
+
+    References
+    ----------
+    docs/proofs/quotients.md, claim 3
+    """
+
+    def records(self, ball: Ball, data: FloatArray) -> Partial:
+        """Those of the cover, of the representatives nearest to that of the centre."""
+        manifold: Any = ball.manifold
+        lifted = manifold.lifted(ball)
+        return mean_solver(manifold.cover).records(lifted, manifold.lift_near(ball, data))
+
+    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
+        """Return that of the cover: normal coordinates stay what they are."""
+        manifold: Any = ball.manifold
+        return mean_solver(manifold.cover).mean(manifold.lifted(ball), records, tol)
+
+    def floor(self, ball: Ball) -> float:
+        """Return that of the cover."""
+        manifold: Any = ball.manifold
+        return mean_solver(manifold.cover).floor(manifold.lifted(ball))
+
+    def inside(self, manifold: Any) -> tuple[Manifold, ...]:
+        """Return the cover."""
+        return (manifold.cover,)
+
+    def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
+        """Require a ball that is one of the cover and holds the data."""
+        if ball is None or ball.manifold != manifold:
+            raise UnsupportedBallError(
+                f"on {manifold} the mean is unique only inside a ball: pass ball=Ball(manifold, "
+                "center, radius) with the data inside it"
+            )
+        manifold.lifted(ball)
+        _check_inside(ball, data)
+
+    def solve(
+        self,
+        manifold: Any,
+        data: FloatArray,
+        weights: FloatArray | None,
+        ball: Ball | None,
+        tol: float,
+    ) -> CertifiedMean:
+        """Push the cover's mean down; see :meth:`MeanSolver.solve`."""
+        above, representatives = manifold.lifted(ball), manifold.lift_near(ball, data)
+        solver = space_solver(manifold.cover)
+        solver.check_domain(manifold.cover, representatives, above)
+        found = solver.solve(manifold.cover, representatives, weights, above, tol)
+        return CertifiedMean(manifold.push(found.value), found.error_bound, found.passes)
+
+
+class ProductSolver(MeanSolver):
+    """Factor by factor, of records that were clipped as a whole."""
+
+    def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, ...]:
+        """Parts of the clipped points."""
+        manifold: Any = ball.manifold
+        return tuple(manifold.split(ball.project(data)))
+
+    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
+        """Join the factors' means, and clip."""
+        manifold: Any = ball.manifold
+        share = tol / math.sqrt(len(records)) * (1.0 - 1e-15)
+        means = []
+        for factor, part in zip(_factors(ball), records, strict=True):
+            solver = mean_solver(factor.manifold)
+            means.append(solver.mean(factor, solver.records(factor, part), share))
+        return clip_norm(manifold.join_coordinates(means), ball.radius)
+
+    def floor(self, ball: Ball) -> float:
+        """Return the root of the sum of squares, all as large as the largest."""
+        floors = [mean_solver(factor.manifold).floor(factor) for factor in _factors(ball)]
+        return math.sqrt(len(floors)) * max(floors) * (1.0 + 1e-14)
+
+    def inside(self, manifold: Any) -> tuple[Manifold, ...]:
+        """Return the factors."""
+        return tuple(manifold.spaces)
+
+
+def _factors(ball: Ball) -> list[Ball]:
+    """Balls of the factors that hold the parts of a ball."""
+    manifold: Any = ball.manifold
+    centers = manifold.split(ball.center)
+    pairs = zip(manifold.spaces, centers, strict=True)
+    return [Ball(space, center, ball.radius) for space, center in pairs]
+
+
+def _check_inside(ball: Ball, data: FloatArray) -> None:
+    """Require data in a ball."""
+    outside = ~ball.contains(data)
+    if outside.any():
+        raise UnsupportedBallError(
+            f"row {int(np.argmax(outside))} lies outside the ball; clip the data first with "
+            "ball.project(points), or choose a larger ball"
+        )
+
+
 def _check_hemisphere(ball: Ball) -> None:
     """Require a ball inside the open hemisphere about its centre."""
     limit = 0.5 * ball.manifold.injectivity_radius
@@ -204,3 +304,5 @@ register_solver(SPDLogEuclidean, LogEuclideanAverage())
 register_solver(Sphere, SphereSolver())
 register_solver(Hyperbolic, HyperbolicSolver())
 register_solver(SPDAffineInvariant, AffineInvariantSolver())
+register_solver(DiscreteQuotient, LiftedSolver(), subclasses=True)
+register_solver(Product, ProductSolver())

@@ -1,0 +1,267 @@
+"""Manifolds that others cover: points are orbits of isometries."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
+from riemdp.manifolds._ball import Ball
+from riemdp.manifolds._manifold import Manifold, as_floats
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+
+#: Rounding of a representative that an author computes, in units of that of the cover.
+_LIFTING = 8.0
+#: Relative margin next to the radius at which a lift is no longer isometric.
+_MARGIN = 1e-9
+#: Radius of a ball of a flat cover that no draw leaves.
+_FAR = 1e150
+
+
+class Quotient(Manifold):
+    """A manifold whose points are the orbits of isometries of another one, its cover.
+
+    The map from the cover is a Riemannian submersion, so distances are those of nearest
+    representatives, and noise of the cover becomes noise here at the same privacy
+    (docs/proofs/quotients.md). A class says where that is proved for it, as ``proof``.
+    """
+
+    @property
+    @abstractmethod
+    def cover(self) -> Manifold:
+        """Space of the representatives."""
+
+    @abstractmethod
+    def lift(self, points: ArrayLike) -> FloatArray:
+        r"""Return representatives of points.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (..., \*cover.point_shape)
+            Of each point by a fixed rule.
+        """
+
+    @abstractmethod
+    def push(self, points: ArrayLike) -> FloatArray:
+        r"""Points that representatives stand for.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*cover.point_shape)
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+            The same, up to rounding, of every representative.
+        """
+
+    @abstractmethod
+    def nearest(self, base: ArrayLike, points: ArrayLike) -> FloatArray:
+        r"""Return the representatives nearest to a point of the cover; ties by a fixed rule.
+
+        Parameters
+        ----------
+        base : array_like, shape (..., \*cover.point_shape)
+            Points of the cover.
+        points : array_like, shape (..., \*cover.point_shape)
+            Any representatives; leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (..., \*cover.point_shape)
+        """
+
+    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Distance of nearest representatives."""
+        base = self.lift(a)
+        return self.cover.dist(base, self.nearest(base, self.lift(b)))
+
+    @property
+    def diameter(self) -> float:
+        """That of the cover, or less."""
+        return self.cover.diameter
+
+    def proofs(self) -> dict[str, str | None]:
+        """Where its own claims and those of the cover are proved.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        return {self.name: self.proof, **self.cover.proofs()}
+
+
+class DiscreteQuotient(Quotient):
+    """A quotient by isometries that move every point far: locally the cover itself.
+
+    Curvature, geodesics and frames are the cover's. A class adds ``dim``, ``point_shape``,
+    ``injectivity_radius`` and ``validate`` to what :class:`Quotient` asks for; half the least
+    distance between two representatives is an upper bound of the injectivity radius, and is it
+    where the cover's is larger. Tangent vectors are those of the cover at :meth:`lift`.
+    """
+
+    def orbit(self, points: ArrayLike) -> FloatArray:
+        r"""All representatives, for finite groups; densities of noise are sums over them.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*cover.point_shape)
+            Any representatives.
+
+        Returns
+        -------
+        ndarray, shape (m, ..., \*cover.point_shape)
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            By default: a class that has finitely many may give them.
+        """
+        del points
+        raise UnsupportedManifoldError(
+            f"{self} does not give all representatives of a point, so densities of its noise are "
+            "not known; give it orbit(points)"
+        )
+
+    @property
+    def tangent_shape(self) -> tuple[int, ...]:
+        """Shape of a tangent vector of the cover."""
+        return self.cover.tangent_shape
+
+    @property
+    def curvature_bound(self) -> float:
+        """That of the cover."""
+        return self.cover.curvature_bound
+
+    @property
+    def constant_curvature(self) -> float | None:
+        """That of the cover."""
+        return self.cover.constant_curvature
+
+    @property
+    def origin(self) -> FloatArray:
+        """That of the cover."""
+        return self.push(self.cover.origin)
+
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Exponential of the cover."""
+        return self.push(self.cover.exp(self.lift(base), tangent))
+
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """Logarithm of the nearest representative."""
+        start = self.lift(base)
+        return self.cover.log(start, self.nearest(start, self.lift(point)))
+
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Frame of the cover at the representative."""
+        return self.cover.tangent_vector(self.lift(base), coordinates)
+
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Inverse of :meth:`tangent_vector`."""
+        return self.cover.tangent_coordinates(self.lift(base), tangent)
+
+    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
+        """Those of the nearest representative; see :meth:`Manifold.coordinates`."""
+        start = self.lift(center)
+        return self.cover.coordinates(start, self.nearest(start, self.lift(points)))
+
+    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """See :meth:`Manifold.point`."""
+        return self.push(self.cover.point(self.lift(center), coordinates))
+
+    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
+        """Clip the nearest representatives; see :meth:`Manifold.clip`."""
+        points, start = as_floats(points), self.lift(center)
+        near = self.nearest(start, self.lift(points))
+        outside = self.cover.dist(start, near) > radius
+        if not outside.any():
+            return points.copy()
+        axes = (*outside.shape, *(1 for _ in self.point_shape))
+        moved = self.push(self.cover.clip(start, near, radius))
+        return np.where(outside.reshape(axes), moved, points)
+
+    def check_ball(self, center: FloatArray, radius: float) -> None:
+        """Both the space and its cover need room; see :meth:`Manifold.check_ball`."""
+        super().check_ball(center, radius)
+        self.cover.check_ball(self.lift(center), radius)
+
+    def rounding(self, center: FloatArray, radius: float) -> float:
+        """Of the cover, and of representatives."""
+        return _LIFTING * self.cover.rounding(self.lift(center), radius)
+
+    def lifted(self, ball: Ball) -> Ball:
+        """Ball of the cover that a ball of this space is isometric to.
+
+        Parameters
+        ----------
+        ball : Ball
+            Ball of this space, of a radius under half the injectivity radius.
+
+        Returns
+        -------
+        Ball
+            About the centre's representative. Records are lifted by :meth:`lift_near`, and normal
+            coordinates stay what they are.
+
+        Raises
+        ------
+        UnsupportedBallError
+            If the ball is larger.
+
+        References
+        ----------
+        docs/proofs/quotients.md, claim 3
+        """
+        limit = 0.5 * self.injectivity_radius
+        if not ball.radius * (1.0 + _MARGIN) < limit:
+            raise UnsupportedBallError(
+                f"radius {ball.radius:.6g} must stay under {limit:.6g}, half the injectivity "
+                f"radius of {self}, for the ball to be one of its cover; choose a smaller ball or "
+                "the tangent mean"
+            )
+        return Ball(self.cover, self.lift(ball.center), ball.radius)
+
+    def lift_near(self, ball: Ball, points: ArrayLike) -> FloatArray:
+        r"""Return the representatives of points nearest to that of a ball's centre.
+
+        Parameters
+        ----------
+        ball : Ball
+        points : array_like, shape (..., \*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (..., \*cover.point_shape)
+        """
+        return self.nearest(self.lift(ball.center), self.lift(points))
+
+    def wide(self, ball: Ball) -> Ball:
+        """Ball of the cover, about the centre's representative, that no draw leaves.
+
+        Parameters
+        ----------
+        ball : Ball
+
+        Returns
+        -------
+        Ball
+
+        Raises
+        ------
+        UnsupportedBallError
+            If the cover is neither compact nor flat: then float64 has no coordinates for it.
+        """
+        cover = self.cover
+        radius = math.inf if cover.diameter < math.inf else _FAR
+        return Ball(cover, self.lift(ball.center), radius)

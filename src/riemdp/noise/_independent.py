@@ -1,0 +1,218 @@
+"""Gaussian noise of products: independent parts."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from riemdp._errors import UnsupportedManifoldError
+from riemdp.manifolds import Product
+from riemdp.noise._family import Family, bisected, family, rule
+from riemdp.noise._generator import resolve_generator
+from riemdp.noise._law import Law
+from riemdp.privacy import GaussianCurve
+from riemdp.privacy._rounding import up
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise._law import DistanceLaw
+    from riemdp.noise._potential import Kind
+    from riemdp.privacy import PrivacyCurve
+
+#: Cells that the squared distance is shared out in.
+_CELLS = 24
+#: Relative accuracy of a scale, which is rounded up.
+_ACCURACY = 1e-4
+#: Equally likely values that stand for the law of a distance.
+_VALUES = 512
+
+
+@dataclass(frozen=True)
+class IndependentLaw(Law):
+    """Independent Gaussian laws of one scale on the factors of a product.
+
+    Its density is that of the Gaussian law on the product, since squared distances add up.
+
+    Parameters
+    ----------
+    kind : {"gaussian"}
+    manifold : Product
+    sigma : float
+    """
+
+    kind: Kind
+    manifold: Product
+    sigma: float
+
+    exact_radial: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", self.parts[0].sigma)
+
+    @functools.cached_property
+    def parts(self) -> list[Law]:
+        """Laws of the factors."""
+        return [family(self.kind, space).law(self.sigma) for space in self.manifold.spaces]
+
+    @functools.cached_property
+    def radial(self) -> IndependentRadial:
+        """Law of the distance."""
+        return IndependentRadial(tuple(part.radial for part in self.parts))
+
+    def check_drawable(self) -> None:
+        """See :meth:`Law.check_drawable`."""
+        for part in self.parts:
+            part.check_drawable()
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Factor by factor; see :meth:`Law.sample`."""
+        generator = resolve_generator(generator)
+        feet = self.manifold.split(self.manifold.validate(footpoint))
+        draws = [
+            part.sample(foot, size=size, generator=generator)
+            for part, foot in zip(self.parts, feet, strict=True)
+        ]
+        return self.manifold.join(draws)
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        """Sum over the factors; see :meth:`Law.log_density`."""
+        points, feet = self.manifold.split(point), self.manifold.split(footpoint)
+        parts = zip(self.parts, points, feet, strict=True)
+        return np.asarray(sum(part.log_density(*each) for part, *each in parts))
+
+
+@dataclass(frozen=True)
+class IndependentRadial:
+    """Law of the root of a sum of squares of independent distances, to about three digits.
+
+    Parameters
+    ----------
+    parts : tuple of DistanceLaw
+    """
+
+    parts: tuple[DistanceLaw, ...]
+
+    def mean(self) -> float:
+        """Mean distance."""
+        return float(np.mean(self._values))
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Distance that a draw exceeds with probability ``1 - q``.
+
+        Parameters
+        ----------
+        q : array_like, shape (...)
+            Probabilities in [0, 1].
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        levels = (np.arange(_VALUES) + 0.5) / _VALUES
+        return np.asarray(np.interp(np.asarray(q, dtype=np.float64), levels, self._values))
+
+    @functools.cached_property
+    def _values(self) -> FloatArray:
+        levels = (np.arange(_VALUES) + 0.5) / _VALUES
+        total = np.zeros(1)
+        for part in self.parts:
+            square = np.square(np.asarray(part.quantile(levels)))
+            sums = np.sort((total[:, None] + square).reshape(-1))
+            total = sums.reshape(_VALUES, -1).mean(axis=1)
+        return np.sqrt(total)
+
+
+@rule("gaussian", Product)
+class IndependentFamily(Family):
+    """Gaussian noise of a product."""
+
+    proof = "docs/proofs/products.md"
+
+    manifold: Product
+
+    @functools.cached_property
+    def parts(self) -> list[Family]:
+        """Noise of the factors."""
+        return [family(self.kind, space) for space in self.manifold.spaces]
+
+    def law(self, sigma: float) -> Law:
+        """See :meth:`Family.law`."""
+        return IndependentLaw(self.kind, self.manifold, sigma)
+
+    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
+        """GDP with the largest root of a sum of squares over all ways to share the distance.
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            Where nothing is known of the GDP of a factor at this distance.
+        """
+        return GaussianCurve(_largest_mu(self, sigma, sensitivity))
+
+    def length(self, sigma: float, sensitivity: float) -> float:
+        """Length along the factor of the largest Fisher information."""
+        return max(part.length(sigma, sensitivity) for part in self.parts)
+
+    def mu_scale(self, sensitivity: float, mu: float) -> float:
+        """See :meth:`Family.mu_scale`; rounded up in the fourth digit off flat spaces."""
+        return bisected(
+            lambda sigma: _largest_mu(self, sigma, sensitivity) <= mu,
+            sensitivity / mu,
+            accuracy=_ACCURACY,
+        )
+
+    def proofs(self) -> dict[str, str | None]:
+        """Where this is proved of products, and what is not of the factors.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        inside = [pair for part in self.parts for pair in part.proofs().items()]
+        return {**super().proofs(), **dict(inside)}
+
+
+@functools.lru_cache(maxsize=256)
+def _largest_mu(noise: IndependentFamily, sigma: float, sensitivity: float) -> float:
+    """Largest ``sqrt(sum_j mu_j(u_j)^2)`` with ``sum_j u_j^2 <= sensitivity^2``, from above.
+
+    The squares ``u_j^2`` lie in cells of equal length; within a cell ``mu_j`` is at most that at
+    its end, and the cells' beginnings add up to the squared sensitivity at most. Flat factors, of
+    which ``mu`` is proportional to the distance, need no cells.
+    """
+    curved = [part for part in noise.parts if not part.is_flat]
+    slope = up(1.0 / sigma) if len(curved) < len(noise.parts) else 0.0
+    ends = sensitivity * np.sqrt(np.arange(1, _CELLS + 1) / _CELLS) * (1.0 + 1e-15)
+    best = np.full(_CELLS + 1, -np.inf)  # by the number of cells that are used up
+    best[0] = 0.0
+    for part in curved:
+        squares = _squares(part, sigma, tuple(ends.tolist()))
+        sums = np.full_like(best, -np.inf)
+        for cell, square in enumerate(squares):
+            sums[cell:] = np.maximum(sums[cell:], best[: len(best) - cell] + square)
+        best = sums
+    rest = (slope * sensitivity) ** 2 * (1.0 - np.arange(_CELLS + 1) / _CELLS)
+    return up(math.sqrt(float(np.max(best + rest))), 1e-13)
+
+
+@functools.lru_cache(maxsize=256)
+def _squares(noise: Family, sigma: float, distances: tuple[float, ...]) -> FloatArray:
+    """Squares of ``mu`` at some distances."""
+    if noise.form is not None and distances[-1] >= noise.form.upper:
+        raise UnsupportedManifoldError(
+            f"the {noise.kind} law on {noise.manifold} has no privacy curve at a distance of "
+            f"{distances[-1]:.6g}; choose a smaller ball, more data or a tangent mechanism "
+            '("tangent-gaussian")'
+        )
+    return np.square([noise.curve(sigma, distance).mu() for distance in distances])

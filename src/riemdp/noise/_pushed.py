@@ -1,0 +1,183 @@
+"""Noise of quotients: that of the cover, pushed down at the same privacy."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from riemdp.manifolds import DiscreteQuotient, Quotient
+from riemdp.noise._family import Family, SpaceForm, family, rule
+from riemdp.noise._law import Law
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball
+    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.noise._law import DistanceLaw
+    from riemdp.noise._potential import Kind
+    from riemdp.privacy import PrivacyCurve
+
+
+@dataclass(frozen=True)
+class PushedLaw(Law):
+    """Law of the point that a draw of the cover stands for, about any representative.
+
+    It does not depend on the representative: isometries that take one to another take the noise
+    about one to that about the other.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    manifold : Quotient
+    sigma : float
+    """
+
+    kind: Kind
+    manifold: Quotient
+    sigma: float
+
+    exact_radial: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", self.above.sigma)
+
+    @functools.cached_property
+    def above(self) -> Law:
+        """Law on the cover."""
+        return family(self.kind, self.manifold.cover).law(self.sigma)
+
+    @property
+    def radial(self) -> DistanceLaw:
+        """Law of distances in the cover, which are no shorter."""
+        return self.above.radial
+
+    def check_drawable(self) -> None:
+        """See :meth:`Law.check_drawable`."""
+        self.above.check_drawable()
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw in the cover; see :meth:`Law.sample`."""
+        lifted = self.manifold.lift(self.manifold.validate(footpoint))
+        return self.manifold.push(self.above.sample(lifted, size=size, generator=generator))
+
+
+class LiftedLaw(PushedLaw):
+    """The same where normal coordinates are those of the cover.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    manifold : DiscreteQuotient
+    sigma : float
+    """
+
+    manifold: DiscreteQuotient
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw about coordinates in the cover, and project what the draw stands for.
+
+        The projection comes last: in the cover it would tell representatives apart.
+        """
+        wide = self.manifold.wide(ball)
+        draws = self.above.sample_from_coordinates(coordinates, wide, size, generator)
+        return ball.project(self.manifold.push(draws))
+
+    def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
+        """Sum over the representatives of the point; see :meth:`Law.log_density`."""
+        manifold = self.manifold
+        feet = manifold.lift(manifold.validate(footpoint))
+        found = manifold.orbit(manifold.lift(manifold.validate(point)))
+        logs = [self.above.log_density(each, feet) for each in found]
+        return np.asarray(np.logaddexp.reduce(logs))
+
+
+@rule(("laplace", "gaussian"), Quotient)
+class PushedFamily(Family):
+    """Noise of a quotient."""
+
+    proof = "docs/proofs/quotients.md"
+
+    manifold: Quotient
+
+    @functools.cached_property
+    def above(self) -> Family:
+        """Noise of the cover."""
+        return family(self.kind, self.manifold.cover)
+
+    def law(self, sigma: float) -> Law:
+        """See :meth:`Family.law`."""
+        return PushedLaw(self.kind, self.manifold, sigma)
+
+    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
+        """Curve of the cover: nearest representatives are as far apart as the points."""
+        return self.above.curve(sigma, sensitivity)
+
+    def length(self, sigma: float, sensitivity: float) -> float:
+        """Return that of the cover, which the map to the quotient does not increase."""
+        return self.above.length(sigma, sensitivity)
+
+    def mu_scale(self, sensitivity: float, mu: float) -> float:
+        """Scale of the cover."""
+        return self.above.mu_scale(sensitivity, mu)
+
+    @property
+    def form(self) -> SpaceForm | None:
+        """That of the cover."""
+        return self.above.form
+
+    @property
+    def growth(self) -> float:
+        """That of the cover, which decides whether its law has a normaliser."""
+        return self.above.growth
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the cover is."""
+        return self.above.is_flat
+
+    @property
+    def score_dim(self) -> int:
+        """That of the cover."""
+        return self.above.score_dim
+
+    @property
+    def reach(self) -> float:
+        """That of the cover."""
+        return self.above.reach
+
+    def proofs(self) -> dict[str, str | None]:
+        """Where this is proved of quotients, and what is not of the cover.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        return {**super().proofs(), **self.above.proofs()}
+
+
+@rule(("laplace", "gaussian"), DiscreteQuotient)
+class LiftedFamily(PushedFamily):
+    """Noise of a quotient that is locally its cover."""
+
+    proof = "docs/proofs/quotients.md"
+
+    manifold: DiscreteQuotient
+
+    def law(self, sigma: float) -> Law:
+        """See :meth:`Family.law`."""
+        return LiftedLaw(self.kind, self.manifold, sigma)

@@ -1,0 +1,118 @@
+"""Gaussian noise of products."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    GDP,
+    ApproxDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    PureDP,
+    RaoDP,
+    RiemannianGaussian,
+    RiemannianLaplace,
+    SPDLogEuclidean,
+    Sphere,
+    UnsupportedManifoldError,
+    private_mean,
+)
+from riemdp.manifolds import FlatProduct, Product
+from riemdp.noise import family
+
+FLAT = Product(Euclidean(1), SPDLogEuclidean(2))
+CURVED = Product(Sphere(2), Euclidean(1), Hyperbolic(2))
+
+
+def test_flat_factors_are_exact():
+    for manifold in (FLAT, FlatProduct(*FLAT.spaces)):
+        curve = family("gaussian", manifold).curve(0.5, 0.1)
+        assert curve.mu() == pytest.approx(0.2, rel=1e-12)
+        assert curve.mu() >= 0.2
+        scale = RiemannianGaussian.calibrate(manifold, 0.1, GDP(0.2)).sigma
+        assert scale == pytest.approx(0.5, rel=2e-4)
+
+
+def test_draws_have_independent_gaussian_parts():
+    law = family("gaussian", CURVED).law(0.4)
+    draws = law.sample(CURVED.origin, 20_000, np.random.default_rng(0))
+    squares = [
+        np.square(space.dist(space.origin, part))
+        for space, part in zip(CURVED.spaces, CURVED.split(draws), strict=True)
+    ]
+    for square, part in zip(squares, law.parts, strict=True):
+        assert np.mean(square) == pytest.approx(part.radial.mean_square(), rel=0.05)
+    assert np.max(np.abs(np.corrcoef(squares) - np.eye(3))) < 0.03
+    dist = CURVED.dist(CURVED.origin, draws)
+    assert np.mean(dist) == pytest.approx(law.radial.mean(), rel=0.02)
+    levels = [0.05, 0.5, 0.95]
+    np.testing.assert_allclose(np.quantile(dist, levels), law.radial.quantile(levels), rtol=0.03)
+
+
+def test_the_density_is_that_of_the_distance():
+    law = family("gaussian", CURVED).law(0.4)
+    points = law.sample(CURVED.origin, 50, np.random.default_rng(1))
+    found = law.log_density(points, CURVED.origin)
+    flat = -0.5 * np.square(CURVED.dist(CURVED.origin, points) / 0.4)
+    np.testing.assert_allclose(found - flat, (found - flat)[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("share", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.6, 0.0, 0.8)])
+def test_losses_keep_to_the_curve(share):
+    sensitivity, sigma = 0.5, 0.6
+    law, draws = family("gaussian", CURVED).law(sigma), 100_000
+    moves = [
+        sensitivity * part * np.eye(space.dim)[0]
+        for space, part in zip(CURVED.spaces, share, strict=True)
+    ]
+    other = CURVED.point(CURVED.origin, CURVED.join_coordinates(moves))
+    assert CURVED.dist(CURVED.origin, other) == pytest.approx(sensitivity)
+    points = law.sample(CURVED.origin, draws, np.random.default_rng(2))
+    loss = law.log_density(points, CURVED.origin) - law.log_density(points, other)
+    curve = family("gaussian", CURVED).curve(sigma, sensitivity)
+    assert curve.mu() < 1.1 * 0.5 / 0.6 * 1.1
+    for epsilon in (0.0, 0.5, 1.0):
+        terms = np.maximum(-np.expm1(epsilon - loss), 0.0)
+        error = 4.0 * np.std(terms) / math.sqrt(draws)
+        assert np.mean(terms) <= float(curve.delta_at(epsilon)) + error
+        low = family("gaussian", CURVED).curve(2.0 * sigma, sensitivity)  # the control
+        assert np.mean(terms) > float(low.delta_at(epsilon)) + error
+
+
+def test_what_is_not_known_is_refused_by_name():
+    with pytest.raises(UnsupportedManifoldError, match="laplace law"):
+        RiemannianLaplace(CURVED, 0.1)
+    with pytest.raises(UnsupportedManifoldError, match="no privacy curve at a distance"):
+        family("gaussian", CURVED).curve(0.5, 4.0)
+
+
+def test_rao_distances():
+    mechanism = RiemannianGaussian(CURVED, 0.4)
+    parts = [RiemannianGaussian(space, 0.4).rao(0.3, "parametric") for space in CURVED.spaces]
+    assert mechanism.rao(0.3, "parametric").theta == max(part.theta for part in parts)
+    assert mechanism.rao(0.3, "angle").theta <= mechanism.rao(0.3, "parametric").theta * 1.1
+    found = RiemannianGaussian.calibrate(CURVED, 0.3, RaoDP(0.5, distance="angle"))
+    assert found.satisfies(0.3, RaoDP(0.5, distance="angle"))
+
+
+def test_means_of_products_are_released():
+    generator = np.random.default_rng(3)
+    manifold = Product(Hyperbolic(2), Euclidean(1))
+    ball = Ball(manifold, manifold.origin, 1.0)
+    points = ball.point(generator.normal(size=(100, 3)) * 0.3)
+    release = private_mean(
+        points, ball, ApproxDP(1.0, 1e-6), mechanism="riemannian-gaussian", generator=generator
+    )
+    assert release.proven
+    assert release.proofs["law on Product"] == "docs/proofs/products.md"
+    assert ball.contains(release.value)
+    # positive curvature that varies: the tangent mean
+    ball = Ball(CURVED, CURVED.origin, 0.5)
+    points = ball.point(generator.normal(size=(100, 5)) * 0.1)
+    release = private_mean(points, ball, PureDP(1.0), generator=generator)
+    assert release.summary == "tangent-mean"
