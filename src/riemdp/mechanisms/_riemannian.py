@@ -6,9 +6,9 @@ import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
-from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedBallError
+from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
-from riemdp.mechanisms._calibration import affordable_epsilon, check_sensitivity
+from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._isotropic import (
     has_curve,
     isotropic_curve,
@@ -25,20 +25,23 @@ from riemdp.mechanisms._laws import (
     is_flat,
     law_proofs,
     score_dim,
-    volume_growth,
 )
 from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
 from riemdp.mechanisms._rao import (
     laplace_guarantee,
-    laplace_ratio,
     restricted_laplace_guarantee,
     restricted_laplace_ratio,
 )
 from riemdp.noise import BallLaplace, RadialLaw
 from riemdp.noise._metropolis import MetropolisLaw
-from riemdp.privacy import LaplaceCurve, PureCurve, RaoDP
-from riemdp.privacy._rao import check_distance
-from riemdp.privacy._rounding import quotient_up
+from riemdp.privacy import (
+    LaplaceCurve,
+    PureCurve,
+    RaoDP,
+    affordable_epsilon,
+    check_distance,
+    quotient_up,
+)
 
 if TYPE_CHECKING:
     from typing import Self
@@ -167,28 +170,11 @@ class RiemannianLaplace(Mechanism):
         if sampler != "exact" and not has_law(manifold):
             sigma = sensitivity / affordable_epsilon(budget)
             return enough_noise(build, sigma, sensitivity, budget)
-        if ball is None and not isinstance(budget, RaoDP):
-            scales = isotropic_scales("laplace", manifold, sensitivity, budget)
-            return least_noise(build, scales, sensitivity, budget)
-        if not isinstance(budget, RaoDP):
-            sigma = 2.0 * sensitivity / affordable_epsilon(budget)
-            return enough_noise(build, sigma, sensitivity, budget)
         if ball is not None:
-            ratio = restricted_laplace_ratio(budget)
-        else:
-            ratio = laplace_ratio(budget, score_dim(manifold), flat=is_flat(manifold))
-        try:
-            return enough_noise(build, sensitivity / ratio, sensitivity, budget)
-        except NotAttainableError as error:
-            least = sensitivity * volume_growth(manifold)
-            if ball is not None or least < ratio:  # beyond float64, or no draws
-                raise
-            least = laplace_guarantee(least, score_dim(manifold), budget.distance, flat=False).theta
-            raise NotAttainableError(
-                f"{error}. At sensitivity {sensitivity:.6g} the budget has to allow a theta "
-                f"above {least:.6g}, got {budget.theta:.6g}; the tangent mechanisms "
-                '("tangent-gaussian", "tangent-laplace") have no such limit'
-            ) from None
+            sigma = sensitivity / restricted_laplace_ratio(budget)
+            return enough_noise(build, sigma, sensitivity, budget)
+        scales = isotropic_scales("laplace", manifold, sensitivity, budget)
+        return least_noise(build, scales, sensitivity, budget)
 
     def sample(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from riemdp._part import register
 from riemdp.manifolds import SPDAffineInvariant
-from riemdp.mechanisms._calibration import affordable_mu, check_sensitivity
+from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._isotropic import isotropic_curve, isotropic_scales, least_noise
 from riemdp.mechanisms._laws import (
     ExactLaw,
@@ -23,15 +23,19 @@ from riemdp.mechanisms._laws import (
 from riemdp.mechanisms._mechanism import Mechanism, check_manifold, enough_noise
 from riemdp.mechanisms._rao import (
     gaussian_guarantee,
-    isotropic_gaussian_sigma,
     isotropic_guarantee,
 )
 from riemdp.noise import RadialLaw
 from riemdp.noise._metropolis import MetropolisLaw
-from riemdp.privacy import AffineInvariantGaussianCurve, GaussianCurve, RaoDP
-from riemdp.privacy._affine_invariant_curve import affine_invariant_sigma
-from riemdp.privacy._rao import check_distance
-from riemdp.privacy._rounding import quotient_up
+from riemdp.privacy import (
+    AffineInvariantGaussianCurve,
+    GaussianCurve,
+    RaoDP,
+    affine_invariant_sigma,
+    affordable_mu,
+    check_distance,
+    quotient_up,
+)
 
 if TYPE_CHECKING:
     from typing import Self
@@ -155,10 +159,6 @@ class RiemannianGaussian(Mechanism):
             sigma = affine_invariant_sigma(manifold.k, sensitivity, affordable_mu(budget))
         elif is_flat(manifold):
             sigma = sensitivity / affordable_mu(budget)
-        elif isinstance(budget, RaoDP) and form is not None:
-            sigma = isotropic_gaussian_sigma(
-                form.dim, form.curvature, form.upper, sensitivity, budget
-            )
         else:
             scales = isotropic_scales("gaussian", manifold, sensitivity, budget)
             return least_noise(build, scales, sensitivity, budget)
