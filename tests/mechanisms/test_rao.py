@@ -23,13 +23,12 @@ from riemdp.mechanisms import (
 )
 from riemdp.mechanisms._rao import (
     gaussian_angle,
-    gaussian_ratio,
     laplace_angle,
     laplace_ratio,
     pure_angle,
 )
 from riemdp.noise import fisher_information
-from riemdp.privacy import PureDP, RaoDP
+from riemdp.privacy import PureDP, RaoDP, affordable_mu
 
 SPACES = [
     Euclidean(1),
@@ -120,10 +119,10 @@ def test_ratios_invert_the_distances(distance, theta):
     flat = laplace_ratio(budget, 3, flat=True)
     assert flat <= laplace_ratio(budget, 3, flat=False) * 8.0
     if distance == "parametric":
-        assert gaussian_ratio(budget) == theta
+        assert affordable_mu(budget) == theta
         assert flat == pytest.approx(theta * math.sqrt(3.0), rel=1e-15)
     else:
-        assert gaussian_angle(gaussian_ratio(budget)) == pytest.approx(theta, rel=1e-11)
+        assert gaussian_angle(affordable_mu(budget)) == pytest.approx(theta, rel=1e-11)
         assert laplace_angle(flat, 3) == pytest.approx(theta, rel=1e-11)
 
 

@@ -14,7 +14,6 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
-from riemdp.mechanisms._calibration import affordable_epsilon
 from riemdp.noise._spaces import LARGEST_DIM
 from riemdp.privacy import (
     GDP,
@@ -23,6 +22,7 @@ from riemdp.privacy import (
     IsotropicCurve,
     PureCurve,
     PureDP,
+    affordable_epsilon,
     delta_floor,
     gaussian_floor,
 )

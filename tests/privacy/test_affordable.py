@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 
 from riemdp import _errors as errors
@@ -17,7 +18,9 @@ from riemdp.privacy import (
     RaoDP,
     affordable_epsilon,
     affordable_mu,
+    gaussian_mu,
     implied_epsilon,
+    pure_to_gaussian,
 )
 
 BUDGETS = [
@@ -97,3 +100,32 @@ def test_nothing_is_affordable_under_a_definition_that_does_not_say():
             find(Never(GDP(1.0)))
     with pytest.raises(errors.NoConversionError, match="ask the mechanism"):
         affordable_epsilon(RaoDP(1.0, distance="parametric"))
+
+
+def test_pure_epsilon_under_each_budget():
+    assert affordable_epsilon(PureDP(0.7)) == 0.7
+    assert affordable_epsilon(ApproxDP(0.7, 1e-6)) == 0.7
+    assert affordable_epsilon(ZCDP(0.5, 0.1)) == 1.0
+    epsilon = affordable_epsilon(GDP(1.0))
+    assert epsilon == pytest.approx(math.log(0.691462461274013 / 0.308537538725987), rel=1e-11)
+    assert pure_to_gaussian(epsilon) <= 1.0
+
+
+def test_gaussian_mu_under_each_budget():
+    assert affordable_mu(ApproxDP(1.0, 1e-6)) == gaussian_mu(1.0, 1e-6)
+    assert affordable_mu(GDP(0.7)) == 0.7
+    assert affordable_mu(ZCDP(0.5)) == 1.0
+    assert affordable_mu(RaoDP(0.7, distance="parametric")) == 0.7
+    affinity = math.exp(-(affordable_mu(RaoDP(0.7, distance="angle")) ** 2) / 8.0)
+    assert affinity == pytest.approx(math.cos(0.35), rel=1e-14)
+    with pytest.raises(errors.InvalidBudgetError, match="TangentLaplace or RiemannianLaplace"):
+        affordable_mu(PureDP(1.0))
+
+
+@pytest.mark.parametrize("function", [affordable_epsilon, affordable_mu])
+@pytest.mark.parametrize("budget", [1.0, None, np.array([271828.0])])
+def test_what_is_no_budget(function, budget):
+    match = "PureDP, ApproxDP, GDP or RaoDP"
+    with pytest.raises(errors.InvalidBudgetError, match=match) as caught:
+        function(budget)
+    assert "271828" not in str(caught.value)

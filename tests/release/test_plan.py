@@ -18,7 +18,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.privacy import KLDP, RDP, MeanCDP, RaoDP
-from riemdp.release._plan import _family, crossing
+from riemdp.release._plan import crossing
 
 
 @pytest.mark.fast(4)
@@ -213,7 +213,7 @@ def test_bad_input():
     ids=str,
 )
 def test_a_family_of_budgets_keeps_what_is_not_searched_for(budget):
-    family = _family(budget)
+    family = budget.at
     assert family(0.5) == budget
     assert type(family(1.0)) is type(budget)
     if isinstance(budget, MeanCDP):

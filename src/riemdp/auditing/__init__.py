@@ -1,6 +1,7 @@
 """Audits: lower bounds on the privacy loss of any mechanism, and checks of what it is made of."""
 
 from riemdp.auditing._audit import AuditResult, audit
+from riemdp.auditing._claims import tail_delta
 from riemdp.auditing._density import DensityAudit, audit_density_ratio
 from riemdp.auditing._events import CertifiedEvent, Event
 from riemdp.auditing._floating_point import LowBitScore, output_grid
@@ -57,4 +58,5 @@ __all__ = [
     "output_grid",
     "search_pair",
     "seeded_release_is_marked",
+    "tail_delta",
 ]

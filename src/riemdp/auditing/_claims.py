@@ -56,6 +56,7 @@ def check_claim(claim: object) -> Claim:
     return claim
 
 
+@functools.singledispatch
 def excess(claim: Claim, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
     """By how much error rates break a claim: positive where they contradict it.
 
@@ -74,13 +75,6 @@ def excess(claim: Claim, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
     ndarray, shape (...)
     """
     fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
-    match claim:
-        case GDP(mu) | GaussianCurve(mu):
-            return mu_bound(fpr, fnr) - mu
-        case PureDP(epsilon) | PureCurve(epsilon):
-            return epsilon_bound(fpr, fnr) - epsilon
-        case ApproxDP(epsilon, delta):
-            return epsilon_bound(fpr, fnr, delta) - epsilon
     grid, allowed = _allowed(claim, float(np.max(epsilon_bound(fpr, fnr), initial=0.0)))
     # the direction with the smaller rate under the factor e^epsilon shows more at every epsilon
     low, high = np.minimum(fpr, fnr)[..., None], np.maximum(fpr, fnr)[..., None]
@@ -89,14 +83,62 @@ def excess(claim: Claim, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
     return np.asarray(np.max(over / np.sqrt(spread), axis=-1))
 
 
+@excess.register(GDP)
+def _(claim: GDP, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
+    return mu_bound(fpr, fnr) - claim.mu
+
+
+@excess.register(GaussianCurve)
+def _(claim: GaussianCurve, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
+    return mu_bound(fpr, fnr) - claim.separation
+
+
+@excess.register(PureDP)
+@excess.register(PureCurve)
+def _(claim: PureDP | PureCurve, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
+    return epsilon_bound(fpr, fnr) - claim.epsilon
+
+
+@excess.register(ApproxDP)
+def _(claim: ApproxDP, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
+    return epsilon_bound(fpr, fnr, claim.delta) - claim.epsilon
+
+
 def is_one_number(claim: Claim) -> bool:
     """Whether one of the reported bounds, ``mu`` or ``epsilon``, decides about the claim."""
-    return isinstance(claim, (GDP, GaussianCurve, PureDP, PureCurve, ApproxDP))
+    return excess.dispatch(type(claim)) is not excess.dispatch(object)
 
 
-def tail_delta(claim: Claim) -> float:
-    """``delta`` at which the event with the largest ``epsilon`` is looked for."""
-    return claim.delta if isinstance(claim, ApproxDP) else 0.0
+@functools.singledispatch
+def tail_delta(claim: Claim) -> float:  # noqa: ARG001
+    """``delta`` at which the event with the largest ``epsilon`` is looked for.
+
+    Parameters
+    ----------
+    claim : Budget or PrivacyCurve
+
+    Returns
+    -------
+    float
+        That of an ``ApproxDP``, else 0.
+    """
+    return 0.0
+
+
+@tail_delta.register(ApproxDP)
+def _(claim: ApproxDP) -> float:
+    return claim.delta
+
+
+@functools.singledispatch
+def pure_epsilon(claim: Claim) -> float:
+    """Pure epsilon of a claim, ``inf`` where it has none."""
+    return claim.epsilon_at(0.0)
+
+
+@pure_epsilon.register(PrivacyCurve)
+def _(claim: PrivacyCurve) -> float:
+    return claim.pure_epsilon()
 
 
 def samples_needed(claim: Claim, confidence: float) -> int:
@@ -160,5 +202,5 @@ def _allowed_up_to(claim: Claim, end: float) -> tuple[FloatArray, FloatArray]:
 def _epsilons(claim: Claim, end: float) -> FloatArray:
     """Grid from 0 to an end, with the claim's own pure epsilon."""
     grid = np.linspace(0.0, end, _GRID)
-    pure = claim.pure_epsilon() if isinstance(claim, PrivacyCurve) else claim.epsilon_at(0.0)
+    pure = pure_epsilon(claim)
     return np.append(grid, pure) if math.isfinite(pure) and pure <= _MOST_EPSILON else grid

@@ -11,10 +11,9 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
-from riemdp.auditing._claims import Claim, check_claim
+from riemdp.auditing._claims import Claim, check_claim, pure_epsilon
 from riemdp.auditing._scores import LogLikelihoodRatio, log_ratio
 from riemdp.noise import resolve_generator
-from riemdp.privacy import PrivacyCurve
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -97,7 +96,7 @@ def audit_density_ratio(
         If the claim has no finite pure epsilon.
     """
     claim = check_claim(claim)
-    epsilon = claim.pure_epsilon() if isinstance(claim, PrivacyCurve) else claim.epsilon_at(0.0)
+    epsilon = pure_epsilon(claim)
     if not math.isfinite(epsilon):
         raise InvalidParameterError(
             f"a density ratio is held against a pure epsilon, which {claim} does not have; use "

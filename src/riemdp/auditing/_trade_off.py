@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -89,14 +90,25 @@ def claimed_trade_off(claim: Claim, fpr: ArrayLike) -> FloatArray:
     ----------
     Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Proposition 2.5.
     """
-    import scipy
+    return _trade_off(claim, real_array(fpr, "fpr"))
 
-    fpr = real_array(fpr, "fpr")
-    match claim:
-        case GDP(mu) | GaussianCurve(mu):
-            return np.asarray(scipy.special.ndtr(-scipy.special.ndtri(fpr) - mu))
+
+@functools.singledispatch
+def _trade_off(claim: Claim, fpr: FloatArray) -> FloatArray:
     delta = np.asarray(claim.delta_at(_GRID))
     with np.errstate(over="ignore"):
         first = 1.0 - delta - np.exp(_GRID) * fpr[..., None]
     second = np.exp(-_GRID) * (1.0 - delta - fpr[..., None])
     return np.asarray(np.maximum(np.max(np.maximum(first, second), axis=-1), 0.0))
+
+
+@_trade_off.register(GaussianCurve)
+def _(claim: GaussianCurve, fpr: FloatArray) -> FloatArray:
+    import scipy
+
+    return np.asarray(scipy.special.ndtr(-scipy.special.ndtri(fpr) - claim.separation))
+
+
+@_trade_off.register(GDP)
+def _(claim: GDP, fpr: FloatArray) -> FloatArray:
+    return _trade_off(GaussianCurve(claim.mu), fpr)

@@ -17,14 +17,14 @@ import typer
 
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import MOST_NUMBERS, write_files
-from riemdp.auditing import AuditResult, LearnedScore, claimed_trade_off
+from riemdp.auditing import AuditResult, LearnedScore, claimed_trade_off, tail_delta
 from riemdp.auditing import audit as run_audit
 from riemdp.cli._audit_spec import AuditSpec, read_spec
 from riemdp.cli._failures import is_ours, place
 from riemdp.cli._io import check_output
 from riemdp.cli._options import MaxNumbersOption
 from riemdp.cli._output import console, describe, print_fields, say_lines, warn, working
-from riemdp.privacy import ApproxDP, Budget
+from riemdp.privacy import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,9 +88,9 @@ def print_result(result: AuditResult, spec: AuditSpec) -> None:
     """Print the bounds and the verdict."""
     bounds = [("mu", f"at least {result.mu_lower:.6g}")]
     bounds.append(("epsilon", f"at least {result.pure_epsilon_lower:.6g} (pure)"))
-    if isinstance(spec.claim, ApproxDP):
-        at_delta = result.epsilon_lower(spec.claim.delta)
-        bounds.append(("", f"at least {at_delta:.6g} at δ = {spec.claim.delta:.6g}"))
+    if delta := tail_delta(spec.claim):
+        at_delta = result.epsilon_lower(delta)
+        bounds.append(("", f"at least {at_delta:.6g} at δ = {delta:.6g}"))
     randomness = "secure generator" if spec.seed is None else f"seed {spec.seed}"
     print_fields(
         [
@@ -107,7 +107,7 @@ def print_result(result: AuditResult, spec: AuditSpec) -> None:
 
 def as_table(result: AuditResult, spec: AuditSpec) -> dict[str, Any]:
     """Return the result as plain values; an infinite bound is the text "inf"."""
-    delta = spec.claim.delta if isinstance(spec.claim, ApproxDP) else 0.0
+    delta = tail_delta(spec.claim)
     return {
         "mechanism": spec.title,
         "claim": _plain(spec.claim),

@@ -222,14 +222,13 @@ def plot(rows: list[Row], exact_accuracy: float, opened: IO[bytes]) -> None:
     figure = Figure(figsize=(9.0, 3.8), layout="constrained")
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
-    lines = {
-        "riemannian-laplace, ε": [row for row in rows if isinstance(row.budget, PureDP)],
-        f"tangent-gaussian, (ε, {DELTA:g})": [
-            row for row in rows if isinstance(row.budget, ApproxDP)
-        ],
+    lines: dict[str, dict[Budget, float]] = {
+        "riemannian-laplace, ε": {PureDP(epsilon): epsilon for epsilon in EPSILONS},
+        f"tangent-gaussian, (ε, {DELTA:g})": {ApproxDP(e, DELTA): e for e in EPSILONS},
     }
-    for index, (label, line) in enumerate(lines.items()):
-        epsilons = [row.budget.epsilon for row in line if not isinstance(row.budget, GDP)]
+    for index, (label, known) in enumerate(lines.items()):
+        line = [row for row in rows if row.budget in known]
+        epsilons = [known[row.budget] for row in line]
         color = f"C{index}"
         left.plot(epsilons, [row.actual_class for row in line], "o-", color=color, label=label)
         left.plot(epsilons, [row.expected_class for row in line], ":", color=color)

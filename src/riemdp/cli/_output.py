@@ -7,6 +7,7 @@ or steer the terminal.
 from __future__ import annotations
 
 import codecs
+import functools
 import io
 import os
 import sys
@@ -92,21 +93,35 @@ def warn(message: str) -> None:
     say(f"riemdp: {message}", err=True)
 
 
+@functools.singledispatch
 def describe(budget: Budget) -> str:
-    """Short text for a budget."""
-    match budget:
-        case PureDP(epsilon):
-            return f"ε = {epsilon:.6g}"
-        case ApproxDP(epsilon, delta):
-            return f"ε = {epsilon:.6g}, δ = {delta:.6g}"
-        case GDP(mu):
-            return f"μ = {mu:.6g}"
-        case ZCDP(rho, xi):
-            return f"ρ = {rho:.6g}" + (f", ξ = {xi:.6g}" if xi else "")
-        case RaoDP(theta, distance=distance):
-            return f"θ = {theta:.6g} ({distance})"
-        case _:  # not an option of the command line
-            return str(budget)
+    """Short text for a budget; its own for those that are no options of the command line."""
+    return str(budget)
+
+
+@describe.register(PureDP)
+def _(budget: PureDP) -> str:
+    return f"ε = {budget.epsilon:.6g}"
+
+
+@describe.register(ApproxDP)
+def _(budget: ApproxDP) -> str:
+    return f"ε = {budget.epsilon:.6g}, δ = {budget.delta:.6g}"
+
+
+@describe.register(GDP)
+def _(budget: GDP) -> str:
+    return f"μ = {budget.mu:.6g}"
+
+
+@describe.register(ZCDP)
+def _(budget: ZCDP) -> str:
+    return f"ρ = {budget.rho:.6g}" + (f", ξ = {budget.xi:.6g}" if budget.xi else "")
+
+
+@describe.register(RaoDP)
+def _(budget: RaoDP) -> str:
+    return f"θ = {budget.theta:.6g} ({budget.distance})"
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -14,12 +14,11 @@ from riemdp._checks import positive, real_array, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedBudgetError
 from riemdp._part import register
 from riemdp.manifolds import Euclidean, Manifold
-from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, check_sensitivity
+from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._mechanism import Mechanism, enough_noise
 from riemdp.mechanisms._rao import (
     angle_of,
     gaussian_guarantee,
-    gaussian_ratio,
     laplace_guarantee,
     laplace_ratio,
     pure_angle,
@@ -28,9 +27,15 @@ from riemdp.mechanisms._rao import (
 )
 from riemdp.noise import resolve_generator
 from riemdp.noise._polar import leading_axes
-from riemdp.privacy import GaussianCurve, PureCurve, RaoDP
-from riemdp.privacy._rao import check_distance
-from riemdp.privacy._rounding import up
+from riemdp.privacy import (
+    GaussianCurve,
+    PureCurve,
+    RaoDP,
+    affordable_epsilon,
+    affordable_mu,
+    check_distance,
+    up,
+)
 
 if TYPE_CHECKING:
     from typing import Self
@@ -256,25 +261,31 @@ class GeneralizedGaussian(Mechanism):
 
 def _affordable_ratio(budget: Budget, power: float) -> float:
     """Sensitivity over sigma under a budget, up to rounding."""
-    if isinstance(budget, RaoDP):
-        if power == 1.0:
-            return laplace_ratio(budget, 1, flat=True)
-        if power == 2.0:
-            return gaussian_ratio(budget) / math.sqrt(2.0)
-        if budget.distance == "parametric":
-            _check_information(power)
-            return budget.theta / _speed(power)
-        theta = angle_of(budget)
-        pure = _root(pure_epsilon_at_angle(theta), power) if power < 1.0 else 0.0
-        return max(theta / _speed(power), pure)
-    if power <= 1.0:
-        return _root(affordable_epsilon(budget), power)
     if power == 2.0:
         return affordable_mu(budget) / math.sqrt(2.0)
+    return _ratio(budget, power)
+
+
+@functools.singledispatch
+def _ratio(budget: Budget, power: float) -> float:
+    if power <= 1.0:
+        return _root(affordable_epsilon(budget), power)
     raise UnsupportedBudgetError(
         f"the generalised Gaussian of power {power:g} can be calibrated to RaoDP only, got "
         f"{shown(budget)}; use a power up to 1 or power 2"
     )
+
+
+@_ratio.register(RaoDP)
+def _(budget: RaoDP, power: float) -> float:
+    if power == 1.0:
+        return laplace_ratio(budget, 1, flat=True)
+    if budget.distance == "parametric":
+        _check_information(power)
+        return budget.theta / _speed(power)
+    theta = angle_of(budget)
+    pure = _root(pure_epsilon_at_angle(theta), power) if power < 1.0 else 0.0
+    return max(theta / _speed(power), pure)
 
 
 def _root(epsilon: float, power: float) -> float:

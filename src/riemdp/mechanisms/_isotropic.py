@@ -15,17 +15,27 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import scipy
 
-from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedBudgetError
-from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, exact_epsilon
+from riemdp._errors import (
+    ConvergenceError,
+    NoConversionError,
+    NotAttainableError,
+    UnsupportedBudgetError,
+    UnsupportedManifoldError,
+)
 from riemdp.mechanisms._mechanism import Mechanism, enough_noise
+from riemdp.mechanisms._rao import isotropic_gaussian_sigma, laplace_guarantee, laplace_ratio
 from riemdp.noise._spaces import has_curve, isotropic_curve
 from riemdp.privacy import (
     ZCDP,
     ApproxDP,
     PureDP,
+    RaoDP,
+    affordable_epsilon,
+    affordable_mu,
     delta_floor,
     gaussian_floor,
     gaussian_to_pure,
+    implied_epsilon,
 )
 
 if TYPE_CHECKING:
@@ -58,8 +68,8 @@ _WAY_OUT = (
 def isotropic_scales(known: Family, sensitivity: float, budget: Budget) -> list[float]:
     """Scales to try for a budget, ascending; the last one suffices, up to rounding.
 
-    From the curve for ApproxDP and GDP, from the largest privacy loss for PureDP. Other
-    definitions follow from a ``mu`` or a pure epsilon that implies them.
+    From the curve for ApproxDP and GDP, from the largest privacy loss for PureDP, from the Rao
+    distance for RaoDP. Other definitions follow from a ``mu`` or a pure epsilon that implies them.
 
     Raises
     ------
@@ -69,22 +79,15 @@ def isotropic_scales(known: Family, sensitivity: float, budget: Budget) -> list[
         If no scale attains the budget.
     """
     noise = _Noise(known, sensitivity)
-    ways: list[Callable[[], float]] = []
-    if isinstance(budget, ApproxDP):
-        ways.append(lambda: _delta_scale(noise, budget))
-    elif not isinstance(budget, PureDP):
-        ways.append(lambda: _mu_scale(noise, affordable_mu(budget), budget))
-    if noise.is_lossless and not has_curve(known, sensitivity):
-        ways.clear()
-    if isinstance(budget, ZCDP):
-        ways.append(lambda: noise.pure_scale(exact_epsilon(budget), budget))
-    ways.append(lambda: noise.pure_scale(affordable_epsilon(budget), budget))
+    ways = _loss_ways(budget, noise)
+    if not noise.is_lossless or has_curve(known, sensitivity):
+        ways = [*_curve_ways(budget, noise), *ways]
     found: list[float] = []
     problems: list[Exception] = []
     for way in ways:
         try:
             found.append(way())
-        except (NotAttainableError, UnsupportedBudgetError) as error:
+        except (NotAttainableError, NoConversionError, UnsupportedBudgetError) as error:
             problems.append(error)
         except ConvergenceError as error:
             problems.append(_beyond_float64(budget, sensitivity, known.manifold, error))
@@ -160,8 +163,30 @@ class _Noise:
                 f"allow a pure epsilon above {self.sensitivity / self.limit:.6g}, got "
                 f"{epsilon:.6g}; {_WAY_OUT}"
             )
-        # else a little more, for rounding in conversions and where delta vanishes
-        return sigma if isinstance(budget, PureDP) else sigma * _BEYOND
+        return sigma
+
+    def rao_scale(self, budget: RaoDP) -> float:
+        """Scale at which the Rao distance is the budget's."""
+        form = self.family.form
+        if not self.is_lossless:
+            if form is None:
+                raise UnsupportedManifoldError(
+                    f"no Rao distance of the Gaussian law on {self.manifold} is known; use the "
+                    'tangent mechanisms ("tangent-gaussian", "tangent-laplace")'
+                )
+            space = form.dim, form.curvature, form.upper
+            return isotropic_gaussian_sigma(*space, self.sensitivity, budget)
+        dim = self.family.score_dim
+        sigma = self.sensitivity / laplace_ratio(budget, dim, flat=self.family.is_flat)
+        if self.limit < math.inf and not sigma < self.limit:
+            ratio = self.sensitivity / self.limit
+            least = laplace_guarantee(ratio, dim, budget.distance, flat=False).theta
+            raise NotAttainableError(
+                f"the Laplace law has a normaliser on {self.manifold} for sigma below "
+                f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} the budget has to "
+                f"allow a theta above {least:.6g}, got {budget.theta:.6g}; {_WAY_OUT}"
+            )
+        return sigma
 
     def delta_scale(self, budget: ApproxDP) -> float:
         """Scale at which ``delta`` at the budget's epsilon is the budget's."""
@@ -251,6 +276,48 @@ class _Noise:
             f"the Riemannian {name} on {self.manifold} cannot attain {budget} at sensitivity "
             f"{self.sensitivity:.6g}: as sigma {until}, {tendency}, not to 0; {_WAY_OUT}"
         )
+
+
+@functools.singledispatch
+def _curve_ways(budget: Budget, noise: _Noise) -> list[Callable[[], float]]:
+    """Scales from the curve of the law: where its ``mu`` is one that implies the budget."""
+    return [lambda: _mu_scale(noise, affordable_mu(budget), budget)]
+
+
+@_curve_ways.register(ApproxDP)
+def _(budget: ApproxDP, noise: _Noise) -> list[Callable[[], float]]:
+    return [lambda: _delta_scale(noise, budget)]
+
+
+@_curve_ways.register(PureDP)
+@_curve_ways.register(RaoDP)
+def _(_budget: Budget, _noise: _Noise) -> list[Callable[[], float]]:
+    return []
+
+
+@functools.singledispatch
+def _loss_ways(budget: Budget, noise: _Noise) -> list[Callable[[], float]]:
+    """Scales from the largest privacy loss: where it is a pure epsilon that implies the budget.
+
+    A little more, for rounding in conversions and where ``delta`` vanishes.
+    """
+    return [lambda: noise.pure_scale(affordable_epsilon(budget), budget) * _BEYOND]
+
+
+@_loss_ways.register(PureDP)
+def _(budget: PureDP, noise: _Noise) -> list[Callable[[], float]]:
+    return [lambda: noise.pure_scale(budget.epsilon, budget)]
+
+
+@_loss_ways.register(ZCDP)
+def _(budget: ZCDP, noise: _Noise) -> list[Callable[[], float]]:
+    found = implied_epsilon, affordable_epsilon
+    return [lambda e=e: noise.pure_scale(e(budget), budget) * _BEYOND for e in found]  # type: ignore[misc]
+
+
+@_loss_ways.register(RaoDP)
+def _(budget: RaoDP, noise: _Noise) -> list[Callable[[], float]]:
+    return [lambda: noise.rao_scale(budget)]
 
 
 @functools.lru_cache(maxsize=64)

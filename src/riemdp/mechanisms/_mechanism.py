@@ -14,9 +14,9 @@ from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp._part import Part
 from riemdp.manifolds import Ball, Manifold
+from riemdp.mechanisms._proved import Proved
 from riemdp.noise._polar import normal_coordinates
-from riemdp.privacy import RaoDP
-from riemdp.privacy._rao import check_distance
+from riemdp.privacy import check_distance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.noise import DistanceLaw
-    from riemdp.privacy import Budget, PrivacyCurve
+    from riemdp.privacy import Budget, PrivacyCurve, RaoDP
 
     FloatArray = NDArray[np.float64]
 
@@ -150,7 +150,8 @@ class Mechanism(Part, sort="mechanism"):
         manifold : Manifold
         sensitivity : float
             Largest distance between the footpoints of neighbouring data sets.
-        budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
+        budget : Budget
+            Any definition, see :meth:`Budget.allows`.
         **options
             Options of the concrete mechanism, by keyword.
 
@@ -316,7 +317,8 @@ class Mechanism(Part, sort="mechanism"):
         ----------
         sensitivity : float
             Largest distance between the footpoints of neighbouring data sets.
-        budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
+        budget : Budget
+            Any definition, see :meth:`Budget.allows`.
 
         Returns
         -------
@@ -329,9 +331,7 @@ class Mechanism(Part, sort="mechanism"):
         NoConversionError
             For a budget that the mechanism's privacy curve cannot be held against.
         """
-        if isinstance(budget, RaoDP):
-            return self.rao(sensitivity, budget.distance).theta <= budget.theta
-        return self.privacy(sensitivity).satisfies(budget)
+        return Proved(self, sensitivity).satisfies(budget)
 
     @property
     @abstractmethod

@@ -8,6 +8,7 @@ caller. Derivations in docs/proofs/rao.md.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Literal
 
@@ -16,12 +17,18 @@ import scipy
 
 from riemdp._errors import NotAttainableError, UnsupportedBudgetError
 from riemdp.noise import RadialLaw, fisher_information
-from riemdp.privacy import RaoDP
-from riemdp.privacy._rao import angle_of_response, angle_of_separation
-from riemdp.privacy._rounding import ELEMENTARY, up
+from riemdp.privacy import (
+    RaoDP,
+    affordable_epsilon,
+    angle_of_response,
+    angle_of_separation,
+    up,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from riemdp.privacy import Budget
 
 Distance = Literal["angle", "parametric"]
 
@@ -67,18 +74,6 @@ def isotropic_guarantee(law: RadialLaw, sensitivity: float, distance: Distance) 
     return rao_guarantee(distance, parametric=up(sensitivity * speed, _QUADRATURE_ERROR))
 
 
-def gaussian_ratio(budget: RaoDP) -> float:
-    """Sensitivity over standard deviation that Gaussian noise on R^d may have."""
-    if budget.distance == "parametric":
-        return budget.theta
-    if budget.theta < _TINY:
-        return budget.theta * (1.0 - ELEMENTARY)
-    half = 0.5 * angle_of(budget)
-    # -log cos without cancellation at either end
-    depth = -0.5 * math.log1p(-(math.sin(half) ** 2)) if half < 0.5 else -math.log(math.cos(half))
-    return math.sqrt(8.0 * depth)
-
-
 def laplace_ratio(budget: RaoDP, dim: int, *, flat: bool) -> float:
     """Sensitivity over scale that Laplace noise may have; see :func:`laplace_guarantee`."""
     root = math.sqrt(dim)
@@ -96,8 +91,14 @@ def laplace_ratio(budget: RaoDP, dim: int, *, flat: bool) -> float:
     return _root(lambda ratio: laplace_angle(ratio, dim), theta, 0.5 * least, most)
 
 
-def restricted_laplace_ratio(budget: RaoDP) -> float:
+@functools.singledispatch
+def restricted_laplace_ratio(budget: Budget) -> float:
     """Sensitivity over scale; see :func:`restricted_laplace_guarantee`."""
+    return 0.5 * affordable_epsilon(budget)
+
+
+@restricted_laplace_ratio.register(RaoDP)
+def _(budget: RaoDP) -> float:
     if budget.distance == "parametric":
         return budget.theta
     theta = angle_of(budget)

@@ -7,22 +7,19 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
-from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.mechanisms._additive import RiemannianMechanism, SamplerName, noise
-from riemdp.mechanisms._calibration import affordable_epsilon, check_sensitivity
+from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
 from riemdp.mechanisms._mechanism import check_manifold, enough_noise
 from riemdp.mechanisms._rao import (
     laplace_guarantee,
-    laplace_ratio,
     restricted_laplace_guarantee,
     restricted_laplace_ratio,
 )
 from riemdp.noise import RestrictedLaplace
-from riemdp.privacy import PureCurve, RaoDP
-from riemdp.privacy._rao import check_distance
-from riemdp.privacy._rounding import quotient_up
+from riemdp.privacy import PureCurve, RaoDP, check_distance, quotient_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -145,28 +142,11 @@ class RiemannianLaplace(RiemannianMechanism):
         check_manifold(manifold)
         build = functools.partial(cls, manifold, ball=ball, sampler=sampler)
         known = noise("laplace", manifold, sampler)
-        if ball is None and not isinstance(budget, RaoDP):
-            scales = isotropic_scales(known, sensitivity, budget)
-            return least_noise(build, scales, sensitivity, budget)
-        if not isinstance(budget, RaoDP):
-            sigma = 2.0 * sensitivity / affordable_epsilon(budget)
-            return enough_noise(build, sigma, sensitivity, budget)
         if ball is not None:
-            ratio = restricted_laplace_ratio(budget)
-        else:
-            ratio = laplace_ratio(budget, known.score_dim, flat=known.is_flat)
-        try:
-            return enough_noise(build, sensitivity / ratio, sensitivity, budget)
-        except NotAttainableError as error:
-            least = sensitivity * known.growth
-            if ball is not None or least < ratio:  # beyond float64, or no draws
-                raise
-            least = laplace_guarantee(least, known.score_dim, budget.distance, flat=False).theta
-            raise NotAttainableError(
-                f"{error}. At sensitivity {sensitivity:.6g} the budget has to allow a theta "
-                f"above {least:.6g}, got {budget.theta:.6g}; the tangent mechanisms "
-                '("tangent-gaussian", "tangent-laplace") have no such limit'
-            ) from None
+            sigma = sensitivity / restricted_laplace_ratio(budget)
+            return enough_noise(build, sigma, sensitivity, budget)
+        scales = isotropic_scales(known, sensitivity, budget)
+        return least_noise(build, scales, sensitivity, budget)
 
     def privacy(self, sensitivity: float) -> PrivacyCurve:
         """Curve of the law, whose pure epsilon is ``sensitivity / sigma``.

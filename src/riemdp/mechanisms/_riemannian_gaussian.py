@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from riemdp._part import register
 from riemdp.mechanisms._additive import RiemannianMechanism, SamplerName, noise
-from riemdp.mechanisms._calibration import affordable_mu, check_sensitivity
+from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
 from riemdp.mechanisms._mechanism import check_manifold, enough_noise
-from riemdp.mechanisms._rao import (
-    gaussian_guarantee,
-    isotropic_gaussian_sigma,
-    rao_guarantee,
-)
-from riemdp.privacy import RaoDP
-from riemdp.privacy._rao import check_distance
-from riemdp.privacy._rounding import quotient_up
+from riemdp.mechanisms._rao import gaussian_guarantee, rao_guarantee
+from riemdp.privacy import RaoDP, affordable_mu, check_distance, quotient_up
 
 if TYPE_CHECKING:
     from typing import Self
@@ -126,10 +120,6 @@ class RiemannianGaussian(RiemannianMechanism):
             sigma = sensitivity / affordable_mu(budget)
         elif form is None:
             sigma = known.mu_scale(sensitivity, affordable_mu(budget))
-        elif isinstance(budget, RaoDP):
-            sigma = isotropic_gaussian_sigma(
-                form.dim, form.curvature, form.upper, sensitivity, budget
-            )
         else:
             scales = isotropic_scales(known, sensitivity, budget)
             return least_noise(build, scales, sensitivity, budget)

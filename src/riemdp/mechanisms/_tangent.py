@@ -11,18 +11,15 @@ from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds import Euclidean
 from riemdp.mechanisms._calibration import (
-    affordable_mu,
     check_sensitivity,
     classical_mu,
 )
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
 from riemdp.mechanisms._mechanism import check_manifold, enough_noise
-from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee, laplace_ratio
+from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 from riemdp.noise import family
-from riemdp.privacy import GaussianCurve, RaoDP
-from riemdp.privacy._rao import check_distance
-from riemdp.privacy._rounding import quotient_up
+from riemdp.privacy import GaussianCurve, RaoDP, affordable_mu, check_distance, quotient_up
 
 if TYPE_CHECKING:
     from typing import Self
@@ -200,9 +197,6 @@ class TangentLaplace(TangentMechanism):
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
         build = functools.partial(cls, manifold, base=base)  # type: ignore[arg-type]
-        if isinstance(budget, RaoDP):
-            ratio = laplace_ratio(budget, manifold.dim, flat=True)
-            return enough_noise(build, sensitivity / ratio, sensitivity, budget)
         scales = isotropic_scales(_noise(manifold), sensitivity, budget)
         return least_noise(build, scales, sensitivity, budget)
 

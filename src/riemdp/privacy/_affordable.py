@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from riemdp._errors import NotAttainableError
+from riemdp._checks import shown
+from riemdp._errors import NotAttainableError, UnsupportedBudgetError
+from riemdp.privacy._budget import Budget
 from riemdp.privacy._curve import GaussianCurve, PureCurve
 from riemdp.privacy._pure import PureDP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from riemdp.privacy._budget import Budget
 
 #: Parameters that are looked at.
 _SMALLEST, _LARGEST = 1e-15, 1e6
@@ -38,7 +38,7 @@ def affordable_epsilon(budget: Budget) -> float:
     UnsupportedError
         If none is proved to suffice.
     """
-    closed = budget.largest_epsilon()
+    closed = _checked(budget).largest_epsilon()
     if closed is not None:
         return closed
     return _largest(budget, lambda epsilon: budget.allows(PureCurve(epsilon)))
@@ -60,7 +60,7 @@ def affordable_mu(budget: Budget) -> float:
     UnsupportedError
         If none is proved to suffice.
     """
-    closed = budget.largest_mu()
+    closed = _checked(budget).largest_mu()
     if closed is not None:
         return closed
     return _largest(budget, lambda mu: budget.allows(GaussianCurve(mu)))
@@ -83,6 +83,15 @@ def implied_epsilon(budget: Budget) -> float:
         If none does.
     """
     return _largest(budget, lambda epsilon: budget.follows_from(PureDP(epsilon)))
+
+
+def _checked(budget: object) -> Budget:
+    if not isinstance(budget, Budget):
+        raise UnsupportedBudgetError(
+            f"cannot calibrate noise to {shown(budget)}; use a definition of riemdp, such as "
+            "PureDP, ApproxDP, GDP or RaoDP"
+        )
+    return budget
 
 
 def _largest(budget: Budget, satisfied: Callable[[float], bool]) -> float:

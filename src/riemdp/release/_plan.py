@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.manifolds import Ball, Manifold
-from riemdp.privacy import (
-    GDP,
-    KLDP,
-    RDP,
-    ZCDP,
-    ApproxDP,
-    Budget,
-    MeanCDP,
-    PureDP,
-    RaoDP,
-)
+from riemdp.privacy import Budget
 from riemdp.release._offer import Offer, check_neighbours, check_statistic, kinds, offer, offers
 from riemdp.statistics import FrechetMean, ReplaceOne, mean_for
 
@@ -149,7 +139,8 @@ class Plan:
     def notes(self) -> tuple[str, ...]:
         """Sentences about what the table leaves out."""
         curved = self.manifold.constant_curvature is None
-        return () if curved or not isinstance(self.budget, PureDP) else (_CONFORMAL,)
+        pure = math.isfinite(self.budget.epsilon_at(0.0))
+        return (_CONFORMAL,) if pure and not curved else ()
 
     def _cells(self, row: PlanRow) -> list[str]:
         numbers = (row.sensitivity, row.sigma, row.expected_distance, row.quantile_95)
@@ -279,21 +270,23 @@ def _required_n(case: _Case, budget: Budget, target_error: float) -> int | None:
 
 def _required_budget(case: _Case, n: int, budget: Budget, target_error: float) -> Budget | None:
     """Least budget whose expected distance is at most the target: it falls with the parameter."""
-    family = _family(budget)
 
     def excess(parameter: float) -> float:
-        return math.log(case.error(n, family(parameter)) / target_error)
+        return math.log(case.error(n, budget.at(parameter)) / target_error)
 
     def rounded(parameter: float, up: bool) -> float:
         return parameter * (1.0 + (3e-7 if up else -3e-7))
 
-    low, middle, high = 1.0 / _LARGEST_PARAMETER, _LARGE_PARAMETER, _LARGEST_PARAMETER
-    if isinstance(budget, RaoDP) and budget.distance == "angle":
-        middle = high = math.pi
+    low = 1.0 / _LARGEST_PARAMETER
+    middle, high = min(_LARGE_PARAMETER, budget.largest), min(_LARGEST_PARAMETER, budget.largest)
+    try:
+        budget.at(high)
+    except UnsupportedError:  # it has no sizes to search among
+        return None
     found = crossing(excess, low, middle, rounded)
     if found is None and high > middle:
         found = crossing(excess, middle, high, rounded)
-    return None if found is None else family(found)
+    return None if found is None else budget.at(found)
 
 
 def crossing(
@@ -343,22 +336,3 @@ def crossing(
         else:
             high, below = guess, value
     return high
-
-
-def _family(budget: Budget) -> Callable[[float], Budget]:
-    """Budgets of the same kind, by the parameter that measures them."""
-    match budget:
-        case ApproxDP():
-            return lambda value: ApproxDP(value, budget.delta)
-        case PureDP() | GDP() | KLDP():
-            return type(budget)
-        case RDP():
-            return lambda value: RDP(budget.order, value)
-        case MeanCDP():
-            return lambda value: MeanCDP(value * budget.mu / budget.tau, value)
-        case RaoDP():
-            return lambda value: RaoDP(value, distance=budget.distance)
-        case ZCDP():
-            return lambda value: ZCDP(value, budget.xi)
-        case _:
-            raise InvalidParameterError(f"no family of budgets is known for {shown(budget)}")

@@ -1,0 +1,93 @@
+"""The graph of imports, read from the sources: what is imported inside functions counts."""
+
+import ast
+import textwrap
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[1] / "src"
+
+
+def import_graph(root):
+    """Module to the modules of the same tree that it imports when it runs, at any time."""
+    paths = {module_name(path, root): path for path in sorted(root.rglob("*.py"))}
+    return {name: set(imported(path, paths)) - {name} for name, path in paths.items()}
+
+
+def module_name(path, root):
+    return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(path, known):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in running(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                # a submodule is itself, all else is its package's
+                whole = f"{node.module}.{alias.name}"
+                yield from [name for name in (whole, node.module) if name in known][:1]
+
+
+def running(node):
+    """All nodes but those for type checkers alone."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from running(child)
+
+
+def check_no_cycle(root):
+    TopologicalSorter(import_graph(root)).prepare()
+
+
+def test_no_modules_import_each_other():
+    graph = import_graph(SOURCES)
+    assert "riemdp.privacy._budget" in graph["riemdp.privacy._pure"]
+    assert len(graph) > 100
+    check_no_cycle(SOURCES)
+
+
+def test_definitions_stand_on_one_another_and_rules_on_none_of_them():
+    graph = import_graph(SOURCES)
+    order = list(TopologicalSorter(graph).static_order())
+    definitions = [f"riemdp.privacy._{name}" for name in DEFINITIONS]
+    assert order.index("riemdp.privacy._rules") < min(map(order.index, definitions))
+    assert not any("privacy" in name for name in graph["riemdp.privacy._rules"])
+    for name in definitions:  # curves, composition and accounts come after all of them
+        assert not graph[name] & {f"riemdp.privacy.{late}" for late in LATE}
+
+
+DEFINITIONS = ["pure", "approx", "gdp", "rao", "kl", "renyi", "zcdp", "mean_cdp"]
+LATE = ["_curve", "_composed", "_compose", "_accountant", "_conversions", "_affordable"]
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        "from tree._one import f",
+        "from tree import _one",
+        "import tree._one",
+        "def f():\n    from tree._one import g",
+        "def f():\n    if True:\n        import tree._one",
+    ],
+)
+def test_a_circle_is_found(tmp_path, late):
+    package = tmp_path / "tree"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "_one.py").write_text("from tree import _two\n")
+    typed = """
+        from typing import TYPE_CHECKING
+
+        if TYPE_CHECKING:
+            from tree._one import f
+        """
+    (package / "_two.py").write_text(textwrap.dedent(typed))
+    check_no_cycle(tmp_path)
+    (package / "_two.py").write_text(textwrap.dedent(typed) + late)
+    with pytest.raises(CycleError):
+        check_no_cycle(tmp_path)
