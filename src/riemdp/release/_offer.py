@@ -328,12 +328,12 @@ def least_error(
         for (_, kind), each in zip(pairs, made, strict=True):
             if isinstance(each, UnsupportedError):
                 problems.append(f"{kind.name}: {each}")
-        lacking = {} if allow_unproven else {id(o): o.unproven(budget) for o in found}
-        pool = [o for o in found if not lacking.get(id(o))]
+        pool = [o for o in found if allow_unproven or not o.unproven(budget)]
         if pool:
-            best = min(pool, key=lambda o: o.mechanism.expected_distance())
+            best = min(pool, key=_error)
             return best, _reason(best, pool, budget, first=turn == 0, unproven=bool(missing))
-        missing = missing or ", ".join(dict.fromkeys(filter(None, lacking.values())))
+        if found and not missing:
+            missing = min(found, key=_error).unproven(budget)
     if missing:
         raise not_proved(missing)
     raise NotAttainableError(
@@ -351,6 +351,14 @@ def not_proved(missing: str) -> UnprovenMechanismError:
 
 def named(mechanism: object) -> type[Mechanism]:
     """Return the class of a mechanism that is named, or that is given.
+
+    Parameters
+    ----------
+    mechanism : str or Mechanism class
+
+    Returns
+    -------
+    type
 
     Raises
     ------
@@ -376,6 +384,10 @@ def named(mechanism: object) -> type[Mechanism]:
         )
     found: type[Mechanism] = kind
     return found
+
+
+def _error(found: Offer) -> float:
+    return found.mechanism.expected_distance()
 
 
 def _reason(best: Offer, pool: list[Offer], budget: Budget, *, first: bool, unproven: bool) -> str:
