@@ -5,17 +5,19 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import json
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 from typer.testing import CliRunner
 
 import riemdp
 from riemdp import (
+    GDP,
     Accountant,
     Ball,
     Euclidean,
@@ -226,6 +228,67 @@ def test_a_statistic_goes_with_any_registered_mechanism(outside):
     assert failed(again) == {"proof"}
     named = next(check for check in verify(again).checks if check.name == "proof").detail
     assert named == "no proof is known of outside.Logistic, outside.FrechetVariance"
+
+
+# A statistic of several answers, each paid for by its share of the budget.
+
+
+@pytest.fixture
+def shares(monkeypatch):
+    """Shares of GDP, by sqrt(mu_1^2 + ... + mu_k^2), where the definition has none."""
+    if not hasattr(GDP, "split"):
+        share = lambda budget, steps: GDP(budget.mu / math.sqrt(steps))  # noqa: E731
+        monkeypatch.setattr(GDP, "split", share, raising=False)
+
+
+def test_a_median_in_steps(outside, shares):
+    ball, points = sphere_data(4000)
+    points = ball.point(0.2 * ball.coordinates(points))
+    points[:400] = ball.point([[0.4, 0.4]])  # a tenth far off, which a median hardly notices
+    release = private_statistic(
+        outside.Median(16),
+        points,
+        ball,
+        GDP(1.0),
+        generator=np.random.default_rng(0),
+        **UNPROVEN,
+    )
+    assert release.mechanism.manifold == Euclidean(2)
+    assert release.mechanism.name == "riemannian-gaussian"
+    # sixteen answers of a quarter of the budget each
+    assert release.sigma == pytest.approx(2.0 / 4000 * 4.0, rel=1e-6)
+    assert ball.contains(release.value)
+    # near the least mean distance, which the mean is not
+    total = lambda c: ball.manifold.dist(ball.point(c), points).mean()  # noqa: E731
+    median = ball.point(optimize.minimize(total, [0.1, 0.1]).x)
+    mean = private_mean(points, ball, GDP(1.0), generator=np.random.default_rng(0)).value
+    assert ball.manifold.dist(median, release.value) < 0.01
+    assert ball.manifold.dist(median, mean) > 0.03
+    assert failed(release) == {"proof"}
+    again = Release.from_json(release.to_json())
+    assert again.statistic == outside.Median(16)
+    assert failed(again) == {"proof"}
+    # negative controls: noise for one answer alone, and fewer answers than were drawn
+    weak = replace(release.mechanism, sigma=release.sigma / 4.0)
+    assert "guarantee" in failed(replace(again, mechanism=weak))
+    more = release.to_json().replace('"steps": 16', '"steps": 17')
+    assert "guarantee" in failed(Release.from_json(more))
+
+
+def test_no_record_moves_an_answer_farther_than_it_says(outside):
+    ball, points = sphere_data(20)
+    question = outside.Median().ask(ball, ball.point([0.2, -0.1]), 0)
+    ends = ball.point(0.5 * np.array([[np.cos(t), np.sin(t)] for t in np.linspace(0, 6.3, 40)]))
+    answers = []
+    for end in ends:
+        points[0] = end
+        answers.append(question.finish(ball, question.summarise(ball, points), 1e-9))
+    worst = max(np.linalg.norm(a - b) for a in answers for b in answers)
+    claimed = outside.Median().replace_one(ball, 20, "distance")
+    assert 0.5 * claimed < worst <= claimed
+    parts = [question.summarise(ball, points[:7]), question.summarise(ball, points[7:])]
+    whole = question.finish(ball, question.merge(*parts), 1e-9)
+    np.testing.assert_allclose(whole, answers[-1], atol=1e-15)
 
 
 # The mechanism: its law, plan and auto.

@@ -13,6 +13,7 @@ from riemdp._errors import (
     NotAttainableError,
     UnprovenMechanismError,
     UnsupportedBallError,
+    UnsupportedBudgetError,
     UnsupportedError,
 )
 from riemdp._part import lookup, offered
@@ -197,6 +198,25 @@ def with_tolerance(exact: float, tol: float) -> float:
     return math.nextafter(exact + 2.0 * tol, math.inf)
 
 
+def share(budget: Budget, steps: int) -> Budget:
+    """Budget of each of several answers, what is asked for next depending on those before.
+
+    Raises
+    ------
+    UnsupportedBudgetError
+        If the definition has no rule for it.
+    """
+    if count(steps, "steps, the number of answers,") == 1:
+        return budget
+    split = getattr(budget, "split", None)
+    if split is None:
+        raise UnsupportedBudgetError(
+            f"{budget} cannot be shared among {steps} answers: its definition has no rule for it"
+        )
+    found: Budget = split(steps)
+    return found
+
+
 def offer(
     statistic: Statistic,
     mechanism: type[Mechanism] | Mechanism,
@@ -213,7 +233,8 @@ def offer(
     ----------
     statistic : Statistic
     mechanism : Mechanism class or Mechanism
-        A class is calibrated to the budget; an instance has to satisfy it as it is.
+        A class is calibrated to the budget, to a share of it for each of several answers; an
+        instance has to satisfy that as it is.
     ball : Ball
         Public ball of the records.
     n : int
@@ -235,11 +256,7 @@ def offer(
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
-    if statistic.steps != 1:
-        raise UnsupportedError(
-            f"{statistic.name} has {statistic.steps} answers; budgets cannot be shared among "
-            "several in this version"
-        )
+    part = share(budget, statistic.steps)
     neighbours = ReplaceOne() if neighbours is None else neighbours
     answers = statistic.answers(ball)
     if isinstance(mechanism, Mechanism) and (problem := mechanism.foreign_to(answers)):
@@ -249,10 +266,10 @@ def offer(
     )
     if not isinstance(mechanism, Mechanism):
         needed = mechanism.needed(answers)
-        mechanism = mechanism.calibrate(answers.manifold, sensitivity, budget, **needed)
-    elif not mechanism.satisfies(sensitivity, budget):
+        mechanism = mechanism.calibrate(answers.manifold, sensitivity, part, **needed)
+    elif not mechanism.satisfies(sensitivity, part):
         raise NotAttainableError(
-            f"sigma = {mechanism.sigma:.6g} is too little noise for {budget} at sensitivity "
+            f"sigma = {mechanism.sigma:.6g} is too little noise for {part} at sensitivity "
             f"{sensitivity:.6g}; calibrate it, or name the mechanism and let it be calibrated"
         )
     return Offer(statistic, mechanism, ball, n, neighbours, sensitivity, used)

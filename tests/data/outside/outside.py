@@ -1,4 +1,4 @@
-"""A statistic and a mechanism of another package; it uses nothing but public names of riemdp."""
+"""Two statistics and a mechanism of another package; it uses nothing but public names of riemdp."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import numpy as np
 from riemdp import Ball, Euclidean, UnsupportedManifoldError, secure_generator
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import PureCurve
-from riemdp.statistics import FrechetMean, Summary, clipped_frechet_mean
+from riemdp.statistics import (
+    FrechetMean,
+    Question,
+    Statistic,
+    Summary,
+    clipped_frechet_mean,
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,53 @@ class FrechetVariance(Summary):
         mean = ball.point(clipped_frechet_mean(ball, partial, FrechetMean().tolerance(ball, 0.0)))
         squares = np.square(ball.manifold.dist(mean, partial))
         return np.array([math.fsum(squares) / len(squares) - 0.5 * ball.radius**2])
+
+
+@dataclass(frozen=True)
+class Median(Statistic):
+    """Ever shorter steps towards the geometric median, each along a noisy mean of directions.
+
+    A record counts as a vector no longer than 1, whatever the others are, so the mean of n of them
+    moves by at most 2/n.
+    """
+
+    name = "outside.Median"
+
+    steps: int = 8
+
+    def answers(self, ball):
+        space = Euclidean(ball.manifold.dim)
+        return Ball(space, space.origin, 1.0)
+
+    def replace_one(self, ball, n, metric):
+        return min(2.0, 2.0 / n) * (1.0 + 1e-14)
+
+    def ask(self, ball, point, step):
+        return MeanDirection(point)
+
+    def move(self, ball, point, noisy, step):
+        manifold, length = ball.manifold, 0.7**step * ball.radius
+        return ball.project(manifold.exp(point, manifold.tangent_vector(point, length * noisy)))
+
+
+@dataclass(frozen=True)
+class MeanDirection(Question):
+    """Mean over the records of their directions, seen from a public point; a sum and a count."""
+
+    point: np.ndarray
+
+    def summarise(self, ball, records):
+        manifold = ball.manifold
+        seen = manifold.tangent_coordinates(self.point, manifold.log(self.point, records))
+        lengths = np.linalg.norm(seen, axis=-1, keepdims=True)
+        directions = seen / np.maximum(lengths, 0.05 * ball.radius)
+        return np.append(directions.T.sum(axis=-1), len(records))
+
+    def merge(self, first, second):
+        return first + second
+
+    def finish(self, ball, partial, tol):
+        return partial[:-1] / partial[-1]
 
 
 class LogisticLaw:
