@@ -60,7 +60,7 @@ budget = riemdp.PureDP(epsilon=0.5)
 release = riemdp.private_mean(points, ball, budget, generator=np.random.default_rng(0))
 exact = riemdp.frechet_mean(sphere, ball.project(points), ball=ball).value
 
-print(f"mechanism          {release.mechanism.name} ({release.summary})")
+print(f"mechanism          {release.mechanism.name} ({release.statistic.name})")
 print(f"sensitivity        {release.sensitivity:.6f}")
 print(f"expected distance  {np.degrees(release.expected_distance):.3f} degrees")
 print(f"95 % quantile      {np.degrees(release.error_quantile(0.95)):.3f} degrees")

@@ -228,6 +228,47 @@ def decode(document: object, sort: str | None = None) -> Any:
     return kind(**decode_fields(values))
 
 
+def from_text(text: str, sort: str) -> Any:
+    """Return the part that a short text names, as on the command line.
+
+    Parameters
+    ----------
+    text : str
+        ``"name"`` or ``"name:field=value,field=value"``; values are numbers, or texts. Fields with
+        a default may be left out.
+    sort : str
+        What it has to be: see :class:`Part`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it names no such part.
+    """
+    name, _, rest = text.partition(":")
+    kind = lookup(name, sort)
+    pairs = [item.partition("=") for item in rest.split(",")] if rest else []
+    values = decode_fields({key.strip(): _value(value.strip()) for key, _, value in pairs})
+    fields = {field.name: field for field in _fields(kind)}
+    needed = [key for key, field in fields.items() if field.default is dataclasses.MISSING]
+    if not set(needed) <= set(values) <= set(fields) or len(values) < len(pairs):
+        known = ",".join(f"{key}=..." for key in fields)
+        raise InvalidParameterError(
+            f"{shown(text)} must have the form {name}{':' if known else ''}{known}"
+            + (f", with at least {', '.join(needed)}" if needed else "")
+        )
+    return kind(**values)
+
+
+def _value(text: str) -> object:
+    """Return the number that a text is, or the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 def decode_fields(values: Mapping[str, object]) -> dict[str, Any]:
     """Return the fields that :func:`encode_fields` wrote."""
     return {name: _read(name, value) for name, value in values.items()}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import riemdp
-from riemdp import GDP, Ball, Euclidean, PureDP, Sphere, private_mean, private_statistic
+from riemdp import GDP, KLDP, Ball, Euclidean, PureDP, Sphere, private_mean, private_statistic
 from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean
 
 SPHERE = Sphere(2)
@@ -79,11 +79,12 @@ def test_the_account_names_what_was_asked():
     assert spent == [(PureDP(1.0), "private_statistic, riemannian-laplace")]
 
 
-def test_statistics_of_several_answers_wait():
+def test_a_definition_without_shares_has_no_statistics_of_several_answers():
     several = type("Several", (FrechetMean.__base__,), {"replace_one": FrechetMean.replace_one})()
     several.steps = 3
-    with pytest.raises(riemdp.UnsupportedError, match="3 answers"):
-        private_statistic(several, POINTS, BALL, PureDP(1.0), mechanism="riemannian-laplace")
+    budget = KLDP(0.3)
+    with pytest.raises(riemdp.UnsupportedBudgetError, match=r"shared among 3|split KLDP.*among 3"):
+        private_statistic(several, POINTS, BALL, budget, mechanism="riemannian-gaussian")
 
 
 def test_warnings_and_what_is_not_quantified_are_said():

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from riemdp import Ball, Sphere, frechet_mean_sensitivity, tangent_mean_sensitivity
+from riemdp import (
+    Ball,
+    Euclidean,
+    InvalidParameterError,
+    PureDP,
+    Release,
+    Sphere,
+    frechet_mean_sensitivity,
+    private_mean,
+    tangent_mean_sensitivity,
+    verify,
+)
 from riemdp._part import decode, encode
-from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean
+from riemdp.statistics import FrechetMean, Groups, ReplaceOne, TangentMean
 
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
 
@@ -23,3 +35,39 @@ def test_replacing_one_record_moves_a_statistic_by_what_it_says(n):
 def test_documents_name_the_relation():
     assert encode(ReplaceOne()) == {"type": "replace-one"}
     assert decode({"type": "replace-one"}, "neighbours") == ReplaceOne()
+
+
+@pytest.mark.parametrize("records", [1, 2, 5, 60])
+def test_groups_move_it_so_many_times_as_far_and_never_beyond_the_ball(records):
+    ball, n = Ball(Euclidean(2), [0.0, 0.0], 1.0), 20
+    groups = Groups(records)
+    found = groups.sensitivity(FrechetMean(), ball, n, "distance")
+    assert found == pytest.approx(min(2.0, records * 2.0 / n), rel=1e-12)
+    data = np.random.default_rng(0).uniform(-0.3, 0.3, size=(n, 2))
+    data[:records], other = [1.0, 0.0], data.copy()
+    other[:records] = [-1.0, 0.0]
+    moved = np.linalg.norm(data.mean(axis=0) - other.mean(axis=0))
+    assert moved <= found
+    # negative control: the sensitivity of one record is exceeded by more than one
+    one = ReplaceOne().sensitivity(FrechetMean(), ball, n, "distance")
+    assert (moved > one * (1.0 + 1e-9)) == (records > 1)
+
+
+def test_a_release_for_groups_has_the_noise_for_them():
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    data = np.zeros((50, 2))
+    one = private_mean(data, ball, PureDP(1.0))
+    five = private_mean(data, ball, PureDP(1.0), neighbours=Groups(5))
+    assert five.sigma == pytest.approx(5.0 * one.sigma, rel=1e-7)
+    again = Release.from_json(five.to_json())
+    assert again.neighbours == Groups(5)
+    assert again.adjacency == "groups"
+    assert verify(again).passed
+    claimed = five.to_json().replace('"records": 5', '"records": 6')
+    assert not verify(Release.from_json(claimed)).passed
+
+
+@pytest.mark.parametrize("records", [0, -1, 1.5, "2", True])
+def test_a_group_has_records(records):
+    with pytest.raises(InvalidParameterError, match="size of a group"):
+        Groups(records)

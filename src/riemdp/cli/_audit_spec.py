@@ -17,16 +17,17 @@ from riemdp import auditing
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._files import MOST_NUMBERS, read_text
+from riemdp._part import from_text, lookup
 from riemdp.auditing._floating_point import LowBitScore
 from riemdp.cli._failures import place
 from riemdp.cli._io import read_array
 from riemdp.cli._options import DistanceName, ManifoldName, budget_of, manifold_of
 from riemdp.mechanisms import MECHANISMS
-from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
 
 #: Scores that a file can name.
@@ -99,7 +100,7 @@ def read_spec(path: Path, most: int = MOST_NUMBERS) -> AuditSpec:
             'mechanism must be the name of a mechanism or "module:function", got ' + shown(name)
         )
     is_function = ":" in name
-    if not is_function and name not in MECHANISMS:
+    if not is_function and "." not in name and name not in MECHANISMS:
         raise InvalidParameterError(
             f"no mechanism is called {shown(name)}; there are {', '.join(MECHANISMS)}, and "
             '"module:function" for a function of (dataset, generator)'
@@ -188,6 +189,9 @@ def _check_keys(table: Mapping[str, Any], known: set[str], where: str) -> None:
 
 
 def _claim(table: object) -> Budget:
+    if isinstance(table, str):
+        budget: Budget = from_text(table, "definition")
+        return budget
     if not isinstance(table, dict):
         raise InvalidParameterError(
             f"claim must be a table such as {{ epsilon = 1.0, delta = 1e-6 }}, got {shown(table)}"
@@ -213,27 +217,33 @@ def _claim(table: object) -> Budget:
 
 def _mechanism(name: str, table: Mapping[str, Any], claim: Budget) -> tuple[Any, Any, Any]:
     """One of riemdp's mechanisms, calibrated to the claim unless it has its sigma."""
-    place = table.get("manifold")
-    if not isinstance(place, dict) or place.get("name") not in list(ManifoldName):
-        raise InvalidParameterError(
-            'manifold must be a table such as { name = "sphere", dim = 2 }; names are '
-            + ", ".join(ManifoldName)
-        )
-    _check_keys(place, _MANIFOLD, "manifold")
-    manifold = manifold_of(
-        ManifoldName(place["name"]), place.get("dim"), place.get("size"), place.get("curvature")
-    )
+    manifold = _manifold(table.get("manifold"))
     if "sensitivity" not in table:
         raise InvalidParameterError("sensitivity, the distance of the footpoints, is missing")
     sensitivity = real(table["sensitivity"], "sensitivity")
-    kind = MECHANISMS[name]
-    options = {"base": manifold.origin} if issubclass(kind, TangentMechanism) else {}
+    kind: Any = lookup(name, "mechanism")
+    options = {"base": manifold.origin} if "base" in kind.options else {}
     if "sigma" in table:
         mechanism = kind(manifold, real(table["sigma"], "sigma"), **options)
     else:
         mechanism = kind.calibrate(manifold, sensitivity, claim, **options)
     first, second = auditing.footpoint_pair(manifold, sensitivity)
     return mechanism, first, second
+
+
+def _manifold(place: object) -> Manifold:
+    """Space of a table, or of a text that names a registered one."""
+    if isinstance(place, str):
+        return manifold_of(place, None, None, None)
+    if not isinstance(place, dict) or place.get("name") not in list(ManifoldName):
+        raise InvalidParameterError(
+            'manifold must be a table such as { name = "sphere", dim = 2 }; names are '
+            + ", ".join(ManifoldName)
+        )
+    _check_keys(place, _MANIFOLD, "manifold")
+    return manifold_of(
+        ManifoldName(place["name"]), place.get("dim"), place.get("size"), place.get("curvature")
+    )
 
 
 def _inputs(table: Mapping[str, Any], path: Path) -> tuple[Path, ...]:

@@ -9,13 +9,14 @@ import typer
 
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.cli._options import (
+    BudgetOption,
     CurvatureOption,
     DeltaOption,
     DimOption,
     DistanceOption,
     EpsilonOption,
     ManifoldOption,
-    MechanismName,
+    MechanismOption,
     MuOption,
     RhoOption,
     SizeOption,
@@ -25,14 +26,14 @@ from riemdp.cli._options import (
 )
 from riemdp.cli._output import describe, print_fields
 from riemdp.manifolds import Ball
-from riemdp.mechanisms import MECHANISMS, Mechanism
-from riemdp.release import offer
+from riemdp.mechanisms import Mechanism
+from riemdp.release import named, offer
 from riemdp.statistics import mean_for
 
 
 def calibrate(
     *,
-    mechanism: Annotated[MechanismName, typer.Option(help="Any but auto.")],
+    mechanism: MechanismOption,
     manifold: ManifoldOption,
     dim: DimOption = None,
     size: SizeOption = None,
@@ -48,31 +49,32 @@ def calibrate(
     rho: RhoOption = None,
     theta: ThetaOption = None,
     distance: DistanceOption = None,
+    budget: BudgetOption = None,
 ) -> None:
     """Find the noise scale sigma that one mechanism needs for a budget.
 
     With --radius and --n the sensitivity is that of the mean as `riemdp mean` computes it.
     """
-    if mechanism is MechanismName.AUTO:
+    if mechanism == "auto":
         raise InvalidParameterError("name one mechanism; riemdp plan compares all of them")
-    kind = MECHANISMS[mechanism]
-    budget = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance)
+    kind = named(mechanism)
+    wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     space = manifold_of(manifold, dim, size, curvature)
     if sensitivity is not None and radius is None and n is None:
         # The scale is the same at every centre, and in a ball of any radius.
         flat = 1.0 / math.sqrt(max(1.0, abs(space.curvature_bound)))
         ball = Ball(space, space.origin, 0.1 * min(flat, space.injectivity_radius))
-        found = kind.calibrate(space, sensitivity, budget, **kind.needed(ball))
+        found = kind.calibrate(space, sensitivity, wanted, **kind.needed(ball))
     elif sensitivity is None and radius is not None and n is not None:
         ball = Ball(space, space.origin, radius)
-        chosen = offer(mean_for(space, kind.metric), kind, ball, n, budget)
+        chosen = offer(mean_for(space, kind.metric), kind, ball, n, wanted)
         found, sensitivity = chosen.mechanism, chosen.sensitivity
     else:
         raise InvalidParameterError("give --sensitivity, or --radius and --n")
     print_fields(
         [
             ("mechanism", f"{found.name} on {space}, for the {mean_for(space, found.metric).name}"),
-            ("guarantee", describe(budget)),
+            ("guarantee", describe(wanted)),
             ("sensitivity", repr(sensitivity)),
             ("sigma", repr(found.sigma)),
             ("privacy", _privacy(found, sensitivity)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -10,18 +11,22 @@ import numpy as np
 import typer
 
 from riemdp._files import MOST_NUMBERS, write_files
+from riemdp._part import from_text
 from riemdp.cli._io import check_output, read_array, write_array
 from riemdp.cli._options import (
+    BudgetOption,
     CurvatureOption,
     DeltaOption,
     DistanceOption,
     EpsilonOption,
     ManifoldOption,
     MaxNumbersOption,
-    MechanismName,
+    MechanismOption,
     MuOption,
+    NeighboursOption,
     RadiusOption,
     RhoOption,
+    StatisticOption,
     ThetaOption,
     budget_of,
     center_of,
@@ -29,7 +34,8 @@ from riemdp.cli._options import (
 )
 from riemdp.cli._output import print_release, warn, working
 from riemdp.manifolds import Ball
-from riemdp.release import private_mean
+from riemdp.release import private_mean, private_statistic
+from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,9 +65,13 @@ def mean(
     rho: RhoOption = None,
     theta: ThetaOption = None,
     distance: DistanceOption = None,
-    mechanism: Annotated[
-        MechanismName, typer.Option(help="auto takes the one with the least expected distance.")
-    ] = MechanismName.AUTO,
+    budget: BudgetOption = None,
+    mechanism: MechanismOption = "auto",
+    statistic: StatisticOption = None,
+    neighbours: NeighboursOption = ReplaceOne.name,
+    allow_unproven: Annotated[
+        bool, typer.Option(help="Use parts whose claims nobody proved; the release says so.")
+    ] = False,
     tol: Annotated[
         float | None,
         typer.Option(help="Public tolerance of the mean; twice it adds to the sensitivity."),
@@ -79,7 +89,7 @@ def mean(
         int | None, typer.Option(min=0, help="Reproducible noise, for tests: NOT PRIVATE.")
     ] = None,
 ) -> None:
-    """Release a private mean of the records in FILE.
+    """Release a private mean, or another statistic, of the records in FILE.
 
     The ball and the budget must not be chosen by looking at the records. Records outside the
     ball are projected onto it.
@@ -87,17 +97,30 @@ def mean(
     inputs = (file, Path(center))
     value_file = check_output(output, (".npy", ".csv"), inputs)
     release_file = check_output(release, (".json",), inputs, (output,))
-    budget = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance)
+    wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     space, points = records_of(read_array(file, key, max_numbers), file, manifold, curvature)
     ball = Ball(space, center_of(center, space, max_numbers), radius)
     generator = None
     if seed is not None:
         warn("--seed makes the noise reproducible: this release is not private")
         generator = np.random.default_rng(seed)
-    with working(f"Private mean of {len(points)} records"), warnings.catch_warnings():
+    with (
+        working(f"Private {statistic or 'mean'} of {len(points)} records"),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")  # they would tell of the data
-        result = private_mean(
-            points, ball, budget, mechanism=mechanism.value, generator=generator, tol=tol
+        release_of = private_mean
+        if statistic is not None:
+            release_of = partial(private_statistic, from_text(statistic, Statistic.sort))
+        result = release_of(
+            points,
+            ball,
+            wanted,
+            mechanism=mechanism,
+            neighbours=from_text(neighbours, Neighbours.sort),
+            generator=generator,
+            allow_unproven=allow_unproven,
+            tol=tol,
         )
     contents: dict[Path, Callable[[IO[bytes]], object]] = {}
     if release_file is not None:

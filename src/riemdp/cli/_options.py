@@ -12,6 +12,7 @@ import typer
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
 from riemdp._files import MOST_NUMBERS
+from riemdp._part import from_text
 from riemdp.cli._io import read_point
 from riemdp.manifolds import (
     Euclidean,
@@ -52,7 +53,35 @@ class MechanismName(StrEnum):
     TANGENT_LAPLACE = "tangent-laplace"
 
 
-ManifoldOption = Annotated[ManifoldName, typer.Option("--manifold", help="Space of the data.")]
+#: How an option names a part that the registry knows.
+_AS_PART = "name:field=value,... as riemdp parts lists them"
+
+ManifoldOption = Annotated[
+    str,
+    typer.Option(
+        "--manifold", help=f"Space of the data: {', '.join(ManifoldName)}, or {_AS_PART}."
+    ),
+]
+MechanismOption = Annotated[
+    str,
+    typer.Option(
+        "--mechanism",
+        help=f"One of {', '.join(MechanismName)} or of an installed package; auto takes the one "
+        "with the least expected distance.",
+    ),
+]
+StatisticOption = Annotated[
+    str | None,
+    typer.Option("--statistic", help=f"What is released, {_AS_PART}; a mean by default."),
+]
+NeighboursOption = Annotated[
+    str,
+    typer.Option("--neighbours", help="Which data sets the guarantee is about."),
+]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", help=f"Any privacy definition, {_AS_PART}, such as GDP:mu=1."),
+]
 RadiusOption = Annotated[
     float, typer.Option(help="Radius of the public ball, in geodesic distance.")
 ]
@@ -98,6 +127,7 @@ def budget_of(
     *,
     theta: float | None = None,
     distance: DistanceName | None = None,
+    budget: str | None = None,
 ) -> Budget:
     """Return the one budget that the options name.
 
@@ -107,15 +137,18 @@ def budget_of(
         If they name none or more than one, or a value lies outside its domain. (No
         ``InvalidBudgetError``, which is for budgets that a mechanism cannot use.)
     """
-    if sum(value is not None for value in (epsilon, mu, rho, theta)) != 1:
+    if sum(value is not None for value in (epsilon, mu, rho, theta, budget)) != 1:
         raise InvalidParameterError(
-            "give one budget: --epsilon, --epsilon with --delta, --mu, --rho, or --theta"
+            "give one budget: --epsilon, --epsilon with --delta, --mu, --rho, --theta, or --budget"
         )
     if (theta is None) != (distance is None):
         raise InvalidParameterError("--theta needs --distance, and --distance goes with --theta")
     if delta is not None and epsilon is None:
         raise InvalidParameterError("--delta goes with --epsilon")
     try:
+        if budget is not None:
+            found: Budget = from_text(budget, Budget.sort)
+            return found
         if mu is not None:
             return GDP(mu)
         if rho is not None:
@@ -128,9 +161,7 @@ def budget_of(
         raise InvalidParameterError(str(error)) from None
 
 
-def manifold_of(
-    name: ManifoldName, dim: int | None, size: int | None, curvature: float | None
-) -> Manifold:
+def manifold_of(text: str, dim: int | None, size: int | None, curvature: float | None) -> Manifold:
     """Return the manifold that the options name.
 
     Raises
@@ -138,6 +169,9 @@ def manifold_of(
     InvalidParameterError
         If the dimension is missing or of the wrong kind, or the curvature does not belong here.
     """
+    if text not in list(ManifoldName):
+        return _registered(text, dim, size, curvature)
+    name = ManifoldName(text)
     wanted, other = ("--size", dim) if name.is_spd else ("--dim", size)
     number = size if name.is_spd else dim
     if number is None or other is not None:
@@ -159,8 +193,19 @@ def manifold_of(
     return manifold
 
 
+def _registered(text: str, dim: int | None, size: int | None, curvature: float | None) -> Manifold:
+    """Return the manifold that a text names in full."""
+    if (dim, size, curvature) != (None, None, None):
+        raise InvalidParameterError(
+            f"--dim, --size and --curvature are for {', '.join(ManifoldName)}; other spaces have "
+            "their fields in the name: name:field=value,..."
+        )
+    manifold: Manifold = from_text(text, Manifold.sort)
+    return manifold
+
+
 def records_of(
-    array: NDArray[Any], path: Path, name: ManifoldName, curvature: float | None
+    array: NDArray[Any], path: Path, text: str, curvature: float | None
 ) -> tuple[Manifold, NDArray[Any]]:
     """Return the manifold whose dimension fits the array, and the array as its records.
 
@@ -173,6 +218,12 @@ def records_of(
     """
     if array.size == 0:
         raise NotOnManifoldError(f"{path.name} holds no records")
+    if text not in list(ManifoldName):
+        manifold = _registered(text, None, None, curvature)
+        if path.suffix.lower() == ".csv" and array.shape[1] == math.prod(manifold.point_shape):
+            array = array.reshape(-1, *manifold.point_shape)
+        return manifold, array
+    name = ManifoldName(text)
     size = array.shape[-1] if array.ndim else 0
     if name.is_spd:
         if path.suffix.lower() == ".csv":
@@ -210,10 +261,10 @@ def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> NDAr
     match manifold:
         case Sphere():
             name = "north-pole"
-        case Euclidean() | Hyperbolic():
-            name = "origin"
-        case _:
+        case SPDLogEuclidean() | SPDAffineInvariant():
             name = "identity"
+        case _:
+            name = "origin"
     if center == name:
         return manifold.origin
     if center in ("origin", "north-pole", "identity"):

@@ -168,6 +168,8 @@ def print_release(release: Release) -> None:
             ("randomness", seeded if release.reproducible else "secure generator"),
         ]
     )
+    if missing := [name for name, proof in release.proofs.items() if proof is None]:
+        warn(f"unproven: no proof is known of {', '.join(missing)}")
     with np.printoptions(threshold=sys.maxsize, floatmode="unique", linewidth=120):
         say_lines(str(release.value))
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riemdp._errors import NotAttainableError
+from riemdp._part import from_text
 from riemdp.cli._options import (
+    BudgetOption,
     CurvatureOption,
     DeltaOption,
     DimOption,
@@ -15,15 +17,18 @@ from riemdp.cli._options import (
     EpsilonOption,
     ManifoldOption,
     MuOption,
+    NeighboursOption,
     RadiusOption,
     RhoOption,
     SizeOption,
+    StatisticOption,
     ThetaOption,
     budget_of,
     manifold_of,
 )
 from riemdp.cli._output import describe, print_table, say, working
 from riemdp.release import plan as make_plan
+from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
     from riemdp.release import PlanRow
@@ -43,20 +48,31 @@ def plan(
     rho: RhoOption = None,
     theta: ThetaOption = None,
     distance: DistanceOption = None,
+    budget: BudgetOption = None,
+    statistic: StatisticOption = None,
+    neighbours: NeighboursOption = ReplaceOne.name,
     target_error: Annotated[
         float | None,
         typer.Option(help="Expected distance to reach: adds the n and the budget it needs."),
     ] = None,
 ) -> None:
     """Show what to expect of every mechanism, from public numbers only."""
-    budget = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance)
+    wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     space = manifold_of(manifold, dim, size, curvature)
     with working("Calibrating every mechanism"):
-        table = make_plan(space, radius, n, budget, target_error=target_error)
+        table = make_plan(
+            space,
+            radius,
+            n,
+            wanted,
+            target_error=target_error,
+            statistic=None if statistic is None else from_text(statistic, Statistic.sort),
+            neighbours=from_text(neighbours, Neighbours.sort),
+        )
     columns = ["mechanism", "summary", "sensitivity", "sigma", "E[distance]", "95 % quantile"]
     if target_error is not None:
         columns += ["n needed", "budget needed"]
-    title = f"{space}, radius {radius:g}, n = {n}, {describe(budget)}"
+    title = f"{space}, radius {radius:g}, n = {n}, {describe(wanted)}"
     if target_error is not None:
         title += f", expected distance {target_error:g}"
     say(title)
@@ -64,10 +80,12 @@ def plan(
     for row in table:
         if row.problem is not None:
             say(f"{row.mechanism}: {row.problem}")
+        if row.unproven:
+            say(f"{row.mechanism}: unproven, no proof is known of {row.unproven}")
     for note in table.notes:
         say(note)
     if table.best is None:
-        raise NotAttainableError(f"no mechanism satisfies {describe(budget)} here")
+        raise NotAttainableError(f"no mechanism satisfies {describe(wanted)} here")
     say(f"auto takes {table.best.mechanism} ({table.best.summary})")
 
 

@@ -1,7 +1,7 @@
 """The one way that data takes, from an array to a release."""
 
 from riemdp.release._conformal import ConformalLaplace
-from riemdp.release._offer import Offer, offer, offers
+from riemdp.release._offer import Offer, named, offer, offers
 from riemdp.release._plan import Plan, PlanRow, plan
 from riemdp.release._private_ball import private_ball
 from riemdp.release._private_mean import private_mean
@@ -17,6 +17,7 @@ __all__ = [
     "PlanRow",
     "Release",
     "Verification",
+    "named",
     "offer",
     "offers",
     "plan",

@@ -13,6 +13,7 @@ from riemdp._errors import (
     NotAttainableError,
     UnprovenMechanismError,
     UnsupportedBallError,
+    UnsupportedBudgetError,
     UnsupportedError,
 )
 from riemdp._part import lookup, offered
@@ -197,6 +198,25 @@ def with_tolerance(exact: float, tol: float) -> float:
     return math.nextafter(exact + 2.0 * tol, math.inf)
 
 
+def share(budget: Budget, steps: int) -> Budget:
+    """Budget of each of several answers, what is asked for next depending on those before.
+
+    Raises
+    ------
+    UnsupportedBudgetError
+        If the definition has no rule for it.
+    """
+    if count(steps, "steps, the number of answers,") == 1:
+        return budget
+    split = getattr(budget, "split", None)
+    if split is None:
+        raise UnsupportedBudgetError(
+            f"{budget} cannot be shared among {steps} answers: its definition has no rule for it"
+        )
+    found: Budget = split(steps)
+    return found
+
+
 def offer(
     statistic: Statistic,
     mechanism: type[Mechanism] | Mechanism,
@@ -213,7 +233,8 @@ def offer(
     ----------
     statistic : Statistic
     mechanism : Mechanism class or Mechanism
-        A class is calibrated to the budget; an instance has to satisfy it as it is.
+        A class is calibrated to the budget, to a share of it for each of several answers; an
+        instance has to satisfy that as it is.
     ball : Ball
         Public ball of the records.
     n : int
@@ -235,11 +256,7 @@ def offer(
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
-    if statistic.steps != 1:
-        raise UnsupportedError(
-            f"{statistic.name} has {statistic.steps} answers; budgets cannot be shared among "
-            "several in this version"
-        )
+    part = share(budget, statistic.steps)
     neighbours = ReplaceOne() if neighbours is None else neighbours
     answers = statistic.answers(ball)
     if isinstance(mechanism, Mechanism) and (problem := mechanism.foreign_to(answers)):
@@ -249,10 +266,10 @@ def offer(
     )
     if not isinstance(mechanism, Mechanism):
         needed = mechanism.needed(answers)
-        mechanism = mechanism.calibrate(answers.manifold, sensitivity, budget, **needed)
-    elif not mechanism.satisfies(sensitivity, budget):
+        mechanism = mechanism.calibrate(answers.manifold, sensitivity, part, **needed)
+    elif not mechanism.satisfies(sensitivity, part):
         raise NotAttainableError(
-            f"sigma = {mechanism.sigma:.6g} is too little noise for {budget} at sensitivity "
+            f"sigma = {mechanism.sigma:.6g} is too little noise for {part} at sensitivity "
             f"{sensitivity:.6g}; calibrate it, or name the mechanism and let it be calibrated"
         )
     return Offer(statistic, mechanism, ball, n, neighbours, sensitivity, used)
@@ -328,12 +345,12 @@ def least_error(
         for (_, kind), each in zip(pairs, made, strict=True):
             if isinstance(each, UnsupportedError):
                 problems.append(f"{kind.name}: {each}")
-        lacking = {} if allow_unproven else {id(o): o.unproven(budget) for o in found}
-        pool = [o for o in found if not lacking.get(id(o))]
+        pool = [o for o in found if allow_unproven or not o.unproven(budget)]
         if pool:
-            best = min(pool, key=lambda o: o.mechanism.expected_distance())
+            best = min(pool, key=_error)
             return best, _reason(best, pool, budget, first=turn == 0, unproven=bool(missing))
-        missing = missing or ", ".join(dict.fromkeys(filter(None, lacking.values())))
+        if found and not missing:
+            missing = min(found, key=_error).unproven(budget)
     if missing:
         raise not_proved(missing)
     raise NotAttainableError(
@@ -351,6 +368,14 @@ def not_proved(missing: str) -> UnprovenMechanismError:
 
 def named(mechanism: object) -> type[Mechanism]:
     """Return the class of a mechanism that is named, or that is given.
+
+    Parameters
+    ----------
+    mechanism : str or Mechanism class
+
+    Returns
+    -------
+    type
 
     Raises
     ------
@@ -376,6 +401,10 @@ def named(mechanism: object) -> type[Mechanism]:
         )
     found: type[Mechanism] = kind
     return found
+
+
+def _error(found: Offer) -> float:
+    return found.mechanism.expected_distance()
 
 
 def _reason(best: Offer, pool: list[Offer], budget: Budget, *, first: bool, unproven: bool) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
-from riemdp.release._offer import Offer, exact_sensitivity, unproven, with_tolerance
+from riemdp.release._offer import Offer, exact_sensitivity, share, unproven, with_tolerance
 from riemdp.release._release import Release
 
 
@@ -97,7 +97,8 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
     """Sensitivity from ball and n, guarantee from sensitivity and scale."""
     try:
         sensitivity = _sensitivity(release.offer)
-        satisfied = release.mechanism.satisfies(sensitivity, release.guarantee)
+        part = share(release.guarantee, release.statistic.steps)
+        satisfied = release.mechanism.satisfies(sensitivity, part)
     except RiemdpError as error:
         return (
             Check("sensitivity", False, str(error)),
@@ -113,9 +114,14 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
         Check(
             "guarantee",
             satisfied,
-            f"{release.guarantee} from sigma = {release.mechanism.sigma:.9g}",
+            f"{release.guarantee} from sigma = {release.mechanism.sigma:.9g}{_times(release)}",
         ),
     )
+
+
+def _times(release: Release) -> str:
+    steps = release.statistic.steps
+    return "" if steps == 1 else f", {steps} times"
 
 
 def _sensitivity(offer: Offer) -> float:

@@ -17,13 +17,14 @@ from riemdp.statistics._means import (
     public_tolerance,
     tolerance_floor,
 )
-from riemdp.statistics._neighbours import Neighbours, ReplaceOne
+from riemdp.statistics._neighbours import Groups, Neighbours, ReplaceOne
 from riemdp.statistics._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
 from riemdp.statistics._statistic import Metric, Question, Statistic, Summary, answer
 
 __all__ = [
     "CertifiedMean",
     "FrechetMean",
+    "Groups",
     "MeanSolver",
     "Metric",
     "Neighbours",

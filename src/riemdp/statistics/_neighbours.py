@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
+from riemdp._checks import count
 from riemdp._part import Part, register
 
 if TYPE_CHECKING:
@@ -54,5 +56,44 @@ class ReplaceOne(Neighbours):
     proof: ClassVar[str | None] = "docs/proofs/index.md"
 
     def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
-        """Return :meth:`Statistic.replace_one`."""
+        """Return :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`."""
         return statistic.replace_one(ball, n, metric)
+
+
+@final
+@register
+@dataclass(frozen=True)
+class Groups(Neighbours):
+    """Data sets of one public size that differ in at most so many records, whichever these are.
+
+    A guarantee for people who have several records each, or for records of one source. Each
+    replacement moves an answer by at most what one does, and all of them by no more than the
+    diameter of the ball of answers.
+
+    Parameters
+    ----------
+    records : int
+        Largest number of records that differ; at least 1, public.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``records`` is not a positive integer.
+    """
+
+    name: ClassVar[str] = "groups"
+    proof: ClassVar[str | None] = "docs/proofs/index.md"
+
+    records: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "records", count(self.records, "records, the size of a group,"))
+
+    def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
+        """Return so many times :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`.
+
+        At most the diameter of the ball of answers.
+        """
+        one = statistic.replace_one(ball, n, metric)
+        most = 2.0 * statistic.answers(ball).radius
+        return min(most, math.nextafter(min(self.records, n) * one, math.inf))

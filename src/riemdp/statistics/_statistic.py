@@ -103,7 +103,8 @@ class Statistic(Part, sort="statistic"):
     Attributes
     ----------
     steps : int
-        Number of answers, public. What is asked for next may depend on what was released.
+        Number of answers, public. What is asked for next may depend on what was released; each is
+        paid for by its share of the budget.
     numerical_delta : float or None
         Allowance for rounding; None where it is not quantified.
     """
