@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "extending"
-BLOCK = re.compile(r"^```(python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|toml|{literalinclude} \S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MODULE = re.compile(r"# (\S+)\.py\n")
 
 
@@ -20,7 +21,9 @@ def install(page, directory):
     """Write the modules and entry points of a page; return the code that uses them."""
     code, entry_points = [], {}
     for language, block in BLOCK.findall(page.read_text(encoding="utf-8")):
-        if language == "toml":
+        if language.startswith("{"):
+            shutil.copy(PAGES / language.split()[1], directory)
+        elif language == "toml":
             entry_points |= tomllib.loads(block)["project"]["entry-points"]
         elif found := MODULE.match(block):
             path = directory / f"{found[1]}.py"
