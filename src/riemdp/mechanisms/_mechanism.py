@@ -11,10 +11,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from riemdp._checks import positive, real, shown
-from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._part import Part
 from riemdp.manifolds import Ball, Manifold
+from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._proved import Proved
+from riemdp.noise import bisected
 from riemdp.noise._polar import normal_coordinates
 from riemdp.privacy import check_distance
 
@@ -134,7 +136,6 @@ class Mechanism(Part, sort="mechanism"):
         return None
 
     @classmethod
-    @abstractmethod
     def calibrate(
         cls,
         manifold: Manifold,
@@ -144,6 +145,8 @@ class Mechanism(Part, sort="mechanism"):
         **options: Any,
     ) -> Self:
         """Mechanism with the least noise that is proved to satisfy the budget.
+
+        By bisection of :meth:`satisfies`, unless a class knows better.
 
         Parameters
         ----------
@@ -167,7 +170,22 @@ class Mechanism(Part, sort="mechanism"):
             If the mechanism cannot satisfy this kind of budget.
         InvalidParameterError
             If ``sensitivity`` is not positive and finite.
+        NotAttainableError
+            If no scale suffices.
         """
+        sensitivity = check_sensitivity(sensitivity)
+        check_manifold(manifold)
+
+        def build(sigma: float) -> Any:
+            return cls(manifold, sigma, *args, **options)
+
+        def suffices(sigma: float) -> bool:
+            try:
+                return bool(build(sigma).satisfies(sensitivity, budget))
+            except NotAttainableError:  # no such law at this scale
+                return False
+
+        return enough_noise(build, bisected(suffices, sensitivity), sensitivity, budget)
 
     @abstractmethod
     def sample(
@@ -334,12 +352,21 @@ class Mechanism(Part, sort="mechanism"):
         return Proved(self, sensitivity).satisfies(budget)
 
     @property
-    @abstractmethod
     def _distance_law(self) -> DistanceLaw:
         """Law of the distance between footpoint and draw."""
+        raise UnsupportedError(
+            f"{self.name} does not say how far its draws are from the footpoint; its class needs "
+            "expected_distance() and error_quantile(q)"
+        )
 
     def expected_distance(self) -> float:
-        """Mean distance between footpoint and draw, from public numbers only."""
+        """Mean distance between footpoint and draw, from public numbers only.
+
+        Raises
+        ------
+        UnsupportedError
+            If the class does not know it.
+        """
         return self._distance_law.mean()
 
     def error_quantile(self, q: float) -> float:
@@ -358,6 +385,8 @@ class Mechanism(Part, sort="mechanism"):
         ------
         InvalidParameterError
             If ``q`` lies outside [0, 1].
+        UnsupportedError
+            If the class does not know it.
         """
         return float(self._distance_law.quantile(real(q, "q")))
 

@@ -3,7 +3,7 @@
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._ball_laplace import BallLaplace, RestrictedLaplace
-from riemdp.noise._family import Family, SpaceForm, family, has_family, rule
+from riemdp.noise._family import Family, SpaceForm, bisected, family, has_family, rule
 from riemdp.noise._fisher import fisher_information
 from riemdp.noise._generator import (
     SecureGenerator,
@@ -40,6 +40,7 @@ __all__ = [
     "Sampler",
     "SecureGenerator",
     "SpaceForm",
+    "bisected",
     "family",
     "find_sampler",
     "fisher_information",
