@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import warnings
@@ -176,12 +177,11 @@ class Mechanism(Part, sort="mechanism"):
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
 
-        def build(sigma: float) -> Any:
-            return cls(manifold, sigma, *args, **options)
+        build = functools.partial(_at_scale, cls, manifold, args, options)
 
         def suffices(sigma: float) -> bool:
             try:
-                return bool(build(sigma).satisfies(sensitivity, budget))
+                return build(sigma).satisfies(sensitivity, budget)
             except NotAttainableError:  # no such law at this scale
                 return False
 
@@ -397,6 +397,12 @@ class Mechanism(Part, sort="mechanism"):
             raise InvalidParameterError(
                 f"the ball belongs to {ball.manifold}, the mechanism to {self.manifold}"
             )
+
+
+def _at_scale(
+    kind: type[M], manifold: Manifold, args: tuple[Any, ...], options: dict[str, Any], sigma: float
+) -> M:
+    return kind(manifold, sigma, *args, **options)
 
 
 def check_manifold(manifold: object) -> None:
