@@ -421,15 +421,14 @@ def enough_noise(
     NotAttainableError
         If the noise exceeds float64.
     """
-    if math.isinf(sigma):
-        raise NotAttainableError(
-            f"the noise for {budget} at sensitivity {sensitivity:.6g} exceeds float64; choose a "
-            "larger budget, a smaller ball, or more data"
-        )
-    mechanism = build(sigma)
     step = sys.float_info.epsilon
-    while not mechanism.satisfies(sensitivity, budget):
+    while not math.isinf(sigma):
+        mechanism = build(sigma)
+        if mechanism.satisfies(sensitivity, budget):
+            return mechanism
         sigma *= 1.0 + step
         step *= 2.0
-        mechanism = build(sigma)
-    return mechanism
+    raise NotAttainableError(
+        f"the noise for {budget} at sensitivity {sensitivity:.6g} exceeds float64; choose a "
+        "larger budget, a smaller ball, or more data"
+    )
