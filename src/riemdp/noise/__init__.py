@@ -1,5 +1,6 @@
 """Noise on manifolds: radial laws, exact samplers, log densities, the secure generator."""
 
+from riemdp._potential import Kind, potential
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._ball_laplace import BallLaplace, RestrictedLaplace
@@ -15,7 +16,6 @@ from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
 from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._metropolis import MetropolisLaw
-from riemdp.noise._potential import Kind, potential
 from riemdp.noise._pushed import LiftedLaw, PushedLaw
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise._samplers import Sampler, find_sampler

@@ -29,9 +29,9 @@ from riemdp.noise._radial import RadialLaw, check_sigma, log_sphere_area
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from riemdp._potential import Kind
     from riemdp.manifolds import Ball, Manifold
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
 
 
 @dataclass(frozen=True)

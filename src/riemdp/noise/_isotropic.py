@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._potential import potential
 from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
@@ -22,15 +23,14 @@ from riemdp.noise._polar import (
     split,
     uniform_directions,
 )
-from riemdp.noise._potential import potential
 from riemdp.noise._radial import RadialLaw
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from riemdp._potential import Kind
     from riemdp.manifolds import Ball, Manifold
     from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
 
 #: Largest radius, in units of 1/sqrt(-curvature), of a draw that gets hyperboloid coordinates.
 _HYPERBOLIC_REACH = 300.0

@@ -28,8 +28,8 @@ from riemdp.privacy._affine_invariant_curve import affine_invariant_sigma
 from riemdp.privacy._rounding import quotient_up, up
 
 if TYPE_CHECKING:
+    from riemdp._potential import Kind
     from riemdp.manifolds import Manifold
-    from riemdp.noise._potential import Kind
     from riemdp.privacy import PrivacyCurve
 
 #: Dimension up to which the integrals of the privacy curves are checked.
