@@ -18,7 +18,7 @@ import scipy
 from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedBudgetError
 from riemdp.mechanisms._calibration import affordable_epsilon, affordable_mu, exact_epsilon
 from riemdp.mechanisms._mechanism import Mechanism, enough_noise
-from riemdp.noise._spaces import has_curve, isotropic_curve
+from riemdp.noise import has_curve, isotropic_curve
 from riemdp.privacy import (
     ZCDP,
     ApproxDP,

@@ -12,7 +12,7 @@ from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp._part import Part
 from riemdp.manifolds import Ball, Manifold
-from riemdp.noise._polar import normal_coordinates
+from riemdp.noise import normal_coordinates
 from riemdp.privacy import RaoDP
 from riemdp.privacy._rao import check_distance
 

@@ -16,10 +16,11 @@ from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
 from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._metropolis import MetropolisLaw
+from riemdp.noise._polar import constant_curvature, leading_axes, normal_coordinates
 from riemdp.noise._pushed import LiftedLaw, PushedLaw
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise._samplers import Sampler, find_sampler
-from riemdp.noise._spaces import DensityFamily
+from riemdp.noise._spaces import DensityFamily, has_curve, isotropic_curve
 
 __all__ = [
     "AffineInvariantLaw",
@@ -40,12 +41,17 @@ __all__ = [
     "Sampler",
     "SecureGenerator",
     "SpaceForm",
+    "constant_curvature",
     "family",
     "find_sampler",
     "fisher_information",
+    "has_curve",
     "has_family",
     "is_secure",
+    "isotropic_curve",
     "isotropic_vectors",
+    "leading_axes",
+    "normal_coordinates",
     "potential",
     "resolve_generator",
     "rule",

@@ -16,9 +16,8 @@ from riemdp._errors import (
     UnsupportedManifoldError,
 )
 from riemdp._potential import potential
-from riemdp.manifolds import SPDAffineInvariant, _symmetric
+from riemdp.manifolds import SPDAffineInvariant, _symmetric, as_floats, check_broadcast
 from riemdp.manifolds._jacobi import orthogonal_rows
-from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._generator import resolve_generator
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Ball
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
 
 #: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.
 _LARGEST_SPREAD = 34.0

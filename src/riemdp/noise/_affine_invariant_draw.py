@@ -20,7 +20,7 @@ from riemdp.noise._volume_series import log_order_constant, log_order_probabilit
 
 if TYPE_CHECKING:
     from riemdp._potential import Kind
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 Scheme = Literal["shells", "ordered"]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 #: Below this squares of distances underflow.
 _SMALLEST_SIGMA = 1e-100

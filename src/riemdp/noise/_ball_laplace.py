@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from riemdp._errors import UnsupportedBallError
-from riemdp.manifolds._manifold import as_floats, check_broadcast
+from riemdp.manifolds import as_floats, check_broadcast
 from riemdp.noise._ball_quadrature import BallRadialTable
 from riemdp.noise._cap import sample_cap
 from riemdp.noise._generator import resolve_generator
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray, Manifold
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.noise._law import DistanceLaw
     from riemdp.privacy import PrivacyCurve
 

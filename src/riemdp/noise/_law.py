@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray, Manifold
 
 
 class DistanceLaw(Protocol):

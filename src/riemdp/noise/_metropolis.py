@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Manifold
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.noise._law import DistanceLaw
 
 #: Step of a random walk in units of the target's deviation, times sqrt(dim): the usual optimum.

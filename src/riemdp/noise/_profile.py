@@ -14,7 +14,7 @@ from riemdp._potential import Potential, potential
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Ball
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._law import DistanceLaw
     from riemdp.privacy import PrivacyCurve
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from riemdp._potential import Kind
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 #: Where the density has fallen by this many logarithms the shells become coarse.
 _DEPTH = 45.0
