@@ -12,8 +12,7 @@ import scipy
 from riemdp._checks import count
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 from riemdp.auditing._audit import check_confidence
-from riemdp.mechanisms import RiemannianLaplace
-from riemdp.mechanisms._tangent_mechanism import TangentMechanism
+from riemdp.mechanisms import RiemannianLaplace, TangentMechanism
 from riemdp.noise import RadialLaw, resolve_generator
 
 if TYPE_CHECKING:

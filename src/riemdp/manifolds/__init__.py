@@ -1,14 +1,27 @@
 """Manifolds: points, tangent vectors, exp, log, distance, curvature. No privacy, no randomness."""
 
+from typing import TYPE_CHECKING
+
 from riemdp.manifolds._ball import Ball
 from riemdp.manifolds._euclidean import Euclidean
 from riemdp.manifolds._hyperbolic import Hyperbolic
-from riemdp.manifolds._manifold import FlatManifold, Manifold, check_points, raise_first
+from riemdp.manifolds._manifold import (
+    FlatManifold,
+    Manifold,
+    as_floats,
+    check_broadcast,
+    check_points,
+    raise_first,
+)
+from riemdp.manifolds._norms import clip_norm
 from riemdp.manifolds._product import FlatProduct, Product
 from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
 from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant
 from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
+
+if TYPE_CHECKING:
+    from riemdp.manifolds._manifold import FloatArray as FloatArray
 
 __all__ = [
     "Ball",
@@ -23,6 +36,9 @@ __all__ = [
     "SPDAffineInvariant",
     "SPDLogEuclidean",
     "Sphere",
+    "as_floats",
+    "check_broadcast",
     "check_points",
+    "clip_norm",
     "raise_first",
 ]

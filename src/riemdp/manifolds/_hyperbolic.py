@@ -91,6 +91,11 @@ class Hyperbolic(Manifold):
         return self.curvature_bound
 
     @property
+    def growth_unit(self) -> float:
+        """``1 / sqrt(-curvature)``."""
+        return 1.0 / math.sqrt(-self.curvature)
+
+    @property
     def injectivity_radius(self) -> float:
         """Infinite."""
         return math.inf

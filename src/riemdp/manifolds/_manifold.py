@@ -83,6 +83,11 @@ class Manifold(Part, sort="manifold"):
         return math.inf
 
     @property
+    def growth_unit(self) -> float | None:
+        """Distance over which entries of points grow e-fold, None where they do not."""
+        return None
+
+    @property
     def chart(self) -> FlatManifold | None:
         """The manifold itself where it is isometric to R^dim by a chart, else None."""
         return None
@@ -428,10 +433,18 @@ def _with_axes(values: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:
 
 
 def as_floats(values: ArrayLike) -> FloatArray:
-    """Points, vectors or coordinates as a plain float64 array; nothing else is checked.
+    """Return points, vectors or coordinates as a plain float64 array; nothing else is checked.
 
     Every public method starts with it: arithmetic on another library's containers would follow
     that library, which may align rows by labels.
+
+    Parameters
+    ----------
+    values : array_like
+
+    Returns
+    -------
+    ndarray
 
     Raises
     ------
@@ -489,7 +502,17 @@ def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatA
 
 
 def check_broadcast(point: FloatArray, footpoint: FloatArray, rank: int) -> None:
-    """Check that the leading axes of points, whose shape has ``rank`` axes, broadcast."""
+    r"""Check that the leading axes of points, whose shape has ``rank`` axes, broadcast.
+
+    Parameters
+    ----------
+    point, footpoint : ndarray, shape (..., \*point_shape)
+    rank : int
+
+    Raises
+    ------
+    InvalidParameterError
+    """
     axes = [array.shape[: array.ndim - rank] for array in (point, footpoint)]
     try:
         np.broadcast_shapes(*axes)

@@ -48,6 +48,15 @@ def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
 
     Each is scaled by a power of two first, which changes no digit, so that squares neither overflow
     nor vanish.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (..., d)
+    radius : float
+
+    Returns
+    -------
+    ndarray, shape (..., d)
     """
     with np.errstate(all="ignore"):
         exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))[1]

@@ -10,6 +10,7 @@ from riemdp.mechanisms._public_prior import PublicPriorLaplace
 from riemdp.mechanisms._riemannian import RiemannianLaplace
 from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
 from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
+from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 
 #: Mechanisms by name, those that a manifold and a scale determine.
 MECHANISMS: Mapping[str, type[Mechanism]] = MappingProxyType(
@@ -29,4 +30,5 @@ __all__ = [
     "RiemannianLaplace",
     "TangentGaussian",
     "TangentLaplace",
+    "TangentMechanism",
 ]

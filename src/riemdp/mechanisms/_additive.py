@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.noise import DistanceLaw, Family, Kind, Law
     from riemdp.privacy import PrivacyCurve
 

@@ -11,7 +11,7 @@ from riemdp.noise._graph_metric import graph_distance
 if TYPE_CHECKING:
     import scipy
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.noise._net import BallNet
 
 #: Largest net that is calibrated exactly: all distances between its nodes are held at once.

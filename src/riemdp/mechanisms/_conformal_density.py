@@ -13,8 +13,7 @@ from riemdp.noise._net_poisson import solve_poisson
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._net import BallNet
 
 #: Bound of the logarithm of the conformal factor's root.

@@ -13,13 +13,12 @@ import scipy
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
-from riemdp.manifolds import Ball
-from riemdp.manifolds._manifold import as_floats
+from riemdp.manifolds import Ball, as_floats
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
 from riemdp.mechanisms._public_prior import checked_bounds, clipped
+from riemdp.noise import constant_curvature
 from riemdp.noise._laplace_rejection import LaplaceRejection
-from riemdp.noise._polar import constant_curvature
 from riemdp.noise._quadrature import gauss_legendre
 from riemdp.privacy import PureDP
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 #: Least acceptance that is allowed.
 LEAST_ACCEPTANCE = 1e-4

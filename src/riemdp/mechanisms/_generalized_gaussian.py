@@ -25,8 +25,7 @@ from riemdp.mechanisms._rao import (
     pure_epsilon_at_angle,
     rao_guarantee,
 )
-from riemdp.noise import resolve_generator
-from riemdp.noise._polar import leading_axes
+from riemdp.noise import leading_axes, resolve_generator
 from riemdp.privacy import (
     GaussianCurve,
     PureCurve,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
 
 #: Relative error allowed for in powers and in the Fisher information.

@@ -24,7 +24,7 @@ from riemdp._errors import (
 )
 from riemdp.mechanisms._mechanism import Mechanism, enough_noise
 from riemdp.mechanisms._rao import isotropic_gaussian_sigma, laplace_guarantee, laplace_ratio
-from riemdp.noise._spaces import has_curve, isotropic_curve
+from riemdp.noise import has_curve, isotropic_curve
 from riemdp.privacy import (
     ZCDP,
     ApproxDP,

@@ -17,8 +17,7 @@ from riemdp._part import Part
 from riemdp.manifolds import Ball, Manifold
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._proved import Proved
-from riemdp.noise import bisected
-from riemdp.noise._polar import normal_coordinates
+from riemdp.noise import bisected, normal_coordinates
 from riemdp.privacy import check_distance
 
 if TYPE_CHECKING:

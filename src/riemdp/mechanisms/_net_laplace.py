@@ -27,7 +27,7 @@ from riemdp.mechanisms._conformal_calibration import (
     lipschitz_rate,
     snapped_rate,
 )
-from riemdp.noise import resolve_generator
+from riemdp.noise import leading_axes, resolve_generator
 from riemdp.noise._graph_metric import (
     check_positive,
     conformal_graph,
@@ -35,7 +35,6 @@ from riemdp.noise._graph_metric import (
     graph_distance,
 )
 from riemdp.noise._net import BallNet, ball_net, nodes_for
-from riemdp.noise._polar import leading_axes
 from riemdp.privacy import PureDP
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 #: Log probability of the least likely nodes: nobody ever sees a draw of one.
 _LEAST_LOG = -1000.0

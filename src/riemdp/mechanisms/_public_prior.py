@@ -13,8 +13,8 @@ from riemdp._errors import InvalidBudgetError, InvalidParameterError
 from riemdp.manifolds import Ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
+from riemdp.noise import constant_curvature
 from riemdp.noise._laplace_rejection import LaplaceRejection
-from riemdp.noise._polar import constant_curvature
 from riemdp.privacy import PureDP
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 #: Least lower bound of a prior over its upper bound.
 LEAST_PRIOR = 1e-4

@@ -15,20 +15,16 @@ from riemdp._errors import (
     NotAttainableError,
     NotOnManifoldError,
 )
-from riemdp.manifolds import Euclidean
-from riemdp.manifolds._manifold import as_floats, check_broadcast
-from riemdp.manifolds._norms import clip_norm
+from riemdp.manifolds import Euclidean, as_floats, check_broadcast, clip_norm
 from riemdp.mechanisms._mechanism import Mechanism
-from riemdp.noise import IsotropicLaw, isotropic_vectors, potential
-from riemdp.noise._polar import leading_axes
+from riemdp.noise import IsotropicLaw, isotropic_vectors, leading_axes, potential
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise import Kind, RadialLaw
 
 

@@ -1,5 +1,6 @@
 """Noise on manifolds: radial laws, exact samplers, log densities, the secure generator."""
 
+from riemdp._potential import Kind, potential
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._ball_laplace import BallLaplace, RestrictedLaplace
@@ -15,11 +16,11 @@ from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
 from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._metropolis import MetropolisLaw
-from riemdp.noise._potential import Kind, potential
+from riemdp.noise._polar import constant_curvature, leading_axes, normal_coordinates
 from riemdp.noise._pushed import LiftedLaw, PushedLaw
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise._samplers import Sampler, find_sampler
-from riemdp.noise._spaces import DensityFamily
+from riemdp.noise._spaces import DensityFamily, has_curve, isotropic_curve
 
 __all__ = [
     "AffineInvariantLaw",
@@ -41,12 +42,17 @@ __all__ = [
     "SecureGenerator",
     "SpaceForm",
     "bisected",
+    "constant_curvature",
     "family",
     "find_sampler",
     "fisher_information",
+    "has_curve",
     "has_family",
     "is_secure",
+    "isotropic_curve",
     "isotropic_vectors",
+    "leading_axes",
+    "normal_coordinates",
     "potential",
     "resolve_generator",
     "rule",

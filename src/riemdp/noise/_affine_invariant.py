@@ -15,24 +15,22 @@ from riemdp._errors import (
     NotAttainableError,
     UnsupportedManifoldError,
 )
-from riemdp.manifolds import SPDAffineInvariant, _symmetric
+from riemdp._potential import potential
+from riemdp.manifolds import SPDAffineInvariant, _symmetric, as_floats, check_broadcast
 from riemdp.manifolds._jacobi import orthogonal_rows
-from riemdp.manifolds._manifold import as_floats, check_broadcast
 from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import leading_axes, normal_coordinates
-from riemdp.noise._potential import potential
 from riemdp.noise._radial import check_kind, check_sigma
 from riemdp.noise._sinh_envelope import growth_rate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
+    from riemdp._potential import Kind
+    from riemdp.manifolds import Ball, FloatArray
 
 #: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.
 _LARGEST_SPREAD = 34.0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from riemdp._errors import NotAttainableError
+from riemdp._potential import Potential, potential
 from riemdp.manifolds import _symmetric
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._radial import RadialLaw, log_sphere_area
@@ -18,8 +19,8 @@ from riemdp.noise._sinh_envelope import growth_rate, log_volume
 from riemdp.noise._volume_series import log_order_constant, log_order_probability
 
 if TYPE_CHECKING:
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
+    from riemdp._potential import Kind
+    from riemdp.manifolds import FloatArray
 
 Scheme = Literal["shells", "ordered"]
 
@@ -72,10 +73,10 @@ class AffineInvariantDraw:
         k, sigma, dim = self.k, self.sigma, self.radial.dim
         if scheme == "shells":
             bound = ShellEnvelope.of(self.kind, k, sigma).log_mass + log_sphere_area(dim - 1)
-            if self.kind == "gaussian":
+            if not self._potential.is_linear:
                 bound += 0.5 * math.log(2.0 * math.pi) + math.log(sigma)
             return math.exp(min(0.0, self.radial.log_normaliser() - bound))
-        if self.kind == "gaussian":
+        if not self._potential.is_linear:
             return math.exp(min(0.0, log_order_probability(k, sigma**2)))
         rate = 0.5 * self._rate
         # The normaliser is this constant times the mean of the Gaussian acceptance.
@@ -134,7 +135,7 @@ class AffineInvariantDraw:
         chosen, rate = self.plan
         if scheme is not None:
             chosen, rate = scheme, self.acceptance(scheme)
-        if k == 2 and self.kind == "gaussian" and chosen == "shells":
+        if k == 2 and not self._potential.is_linear and chosen == "shells":
             # The traceless part is a hyperbolic plane of curvature -1/2.
             plane = RadialLaw("gaussian", 2, -0.5, self.sigma)
             rho = plane.sample(size, generator)
@@ -185,7 +186,7 @@ class AffineInvariantDraw:
         k = self.k
         drift = np.arange(k) - 0.5 * (k - 1)
         limit = -generator.standard_exponential(size)
-        if self.kind == "gaussian":
+        if not self._potential.is_linear:
             time = np.full((size, 1), self.sigma**2)
         else:
             gamma = generator.standard_gamma(0.5 * (k + 1), (size, 1))
@@ -205,9 +206,13 @@ class AffineInvariantDraw:
 
     def _trace(self, rho: FloatArray, generator: np.random.Generator) -> FloatArray:
         """Draw the trace over sqrt(k) given the norm of the traceless part."""
-        if self.kind == "gaussian":
+        if not self._potential.is_linear:
             return np.asarray(self.sigma * generator.standard_normal(rho.shape))
         return _sample_trace(rho / self.sigma, generator) * self.sigma
+
+    @property
+    def _potential(self) -> Potential:
+        return potential(self.kind)
 
     @property
     def _rate(self) -> float:

@@ -12,6 +12,7 @@ import scipy
 
 from riemdp._checks import count, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._potential import Potential, potential
 from riemdp.noise._radial import check_kind, check_sigma, log_sphere_area
 from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.noise._volume_series import log_mean_volume, volume_weights
@@ -19,8 +20,8 @@ from riemdp.noise._volume_series import log_mean_volume, volume_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
+    from riemdp._potential import Kind
+    from riemdp.manifolds import FloatArray
 
 #: Below this squares of distances underflow.
 _SMALLEST_SIGMA = 1e-100
@@ -90,13 +91,13 @@ class AffineInvariantRadial:
             raise InvalidParameterError(
                 f"sigma, the noise scale, must be at least {_SMALLEST_SIGMA:g}, got {self.sigma:g}"
             )
-        if self.kind == "gaussian" and self.k > 1 and self.sigma > _LARGEST_SIGMA:
+        if self.k > 1 and not self._potential.is_linear and self.sigma > _LARGEST_SIGMA:
             raise NotAttainableError(
                 f"the Gaussian law with sigma = {self.sigma:g} on SPD({self.k}) is out of reach of "
                 f"float64: sigma may be at most {_LARGEST_SIGMA:g}; use a smaller sigma (more "
                 "data, a smaller ball, a larger budget)"
             )
-        if self.kind == "laplace" and self.sigma * growth >= 1.0:
+        if self._potential.is_linear and self.sigma * growth >= 1.0:
             raise NotAttainableError(
                 f"the Laplace law with sigma = {self.sigma:g} has no normaliser on SPD({self.k}) "
                 "with the affine-invariant metric: sigma has to be below "
@@ -128,7 +129,7 @@ class AffineInvariantRadial:
         terms = np.log(np.maximum(weights, 1e-300)) - scipy.special.gammaln(shape)
         log_density = scipy.special.logsumexp(terms + shape * np.log(x) - x, axis=-1)
         # of log r, and so divided by r
-        slope = 1.0 if self.kind == "laplace" else 2.0
+        slope = float(self._potential.degree)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = log_density + math.log(slope) - np.log(r)
         return np.asarray(np.where(r > 0.0, value, -np.inf))
@@ -198,7 +199,7 @@ class AffineInvariantRadial:
 
     def mean(self) -> float:
         """Mean distance."""
-        if self.kind == "laplace":
+        if self._potential.is_linear:
             return self.sigma * (2.0 * self._laplace_volume.mean - 1.0)
         shape, weights = self._mixture
         half = np.exp(scipy.special.gammaln(shape + 0.5) - scipy.special.gammaln(shape))
@@ -206,7 +207,7 @@ class AffineInvariantRadial:
 
     def mean_square(self) -> float:
         """Mean squared distance."""
-        if self.kind == "laplace":
+        if self._potential.is_linear:
             volume = self._laplace_volume
             return self.sigma**2 * (4.0 * volume.mean_square - 6.0 * volume.mean)
         shape, weights = self._mixture
@@ -214,7 +215,7 @@ class AffineInvariantRadial:
 
     @functools.cached_property
     def _log_normaliser(self) -> float:
-        if self.kind == "gaussian":
+        if not self._potential.is_linear:
             flat = 0.5 * self.dim * math.log(2.0 * math.pi * self.sigma**2)
             return flat + log_mean_volume(self.k, self.sigma**2)
         return (
@@ -231,7 +232,7 @@ class AffineInvariantRadial:
     @functools.cached_property
     def _mixture(self) -> tuple[FloatArray, FloatArray]:
         """Shapes of gamma laws, of ``r/sigma`` or ``r^2/(2 sigma^2)``, and their weights."""
-        if self.kind == "gaussian":
+        if not self._potential.is_linear:
             first, weights = volume_weights(self.k, self.sigma**2)
             return 0.5 * self.dim + np.arange(first, first + weights.size, dtype=float), weights
         scales, masses = self._laplace_nodes()
@@ -306,9 +307,11 @@ class AffineInvariantRadial:
         return np.asarray(rows, dtype=np.float64).reshape(x.shape)
 
     def _gamma_variable(self, r: FloatArray) -> FloatArray:
-        ratio = r / self.sigma
-        return ratio if self.kind == "laplace" else 0.5 * ratio * ratio
+        return self._potential.energy(r / self.sigma)
 
     def _from_gamma(self, variable: FloatArray) -> FloatArray:
-        ratio = variable if self.kind == "laplace" else np.sqrt(2.0 * variable)
-        return np.asarray(self.sigma * ratio)
+        return np.asarray(self.sigma * self._potential.inverse(variable))
+
+    @property
+    def _potential(self) -> Potential:
+        return potential(self.kind)

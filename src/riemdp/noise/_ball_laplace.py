@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from riemdp._errors import UnsupportedBallError
-from riemdp.manifolds._manifold import as_floats, check_broadcast
+from riemdp.manifolds import as_floats, check_broadcast
 from riemdp.noise._ball_quadrature import BallRadialTable
 from riemdp.noise._cap import sample_cap
 from riemdp.noise._generator import resolve_generator
@@ -29,9 +29,8 @@ from riemdp.noise._radial import RadialLaw, check_sigma, log_sphere_area
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
+    from riemdp._potential import Kind
+    from riemdp.manifolds import Ball, FloatArray, Manifold
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from riemdp.noise._quadrature import gauss_legendre
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.noise._polar import Geometry
 
 _GRID = 65

@@ -11,7 +11,7 @@ from riemdp.noise._polar import Geometry
 from riemdp.noise._quadrature import gauss_legendre
 
 if TYPE_CHECKING:
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 _QUADRATURE = 16
 

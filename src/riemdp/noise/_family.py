@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from riemdp._errors import NoConversionError, NotAttainableError, UnsupportedManifoldError
 from riemdp._part import Part
+from riemdp._potential import Kind, Potential, potential
 from riemdp.manifolds import Manifold
-from riemdp.noise._potential import Kind, Potential, potential
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from riemdp._potential import potential
+
 if TYPE_CHECKING:
     from riemdp.noise._radial import RadialLaw
 
@@ -39,9 +41,7 @@ def fisher_information(law: RadialLaw) -> float:
     """
     if _is_cut_short(law):
         return math.inf
-    if law.kind == "laplace":
-        return 1.0 / law.dim / law.sigma / law.sigma
-    return law.mean_square() / law.dim / law.sigma / law.sigma / law.sigma / law.sigma
+    return potential(law.kind).information(law.dim, law.sigma, law.mean_square)
 
 
 def _is_cut_short(law: RadialLaw) -> bool:

@@ -12,7 +12,7 @@ from riemdp._errors import InvalidParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.noise._net import BallNet
 
 #: Length of the longest edge over the covering radius of the net. From 2 on the graph of a net of

@@ -20,9 +20,9 @@ from riemdp.privacy._rounding import up
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp._potential import Kind
+    from riemdp.manifolds import FloatArray
     from riemdp.noise._law import DistanceLaw
-    from riemdp.noise._potential import Kind
     from riemdp.privacy import PrivacyCurve
 
 #: Cells that the squared distance is shared out in.

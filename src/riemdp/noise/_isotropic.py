@@ -9,28 +9,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp.manifolds._manifold import as_floats, check_broadcast
+from riemdp._potential import potential
+from riemdp.manifolds import as_floats, check_broadcast
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import (
     Geometry,
     constant_curvature,
     direction_about,
-    hyperbolic_unit,
     leading_axes,
     normal_coordinates,
     split,
     uniform_directions,
 )
-from riemdp.noise._potential import potential
 from riemdp.noise._radial import RadialLaw
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
+    from riemdp._potential import Kind
+    from riemdp.manifolds import Ball, FloatArray, Manifold
 
 #: Largest radius, in units of 1/sqrt(-curvature), of a draw that gets hyperboloid coordinates.
 _HYPERBOLIC_REACH = 300.0
@@ -125,7 +123,7 @@ class IsotropicLaw(Law):
             if not np.all(np.isfinite(draws)):
                 raise NotAttainableError(self._too_far())
             return draws
-        unit = hyperbolic_unit(self.manifold)
+        unit = self.manifold.growth_unit
         if unit is not None:
             reach = np.max(np.linalg.norm(vectors, axis=-1), initial=0.0)
             if reach > _HYPERBOLIC_REACH * unit:
@@ -229,7 +227,7 @@ class IsotropicLaw(Law):
         offset, axis = split(as_floats(coordinates))
         shape = (*leading_axes(size), *offset.shape)
         radius = self.radial.sample(shape, generator)
-        unit = hyperbolic_unit(self.manifold)
+        unit = self.manifold.growth_unit
         if unit is not None:
             # Past c = 2R + 40 (unit curvature, R the ball's radius, t <= R the footpoint's
             # distance from the centre) a longer ray ends outside the ball too, c - t > R, and

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
 
 #: Least share of the Laplace law about the centre in the ball at which drawing it and throwing
 #: away what lies outside costs less than drawing from the law restricted to the ball.

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
+    from riemdp._potential import Kind
+    from riemdp.manifolds import Ball, FloatArray, Manifold
 
 
 class DistanceLaw(Protocol):

@@ -10,19 +10,18 @@ import numpy as np
 
 from riemdp._checks import count, positive
 from riemdp._errors import NotAttainableError, NotOnManifoldError
+from riemdp._potential import potential
 from riemdp.noise._family import family, has_family
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import leading_axes
-from riemdp.noise._potential import potential
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Manifold
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp._potential import Kind
+    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.noise._law import DistanceLaw
-    from riemdp.noise._potential import Kind
 
 #: Step of a random walk in units of the target's deviation, times sqrt(dim): the usual optimum.
 _STEP = 2.38
@@ -174,7 +173,7 @@ class MetropolisLaw(Law):
         if self.proposal_scale is not None:
             return self.proposal_scale
         dim, curvature = self.manifold.dim, self.manifold.constant_curvature
-        deviation = self.sigma * math.sqrt(potential(self.kind).mean_square(dim) / dim)
+        deviation = self.sigma * math.sqrt(potential(self.kind).spread(dim))
         scale = min(_STEP * deviation / math.sqrt(dim), 0.5 * self.manifold.injectivity_radius)
         if curvature is not None and curvature < 0.0:
             scale = min(scale, 1.0 / math.sqrt(-curvature))

@@ -13,8 +13,7 @@ import scipy
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import LARGEST_COUNT, count
 from riemdp._errors import InvalidParameterError
-from riemdp.manifolds import Ball, FlatManifold, Sphere
-from riemdp.manifolds._manifold import as_floats
+from riemdp.manifolds import Ball, as_floats
 from riemdp.noise._directions import (
     angle_within,
     direction_count,
@@ -27,7 +26,7 @@ from riemdp.noise._polar import Geometry, constant_curvature
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray, Manifold
 
 #: Largest dimension with nets: the number of nodes grows like (radius / spacing)^dim.
 LARGEST_NET_DIM = 3
@@ -88,8 +87,8 @@ class BallNet(ArrayFields):
         ndarray, shape (J,)
         """
         manifold = self.ball.manifold
-        if isinstance(manifold, FlatManifold):  # saves the charts of all nodes
-            offset = self._coordinates - manifold.to_chart(point)
+        if (chart := manifold.chart) is not None:  # saves the charts of all nodes
+            offset = self._coordinates - chart.to_chart(point)
             return np.asarray(np.linalg.norm(offset, axis=-1))
         return manifold.dist(point, self.points)
 
@@ -109,7 +108,7 @@ class BallNet(ArrayFields):
         points = as_floats(points)
         flat = points.reshape(-1, *manifold.point_shape)
         batch = points.shape[: points.ndim - len(manifold.point_shape)]
-        if isinstance(manifold, (FlatManifold, Sphere)):  # there the order of distances is kept
+        if manifold.chart is not None or _is_round(manifold):  # the order of distances is kept
             return np.asarray(self._tree.query(_contraction(self.ball, flat))[1]).reshape(batch)
         reach = self.covering_radius
         close = self._tree.query_ball_point(_contraction(self.ball, flat), reach)
@@ -139,7 +138,7 @@ class BallNet(ArrayFields):
         pairs = self._tree.query_pairs(reach, output_type="ndarray")
         first, second = pairs[:, 0], pairs[:, 1]
         manifold = self.ball.manifold
-        if isinstance(manifold, FlatManifold):
+        if manifold.chart is not None:
             offset = self._coordinates[first] - self._coordinates[second]
             dist = np.asarray(np.linalg.norm(offset, axis=-1))
         else:
@@ -251,11 +250,16 @@ def _size(ball: Ball, shells: int, limit: int) -> int:
 def _contraction(ball: Ball, points: FloatArray) -> FloatArray:
     """Coordinates in which no two points lie farther apart than on the manifold."""
     manifold = ball.manifold
-    if isinstance(manifold, FlatManifold):
-        return manifold.to_chart(points)
-    if isinstance(manifold, Sphere):
+    if manifold.chart is not None:
+        return manifold.chart.to_chart(points)
+    if _is_round(manifold):
         return points
     return manifold.tangent_coordinates(ball.center, manifold.log(ball.center, points))
+
+
+def _is_round(manifold: Manifold) -> bool:
+    """Whether it is a sphere or a circle."""
+    return Geometry.of(manifold).sign > 0
 
 
 def _rounding(ball: Ball) -> float:

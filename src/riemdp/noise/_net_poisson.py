@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 if TYPE_CHECKING:
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.noise._net import BallNet
 
 #: Width and cut-off of the kernel of the Laplacian, in covering radii.

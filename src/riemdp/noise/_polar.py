@@ -10,14 +10,12 @@ import numpy as np
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.manifolds import Hyperbolic
 from riemdp.noise._family import is_isotropic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray, Manifold
 
 
 @dataclass(frozen=True)
@@ -90,6 +88,14 @@ class Geometry:
 def constant_curvature(manifold: Manifold) -> float:
     """Return the curvature of a space in which polar coordinates are those of a space form.
 
+    Parameters
+    ----------
+    manifold : Manifold
+
+    Returns
+    -------
+    float
+
     Raises
     ------
     UnsupportedManifoldError
@@ -107,7 +113,16 @@ def constant_curvature(manifold: Manifold) -> float:
 
 
 def normal_coordinates(ball: Ball, footpoint: ArrayLike) -> FloatArray:
-    """Return normal coordinates ``(..., dim)`` about the centre of points of the ball.
+    r"""Return normal coordinates about the centre of points of the ball.
+
+    Parameters
+    ----------
+    ball : Ball
+    footpoint : array_like, shape (..., \*point_shape)
+
+    Returns
+    -------
+    ndarray, shape (..., dim)
 
     Raises
     ------
@@ -177,7 +192,15 @@ def uniform_directions(
 
 
 def leading_axes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """Leading axes that ``size`` asks for.
+    """Return the leading axes that ``size`` asks for.
+
+    Parameters
+    ----------
+    size : int or tuple of int, optional
+
+    Returns
+    -------
+    tuple of int
 
     Raises
     ------
@@ -197,10 +220,3 @@ def _axis(length: object) -> int:
             f"got {shown(length)}"
         )
     return int(length)  # type: ignore[call-overload, no-any-return]
-
-
-def hyperbolic_unit(manifold: Manifold) -> float | None:
-    """``1/k`` on a hyperboloid (of dimension one too), None elsewhere."""
-    if not isinstance(manifold, Hyperbolic):
-        return None
-    return 1.0 / math.sqrt(-manifold.curvature)

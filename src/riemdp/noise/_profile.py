@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from riemdp._potential import Potential, potential
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Profile:
     def log_peak(self) -> float:
         """``h(mode)``."""
         r, ratio = self.mode, self.mode / self.sigma
-        penalty = ratio if self.kind == "laplace" else 0.5 * ratio * ratio
+        penalty = self._potential.energy(ratio)
         if self.power == 0:
             return -penalty
         if self.sign > 0:
@@ -79,9 +81,7 @@ class Profile:
         """
         r = np.asarray(r, dtype=np.float64)
         u = r - self.mode
-        height = self._tilt * u
-        if self.kind == "gaussian":
-            height -= 0.5 * np.square(u / self.sigma)
+        height = self._tilt * u - self._potential.excess(u / self.sigma)
         if self.power == 0:
             return np.asarray(height)
         with np.errstate(divide="ignore"):
@@ -95,9 +95,7 @@ class Profile:
 
     def slope(self, r: float) -> float:
         """Return ``h'(r)``."""
-        slope = self._tilt
-        if self.kind == "gaussian":
-            slope -= (r - self.mode) / self.sigma / self.sigma
+        slope = self._tilt - self._potential.bend(r - self.mode, self.sigma)
         if self.power == 0:
             return slope
         if self.sign > 0:
@@ -148,12 +146,10 @@ class Profile:
     @functools.cached_property
     def _tilt(self) -> float:
         """Slope at the mode of ``-U``, plus ``power`` on negative curvature (see ``relative``)."""
-        pull = (self.mode if self.kind == "gaussian" else 1.0) / self.sigma
-        if self.kind == "gaussian":
-            pull /= self.sigma
+        pull = self._potential.pull(self.mode, self.sigma)
         if self.sign >= 0 or self.power == 0:
             return -pull
-        if self.kind == "gaussian" and self.mode < self.upper:
+        if not self._potential.is_linear and self.mode < self.upper:
             # power - pull, with pull = power * coth(mode), without the cancellation
             return -self.power * _coth_minus_one(self.mode)
         return self.power - pull
@@ -161,29 +157,13 @@ class Profile:
     @functools.cached_property
     def _stationary_point(self) -> float:
         """Root of ``U'(r) = power * s'(r) / s(r)``, infinity where there is none."""
-        m, sigma = self.power, self.sigma
-        if m == 0:
+        if self.power == 0:
             return 0.0
-        if self.kind == "laplace":
-            if self.sign > 0:
-                return math.atan(m * sigma)
-            if self.sign == 0:
-                return m * sigma
-            return math.atanh(m * sigma) if m * sigma < 1.0 else math.inf
-        if self.sign == 0:
-            return math.sqrt(m) * sigma
-        # r tan r = c or r tanh r = c with c = m sigma^2, divided by c to stay in range
-        if self.sign > 0:
-            tangent, low, high = math.tan, 0.0, min(math.sqrt(m) * sigma, 0.5 * math.pi)
-        else:
-            tangent, low, high = math.tanh, 0.0, (m * sigma + math.sqrt(m)) * sigma
-        for _ in range(100):
-            middle = 0.5 * (low + high)
-            if (middle / sigma) * (tangent(middle) / sigma) < m:
-                low = middle
-            else:
-                high = middle
-        return high
+        return self._potential.mode(self.power, self.sign, self.sigma)
+
+    @property
+    def _potential(self) -> Potential:
+        return potential(self.kind)
 
 
 def _coth_minus_one(r: float) -> float:

@@ -15,10 +15,9 @@ from riemdp.noise._law import Law
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp._potential import Kind
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._law import DistanceLaw
-    from riemdp.noise._potential import Kind
     from riemdp.privacy import PrivacyCurve
 
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.noise._profile import Profile
 
 #: The profile is followed until it has fallen by this much, where float64 nearly underflows.

@@ -12,9 +12,9 @@ import scipy
 
 from riemdp._checks import count, positive, real, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._potential import Potential, potential
 from riemdp.noise._envelope import Envelope
 from riemdp.noise._generator import resolve_generator
-from riemdp.noise._potential import potential
 from riemdp.noise._profile import Profile
 from riemdp.noise._quadrature import RadialTable
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
+    from riemdp._potential import Kind
+    from riemdp.manifolds import FloatArray
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class RadialLaw:
             raise InvalidParameterError(
                 f"upper, the end of the radial law's support, must be positive, got {self.upper}"
             )
-        if self.kind == "laplace" and self.curvature < 0.0 and self.upper == math.inf:
+        if self._potential.is_linear and self.curvature < 0.0 and self.upper == math.inf:
             self._check_normaliser()
 
     def _check_normaliser(self) -> None:
@@ -183,20 +183,13 @@ class RadialLaw:
         """Mean distance; ``dim * sigma`` for the Laplace law on flat space."""
         if not self._is_closed:
             return self._unit * self._table.moment(1)
-        if self.kind == "laplace":
-            return self.dim * self.sigma
-        gammaln = scipy.special.gammaln
-        return (
-            self.sigma
-            * math.sqrt(2.0)
-            * math.exp(gammaln(self._shape + 0.5) - gammaln(self._shape))
-        )
+        return self._potential.flat_mean(self.dim, self.sigma)
 
     def mean_square(self) -> float:
         """Mean squared distance; ``dim * sigma^2`` for the Gaussian law on flat space."""
         if not self._is_closed:
             return self._unit**2 * self._table.moment(2)
-        return self.dim * self.sigma**2 * (self.dim + 1 if self.kind == "laplace" else 1)
+        return self.dim * self.sigma**2 * self._potential.spread(self.dim)
 
     def log_normaliser(self) -> float:
         """Log of the integral of ``exp(-U(dist))`` over the space, in Riemannian volume."""
@@ -235,12 +228,7 @@ class RadialLaw:
 
     def _sample_cut_line(self, uniform: FloatArray) -> FloatArray:
         """Inverse transform on a circle or a segment (dimension one, finite support)."""
-        end = self.upper / self.sigma
-        if self.kind == "laplace":
-            ratio = -np.log1p(uniform * math.expm1(-end))
-        else:
-            half = math.sqrt(0.5)
-            ratio = scipy.special.erfinv(uniform * math.erf(end * half)) / half
+        ratio = self._potential.cut_quantile(uniform, self.upper / self.sigma)
         return np.asarray(np.minimum(ratio * self.sigma, self.upper))
 
     @property
@@ -255,15 +243,17 @@ class RadialLaw:
     @property
     def _shape(self) -> float:
         """Shape of the gamma law of ``r/sigma`` (Laplace) or ``r^2/(2 sigma^2)`` (Gaussian)."""
-        return float(self.dim) if self.kind == "laplace" else 0.5 * self.dim
+        return self._potential.gamma_shape(self.dim)
 
     def _gamma_variable(self, r: FloatArray) -> FloatArray:
-        ratio = r / self.sigma
-        return ratio if self.kind == "laplace" else 0.5 * ratio * ratio
+        return self._potential.energy(r / self.sigma)
 
     def _from_gamma(self, variable: FloatArray) -> FloatArray:
-        ratio = variable if self.kind == "laplace" else np.sqrt(2.0 * variable)
-        return np.asarray(self.sigma * ratio)
+        return np.asarray(self.sigma * self._potential.inverse(variable))
+
+    @property
+    def _potential(self) -> Potential:
+        return potential(self.kind)
 
     @functools.cached_property
     def _unit(self) -> float:
@@ -300,7 +290,7 @@ class RadialLaw:
         """Log of the integral of ``s(r)^(dim-1) exp(-U(r))`` over ``(0, upper)``."""
         if self._is_closed:
             log_gamma = float(scipy.special.gammaln(self._shape))
-            constant = 0.0 if self.kind == "laplace" else (self._shape - 1.0) * math.log(2.0)
+            constant = self._potential.log_radial_constant(self._shape)
             return log_gamma + constant + self.dim * math.log(self.sigma)
         return self._log_mass + self._profile.log_peak + self.dim * math.log(self._unit)
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from riemdp._potential import potential
 from riemdp.noise._sinh_envelope import growth_rate, least_line, log_sinhc, volume_bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds._manifold import FloatArray
-    from riemdp.noise._potential import Kind
+    from riemdp._potential import Kind
+    from riemdp.manifolds import FloatArray
 
 #: Where the density has fallen by this many logarithms the shells become coarse.
 _DEPTH = 45.0
@@ -85,7 +86,7 @@ class ShellEnvelope:
 def _build(kind: Kind, k: int, sigma: float) -> ShellEnvelope:
     power, growth = k * (k + 1) // 2 - 2, growth_rate(k)
 
-    if kind == "gaussian":
+    if not potential(kind).is_linear:  # the trace is independent
 
         def log_flat(rho: FloatArray) -> FloatArray:
             return power * np.log(rho) - 0.5 * np.square(rho / sigma)

@@ -28,8 +28,8 @@ from riemdp.privacy._affine_invariant_curve import affine_invariant_sigma
 from riemdp.privacy._rounding import quotient_up, up
 
 if TYPE_CHECKING:
+    from riemdp._potential import Kind
     from riemdp.manifolds import Manifold
-    from riemdp.noise._potential import Kind
     from riemdp.privacy import PrivacyCurve
 
 #: Dimension up to which the integrals of the privacy curves are checked.
@@ -39,7 +39,17 @@ _QUADRATURE_ERROR = 1e-12
 
 
 def has_curve(family: Family, sensitivity: float) -> bool:
-    """Whether :func:`isotropic_curve` is available."""
+    """Whether :func:`isotropic_curve` is available.
+
+    Parameters
+    ----------
+    family : Family
+    sensitivity : float
+
+    Returns
+    -------
+    bool
+    """
     form = family.form
     return form is not None and form.dim <= LARGEST_DIM and sensitivity < form.upper
 
@@ -47,6 +57,15 @@ def has_curve(family: Family, sensitivity: float) -> bool:
 @functools.lru_cache(maxsize=32)
 def isotropic_curve(family: Family, sigma: float, sensitivity: float) -> IsotropicCurve:
     """Curve of the law, where that is the curve of a space form. Cached: it keeps its ``mu``.
+
+    Parameters
+    ----------
+    family : Family
+    sigma, sensitivity : float
+
+    Returns
+    -------
+    IsotropicCurve
 
     Raises
     ------

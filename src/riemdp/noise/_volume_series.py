@@ -22,7 +22,7 @@ from riemdp.noise._sinh_envelope import growth_rate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
 
 #: Largest exponent at the ends of the grid; past it rounding and overflow come near, and the
 #: Pfaffian without a change of basis is well-conditioned.

@@ -17,6 +17,7 @@ import numpy as np
 
 from riemdp._checks import count, shown
 from riemdp._errors import ConvergenceError, InvalidParameterError
+from riemdp._potential import potential
 from riemdp.privacy._budget import check_epsilon
 from riemdp.privacy._isotropic_curve import IsotropicCurve
 
@@ -91,7 +92,7 @@ def certified_delta(
         return 0.0, 0.0
     # decided exactly: no precision separates equal numbers
     loss = Fraction(curve.sigma) * Fraction(epsilon)
-    if curve.kind == "laplace" and loss >= Fraction(curve.sensitivity):
+    if potential(curve.kind).is_linear and loss >= Fraction(curve.sensitivity):
         return 0.0, 0.0
     from flint import arb, ctx
 
@@ -171,7 +172,7 @@ class _Enclosure:
 
     def _beyond(self) -> bool:
         """Whether ``epsilon`` is surely the largest privacy loss or more (Gaussian law)."""
-        if self.kind == "laplace" or self.end is None:
+        if self._is_linear or self.end is None:
             return False
         largest = self.distance * (2 * self.end - self.distance) / (2 * self.sigma**2)
         return bool(self.epsilon >= largest)
@@ -180,7 +181,7 @@ class _Enclosure:
         """Signed inner end of the proper caps, and the largest distance minus their outer end."""
         from flint import arb
 
-        if self.kind == "laplace":
+        if self._is_linear:
             shift = self.sigma * epsilon
             near, rest = (shift - self.distance) / 2, (self.distance + shift) / 2
         else:
@@ -191,9 +192,13 @@ class _Enclosure:
                 rest += shift / (2 * self.end - self.distance)
         return near, rest if self.end is not None else arb(0)
 
+    @property
+    def _is_linear(self) -> bool:
+        return potential(self.kind).is_linear
+
     def _potential(self, r: Ball) -> Ball:
         ratio = r / self.sigma
-        return ratio if self.kind == "laplace" else ratio**2 / 2
+        return ratio if self._is_linear else ratio**2 / 2  # a square is never negative
 
     def _radius(self, r: Ball) -> Ball:
         if self.sign == 0:
@@ -232,7 +237,7 @@ class _Enclosure:
                 x, y = self._shares(r, epsilon)
                 share = _arc(*((y, x) if complement else (x, y)), analytic or not r.imag.is_zero())
                 return self._radius(r) * weight * share
-            if self.kind == "laplace":
+            if self._is_linear:
                 versine = self._versine(r + self.sigma * epsilon)
             else:
                 square = r**2 + 2 * self.sigma**2 * epsilon
@@ -255,7 +260,7 @@ class _Enclosure:
         ``X = s(r + a) s(b)`` and ``Y = s(r - b) s(a)``. A change of root exchanges factors.
         """
         growth = self.sigma * epsilon
-        if self.kind != "laplace":
+        if not self._is_linear:
             growth *= 2 * self.sigma
             growth = growth / ((r**2 + growth).sqrt() + r)
         a, b = (self.distance + growth) / 2, (self.distance - growth) / 2
@@ -310,13 +315,13 @@ class _Enclosure:
         from flint import arb
 
         power = self.dim - 1
-        if self.sign == 0 and self.kind == "laplace":
+        if self.sign == 0 and self._is_linear:
             return self.sigma**self.dim * (cut / self.sigma).gamma_upper(self.dim)
         if self.sign == 0:
             half = arb(self.dim) / 2
             scale = (2 * self.sigma**2) ** half / 2
             return scale * (cut**2 / (2 * self.sigma**2)).gamma_upper(half)
-        if self.kind == "laplace":
+        if self._is_linear:
             rate = 1 / self.sigma - power
             if not rate > 0:
                 return arb.pos_inf()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from riemdp._checks import count, is_one_of, positive, real, shown
+from riemdp._checks import count, positive, real
 from riemdp._errors import ConvergenceError, InvalidParameterError, NotAttainableError
+from riemdp._potential import Potential, potential
 from riemdp.privacy._budget import check_delta, check_epsilon
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
 from riemdp.privacy._gdp import GDP
@@ -88,10 +89,7 @@ class IsotropicCurve(PrivacyCurve):
     upper: float = math.inf
 
     def __post_init__(self) -> None:
-        if not is_one_of(self.kind, ("laplace", "gaussian")):
-            raise InvalidParameterError(
-                f'kind must be "laplace" or "gaussian", got {shown(self.kind)}'
-            )
+        potential(self.kind)
         object.__setattr__(self, "dim", count(self.dim, "dim"))
         object.__setattr__(self, "sigma", positive(self.sigma, "sigma"))
         object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
@@ -117,7 +115,7 @@ class IsotropicCurve(PrivacyCurve):
                 f"{self.sensitivity:g}; use a smaller ball or more records"
             )
         growth = (self.dim - 1) * math.sqrt(max(-curvature, 0.0))
-        if self.kind == "laplace" and self.sigma * growth >= 1.0:
+        if self._potential.is_linear and self.sigma * growth >= 1.0:
             raise NotAttainableError(
                 f"the Laplace law with sigma = {self.sigma:g} has no normaliser on a space of "
                 f"curvature {curvature:g} and dimension {self.dim}: sigma has to be below "
@@ -138,7 +136,7 @@ class IsotropicCurve(PrivacyCurve):
                 return np.full(epsilon.shape, self._single_delta(float(epsilon.item())))
             return self._delta(epsilon.reshape(-1)).reshape(epsilon.shape)
         except ConvergenceError:
-            if self.kind == "gaussian":
+            if not self._potential.is_linear:
                 raise
             coarser = [curve.delta_at(epsilon) for curve in self._coarser]
             return np.asarray(np.minimum(*coarser))
@@ -177,7 +175,7 @@ class IsotropicCurve(PrivacyCurve):
         try:
             return self._epsilon(delta)
         except ConvergenceError:
-            if self.kind == "gaussian":
+            if not self._potential.is_linear:
                 raise
             return min(curve.epsilon_at(delta) for curve in self._coarser)
 
@@ -237,7 +235,7 @@ class IsotropicCurve(PrivacyCurve):
 
     def pure_epsilon(self) -> float:
         """Largest privacy loss, rounded up; ``inf`` for the Gaussian on unbounded spaces."""
-        if self.kind == "laplace":
+        if self._potential.is_linear:
             return quotient_up(self.sensitivity, self.sigma)
         if self.upper == math.inf:
             return math.inf
@@ -283,13 +281,17 @@ class IsotropicCurve(PrivacyCurve):
         if self.curvature != 0.0 or self.upper < math.inf:
             return None
         separation = quotient_up(self.sensitivity, self.sigma)
-        if self.kind == "gaussian":
+        if not self._potential.is_linear:
             return GaussianCurve(separation)
         return LaplaceCurve(separation) if self.dim == 1 else None
 
+    @property
+    def _potential(self) -> Potential:
+        return potential(self.kind)
+
     @functools.cached_property
     def _integrals(self) -> LossIntegrals:
-        if self.kind == "gaussian" and self.sensitivity / self.sigma > _MOST_DEVIATIONS:
+        if not self._potential.is_linear and self.sensitivity / self.sigma > _MOST_DEVIATIONS:
             raise ConvergenceError(
                 f"the privacy curve is not known in double precision for a sensitivity of more "
                 f"than {_MOST_DEVIATIONS:g} sigma, got {self.sensitivity:g} and sigma = "
@@ -332,7 +334,7 @@ class IsotropicCurve(PrivacyCurve):
         Next to a Gaussian's largest loss the ends of the integrals are differences that have lost
         their digits.
         """
-        apart = (1.0 - _APART) if self.kind == "gaussian" else 1.0
+        apart = 1.0 if self._potential.is_linear else 1.0 - _APART
         return min(apart * self.pure_epsilon(), self._deepest)
 
     def _points(self, epsilon: FloatArray) -> LossPoints:
@@ -359,7 +361,7 @@ class IsotropicCurve(PrivacyCurve):
         try:
             return self._chord_bracket()
         except ConvergenceError:
-            if self.kind == "gaussian":
+            if not self._potential.is_linear:
                 raise
             return 0.0, min(curve.mu() for curve in self._coarser)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from riemdp._errors import ConvergenceError
+from riemdp._potential import Potential, potential
 from riemdp.privacy._incomplete_beta import log_beta
 from riemdp.privacy._log_quadrature import COARSE_NODES, log_integrals, rule
 
@@ -55,6 +56,11 @@ class LossIntegrals:
     sigma: float
     sensitivity: float
     upper: float = math.inf
+
+    @property
+    def potential(self) -> Potential:
+        """Energy of the density."""
+        return potential(self.kind)
 
     def log_first(self, epsilon: FloatArray) -> FloatArray:
         """``log P_1(L >= epsilon)`` for each ``epsilon`` (one axis), of any sign."""
@@ -126,7 +132,7 @@ class LossIntegrals:
     def _ends(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Signed inner end, outer end, and ``upper`` minus the outer end."""
         delta, sigma = self.sensitivity, self.sigma
-        if self.kind == "laplace":
+        if self.potential.is_linear:
             near = -0.5 * (delta - sigma * epsilon)
             rest = 0.5 * (delta + sigma * epsilon)
         else:
@@ -159,15 +165,15 @@ class LossIntegrals:
         power = self.dim - 1
         if self.sign < 0:
             volume = power * np.log(-np.expm1(-2.0 * r))
-            if self.kind == "laplace":
+            if self.potential.is_linear:
                 return np.asarray(volume - r * (1.0 / self.sigma - power))
             return np.asarray(volume - 0.5 * (r / self.sigma - power * self.sigma) ** 2)
         ratio = r / self.sigma
-        potential = ratio if self.kind == "laplace" else 0.5 * ratio * ratio
+        energy = self.potential.energy(ratio)
         if power == 0:
-            return -potential
+            return -energy
         radius = np.sin(np.minimum(r, rest)) if self.sign > 0 else r
-        return np.asarray(power * np.log(radius) - potential)
+        return np.asarray(power * np.log(radius) - energy)
 
     def _log_integral(
         self, low: FloatArray, high: FloatArray, build: Callable[[Rows], Integrand]
@@ -178,7 +184,11 @@ class LossIntegrals:
         lower and to the upper end.
         """
         log_integrand = build(np.arange(low.size))
-        peak = (self.dim - 1) * self.sigma**2 if self.sign < 0 and self.kind == "gaussian" else 0.0
+        peak = (
+            (self.dim - 1) * self.sigma**2
+            if self.sign < 0 and not self.potential.is_linear
+            else 0.0
+        )
         span = np.where(np.isinf(high), 8.0 * self.sigma + peak, high - low)
         depth = 42.0 + 2.5 * (self.dim - 1)  # a coarse grid misses much of a peak in high dimension
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -246,9 +256,9 @@ class _Cap:
         law, delta = self.law, self.law.sensitivity
         outward = np.where(self.near >= 0.0, t, r - self.near)  # r - near
         inward = np.where(self.near >= 0.0, r + self.near, t)  # r + near
-        if law.sign == 0 and law.kind == "gaussian":
+        if law.sign == 0 and not law.potential.is_linear:
             return np.log(outward / (2.0 * r)), np.log(inward / (2.0 * r))
-        if law.kind == "laplace":
+        if law.potential.is_linear:
             excess = law.sigma * self.epsilon
             u1, u2 = r + 0.5 * (delta + excess), 0.5 * (delta - excess)
             v1, v2 = inward, 0.5 * (delta + excess)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 
 from riemdp._checks import positive
+from riemdp._potential import potential
 from riemdp.privacy._isotropic_quadrature import LossIntegrals
 from riemdp.privacy._rounding import quotient_up
 
@@ -67,12 +68,13 @@ def score_bound(  # noqa: PLR0917 -- the fields of IsotropicCurve in their order
     sigma, sensitivity = positive(sigma, "sigma"), positive(sensitivity, "sensitivity")
     flat = dim == 1 or curvature == 0.0
     ratio = sensitivity / sigma
-    if kind == "gaussian" and flat and upper == math.inf:
+    linear = potential(kind).is_linear
+    if not linear and flat and upper == math.inf:
         return quotient_up(sensitivity, sigma)
     half = 0.5 * dim
     log_kappa = math.lgamma(half) - math.lgamma(half + 0.5)
     kappa = math.exp(log_kappa) / math.sqrt(2.0) * (1.0 + 1e-14 * dim)
-    if kind == "laplace":
+    if linear:
         return kappa * ratio * (1.0 + _ERROR)
     if flat:
         return _scaled_score(1, 0, 1.0, upper / sigma, kappa) * ratio
