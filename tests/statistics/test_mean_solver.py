@@ -14,6 +14,7 @@ from riemdp.statistics._mean_solver import (
     FlatAverage,
     average,
     is_solved,
+    joined,
     mean_solver,
     space_solver,
 )
@@ -122,3 +123,23 @@ def test_a_package_can_register_a_solver_of_its_own(table):
     assert not is_solved(more(2))
     register_solver(Dented, solver, subclasses=True)
     assert is_solved(more(2))
+
+
+def test_a_solver_is_proved_where_those_that_it_uses_are(table):
+    class Using(SphereSolver):
+        def __init__(self, *spaces):
+            self.spaces = spaces
+
+        def parts(self, manifold):
+            return self.spaces
+
+    for spaces, proved in [((), True), ((Euclidean(2),), True), ((Euclidean(2), Alien()), False)]:
+        register_solver(Sphere, Using(*spaces))
+        assert is_solved(Sphere(2)) == proved
+
+
+def test_chunks_of_nested_records_are_joined_level_by_level():
+    first, second = (np.zeros(2), (np.ones(3),)), (np.ones(1), (np.zeros(1),))
+    outer, (inner,) = joined(first, second)
+    np.testing.assert_array_equal(outer, [0, 0, 1])
+    np.testing.assert_array_equal(inner, [1, 1, 1, 0])

@@ -77,8 +77,8 @@ class MeanSolver(ABC):
 
         Returns
         -------
-        ndarray or tuple of ndarray
-            The records along the first axis of each.
+        ndarray or tuple
+            Of arrays, or of such tuples; the records along the first axis of each array.
         """
 
     @abstractmethod
@@ -117,6 +117,19 @@ class MeanSolver(ABC):
         float
             In units of geodesic distance.
         """
+
+    def parts(self, manifold: Manifold) -> tuple[Manifold, ...]:  # noqa: ARG002
+        """Return other spaces whose solvers this one uses.
+
+        Parameters
+        ----------
+        manifold : Manifold
+
+        Returns
+        -------
+        tuple of Manifold
+        """
+        return ()
 
     def validate(self, manifold: Manifold, points: ArrayLike) -> FloatArray:
         r"""Check points as far as :meth:`solve` needs it; see :meth:`Manifold.validate`.
@@ -270,9 +283,13 @@ def mean_solver(manifold: Manifold) -> MeanSolver:
 
 
 def is_solved(manifold: Manifold) -> bool:
-    """Whether the solver of a space is proved for its very class."""
+    """Whether the solver of a space, and those that it uses, are proved for its very class."""
     kind = _kind(manifold)
-    return manifold.dim == 1 or kind is type(manifold) or kind in _with_subclasses
+    if manifold.dim == 1:
+        return True
+    if kind is None or not (kind is type(manifold) or kind in _with_subclasses):
+        return False
+    return all(map(is_solved, _solvers[kind].parts(manifold)))
 
 
 def space_solver(manifold: Manifold) -> MeanSolver:
@@ -294,6 +311,13 @@ def average(manifold: Manifold) -> MeanSolver:
     kind = _kind(manifold)
     flat = kind is not None and _solvers[kind].isometric
     return _solvers[kind] if kind is not None and flat else _AVERAGE
+
+
+def joined(first: Partial, second: Partial) -> Partial:
+    """Join the records of two chunks, in the form that a solver works with."""
+    if isinstance(first, tuple):
+        return tuple(joined(*pair) for pair in zip(first, second, strict=True))
+    return np.concatenate([first, second])
 
 
 def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
