@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 class EuclideanAverage(FlatAverage):
     """Points are their own chart."""
 
+    proof = "docs/proofs/frechet-mean-certificate.md"
+
     def solve(
         self,
         manifold: Manifold,  # noqa: ARG002
@@ -59,6 +61,8 @@ class EuclideanAverage(FlatAverage):
 
 class LogEuclideanAverage(FlatAverage):
     """The eigenvalues that the mean needs anyway tell whether a row is positive definite."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
 
     def validate(self, manifold: Any, points: ArrayLike) -> FloatArray:
         """Check symmetry alone."""
@@ -79,6 +83,8 @@ class LogEuclideanAverage(FlatAverage):
 
 class SphereSolver(MeanSolver):
     """Newton's method; the circle has a closed form."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped points."""
@@ -132,6 +138,8 @@ class SphereSolver(MeanSolver):
 class HyperbolicSolver(MeanSolver):
     """Newton's method, about the origin: there coordinates are as small as the ball allows."""
 
+    proof = "docs/proofs/frechet-mean-certificate.md"
+
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped coordinates about the centre."""
         return record_coordinates(ball, data)
@@ -162,6 +170,8 @@ class HyperbolicSolver(MeanSolver):
 
 class AffineInvariantSolver(MeanSolver):
     """Newton's method on whitened records."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
 
     def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Clipped log-eigenvalues, seen from the centre, and eigenvectors."""
