@@ -188,6 +188,7 @@ def test_a_variance_is_released_written_and_read(outside, mechanism):
     claimed = release.to_json().replace('"outside.FrechetVariance": null', '"x": "y"')
     assert claimed != release.to_json()
     assert "proof" in failed(Release.from_json(claimed))
+    assert not Release.from_json(claimed).proven
 
 
 def test_a_document_of_what_is_not_installed_is_refused_by_name(outside):

@@ -14,6 +14,7 @@ from riemdp.statistics._mean_solver import (
     FlatAverage,
     average,
     is_solved,
+    joined,
     mean_solver,
     space_solver,
 )
@@ -114,11 +115,55 @@ def test_a_space_of_no_known_class_is_refused_by_name():
     assert type(average(Alien())) is Average
 
 
+class Proved(SphereSolver):
+    """Of another package, whose author names a proof."""
+
+    proof = "https://example.org/proved"
+
+
+class Copied(SphereSolver):
+    """Of another package, whose author names none."""
+
+
 def test_a_package_can_register_a_solver_of_its_own(table):
-    solver = register_solver(Dented, SphereSolver())
+    solver = register_solver(Dented, Proved())
     assert mean_solver(Dented(2)) is solver
     assert is_solved(Dented(2))
     more = type("More", (Dented,), {})
     assert not is_solved(more(2))
     register_solver(Dented, solver, subclasses=True)
     assert is_solved(more(2))
+
+
+def test_a_solver_without_a_proof_proves_nothing(table):
+    assert Copied.proof is None
+    register_solver(Dented, Copied())
+    assert not is_solved(Dented(2))
+
+
+def test_no_package_replaces_a_solver(table):
+    with pytest.raises(riemdp.InvalidParameterError, match="Sphere has a solver"):
+        register_solver(Sphere, Proved())
+
+
+def test_a_solver_is_proved_where_those_that_it_uses_are(table):
+    class Using(SphereSolver):
+        proof = "https://example.org/using"
+
+        def __init__(self, *spaces):
+            self.spaces = spaces
+
+        def parts(self, manifold):
+            return self.spaces
+
+    for spaces, proved in [((), True), ((Euclidean(2),), True), ((Euclidean(2), Alien()), False)]:
+        _mean_solver._solvers.pop(Dented, None)
+        register_solver(Dented, Using(*spaces))
+        assert is_solved(Dented(2)) == proved
+
+
+def test_chunks_of_nested_records_are_joined_level_by_level():
+    first, second = (np.zeros(2), (np.ones(3),)), (np.ones(1), (np.zeros(1),))
+    outer, (inner,) = joined(first, second)
+    np.testing.assert_array_equal(outer, [0, 0, 1])
+    np.testing.assert_array_equal(inner, [1, 1, 1, 0])

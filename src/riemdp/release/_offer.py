@@ -181,10 +181,9 @@ def computed_sensitivity(
         If the statistic has no sensitivity on this ball, or cannot be computed there.
     """
     exact = exact_sensitivity(statistic, ball, n, neighbours or ReplaceOne(), metric)
-    floor = statistic.tolerance(ball, 0.0)
     if tol is None:
         tol = statistic.tolerance(ball, exact)
-    elif tol < floor:
+    elif tol < (floor := statistic.tolerance(ball, 0.0)):
         raise InvalidParameterError(
             f"tol = {tol:.3g} must be at least {floor:.3g}, what float64 carries for every data "
             "set in this ball: under it, whether the release succeeds would tell of the data; "

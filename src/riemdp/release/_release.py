@@ -129,8 +129,12 @@ class Release(ArrayFields):
 
     @property
     def proven(self) -> bool:
-        """Whether all that the guarantee rests on is proved."""
-        return None not in self.proofs.values()
+        """Whether all that the guarantee rests on is proved, as stated and as of this version."""
+        return not self._unproven
+
+    @property
+    def _unproven(self) -> str:
+        return self.offer.unproven(self.guarantee) or unproven(self.proofs)
 
     @property
     def numerical_delta(self) -> float | None:
@@ -153,7 +157,7 @@ class Release(ArrayFields):
         found = []
         if not self.private:
             found.append("the noise was seeded: this release is not private")
-        if missing := unproven(self.proofs):
+        if missing := self._unproven:
             found.append(f"the guarantee is not proved: no proof is known of {missing}")
         return tuple(found)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._errors import ConvergenceError, UnsupportedManifoldError
+from riemdp._errors import ConvergenceError, InvalidParameterError, UnsupportedManifoldError
 from riemdp.manifolds import FlatManifold, Manifold
 from riemdp.manifolds._norms import clip_norm
 from riemdp.statistics import _flat_mean
@@ -52,14 +52,22 @@ class MeanSolver(ABC):
 
     Attributes
     ----------
+    proof : str or None
+        Where it is proved that means are as near as is certified; see :class:`riemdp.Part`. It is
+        not inherited.
     isometric : bool
         Whether normal coordinates about any centre keep distances, as on flat spaces.
     certifies : bool
         Whether a mean is found by iteration and certified, and not by a formula.
     """
 
+    proof: ClassVar[str | None] = None
     isometric: ClassVar[bool] = False
     certifies: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.proof = vars(cls).get("proof")
 
     @abstractmethod
     def records(self, ball: Ball, data: FloatArray) -> Partial:
@@ -77,8 +85,8 @@ class MeanSolver(ABC):
 
         Returns
         -------
-        ndarray or tuple of ndarray
-            The records along the first axis of each.
+        ndarray or tuple
+            Of arrays, or of such tuples; the records along the first axis of each array.
         """
 
     @abstractmethod
@@ -118,8 +126,8 @@ class MeanSolver(ABC):
             In units of geodesic distance.
         """
 
-    def inside(self, manifold: Manifold) -> tuple[Manifold, ...]:  # noqa: ARG002
-        """Return the manifolds whose solvers this one uses, such as the factors of a product.
+    def parts(self, manifold: Manifold) -> tuple[Manifold, ...]:  # noqa: ARG002
+        """Return other spaces whose solvers this one uses.
 
         Parameters
         ----------
@@ -194,6 +202,7 @@ class MeanSolver(ABC):
 class Average(MeanSolver):
     """The mean is the average of normal coordinates: in dimension one, and of flat spaces."""
 
+    proof = "docs/proofs/frechet-mean-certificate.md"
     certifies = False
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
@@ -218,6 +227,7 @@ class Average(MeanSolver):
 class FlatAverage(Average):
     """The same in the chart of a flat space."""
 
+    proof = "docs/proofs/frechet-mean-certificate.md"
     isometric = True
 
     def solve(
@@ -257,8 +267,14 @@ def register_solver(kind: type[Any], solver: MeanSolver, *, subclasses: bool = F
     -------
     MeanSolver
         The solver itself.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the class has a solver.
     """
-    _solvers[kind] = solver
+    if _solvers.setdefault(kind, solver) is not solver:
+        raise InvalidParameterError(f"{kind.__name__} has a solver; another space is another class")
     if subclasses:
         _with_subclasses.add(kind)
     return solver
@@ -283,13 +299,14 @@ def mean_solver(manifold: Manifold) -> MeanSolver:
 
 
 def is_solved(manifold: Manifold) -> bool:
-    """Whether the solver of a space is proved for its very class, and those that it uses too."""
+    """Whether the solver of a space, and those that it uses, are proved for its very class."""
     kind = _kind(manifold)
     if manifold.dim == 1:
         return True
-    if kind is None or (kind is not type(manifold) and kind not in _with_subclasses):
+    if kind is None or not (kind is type(manifold) or kind in _with_subclasses):
         return False
-    return all(map(is_solved, _solvers[kind].inside(manifold)))
+    solver = _solvers[kind]
+    return solver.proof is not None and all(map(is_solved, solver.parts(manifold)))
 
 
 def space_solver(manifold: Manifold) -> MeanSolver:
@@ -311,6 +328,13 @@ def average(manifold: Manifold) -> MeanSolver:
     kind = _kind(manifold)
     flat = kind is not None and _solvers[kind].isometric
     return _solvers[kind] if kind is not None and flat else _AVERAGE
+
+
+def joined(first: Partial, second: Partial) -> Partial:
+    """Join the records of two chunks, in the form that a solver works with."""
+    if isinstance(first, tuple):
+        return tuple(joined(*pair) for pair in zip(first, second, strict=True))
+    return np.concatenate([first, second])
 
 
 def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
-import numpy as np
-
 from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
+from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, joined, mean_solver
 from riemdp.statistics._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
 from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, Manifold
@@ -43,9 +42,7 @@ class Mean(Summary):
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put chunks one after the other; see :meth:`Question.merge`."""
-        if isinstance(first, tuple):
-            return tuple(np.concatenate(pair) for pair in zip(first, second, strict=True))
-        return np.concatenate([first, second])
+        return joined(first, second)
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
         """Certify the mean of all records; see :meth:`Question.finish`."""

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 class EuclideanAverage(FlatAverage):
     """Points are their own chart."""
 
+    proof = "docs/proofs/frechet-mean-certificate.md"
+
     def solve(
         self,
         manifold: Manifold,  # noqa: ARG002
@@ -64,6 +66,8 @@ class EuclideanAverage(FlatAverage):
 
 class LogEuclideanAverage(FlatAverage):
     """The eigenvalues that the mean needs anyway tell whether a row is positive definite."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
 
     def validate(self, manifold: Any, points: ArrayLike) -> FloatArray:
         """Check symmetry alone."""
@@ -84,6 +88,8 @@ class LogEuclideanAverage(FlatAverage):
 
 class SphereSolver(MeanSolver):
     """Newton's method; the circle has a closed form."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped points."""
@@ -132,6 +138,8 @@ class SphereSolver(MeanSolver):
 class HyperbolicSolver(MeanSolver):
     """Newton's method, about the origin: there coordinates are as small as the ball allows."""
 
+    proof = "docs/proofs/frechet-mean-certificate.md"
+
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped coordinates about the centre."""
         return record_coordinates(ball, data)
@@ -162,6 +170,8 @@ class HyperbolicSolver(MeanSolver):
 
 class AffineInvariantSolver(MeanSolver):
     """Newton's method on whitened records."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
 
     def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Clipped log-eigenvalues, seen from the centre, and eigenvectors."""
@@ -197,6 +207,8 @@ class LiftedSolver(MeanSolver):
     docs/proofs/quotients.md, claim 3
     """
 
+    proof = "docs/proofs/quotients.md"
+
     def records(self, ball: Ball, data: FloatArray) -> Partial:
         """Those of the cover, of the representatives nearest to that of the centre."""
         manifold: Any = ball.manifold
@@ -213,7 +225,7 @@ class LiftedSolver(MeanSolver):
         manifold: Any = ball.manifold
         return mean_solver(manifold.cover).floor(manifold.lifted(ball))
 
-    def inside(self, manifold: Any) -> tuple[Manifold, ...]:
+    def parts(self, manifold: Any) -> tuple[Manifold, ...]:
         """Return the cover."""
         return (manifold.cover,)
 
@@ -246,6 +258,8 @@ class LiftedSolver(MeanSolver):
 class ProductSolver(MeanSolver):
     """Factor by factor, of records that were clipped as a whole."""
 
+    proof = "docs/proofs/products.md"
+
     def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, ...]:
         """Parts of the clipped points."""
         manifold: Any = ball.manifold
@@ -266,7 +280,7 @@ class ProductSolver(MeanSolver):
         floors = [mean_solver(factor.manifold).floor(factor) for factor in _factors(ball)]
         return math.sqrt(len(floors)) * max(floors) * (1.0 + 1e-14)
 
-    def inside(self, manifold: Any) -> tuple[Manifold, ...]:
+    def parts(self, manifold: Any) -> tuple[Manifold, ...]:
         """Return the factors."""
         return tuple(manifold.spaces)
 
