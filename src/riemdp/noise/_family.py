@@ -271,6 +271,19 @@ def no_law(kind: str, manifold: Manifold) -> UnsupportedManifoldError:
 def bisected(suffices: Callable[[float], bool], first: float, accuracy: float = 1e-12) -> float:
     """Least scale, to a relative accuracy, at which something holds, from a guess on.
 
+    Parameters
+    ----------
+    suffices : callable
+        Of a scale; holds for every larger one too.
+    first : float
+        Where to start.
+    accuracy : float, default 1e-12
+
+    Returns
+    -------
+    float
+        At which it holds.
+
     Raises
     ------
     NotAttainableError
