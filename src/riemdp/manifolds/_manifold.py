@@ -111,11 +111,6 @@ class Manifold(Part, sort="manifold"):
                 found[name] = None if proof is None else found.get(name, proof)
         return found
 
-    @property
-    def is_homogeneous(self) -> bool:
-        """Whether isometries take any point to any other (true of all manifolds here)."""
-        return True
-
     @abstractmethod
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         r"""Riemannian exponential: end of the geodesic that leaves ``base`` along ``tangent``.
