@@ -236,7 +236,6 @@ def test_validate_refuses_masked_arrays(manifold, random_points):
 @every_manifold
 def test_constants_of_the_space(manifold):
     assert isinstance(manifold, Manifold)
-    assert manifold.is_homogeneous
     if isinstance(manifold, (Sphere, Hyperbolic)):
         assert manifold.point_shape == (manifold.dim + 1,)
         curved = manifold.curvature if manifold.dim > 1 else 0.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import riemdp
-from riemdp import GDP, KLDP, Ball, Euclidean, PureDP, Sphere, private_mean, private_statistic
+from riemdp import GDP, Ball, Euclidean, MeanCDP, PureDP, Sphere, private_mean, private_statistic
 from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean
 
 SPHERE = Sphere(2)

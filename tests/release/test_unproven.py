@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from riemdp.release._proofs import proofs, unproven
 
 import riemdp
-from riemdp import Ball, PureDP, Sphere, private_mean
+from riemdp import Ball, Euclidean, Hyperbolic, PureDP, Sphere, private_mean
+from riemdp.manifolds import Product
 
 
 class Lopsided(Sphere):
@@ -26,6 +28,10 @@ class Disguised(Sphere):
     """An unproved space under the name of a proved mechanism."""
 
     name = "tangent-laplace"
+
+
+class Warped(Hyperbolic):
+    """A changed space."""
 
 
 class Bold(riemdp.RiemannianLaplace):
@@ -83,6 +89,18 @@ def test_what_nobody_vouches_for_is_named(manifold, mechanism, missing):
     assert checks["proof"].detail == f"no proof is known of {missing}"
     with pytest.raises(riemdp.InvalidParameterError, match="not registered"):
         release.to_json()
+
+
+def test_a_changed_space_in_a_product_is_no_better():
+    for factor, missing in [
+        (Vouched(2), "law on Vouched, frechet-mean"),
+        (Warped(2), "Warped, law on Warped, frechet-mean"),
+        (Hyperbolic(2), None),
+    ]:
+        manifold = Product(factor, Euclidean(1))
+        ball = Ball(manifold, manifold.origin, 0.5)
+        found = proofs(ball, "frechet-mean", riemdp.RiemannianGaussian(manifold, 0.3))
+        assert unproven(found) == (missing or "")
 
 
 def test_a_space_whose_author_names_a_proof_is_proven_with_tangent_noise():

@@ -93,9 +93,23 @@ class Manifold(Part, sort="manifold"):
         return None
 
     @property
-    def is_homogeneous(self) -> bool:
-        """Whether isometries take any point to any other (true of all manifolds here)."""
-        return True
+    def inside(self) -> tuple[Manifold, ...]:
+        """Manifolds that it is made of: the factors of a product, the cover of a quotient."""
+        return ()
+
+    def proofs(self) -> dict[str, str | None]:
+        """Return where its own claims and those of the manifolds inside are proved.
+
+        Returns
+        -------
+        dict of str to (str or None)
+            Two of one name are proved if both are.
+        """
+        found: dict[str, str | None] = {self.name: self.proof}
+        for part in self.inside:
+            for name, proof in part.proofs().items():
+                found[name] = None if proof is None else found.get(name, proof)
+        return found
 
     @abstractmethod
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:

@@ -112,18 +112,10 @@ class _Factors:
         parts = _cut(given, [space.point_shape for space in self.spaces])
         return self.join([space.validate(part) for space, part in self._each(parts)])
 
-    def proofs(self) -> dict[str, str | None]:
-        """Where its own claims and those of the factors are proved.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
-        found: dict[str, str | None] = {self.name: self.proof}  # type: ignore[attr-defined]
-        for space in self.spaces:
-            for name, proof in space.proofs().items():
-                found[name] = None if proof is None else found.get(name, proof)
-        return found
+    @property
+    def inside(self) -> tuple[Manifold, ...]:
+        """The factors."""
+        return self.spaces
 
     def _each(self, parts: Sequence[FloatArray]) -> list[tuple[Manifold, FloatArray]]:
         return list(zip(self.spaces, parts, strict=True))

@@ -92,14 +92,10 @@ class Quotient(Manifold):
         """That of the cover, or less."""
         return self.cover.diameter
 
-    def proofs(self) -> dict[str, str | None]:
-        """Where its own claims and those of the cover are proved.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
-        return {self.name: self.proof, **self.cover.proofs()}
+    @property
+    def inside(self) -> tuple[Manifold, ...]:
+        """The cover."""
+        return (self.cover,)
 
 
 class DiscreteQuotient(Quotient):
