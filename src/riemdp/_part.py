@@ -203,7 +203,7 @@ def encode_fields(part: Part, without: Collection[str] = ()) -> dict[str, Any]:
             f'under an entry point of the group "{GROUP}"'
         )
     names = [field.name for field in _fields(type(part)) if field.name not in without]
-    return {name: _written(getattr(part, name)) for name in names}
+    return {name: encode_value(getattr(part, name)) for name in names}
 
 
 def decode(document: object, sort: str | None = None) -> Any:
@@ -280,13 +280,14 @@ def _fields(kind: type[Part]) -> tuple[dataclasses.Field[Any], ...]:
     return tuple(field for field in found if field.init)
 
 
-def _written(value: Any) -> Any:
+def encode_value(value: Any) -> Any:
+    """Return the value of a field as a document has it."""
     if isinstance(value, Part):
         return encode(value)
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple):
-        return [_written(entry) for entry in value]
+        return [encode_value(entry) for entry in value]
     return _INFINITE if value == math.inf else value
 
 

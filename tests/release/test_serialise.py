@@ -13,6 +13,7 @@ from riemdp import (
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
+    UnsupportedBallError,
 )
 from riemdp._part import decode, encode
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentGaussian, TangentLaplace
@@ -60,6 +61,9 @@ def test_balls():
     ball = Ball(Sphere(2), [0, 0.6, 0.8], 1 / 3)
     document = {"center": ball.center.tolist(), "radius": ball.radius}
     assert _serialise.ball_from_dict(ball.manifold, document) == ball
+    for radius in ("wide", "0.5", None, [0.5], {}, True, "infinity"):
+        with pytest.raises((InvalidParameterError, UnsupportedBallError)):
+            _serialise.ball_from_dict(ball.manifold, document | {"radius": radius})
 
 
 def test_unknown_names_are_refused():

@@ -217,8 +217,9 @@ class TestRefusals:
             constant_curvature = None  # type: ignore[assignment]
 
         ball = Ball(Egg(2), [0.0, 0.0, 1.0], 0.5)
-        with pytest.raises(UnsupportedManifoldError, match="tangent mean"):
-            frechet_mean_sensitivity(ball, 10)
+        assert frechet_mean_sensitivity(ball, 10) == frechet_mean_sensitivity(cap(0.5), 10)
+        with pytest.raises(UnsupportedManifoldError, match="constant curvature"):
+            frechet_mean_sensitivity(ball, 10, bound="theorem")
         assert tangent_mean_sensitivity(ball, 10) == pytest.approx(0.1)
 
 

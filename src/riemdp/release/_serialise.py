@@ -10,7 +10,7 @@ import numpy as np
 from riemdp import _document
 from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp._part import decode, decode_fields, encode, encode_fields, lookup
+from riemdp._part import decode, decode_fields, encode, encode_fields, encode_value, lookup
 from riemdp.manifolds import Ball, Manifold
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import Budget
@@ -67,7 +67,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "statistic": encode(statistic),
         "neighbours": encode(release.neighbours),
         "manifold": encode(ball.manifold),
-        "ball": {"center": ball.center.tolist(), "radius": ball.radius},
+        "ball": {"center": ball.center.tolist(), "radius": encode_value(ball.radius)},
         "mechanism": mechanism_to_dict(release.mechanism, statistic.answers(ball)),
         "proofs": release.proofs,
         "numerical_delta": release.numerical_delta,
@@ -188,7 +188,7 @@ def ball_from_dict(manifold: Manifold, document: object) -> Ball:
     """Ball of a manifold from its centre and radius."""
     fields = _document.fields(document, {"center", "radius"})
     center = _document.numbers(fields["center"], "center")
-    return Ball(manifold, np.asarray(center), _document.number(fields["radius"], "radius"))
+    return Ball(manifold, np.asarray(center), **decode_fields({"radius": fields["radius"]}))
 
 
 def mechanism_to_dict(mechanism: Mechanism, ball: Ball) -> dict[str, Any]:

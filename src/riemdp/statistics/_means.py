@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, final
 from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, joined, mean_solver
-from riemdp.statistics._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
+from riemdp.statistics._sensitivity import (
+    convexity_limit,
+    frechet_mean_sensitivity,
+    tangent_mean_sensitivity,
+)
 from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
@@ -242,7 +246,7 @@ def _check_certifiable(ball: Ball) -> None:
     result would depend on the data.
     """
     manifold = ball.manifold
-    limit = 0.5 * manifold.injectivity_radius * (1.0 - _HEMISPHERE_MARGIN)
+    limit = 0.5 * convexity_limit(manifold) * (1.0 - _HEMISPHERE_MARGIN)
     if manifold.curvature_bound > 0.0 and ball.radius > limit:
         raise UnsupportedBallError(
             f"radius {ball.radius:.6g} is too near pi/(2 sqrt(curvature)): a Fréchet mean cannot "

@@ -10,7 +10,7 @@ import scipy
 
 from riemdp._checks import count, is_one_of, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.manifolds import Ball
+from riemdp.manifolds import Ball, Manifold
 
 SensitivityBound = Literal["exact", "theorem", "tight"]
 
@@ -26,13 +26,14 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
     Neighbours are two sets of ``n`` points of the ball that differ in one point. With r the
     radius and k the square root of the curvature, the bound is :math:`2r/n` on flat spaces, on
     spaces of nonpositive curvature and on the circle, :math:`\min(2r, 2\tan(kr)/(kn))` on spheres
-    of dimension two and more.
+    of dimension two and more, and wherever no sectional curvature exceeds :math:`k^2`.
 
     Parameters
     ----------
     ball : Ball
         Public ball that holds the data. On spheres and the circle its radius must be under
-        :math:`\pi/(2k)`, where the Fréchet mean is unique.
+        :math:`\pi/(2k)`, where the Fréchet mean is unique; in general under half of that and of
+        the injectivity radius, whichever is less.
     n : int
         Number of points, at least 1; public.
     bound : {"exact", "theorem", "tight"}, default "exact"
@@ -56,7 +57,7 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
     UnsupportedBallError
         If the ball is too large for the bound.
     UnsupportedManifoldError
-        On a manifold of varying positive curvature, where no bound is proved here.
+        For ``"theorem"`` and ``"tight"`` on a manifold of varying positive curvature.
 
     References
     ----------
@@ -74,10 +75,10 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
     _check_radius(ball, 0.5, "the Fréchet mean to be unique")
     if manifold.curvature_bound <= 0.0:
         return min(diameter, _round_up(diameter / n))
-    if manifold.constant_curvature is None:
+    if bound != "exact" and manifold.constant_curvature is None:
         raise UnsupportedManifoldError(
-            f"no sensitivity of the Fréchet mean is proved on {type(manifold).__name__}, whose "
-            "positive curvature varies; use the tangent mean, whose sensitivity is 2r/n"
+            f"bound={bound!r} is for constant curvature, which {type(manifold).__name__} has not; "
+            "bound='exact' is smaller, and holds"
         )
     k = math.sqrt(manifold.curvature_bound)
     angle = k * ball.radius * (1.0 + _ROUNDING)
@@ -128,20 +129,33 @@ def _check_ball(ball: Ball) -> None:
 
 
 def _check_radius(ball: Ball, share: float, purpose: str) -> None:
-    """Require a radius under this share of the injectivity radius pi/k (no limit where inf).
+    """Require a radius under this share of :func:`convexity_limit` (no limit where inf).
 
     The float of the limit may lie above it by rounding, so the last few floats are refused too.
     """
     manifold = ball.manifold
-    limit = share * manifold.injectivity_radius
+    whole = convexity_limit(manifold)
+    limit = share * whole
     if not ball.radius * (1.0 + 2.0 * _ROUNDING) < limit:
-        k = math.pi / manifold.injectivity_radius
+        k = math.pi / whole
         raise UnsupportedBallError(
             f"radius {ball.radius:.9g} must stay under {limit:.9g} = pi/({1 / share:.0f}k), with "
-            f"k^2 = {k * k:.6g} the curvature of {manifold}, for {purpose}; choose a "
-            "smaller ball, or the tangent mean, which allows any radius under "
-            f"{manifold.injectivity_radius:.9g}"
+            f"k^2 = {k * k:.6g} the curvature of {manifold}, or that of a sphere of its "
+            f"injectivity radius, for {purpose}; choose a smaller ball, or the tangent mean, "
+            f"which allows any radius under {manifold.injectivity_radius:.9g}"
         )
+
+
+def convexity_limit(manifold: Manifold) -> float:
+    """Twice the largest radius at which the Fréchet mean is proved to be unique.
+
+    The lesser of the injectivity radius and that of the sphere whose curvature bounds that of the
+    manifold, which are one on spheres.
+    """
+    curvature = manifold.curvature_bound
+    if curvature <= 0.0:
+        return manifold.injectivity_radius
+    return min(manifold.injectivity_radius, math.pi / math.sqrt(curvature))
 
 
 def _exact_constant(angle: float) -> float:
