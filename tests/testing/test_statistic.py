@@ -1,0 +1,107 @@
+"""The checks of statistics hold of this library's, and each fails for one with that mistake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
+from riemdp.statistics import FrechetMean, ReplaceOne, Summary, TangentMean
+from riemdp.testing import check_part
+
+BALLS = [
+    None,
+    Ball(Euclidean(1), [3.0], 0.5),
+    Ball(Sphere(2), [0.0, 0.0, 1.0], 0.7),
+    Ball(Hyperbolic(3), Hyperbolic(3).origin, 1.5),
+    Ball(SPDLogEuclidean(2), np.eye(2), 2.0),
+    Ball(SPDAffineInvariant(2), np.eye(2), 1.0),
+]
+
+
+@pytest.mark.fast(6)
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+@pytest.mark.parametrize("part", [FrechetMean(), TangentMean(), ReplaceOne()], ids=str)
+def test_statistics_and_neighbours_pass(part, ball):
+    check_part(part, ball=ball)
+
+
+@dataclass(frozen=True)
+class Spread(Summary):
+    """Mean squared distance to the centre, right or with a mistake."""
+
+    name = "tests.Spread"
+    mistake: str = ""
+
+    def range(self, ball):
+        half = 0.5 * ball.radius**2
+        return Ball(Euclidean(1), [half], half)
+
+    def replace_one(self, ball, n, metric):
+        share = 0.5 if self.mistake == "neighbours_are_close" else 1.0
+        if self.mistake == "noise_grows_with_records":
+            return ball.radius**2 * n
+        return np.nextafter(share * ball.radius**2 / n, np.inf)
+
+    def summarise(self, ball, records):
+        squares = np.sum(ball.coordinates(records) ** 2, axis=-1)
+        if self.mistake == "order_does_not_count":
+            squares[0] = 0.0
+        return np.array([float(len(squares)), squares.sum()])
+
+    def merge(self, first, second):
+        if self.mistake == "chunks_make_the_whole":
+            return first
+        return first + second
+
+    def finish(self, ball, partial, tol):
+        value = partial[1:] / partial[0] - self.range(ball).radius
+        return value * (3.0 if self.mistake == "answers_lie_in_their_ball" else 1.0)
+
+
+@dataclass(frozen=True)
+class Unclipped(Spread):
+    name = "tests.Unclipped"
+    clips = True
+
+    def summarise(self, ball, records):
+        squares = ball.manifold.dist(ball.center, records) ** 2
+        return np.array([float(len(squares)), squares.sum()])
+
+
+@pytest.mark.parametrize("ball", [BALLS[0], BALLS[2], BALLS[5]], ids=str)
+def test_a_statistic_of_ones_own_passes(ball, failures):
+    assert failures(Spread(), ball) == []
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        "answers_lie_in_their_ball",
+        "chunks_make_the_whole",
+        "neighbours_are_close",
+        "order_does_not_count",
+    ],
+)
+def test_a_broken_statistic_is_noticed(mistake, failures):
+    assert mistake in failures(Spread(mistake))
+    assert "document" not in failures(Spread(mistake))
+
+
+def test_more_of_what_is_noticed(failures):
+    assert "noise_falls_with_records" in failures(Spread("noise_grows_with_records"))
+    assert failures(Unclipped()) == ["records_are_clipped"]
+
+
+@dataclass(frozen=True)
+class Nobody(ReplaceOne):
+    name = "tests.Nobody"
+
+    def sensitivity(self, statistic, ball, n, metric):
+        return 0.0 * super().sensitivity(statistic, ball, n, metric)
+
+
+def test_neighbours_that_nothing_tells_apart_are_noticed(failures):
+    assert failures(Nobody()) == ["relation_is_measured"]
