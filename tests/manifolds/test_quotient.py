@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
+import riemdp
 from riemdp import (
     ApproxDP,
     Ball,
@@ -201,6 +205,44 @@ def test_everything_works_with_rotations_and_says_unproven(rotations, registry):
         checks = {check.name: check.passed for check in verify(again).checks}
         assert not checks.pop("proof")
         assert all(checks.values())
+
+
+RELEASE = """
+import sys
+sys.path[:0] = {paths}
+import numpy as np, riemdp
+from rotations import SO3
+space = SO3()
+ball = riemdp.Ball(space, np.eye(3), 1.0)
+points = ball.point(np.random.default_rng(0).normal(size=(30, 3)) * 0.3)
+release = riemdp.private_mean(points, ball, riemdp.PureDP(1.0), allow_unproven=True)
+print(release.to_json())
+"""
+VERIFY = """
+import sys
+sys.path[:0] = {paths}
+import riemdp
+release = riemdp.Release.from_json(sys.stdin.read())
+checks = {{check.name: check.passed for check in riemdp.verify(release).checks}}
+print(release.ball.manifold, checks.pop("proof"), all(checks.values()), "rotations" in sys.modules)
+"""
+
+
+def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
+    plugins, source = Path(__file__).parents[1] / "plugins", Path(riemdp.__file__).parents[1]
+    info = tmp_path / "rotations-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: rotations\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[riemdp.parts]\nrotations.SO3 = rotations:SO3\n")
+    paths = [str(tmp_path), str(plugins), str(source)]
+
+    def run(code, given=""):
+        return subprocess.run(
+            [sys.executable, "-c", code.format(paths=paths)],
+            input=given, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+
+    assert run(VERIFY, run(RELEASE)).split() == ["SO3()", "False", "True", "True"]
 
 
 def test_a_ring_is_a_circle():

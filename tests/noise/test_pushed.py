@@ -99,6 +99,26 @@ def test_draws_in_a_ball_follow_the_projected_law(rotations):
     )
 
 
+def test_draws_of_a_ring_in_a_ball():
+    ring, sigma, size = Ring(), 1.0, 20_000
+    ball = Ball(ring, [6.0], 3.0)  # across the jump of angles
+    law = family("laplace", ring).law(sigma)
+    coordinates = np.full((size, 1), 2.5)
+    draws = law.sample_from_coordinates(coordinates, ball, generator=np.random.default_rng(0))
+    assert np.all(ball.contains(draws))
+    wrapped = np.random.default_rng(1).laplace(8.5, sigma, (size, 1))
+    plain = ball.project(ring.push(wrapped))
+    found, wanted = (ball.coordinates(x)[:, 0] for x in (draws, plain))
+    assert stats.ks_2samp(found, wanted).pvalue > 1e-4
+    # some went round: no law on the line, projected, does that
+    assert np.mean(found < -2.0) > 0.05
+    above = family("laplace", Euclidean(1)).law(sigma)
+    line = above.sample_from_coordinates(
+        coordinates, Ball(Euclidean(1), [6.0], 3.0), generator=np.random.default_rng(2)
+    )
+    assert np.mean(line - 6.0 < -2.0) < 0.02
+
+
 def test_privacy_is_that_of_the_cover(rotations):
     space = rotations.SO3()
     for mechanism in (RiemannianLaplace, RiemannianGaussian):

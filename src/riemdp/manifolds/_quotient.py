@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 _LIFTING = 8.0
 #: Relative margin next to the radius at which a lift is no longer isometric.
 _MARGIN = 1e-9
-#: Radius of a ball of a flat cover that no draw leaves.
-_FAR = 1e150
 
 
 class Quotient(Manifold):
@@ -241,23 +238,3 @@ class DiscreteQuotient(Quotient):
         ndarray, shape (..., \*cover.point_shape)
         """
         return self.nearest(self.lift(ball.center), self.lift(points))
-
-    def wide(self, ball: Ball) -> Ball:
-        """Ball of the cover, about the centre's representative, that no draw leaves.
-
-        Parameters
-        ----------
-        ball : Ball
-
-        Returns
-        -------
-        Ball
-
-        Raises
-        ------
-        UnsupportedBallError
-            If the cover is neither compact nor flat: then float64 has no coordinates for it.
-        """
-        cover = self.cover
-        radius = math.inf if cover.diameter < math.inf else _FAR
-        return Ball(cover, self.lift(ball.center), radius)

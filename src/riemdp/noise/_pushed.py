@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from riemdp.manifolds import DiscreteQuotient, Quotient
+from riemdp.manifolds import Ball, DiscreteQuotient, Quotient
 from riemdp.noise._family import Family, SpaceForm, family, rule
 from riemdp.noise._law import Law
 
@@ -92,8 +93,13 @@ class LiftedLaw(PushedLaw):
 
         The projection comes last: in the cover it would tell representatives apart.
         """
-        wide = self.manifold.wide(ball)
-        draws = self.above.sample_from_coordinates(coordinates, wide, size, generator)
+        cover, start = self.manifold.cover, self.manifold.lift(ball.center)
+        if cover.diameter < math.inf:
+            whole = Ball(cover, start, math.inf)
+            draws = self.above.sample_from_coordinates(coordinates, whole, size, generator)
+        else:
+            footpoint = cover.point(start, coordinates)
+            draws = self.above.sample(footpoint, size=size, generator=generator)
         return ball.project(self.manifold.push(draws))
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
