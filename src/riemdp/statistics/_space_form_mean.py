@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from riemdp._errors import ConvergenceError
-from riemdp.manifolds import Sphere
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball, Hyperbolic
+    from riemdp.manifolds import Ball, Hyperbolic, Sphere
 
     FloatArray = NDArray[np.float64]
 
@@ -106,7 +105,7 @@ class _Problem:
         weights: FloatArray | None,
         ball: Ball | None,
     ) -> None:
-        self.spherical = isinstance(manifold, Sphere)
+        self.spherical = manifold.curvature > 0.0
         self.sign = 1.0 if self.spherical else -1.0
         self.k = math.sqrt(abs(manifold.curvature))
         self.dim = manifold.dim
