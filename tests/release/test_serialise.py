@@ -61,7 +61,7 @@ def test_balls():
     ball = Ball(Sphere(2), [0, 0.6, 0.8], 1 / 3)
     document = {"center": ball.center.tolist(), "radius": ball.radius}
     assert _serialise.ball_from_dict(ball.manifold, document) == ball
-    for radius in ("wide", "0.5", None, [0.5], {}, True, "infinity"):
+    for radius in ("wide", "0.5", None, [0.5], {}, True):
         with pytest.raises((InvalidParameterError, UnsupportedBallError)):
             _serialise.ball_from_dict(ball.manifold, document | {"radius": radius})
 
