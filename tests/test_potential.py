@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, special
+from scipy import integrate, special, stats
 
 from riemdp import InvalidParameterError
 from riemdp._potential import potential
@@ -102,3 +102,11 @@ def test_modes_and_slopes(kind, sign):
     bend = chosen.pull(mode + step, sigma) - chosen.pull(mode, sigma)
     assert bend == pytest.approx(chosen.bend(step, sigma), abs=1e-12)
     assert chosen.degree == (1 if chosen.is_linear else 2)
+
+
+def test_the_time_that_laplace_draws_seldom_exceed():
+    sigma, k, growth, rare = 0.7, 3, 1.1, 1e-9
+    law = stats.gamma(0.5 * (k + 1), scale=2.0 / (sigma**-2 - growth**2))
+    assert potential("laplace").farthest_time(sigma, k, growth, rare) == pytest.approx(
+        law.isf(rare), rel=1e-9
+    )

@@ -213,3 +213,8 @@ def test_a_huge_power_is_calibrated(power):
 
 def test_a_density_that_underflows_is_zero():
     assert GeneralizedGaussian(1.0, 1000.0).log_density([30.0], [0.0]) == -math.inf
+
+
+def test_calibration_by_keyword():
+    by_name = GeneralizedGaussian.calibrate(sensitivity=0.5, budget=PureDP(1.0), power=1.0)
+    assert by_name == GeneralizedGaussian.calibrate(0.5, PureDP(1.0), power=1.0)

@@ -639,3 +639,18 @@ def test_riemannian_gaussian_on_curved_spaces(manifold, budget):
     less = release.to_json().replace(f"{release.sigma!r}", f"{0.999 * release.sigma!r}")
     failed = riemdp.verify(riemdp.Release.from_json(less))
     assert not {check.name: check.passed for check in failed.checks}["guarantee"]
+
+
+def test_arguments_by_keyword():
+    ball = Ball(Euclidean(1), [0.0], 1.0)
+    points = np.linspace(-1.0, 1.0, 30)[:, None]
+    options = {"mechanism": "riemannian-laplace"}
+    by_name = private_mean(
+        points=points,
+        ball=ball,
+        budget=PureDP(1.0),
+        generator=np.random.default_rng(1),
+        **options,
+    )
+    same = private_mean(points, ball, PureDP(1.0), generator=np.random.default_rng(1), **options)
+    assert by_name.value == same.value

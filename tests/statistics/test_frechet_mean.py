@@ -541,3 +541,10 @@ def test_records_outside_the_ball_are_found_on_flat_spheres():
     with pytest.raises(UnsupportedBallError, match="row 1 lies outside the ball"):
         frechet_mean(sphere, points, ball=ball)
     assert frechet_mean(sphere, points[:1], ball=ball).value == pytest.approx(points[0])
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(2), SPDLogEuclidean(2), Sphere(1)], ids=str)
+def test_a_closed_form_takes_one_pass(manifold):
+    ball = Ball(manifold, manifold.origin, 0.5)
+    points = ball.point(np.random.default_rng(0).uniform(-0.2, 0.2, (9, manifold.dim)))
+    assert frechet_mean(manifold, points, ball=ball).passes == 1

@@ -13,7 +13,6 @@ from riemdp._errors import (
     NotAttainableError,
     UnprovenMechanismError,
     UnsupportedBallError,
-    UnsupportedBudgetError,
     UnsupportedError,
 )
 from riemdp._part import lookup, offered
@@ -151,7 +150,7 @@ def exact_sensitivity(
     InvalidParameterError
         If n is not a positive integer (under 2^63).
     """
-    if not _LEAST_RADIUS <= ball.radius <= 1.0 / _LEAST_RADIUS:
+    if not _LEAST_RADIUS <= ball.reach <= 1.0 / _LEAST_RADIUS:
         raise UnsupportedBallError(
             f"radius {ball.radius:.3g} must lie between {_LEAST_RADIUS:g} and "
             f"{1.0 / _LEAST_RADIUS:g} for a release, so that squares of distances and sums over "
@@ -205,15 +204,8 @@ def share(budget: Budget, steps: int) -> Budget:
     UnsupportedBudgetError
         If the definition has no rule for it.
     """
-    if count(steps, "steps, the number of answers,") == 1:
-        return budget
-    split = getattr(budget, "split", None)
-    if split is None:
-        raise UnsupportedBudgetError(
-            f"{budget} cannot be shared among {steps} answers: its definition has no rule for it"
-        )
-    found: Budget = split(steps)
-    return found
+    steps = count(steps, "steps, the number of answers,")
+    return budget if steps == 1 else budget.split(steps)
 
 
 def offer(

@@ -211,7 +211,7 @@ class Average(MeanSolver):
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
         """Average, and clip the average."""
-        check_bound(_flat_mean.summation_allowance(len(records), ball.radius), tol)
+        check_bound(_flat_mean.summation_allowance(len(records), ball.reach), tol)
         return clip_norm(_flat_mean.stable_mean(records, None), ball.radius)
 
     def floor(self, ball: Ball) -> float:

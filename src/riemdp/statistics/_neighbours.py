@@ -95,5 +95,5 @@ class Groups(Neighbours):
         At most the diameter of the ball of answers.
         """
         one = statistic.replace_one(ball, n, metric)
-        most = 2.0 * statistic.answers(ball).radius
+        most = 2.0 * statistic.answers(ball).reach
         return min(most, math.nextafter(min(self.records, n) * one, math.inf))

@@ -206,7 +206,7 @@ class Statistic(Part, sort="statistic"):
             At most how far the value as computed is from the exact one. Twice that is added to the
             sensitivity.
         """
-        return max(1e-9 * sensitivity, 1e-12 * self.answers(ball).radius)
+        return max(1e-9 * sensitivity, 1e-12 * self.answers(ball).reach)
 
     def rounding(self, ball: Ball) -> float:  # noqa: ARG002
         """Return what rounding alone may take; a release that states a lesser tolerance is none.

@@ -22,7 +22,7 @@ _SUMMATION = 1000.0
 
 def average_floor(ball: Ball, size: float) -> float:
     """Least tolerance of an average of coordinates, of records of this size."""
-    return max(1e-12 * ball.radius, 8.0 * _EPS * size)
+    return max(1e-12 * ball.reach, 8.0 * _EPS * size)
 
 
 def spherical_floor(ball: Ball) -> float:
