@@ -327,7 +327,6 @@ def test_a_chart_is_enough_for_a_flat_space(cholesky, registry):
         release = riemdp.private_mean(
             points, ball, budget, mechanism=mechanism, generator=generator, allow_unproven=True
         )
-        assert release.summary == "frechet-mean"
         assert ball.contains(release.value)
         assert release.proofs["cholesky.LogCholesky"] is None
         assert not release.proven

@@ -115,4 +115,4 @@ def test_means_of_products_are_released():
     ball = Ball(CURVED, CURVED.origin, 0.5)
     points = ball.point(generator.normal(size=(100, 5)) * 0.1)
     release = private_mean(points, ball, PureDP(1.0), generator=generator)
-    assert release.summary == "tangent-mean"
+    assert release.mechanism.name == "tangent-laplace"
