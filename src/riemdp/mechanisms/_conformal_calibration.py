@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.noise._graph_metric import graph_distance
+from riemdp.noise import graph_distance
 
 if TYPE_CHECKING:
     import scipy
 
     from riemdp.manifolds import FloatArray
-    from riemdp.noise._net import BallNet
+    from riemdp.noise import BallNet
 
 #: Largest net that is calibrated exactly: all distances between its nodes are held at once.
 LARGEST_EXACT_NET = 5000

@@ -8,13 +8,13 @@ import numpy as np
 
 from riemdp._checks import count, positive
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
-from riemdp.noise._net_poisson import solve_poisson
+from riemdp.noise import solve_poisson
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.noise._net import BallNet
+    from riemdp.noise import BallNet
 
 #: Bound of the logarithm of the conformal factor's root.
 LARGEST_SCALING = 1.0

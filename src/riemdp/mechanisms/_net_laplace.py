@@ -27,14 +27,17 @@ from riemdp.mechanisms._conformal_calibration import (
     lipschitz_rate,
     snapped_rate,
 )
-from riemdp.noise import leading_axes, resolve_generator
-from riemdp.noise._graph_metric import (
+from riemdp.noise import (
+    BallNet,
+    ball_net,
     check_positive,
     conformal_graph,
     entered_distance,
     graph_distance,
+    leading_axes,
+    nodes_for,
+    resolve_generator,
 )
-from riemdp.noise._net import BallNet, ball_net, nodes_for
 from riemdp.privacy import PureDP
 
 if TYPE_CHECKING:

@@ -12,12 +12,22 @@ from riemdp.noise._generator import (
     resolve_generator,
     secure_generator,
 )
+from riemdp.noise._graph_metric import (
+    check_positive,
+    conformal_graph,
+    entered_distance,
+    graph_distance,
+)
 from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
+from riemdp.noise._laplace_rejection import LaplaceRejection
 from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._metropolis import MetropolisLaw
+from riemdp.noise._net import BallNet, ball_net, nodes_for
+from riemdp.noise._net_poisson import solve_poisson
 from riemdp.noise._polar import constant_curvature, leading_axes, normal_coordinates
 from riemdp.noise._pushed import LiftedLaw, PushedLaw
+from riemdp.noise._quadrature import gauss_legendre
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise._samplers import Sampler, find_sampler
 from riemdp.noise._spaces import DensityFamily, has_curve, isotropic_curve
@@ -26,12 +36,14 @@ __all__ = [
     "AffineInvariantLaw",
     "AffineInvariantRadial",
     "BallLaplace",
+    "BallNet",
     "DensityFamily",
     "DistanceLaw",
     "Family",
     "IndependentLaw",
     "IsotropicLaw",
     "Kind",
+    "LaplaceRejection",
     "Law",
     "LiftedLaw",
     "MetropolisLaw",
@@ -41,20 +53,28 @@ __all__ = [
     "Sampler",
     "SecureGenerator",
     "SpaceForm",
+    "ball_net",
     "bisected",
+    "check_positive",
+    "conformal_graph",
     "constant_curvature",
+    "entered_distance",
     "family",
     "find_sampler",
     "fisher_information",
+    "gauss_legendre",
+    "graph_distance",
     "has_curve",
     "has_family",
     "is_secure",
     "isotropic_curve",
     "isotropic_vectors",
     "leading_axes",
+    "nodes_for",
     "normal_coordinates",
     "potential",
     "resolve_generator",
     "rule",
     "secure_generator",
+    "solve_poisson",
 ]

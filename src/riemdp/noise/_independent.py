@@ -14,8 +14,7 @@ from riemdp.manifolds import Product
 from riemdp.noise._family import Family, bisected, family, rule
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
-from riemdp.privacy import GaussianCurve
-from riemdp.privacy._rounding import up
+from riemdp.privacy import GaussianCurve, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

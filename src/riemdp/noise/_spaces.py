@@ -23,9 +23,10 @@ from riemdp.privacy import (
     IsotropicCurve,
     LaplaceCurve,
     PureCurve,
+    affine_invariant_sigma,
+    quotient_up,
+    up,
 )
-from riemdp.privacy._affine_invariant_curve import affine_invariant_sigma
-from riemdp.privacy._rounding import quotient_up, up
 
 if TYPE_CHECKING:
     from riemdp._potential import Kind

@@ -23,8 +23,7 @@ from riemdp.mechanisms._net_laplace import (
     evaluated,
     public_net,
 )
-from riemdp.noise import resolve_generator
-from riemdp.noise._net import BallNet, ball_net
+from riemdp.noise import BallNet, ball_net, resolve_generator
 from riemdp.privacy import PureDP
 from riemdp.release._offer import check_accountant, default_sensitivity
 
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.release._run import SupportsSpend
 
 #: Default tolerance of :func:`riemdp.frechet_mean`.

@@ -19,7 +19,7 @@ from riemdp.release._private_mean import private_mean
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds import FloatArray
     from riemdp.release._run import SupportsSpend
 
 #: Shells of the histogram; each radius is sqrt(2) times the next smaller one.

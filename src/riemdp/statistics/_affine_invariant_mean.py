@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from riemdp._errors import ConvergenceError
-from riemdp.manifolds import _symmetric
-from riemdp.manifolds._manifold import raise_first
+from riemdp.manifolds import _symmetric, raise_first
 from riemdp.manifolds._spd_affine_invariant import inverse_factor, whiten
 from riemdp.statistics._flat_mean import (
     composition_allowance,

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import _symmetric
-from riemdp.manifolds._norms import clip_norm
+from riemdp.manifolds import _symmetric, clip_norm
 from riemdp.manifolds._spd_affine_invariant import spectral_log
 from riemdp.statistics._affine_invariant_mean import Pass, descend
 from riemdp.statistics._flat_mean import composition_allowance, pairwise_sum, sum_of_compositions

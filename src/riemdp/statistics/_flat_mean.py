@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import NotOnManifoldError
-from riemdp.manifolds import _symmetric, _symmetric_checks
-from riemdp.manifolds._manifold import raise_first
+from riemdp.manifolds import _symmetric, _symmetric_checks, raise_first
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

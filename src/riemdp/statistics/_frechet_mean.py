@@ -9,8 +9,7 @@ import numpy as np
 
 from riemdp._checks import positive, real_array
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
-from riemdp.manifolds import Ball, Manifold
-from riemdp.manifolds._norms import clip_norm
+from riemdp.manifolds import Ball, Manifold, clip_norm
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._mean_solver import (
     average,

@@ -10,8 +10,7 @@ import numpy as np
 
 from riemdp._array_fields import ArrayFields
 from riemdp._errors import ConvergenceError, InvalidParameterError, UnsupportedManifoldError
-from riemdp.manifolds import FlatManifold, Manifold
-from riemdp.manifolds._norms import clip_norm
+from riemdp.manifolds import FlatManifold, Manifold, clip_norm
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._tolerance import average_floor
 

@@ -18,8 +18,8 @@ from riemdp.manifolds import (
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
+    clip_norm,
 )
-from riemdp.manifolds._norms import clip_norm
 from riemdp.statistics import (
     _affine_invariant_mean,
     _clipped_affine_invariant_mean,
