@@ -12,7 +12,7 @@ import scipy
 from riemdp._checks import count
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 from riemdp.auditing._audit import check_confidence
-from riemdp.mechanisms import RiemannianLaplace, TangentMechanism
+from riemdp.mechanisms import RiemannianLaplace
 from riemdp.noise import RadialLaw, resolve_generator
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def audit_sampler(
     radius = np.linalg.norm(vectors, axis=1)
     moved = radius > 0.0  # a draw at the footpoint has no direction; many show in the radius
     directions = (1.0, 1.0, 1.0)
-    if isinstance(mechanism, TangentMechanism) or manifold.constant_curvature is not None:
+    if _is_in_coordinates(mechanism) or manifold.constant_curvature is not None:
         directions = direction_tests(vectors[moved])
     return SamplerAudit(samples, confidence, radius_test(radius, law), *directions)
 
@@ -192,11 +192,16 @@ def _law(mechanism: Any, footpoint: FloatArray) -> RadiusLaw:
     return law
 
 
+def _is_in_coordinates(mechanism: Any) -> bool:
+    """Whether noise is added to coordinates, of the tangent space at a base or on flat space."""
+    return getattr(mechanism, "metric", "distance") == "coordinates"
+
+
 def _noise(mechanism: Any, footpoint: FloatArray, draws: FloatArray) -> FloatArray:
     """Coordinates of the noise: normal ones about the footpoint, or those at the base."""
     manifold = mechanism.manifold
-    if isinstance(mechanism, TangentMechanism) and mechanism.base is not None:
-        base = mechanism.base
+    base = mechanism.base if _is_in_coordinates(mechanism) else None
+    if base is not None:
         ends = manifold.tangent_coordinates(base, manifold.log(base, draws))
         start = manifold.tangent_coordinates(base, manifold.log(base, footpoint))
         return np.asarray(ends - start)
