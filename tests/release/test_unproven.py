@@ -105,7 +105,7 @@ def test_a_space_whose_author_names_a_proof_is_proven_with_tangent_noise():
         (Warped(2), {"Warped", "law on Warped", "frechet-mean"}),
         (Hyperbolic(2), set()),
     ],
-    ids=str,
+    ids=["vouched", "warped", "proved"],
 )
 def test_a_changed_space_in_a_product_is_no_better(factor, missing):
     manifold = Product(factor, Euclidean(1))
