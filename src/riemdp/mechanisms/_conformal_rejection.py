@@ -17,7 +17,8 @@ from riemdp.manifolds import Ball, as_floats
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
 from riemdp.mechanisms._public_prior import checked_bounds, clipped
-from riemdp.noise import LaplaceRejection, constant_curvature, gauss_legendre
+from riemdp.noise import constant_curvature, gauss_legendre
+from riemdp.noise._laplace_rejection import LaplaceRejection
 from riemdp.privacy import PureDP
 
 if TYPE_CHECKING:

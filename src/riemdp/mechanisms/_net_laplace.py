@@ -30,14 +30,14 @@ from riemdp.mechanisms._conformal_calibration import (
 from riemdp.noise import (
     BallNet,
     ball_net,
-    check_positive,
     conformal_graph,
     entered_distance,
     graph_distance,
     leading_axes,
-    nodes_for,
     resolve_generator,
 )
+from riemdp.noise._graph_metric import check_positive
+from riemdp.noise._net import nodes_for
 from riemdp.privacy import PureDP
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from riemdp._errors import InvalidBudgetError, InvalidParameterError
 from riemdp.manifolds import Ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
-from riemdp.noise import LaplaceRejection, constant_curvature
+from riemdp.noise import constant_curvature
+from riemdp.noise._laplace_rejection import LaplaceRejection
 from riemdp.privacy import PureDP
 
 if TYPE_CHECKING:

@@ -13,17 +13,15 @@ from riemdp.noise._generator import (
     secure_generator,
 )
 from riemdp.noise._graph_metric import (
-    check_positive,
     conformal_graph,
     entered_distance,
     graph_distance,
 )
 from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
-from riemdp.noise._laplace_rejection import LaplaceRejection
 from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._metropolis import MetropolisLaw
-from riemdp.noise._net import BallNet, ball_net, nodes_for
+from riemdp.noise._net import BallNet, ball_net
 from riemdp.noise._net_poisson import solve_poisson
 from riemdp.noise._polar import constant_curvature, leading_axes, normal_coordinates
 from riemdp.noise._pushed import LiftedLaw, PushedLaw
@@ -43,7 +41,6 @@ __all__ = [
     "IndependentLaw",
     "IsotropicLaw",
     "Kind",
-    "LaplaceRejection",
     "Law",
     "LiftedLaw",
     "MetropolisLaw",
@@ -55,7 +52,6 @@ __all__ = [
     "SpaceForm",
     "ball_net",
     "bisected",
-    "check_positive",
     "conformal_graph",
     "constant_curvature",
     "entered_distance",
@@ -70,7 +66,6 @@ __all__ = [
     "isotropic_curve",
     "isotropic_vectors",
     "leading_axes",
-    "nodes_for",
     "normal_coordinates",
     "potential",
     "resolve_generator",

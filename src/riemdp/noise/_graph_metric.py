@@ -76,7 +76,17 @@ def check_positive(values: FloatArray, what: str) -> FloatArray:
 
 
 def graph_distance(graph: scipy.sparse.csr_matrix, nodes: NDArray[np.intp]) -> FloatArray:
-    """Distances ``(len(nodes), J)`` of shortest paths from some nodes to all."""
+    """Lengths of shortest paths from some nodes to all.
+
+    Parameters
+    ----------
+    graph : csr_matrix, shape (J, J)
+    nodes : ndarray of int, shape (m,)
+
+    Returns
+    -------
+    ndarray, shape (m, J)
+    """
     return np.asarray(scipy.sparse.csgraph.dijkstra(graph, directed=True, indices=nodes))
 
 
