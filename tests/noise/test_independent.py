@@ -96,10 +96,15 @@ def test_rao_distances():
     parts = [RiemannianGaussian(space, 0.4).rao(0.3, "parametric") for space in CURVED.spaces]
     assert mechanism.rao(0.3, "parametric").theta == max(part.theta for part in parts)
     assert mechanism.rao(0.3, "angle").theta <= mechanism.rao(0.3, "parametric").theta * 1.1
+
+
+@pytest.mark.slow
+def test_calibration_to_a_rao_distance():
     found = RiemannianGaussian.calibrate(CURVED, 0.3, RaoDP(0.5, distance="angle"))
     assert found.satisfies(0.3, RaoDP(0.5, distance="angle"))
 
 
+@pytest.mark.slow
 def test_means_of_products_are_released():
     generator = np.random.default_rng(3)
     manifold = Product(Hyperbolic(2), Euclidean(1))
@@ -111,7 +116,10 @@ def test_means_of_products_are_released():
     assert release.proven
     assert release.proofs["law on Product"] == "docs/proofs/products.md"
     assert ball.contains(release.value)
-    # positive curvature that varies: the tangent mean
+
+
+def test_where_positive_curvature_varies_it_is_the_tangent_mean():
+    generator = np.random.default_rng(3)
     ball = Ball(CURVED, CURVED.origin, 0.5)
     points = ball.point(generator.normal(size=(100, 5)) * 0.1)
     release = private_mean(points, ball, PureDP(1.0), generator=generator)
