@@ -66,6 +66,25 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
         return {self.name: self.proof}
 
 
+def both_proved(*claims: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Put claims together, by name: two of one name are proved if both are.
+
+    Parameters
+    ----------
+    *claims : mapping of str to (str or None)
+        What :meth:`Part.proofs` returns.
+
+    Returns
+    -------
+    dict of str to (str or None)
+    """
+    found: dict[str, str | None] = {}
+    for mapping in claims:
+        for name, proof in mapping.items():
+            found[name] = None if proof is None else found.get(name, proof)
+    return found
+
+
 def register(part: type[P]) -> type[P]:
     """Make a class known by its name, to documents and to the command line.
 

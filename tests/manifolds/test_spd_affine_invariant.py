@@ -11,7 +11,7 @@ import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riemdp import NotOnManifoldError, SPDAffineInvariant
+from riemdp import Ball, NotOnManifoldError, SPDAffineInvariant
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -162,3 +162,17 @@ def test_indefinite_bases_are_refused():
         space.log([[1.0, 2.0], [2.0, 1.0]], np.eye(2))
     with pytest.raises(NotOnManifoldError, match="positive definite"):
         space.log(np.eye(2), [[1.0, 2.0], [2.0, 1.0]])
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2,), (7,), (3, 4)])
+def test_every_valid_record_is_clipped(shape):
+    """Also what is not positive definite in float64 once it is seen from the centre."""
+    manifold = SPDAffineInvariant(2)
+    ball = Ball(manifold, np.array([[2.0, 0.5], [0.5, 1.0]]), 0.5)
+    random = np.random.default_rng(0)
+    points = ball.point(0.6 * random.normal(size=(*shape, 3)))
+    plain = ball.project(points)
+    points.reshape(-1, 2, 2)[0] = np.diag([5e-324, 1e308])
+    found = ball.project(manifold.validate(points))
+    assert np.array_equal(found.reshape(-1, 2, 2)[0], ball.center)
+    assert found.reshape(-1, 2, 2)[1:].tobytes() == plain.reshape(-1, 2, 2)[1:].tobytes()

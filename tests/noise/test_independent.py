@@ -17,13 +17,14 @@ from riemdp import (
     RaoDP,
     RiemannianGaussian,
     RiemannianLaplace,
+    SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
     UnsupportedManifoldError,
     private_mean,
 )
 from riemdp.manifolds import FlatProduct, Product
-from riemdp.noise import family
+from riemdp.noise import AffineInvariantLaw, IndependentLaw, family
 
 FLAT = Product(Euclidean(1), SPDLogEuclidean(2))
 CURVED = Product(Sphere(2), Euclidean(1), Hyperbolic(2))
@@ -124,3 +125,33 @@ def test_where_positive_curvature_varies_it_is_the_tangent_mean():
     points = ball.point(generator.normal(size=(100, 5)) * 0.1)
     release = private_mean(points, ball, PureDP(1.0), generator=generator)
     assert release.statistic.name == "tangent-mean"
+
+
+def test_footpoints_of_releases_stay_coordinates(monkeypatch):
+    """As points they would be rounded, and refused where float64 cannot hold the point."""
+    manifold = Product(SPDAffineInvariant(2), Euclidean(1))
+    center = manifold.join([np.diag([1e-6, 1e6]), np.zeros(1)])
+    ball = Ball(manifold, center, 0.5)
+    law = IndependentLaw("gaussian", manifold, 1e-9)
+    for kind, name in (
+        (Product, "point"),
+        (Product, "validate"),
+        (AffineInvariantLaw, "sample"),
+    ):
+        monkeypatch.setattr(kind, name, None)
+    coordinates = np.array([0.1, -0.2, 0.3, 0.1])
+    drawn = law.sample_from_coordinates(coordinates, ball, generator=np.random.default_rng(0))
+    parts = zip(manifold.spaces, manifold.split(center), manifold.split(drawn), strict=True)
+    found = [space.coordinates(middle, part) for space, middle, part in parts]
+    np.testing.assert_allclose(np.concatenate(found), coordinates, atol=1e-6)
+
+
+def test_two_proofs_of_one_name_are_proved_if_both_are():
+    class Changed(Product):
+        name = "Product"
+        proof = "https://example.org/changed"
+
+    changed, own = Changed(Euclidean(1), Sphere(2)), Product(Euclidean(1), Sphere(2))
+    for spaces in ((changed, own), (own, changed)):
+        assert family("gaussian", Product(*spaces)).proofs()["law on Product"] is None
+    assert family("gaussian", Product(own, own)).proofs()["law on Product"] is not None

@@ -12,10 +12,12 @@ from scipy.spatial.transform import Rotation
 from riemdp import (
     Ball,
     Euclidean,
+    Hyperbolic,
     InvalidParameterError,
     PureDP,
     RiemannianGaussian,
     RiemannianLaplace,
+    UnsupportedBallError,
     UnsupportedManifoldError,
 )
 from riemdp.auditing import audit, audit_sampler, footpoint_pair
@@ -195,3 +197,30 @@ def test_wrapped_noise_keeps_to_the_curve_of_the_line():
     half = LaplaceCurve(0.5 * sensitivity / sigma)
     delta = integrate.simpson(np.maximum(first - second, 0.0), x=grid)
     assert delta > float(half.delta_at(0.0)) + 0.01
+
+
+def test_footpoints_of_releases_stay_coordinates_in_the_cover(monkeypatch):
+    class Mirrored(DiscreteQuotient):
+        """A quotient by nothing, of a space that is neither compact nor flat."""
+
+        dim, point_shape = 2, (3,)
+        injectivity_radius = 4.0
+        cover = Hyperbolic(2)
+
+        def lift(self, points):
+            return np.asarray(points, dtype=float)
+
+        push = validate = lift
+
+        def nearest(self, base, points):
+            return np.broadcast_arrays(points, base)[0]
+
+    manifold = Mirrored()
+    ball = Ball(manifold, manifold.origin, 0.7)
+    law = family("gaussian", manifold).law(1e-9)
+    monkeypatch.setattr(type(law.above), "sample", None)
+    coordinates = np.array([0.3, -0.4])
+    drawn = law.sample_from_coordinates(coordinates, ball, generator=np.random.default_rng(0))
+    np.testing.assert_allclose(ball.coordinates(drawn), coordinates, atol=1e-6)
+    with pytest.raises(UnsupportedBallError, match="must stay under"):
+        law.sample_from_coordinates(coordinates, Ball(manifold, manifold.origin, 3.0))

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import riemdp
-from riemdp import GDP, Ball, Euclidean, MeanCDP, PureDP, Sphere, private_mean, private_statistic
-from riemdp.statistics import FrechetMean, ReplaceOne, TangentMean
+from riemdp import (
+    GDP,
+    Accountant,
+    Ball,
+    Euclidean,
+    MeanCDP,
+    PureDP,
+    Sphere,
+    private_mean,
+    private_statistic,
+)
+from riemdp.statistics import FrechetMean, Groups, Neighbours, ReplaceOne, Summary, TangentMean
 
 SPHERE = Sphere(2)
 BALL = Ball(SPHERE, [0.0, 0.0, 1.0], 0.5)
@@ -108,3 +121,58 @@ def test_the_same_on_flat_spaces():
         release = private_statistic(statistic, data, ball, GDP(1.0), generator=seeded())
         assert release.mechanism.name == "riemannian-gaussian"
         assert release.sensitivity == pytest.approx(2.0 / 40, rel=1e-8)
+
+
+class Near(Neighbours):
+    """Data sets whose records are near each other: they need not differ in one alone."""
+
+    name = "tests.Near"
+    proof = "https://example.org/near"
+
+    def sensitivity(self, statistic, ball, n, metric):
+        return 1e-3 * statistic.replace_one(ball, n, metric)
+
+
+def test_an_account_takes_no_guarantee_about_another_relation():
+    account = Accountant(GDP(5.0))
+    with pytest.raises(riemdp.UnsupportedError, match=r"tests\.Near does not promise"):
+        private_mean(POINTS, BALL, GDP(1.0), neighbours=Near(), accountant=account)
+    assert account.spent is None
+    for neighbours in (ReplaceOne(), Groups(2)):
+        private_mean(POINTS, BALL, GDP(1.0), neighbours=neighbours, accountant=account)
+    assert account.spent == GDP(math.sqrt(2.0))
+
+
+@dataclass(frozen=True)
+class Answers(Summary):
+    """A statistic that answers with what it is given, whatever it has promised."""
+
+    name = "tests.Answers"
+    given: object = 0.0
+
+    def range(self, ball):
+        return Ball(Euclidean(1), [0.0], 1.0)
+
+    def replace_one(self, ball, n, metric):
+        return 2.0
+
+    def finish(self, ball, partial, tol):
+        return np.array([self.given])
+
+
+@pytest.mark.parametrize("given", [1e308, -1e308, 5.0, math.inf, math.nan])
+def test_answers_beyond_their_ball_tell_nothing(given):
+    release = private_statistic(
+        Answers(given), POINTS, BALL, GDP(100.0), allow_unproven=True, generator=seeded()
+    )
+    inside = Answers(min(max(given, -1.0), 1.0) if math.isfinite(given) else 0.0)
+    same = private_statistic(
+        inside, POINTS, BALL, GDP(100.0), allow_unproven=True, generator=seeded()
+    )
+    assert release.value == pytest.approx(same.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("given", [1j, "text", None])
+def test_answers_that_are_no_numbers_are_refused(given):
+    with pytest.raises(riemdp.InvalidParameterError, match="must return real coordinates"):
+        private_statistic(Answers(given), POINTS, BALL, GDP(1.0), allow_unproven=True)

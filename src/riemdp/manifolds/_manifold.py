@@ -10,7 +10,7 @@ import numpy as np
 
 from riemdp._checks import real_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
-from riemdp._part import Part
+from riemdp._part import Part, both_proved
 from riemdp.manifolds._norms import clip_norm, long_norm
 
 if TYPE_CHECKING:
@@ -105,11 +105,8 @@ class Manifold(Part, sort="manifold"):
         dict of str to (str or None)
             Two of one name are proved if both are.
         """
-        found: dict[str, str | None] = {self.name: self.proof}
-        for part in self.inside:
-            for name, proof in part.proofs().items():
-                found[name] = None if proof is None else found.get(name, proof)
-        return found
+        own = {self.name: self.proof}
+        return both_proved(own, *(part.proofs() for part in self.inside))
 
     @abstractmethod
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from riemdp._checks import count
+from riemdp._errors import NotOnManifoldError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._jacobi import orthogonal_rows
@@ -146,6 +147,25 @@ class SPDAffineInvariant(Manifold):
         inside = _symmetric.unvecd(as_floats(coordinates), self.k)
         factor = np.asarray(np.linalg.cholesky(center), dtype=np.float64)
         return colour(factor, _symmetric.expm_within(inside, 0.0, reach))
+
+    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
+        """Of every record; see :meth:`Manifold.clip`.
+
+        What is not positive definite in float64 as seen from the centre counts as the centre, as
+        for :meth:`coordinates`.
+        """
+        center, points = as_floats(center), as_floats(points)
+        try:
+            with np.errstate(all="ignore"):
+                return super().clip(center, points, radius)
+        except NotOnManifoldError:
+            if points.ndim == 2:
+                return center.copy()
+        # Halves until the record is found; what is done to the others does not depend on that.
+        middle = len(points) // 2 or 1
+        halves = (points[:middle], points[middle:]) if len(points) > 1 else (points[0],)
+        clipped = [self.clip(center, half, radius) for half in halves]
+        return np.concatenate(clipped) if len(points) > 1 else clipped[0][None]
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, which are known to eps times the largest one."""

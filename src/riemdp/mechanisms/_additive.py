@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from riemdp._part import both_proved
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.noise import DensityFamily, family, find_sampler, has_family
@@ -62,7 +63,7 @@ class RiemannianMechanism(Mechanism):
         """
         chosen = find_sampler(self.sampler)
         law = self._family.proofs() if chosen.knows_law else {}
-        return {**super().proofs(), **chosen.proofs(), **law}
+        return both_proved(super().proofs(), chosen.proofs(), law)
 
     def sample(
         self,

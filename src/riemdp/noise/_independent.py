@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from riemdp._errors import UnsupportedManifoldError
-from riemdp.manifolds import Product
+from riemdp._part import both_proved
+from riemdp.manifolds import Ball, Product
 from riemdp.noise._family import Family, bisected, family, rule
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
@@ -83,6 +84,32 @@ class IndependentLaw(Law):
             for part, foot in zip(self.parts, feet, strict=True)
         ]
         return self.manifold.join(draws)
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw factor by factor, as the factors do; see :meth:`Law.sample_from_coordinates`.
+
+        Footpoints stay coordinates: as points they would be rounded by what no sensitivity counts.
+        Each part is projected onto the factor's ball before all of them are onto the product's.
+        """
+        generator = resolve_generator(generator)
+        manifold = self.manifold
+        balls = (
+            Ball(space, center, ball.radius)
+            for space, center in zip(manifold.spaces, manifold.split(ball.center), strict=True)
+        )
+        draws = [
+            part.sample_from_coordinates(own, inside, size=size, generator=generator)
+            for part, own, inside in zip(
+                self.parts, manifold.split_coordinates(coordinates), balls, strict=True
+            )
+        ]
+        return ball.project(manifold.join(draws))
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Sum over the factors; see :meth:`Law.log_density`."""
@@ -178,8 +205,7 @@ class IndependentFamily(Family):
         -------
         dict of str to (str or None)
         """
-        inside = [pair for part in self.parts for pair in part.proofs().items()]
-        return {**super().proofs(), **dict(inside)}
+        return both_proved(super().proofs(), *(part.proofs() for part in self.parts))
 
 
 @functools.lru_cache(maxsize=256)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from riemdp._part import both_proved
 from riemdp.manifolds import Ball, DiscreteQuotient, Quotient
 from riemdp.noise._family import Family, SpaceForm, family, rule
 from riemdp.noise._law import Law
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._law import DistanceLaw
     from riemdp.privacy import PrivacyCurve
+
+#: Radius of a ball of a flat cover that no draw leaves.
+_FAR = 1e150
 
 
 @dataclass(frozen=True)
@@ -91,15 +95,24 @@ class LiftedLaw(PushedLaw):
     ) -> FloatArray:
         """Draw about coordinates in the cover, and project what the draw stands for.
 
-        The projection comes last: in the cover it would tell representatives apart.
+        Footpoints stay coordinates: as points they would be rounded by what no sensitivity counts.
+        Where the cover is compact or flat the projection comes last. Elsewhere a draw is projected
+        onto the cover's ball first, which is no less private: the ball is isometric to that one, so
+        footpoints are as far apart there, and what happens to a draw of the cover is free.
+
+        Raises
+        ------
+        UnsupportedBallError
+            If the cover is neither, and the ball too large to be one of the cover.
         """
         cover, start = self.manifold.cover, self.manifold.lift(ball.center)
         if cover.diameter < math.inf:
-            whole = Ball(cover, start, math.inf)
-            draws = self.above.sample_from_coordinates(coordinates, whole, size, generator)
+            above = Ball(cover, start, math.inf)
+        elif cover.chart is not None:
+            above = Ball(cover, start, _FAR)
         else:
-            footpoint = cover.point(start, coordinates)
-            draws = self.above.sample(footpoint, size=size, generator=generator)
+            above = self.manifold.lifted(ball)
+        draws = self.above.sample_from_coordinates(coordinates, above, size, generator)
         return ball.project(self.manifold.push(draws))
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
@@ -172,7 +185,7 @@ class PushedFamily(Family):
         -------
         dict of str to (str or None)
         """
-        return {**super().proofs(), **self.above.proofs()}
+        return both_proved(super().proofs(), self.above.proofs())
 
 
 @rule(("laplace", "gaussian"), DiscreteQuotient)

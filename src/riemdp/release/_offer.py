@@ -15,7 +15,7 @@ from riemdp._errors import (
     UnsupportedBallError,
     UnsupportedError,
 )
-from riemdp._part import lookup, offered
+from riemdp._part import both_proved, lookup, offered
 from riemdp.manifolds import Ball
 from riemdp.mechanisms import MECHANISMS, Mechanism
 from riemdp.statistics import FrechetMean, Neighbours, ReplaceOne, Statistic
@@ -81,20 +81,15 @@ class Offer:
         dict of str to (str or None)
             By the part that makes the claim.
         """
-        parts = (self.ball.manifold, self.mechanism, budget)
-        claims = [pair for part in parts for pair in part.proofs().items()]
         answers = self.statistic.answers(self.ball)
+        parts = [self.ball.manifold, self.mechanism, budget, self.neighbours]
         if answers.manifold != self.ball.manifold:
-            claims.extend(answers.manifold.proofs().items())
-        claims.extend(self.statistic.proofs_on(self.ball).items())
-        claims.extend(self.neighbours.proofs().items())
+            parts.append(answers.manifold)
         balls = (self.ball, answers, self.statistic.range(self.ball))
         # one of another class may clip to anything
-        claims.extend((type(ball).__name__, None) for ball in balls if type(ball) is not Ball)
-        found: dict[str, str | None] = {}
-        for name, proof in claims:
-            found[name] = None if proof is None else found.get(name, proof)
-        return found
+        changed = {type(ball).__name__: None for ball in balls if type(ball) is not Ball}
+        claims = (part.proofs() for part in parts)
+        return both_proved(*claims, self.statistic.proofs_on(self.ball), changed)
 
     def unproven(self, budget: Budget) -> str:
         """Return the names of what has no proof, empty if there is none.
@@ -395,12 +390,15 @@ def named(mechanism: object) -> type[Mechanism]:
 
 
 def _error(found: Offer) -> float:
-    return found.mechanism.expected_distance()
+    try:
+        return found.mechanism.expected_distance()
+    except UnsupportedError:  # its author does not know: only where nothing else is available
+        return math.inf
 
 
 def _reason(best: Offer, pool: list[Offer], budget: Budget, *, first: bool, unproven: bool) -> str:
     reason = (
-        f"least expected distance ({best.mechanism.expected_distance():.6g}) of "
+        f"least expected distance ({_error(best):.6g}) of "
         + ", ".join(o.mechanism.name for o in pool)
         + f" under {budget}"
     )

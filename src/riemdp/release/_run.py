@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from riemdp._checks import positive
-from riemdp._errors import InvalidParameterError
-from riemdp.manifolds import Ball
+from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
+from riemdp.manifolds import Ball, clip_norm
 from riemdp.mechanisms import Mechanism
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.privacy import Budget
@@ -164,6 +164,11 @@ def run(
     proofs = chosen.proofs(budget)
     if (missing := unproven(proofs)) and not allow_unproven:
         raise not_proved(missing)
+    if accountant is not None and not neighbours.implies_replace_one:
+        raise UnsupportedNeighboursError(
+            f"an account adds up guarantees for data sets that differ in one record, which "
+            f"{neighbours.name} does not promise; release without an account, or with ReplaceOne()"
+        )
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
     if accountant is not None:
         accountant.spend(budget, f"{label}, {chosen.mechanism.name}")
@@ -185,6 +190,10 @@ def run(
     )
 
 
+#: An answer this much longer than its ball's radius, relatively, breaks what its statistic says.
+_LONGER = 1.0 + 1e-9
+
+
 def _drawn(chosen: Offer, data: FloatArray, source: np.random.Generator) -> FloatArray:
     """Ask, add noise and move, as often as the statistic has steps."""
     statistic, ball = chosen.statistic, chosen.ball
@@ -197,6 +206,9 @@ def _drawn(chosen: Offer, data: FloatArray, source: np.random.Generator) -> Floa
                 f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "
                 f"{answers.manifold}, got {len(footpoint)}"
             )
-        noisy = chosen.mechanism.sample_from_coordinates(footpoint, answers, source)
+        with np.errstate(all="ignore"):  # a warning would tell of the answer
+            if not np.linalg.norm(footpoint) <= answers.reach * _LONGER:
+                footpoint = clip_norm(footpoint, answers.reach)
+            noisy = chosen.mechanism.sample_from_coordinates(footpoint, answers, source)
         point = statistic.move(ball, point, noisy, step)
     return point

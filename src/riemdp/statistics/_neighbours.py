@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
 
 class Neighbours(Part, sort="neighbours"):
-    """A relation between data sets: a guarantee is about every pair of neighbours."""
+    """A relation between data sets: a guarantee is about every pair of neighbours.
+
+    Attributes
+    ----------
+    implies_replace_one : bool
+        Whether data sets that differ in one record are among the neighbours, so that a guarantee
+        is one about these too, and an account may add it up.
+    """
+
+    implies_replace_one: ClassVar[bool] = False
 
     @abstractmethod
     def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
@@ -54,6 +63,7 @@ class ReplaceOne(Neighbours):
 
     name: ClassVar[str] = "replace-one"
     proof: ClassVar[str | None] = "docs/proofs/index.md"
+    implies_replace_one: ClassVar[bool] = True
 
     def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
         """Return :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`."""
@@ -83,6 +93,7 @@ class Groups(Neighbours):
 
     name: ClassVar[str] = "groups"
     proof: ClassVar[str | None] = "docs/proofs/index.md"
+    implies_replace_one: ClassVar[bool] = True
 
     records: int
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import Part
 
@@ -330,12 +329,11 @@ def answer(question: Question, ball: Ball, data: FloatArray, tol: float) -> Floa
     """
     with np.errstate(all="ignore"):  # a warning would tell of the data
         records = data if question.clips else ball.project(data)
-        found = np.asarray(
-            question.finish(ball, question.summarise(ball, records), tol), dtype=np.float64
-        )
-    if found.ndim != 1:
+        found = np.asarray(question.finish(ball, question.summarise(ball, records), tol))
+    if found.ndim != 1 or found.dtype.kind not in "fiu":
         raise InvalidParameterError(
-            f"{type(question).__name__}.finish must return coordinates of shape (dim,), got "
-            f"{shown(found.shape)}"
+            f"{type(question).__name__}.finish must return real coordinates of shape (dim,), got "
+            f"{found.dtype} of shape {found.shape}"
         )
+    found = found.astype(np.float64)
     return found if np.isfinite(found).all() else np.zeros_like(found)
