@@ -8,6 +8,7 @@ from riemdp import (
     GDP,
     ApproxDP,
     Ball,
+    Euclidean,
     InvalidParameterError,
     PureDP,
     Release,
@@ -17,7 +18,7 @@ from riemdp import (
     private_mean,
     verify,
 )
-from riemdp.mechanisms import RiemannianLaplace, TangentLaplace
+from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentLaplace
 from riemdp.statistics import FrechetMean, TangentMean
 
 
@@ -135,3 +136,17 @@ def test_an_error_that_is_not_tabulated():
     assert "none is known" in checks["error"].detail
     stated = verify(replace(release, stated_error=(1.0, 2.0))).checks
     assert not {check.name: check.passed for check in stated}["error"]
+
+
+@pytest.mark.parametrize(("digits", "passes"), [(2e-14, True), (1e-12, False)])
+def test_the_last_digits_of_another_processor_are_forgiven(digits, passes):
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    points = np.random.default_rng(0).uniform(-0.5, 0.5, (50, 2))
+    release = private_mean(points, ball, GDP(1.0), mechanism="riemannian-gaussian")
+    mechanism = RiemannianGaussian(Euclidean(2), release.sigma * (1.0 - digits))
+    (check,) = (
+        check
+        for check in verify(replace(release, mechanism=mechanism)).checks
+        if check.name == "guarantee"
+    )
+    assert check.passed == passes
