@@ -184,7 +184,11 @@ except Exception as error:
 @pytest.mark.parametrize(
     ("entry", "name", "printed"),
     [
-        ("lines.Line", "lines.Line", "TypeError Can't instantiate abstract class"),
+        (
+            "lines.Line",
+            "lines.Line",
+            "InvalidParameterError 'lines.Line' cannot be made of the fields scale: Can't instantiate",
+        ),
         ("lines.Line", "Line", "InvalidParameterError Line.name is 'Line'"),
         ("Line", "Line", "InvalidParameterError unknown manifold"),
     ],
@@ -209,3 +213,9 @@ def test_a_part_that_cannot_be_loaded_is_one_clear_error(monkeypatch):
     monkeypatch.setattr(_part, "_installed", lambda: {point.name: point})
     with pytest.raises(InvalidParameterError, match=r"'tests.Gone' cannot be loaded: ModuleNotF"):
         decode({"type": "tests.Gone"}, "manifold")
+
+
+@pytest.mark.parametrize("text", ["Product:spaces=3", "Product:spaces=flat"])
+def test_fields_of_another_sort_are_refused(text):
+    with pytest.raises(InvalidParameterError, match=r"spaces|product needs"):
+        _part.from_text(text, "manifold")

@@ -244,7 +244,17 @@ def decode(document: object, sort: str | None = None) -> Any:
     names = {field.name for field in _fields(kind)}
     values = dict(_document.fields(document, names | {"type"}))
     del values["type"]
-    return kind(**decode_fields(values))
+    return _made(kind, decode_fields(values))
+
+
+def _made(kind: type[Any], values: Mapping[str, Any]) -> Any:
+    """Make a part of fields that somebody wrote."""
+    try:
+        return kind(**values)
+    except (TypeError, AttributeError) as error:  # a number where a part belongs, or the reverse
+        raise InvalidParameterError(
+            f"{shown(kind.name)} cannot be made of the fields {', '.join(values)}: {error}"
+        ) from error
 
 
 def from_text(text: str, sort: str) -> Any:
@@ -275,7 +285,7 @@ def from_text(text: str, sort: str) -> Any:
             f"{shown(text)} must have the form {name}{':' if known else ''}{known}"
             + (f", with at least {', '.join(needed)}" if needed else "")
         )
-    return kind(**values)
+    return _made(kind, values)
 
 
 def _value(text: str) -> object:

@@ -127,3 +127,13 @@ def test_means_are_those_of_the_parts():
     value = flat.split(frechet_mean(flat, points).value)
     for space, part, mean in zip(flat.spaces, flat.split(points), value, strict=True):
         assert space.dist(frechet_mean(space, part).value, mean) < 1e-12
+
+
+@pytest.mark.parametrize("points", [[[1.0], [1.0, 2.0]], [["a", "b", "c", "d"]], [[1.0, 2.0]]])
+def test_rows_that_are_none_are_refused(points):
+    with pytest.raises(NotOnManifoldError):
+        Product(Sphere(2), Euclidean(1)).validate(points)
+
+
+def test_no_rows_at_all():
+    assert Product(Sphere(2), Euclidean(1)).validate(np.zeros((0, 4))).shape == (0, 4)

@@ -153,3 +153,10 @@ def test_bad_input_is_refused():
         private_ball(points, 1.0, 1.0)  # type: ignore[arg-type]
     with pytest.raises(NotOnManifoldError):
         private_ball([[math.nan, 0.0]], PLANE, 1.0)
+
+
+def test_a_whole_space_is_narrowed_as_any_ball():
+    space = Sphere(2)
+    points = Ball(space, space.origin, 0.05).point(np.zeros((3000, 2)))
+    found = private_ball(points, Ball.whole(space), 5.0, generator=np.random.default_rng(0))
+    assert found.radius < 1.0

@@ -105,8 +105,8 @@ class _Factors:
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check every part; see :meth:`Manifold.validate`."""
-        raw = np.asarray(points)
         checked, _ = check_points(points, self.point_shape)
+        raw = np.asarray(points)
         # parts keep the precision that tolerances follow
         given = raw if raw.dtype.kind == "f" and raw.shape == checked.shape else checked
         parts = _cut(given, [space.point_shape for space in self.spaces])
@@ -298,7 +298,7 @@ def _joined(parts: Sequence[ArrayLike], shapes: Sequence[tuple[int, ...]]) -> Fl
     flat = []
     for part, shape in zip(parts, shapes, strict=True):
         array = np.asarray(part)
-        flat.append(array.reshape(*array.shape[: array.ndim - len(shape)], -1))
+        flat.append(array.reshape(*array.shape[: array.ndim - len(shape)], math.prod(shape)))
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in flat))
     wide = [np.broadcast_to(array, (*batch, array.shape[-1])) for array in flat]
     return np.concatenate(wide, axis=-1)

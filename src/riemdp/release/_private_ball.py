@@ -96,7 +96,7 @@ def private_ball(
     center = private_mean(records, ball, PureDP(half), generator=source).value
     counts = shell_counts(ball, center, records)
     counts = counts + source.laplace(scale=2.0 / half, size=counts.shape)
-    radius = expansion * _dense_radius(ball.radius, counts, len(records), half)
+    radius = expansion * _dense_radius(ball.reach, counts, len(records), half)
     return Ball(ball.manifold, center, radius) if radius < ball.radius else ball
 
 
@@ -117,7 +117,7 @@ def shell_counts(ball: Ball, center: FloatArray, records: FloatArray) -> FloatAr
     -------
     ndarray, shape (14,)
     """
-    radii = _radii(ball.radius)
+    radii = _radii(ball.reach)
     shell = np.searchsorted(-radii, -ball.manifold.dist(center, records), side="right")
     return np.bincount(shell, minlength=_SHELLS).astype(float)
 
