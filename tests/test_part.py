@@ -187,7 +187,7 @@ except Exception as error:
         (
             "lines.Line",
             "lines.Line",
-            "InvalidParameterError 'lines.Line' cannot be made of the fields scale: Can't instantiate",
+            "InvalidParameterError 'lines.Line' cannot be made of the fields scale: Can't",
         ),
         ("lines.Line", "Line", "InvalidParameterError Line.name is 'Line'"),
         ("Line", "Line", "InvalidParameterError unknown manifold"),
