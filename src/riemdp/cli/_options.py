@@ -258,13 +258,7 @@ def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> NDAr
     NotOnManifoldError
         If the file does not hold a point of the space.
     """
-    match manifold:
-        case Sphere():
-            name = "north-pole"
-        case SPDLogEuclidean() | SPDAffineInvariant():
-            name = "identity"
-        case _:
-            name = "origin"
+    name = manifold.origin_name
     if center == name:
         return manifold.origin
     if center in ("origin", "north-pole", "identity"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -38,7 +38,14 @@ class Manifold(Part, sort="manifold"):
     Every method reads its arguments as float64 arrays first, in whatever container they come, so
     that rows count by their order and no other library's arithmetic is followed. What does not
     hold real numbers, and masked arrays, raise :class:`riemdp.NotOnManifoldError`.
+
+    Attributes
+    ----------
+    origin_name : str
+        What the command line calls :attr:`origin`.
     """
+
+    origin_name: ClassVar[str] = "origin"
 
     if TYPE_CHECKING:
         # At run time a field or a property of each class: an inherited property would shadow the

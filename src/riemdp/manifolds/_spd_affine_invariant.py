@@ -50,6 +50,7 @@ class SPDAffineInvariant(Manifold):
     """
 
     proof = "docs/proofs/spaces.md"
+    origin_name = "identity"
 
     k: int
 

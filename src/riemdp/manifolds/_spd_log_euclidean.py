@@ -45,6 +45,7 @@ class SPDLogEuclidean(FlatManifold):
     """
 
     proof = "docs/proofs/spaces.md"
+    origin_name = "identity"
 
     k: int
 

@@ -49,6 +49,7 @@ class Sphere(Manifold):
     """
 
     proof = "docs/proofs/spaces.md"
+    origin_name = "north-pole"
 
     dim: int
     curvature: float = 1.0
