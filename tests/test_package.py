@@ -140,13 +140,13 @@ def _run(code: str, **variables: str) -> str:
 
 def test_import_is_light(tmp_path):
     code = (
-        "import time; start = time.process_time(); import riemdp; "
-        "print(time.process_time() - start)"
+        "import time; start = time.process_time(); import numpy; middle = time.process_time(); "
+        "import riemdp; print((time.process_time() - middle) / (middle - start))"
     )
     # The best of three: the first compiles, and the machine may be busy. What is compiled has a
     # place of its own: without one every import would compile, where nothing may be written.
     kept = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
-    assert min(float(_run(code, **kept)) for _ in range(3)) <= 0.5
+    assert min(float(_run(code, **kept)) for _ in range(3)) <= 4.0  # times as long as NumPy
 
 
 def test_import_leaves_heavy_modules_alone():
