@@ -24,6 +24,7 @@ def test_there_are_documents_of_every_kind():
     assert {document["format"] for document in stored} == {"riemdp-release/1"}
 
 
+@pytest.mark.fast(20)
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_every_document_is_read_and_verifies(path):
     document = json.loads(path.read_text())
