@@ -527,4 +527,4 @@ def test_newtons_method_needs_few_passes(manifold, radius):
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         points = ball.point(radius * random.random((30, 1)) ** power * directions)
         passes.append(frechet_mean(manifold, points, ball=ball, tol=1e-7).passes)
-    assert np.mean(passes) <= 3.6
+    assert np.median(passes) <= 3.5
