@@ -137,7 +137,7 @@ def test_the_mean_of_rotations_is_the_minimiser(rotations):
     chordal = Rotation.from_matrix(points).mean().as_matrix()
     assert 1e-4 < space.dist(found.value, chordal) < 0.1
     moved = generator.normal(size=(20, 3)) * 1e-3
-    at = center.inv() * Rotation.from_matrix(found.value)
+    at = center.inv() * Rotation.from_matrix(np.array(found.value))
     assert all(
         cost(at.as_rotvec()) <= cost((at * Rotation.from_rotvec(v)).as_rotvec()) for v in moved
     )
