@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from riemdp import (
     GDP,
@@ -53,6 +55,41 @@ def test_draws_have_independent_gaussian_parts():
     assert np.mean(dist) == pytest.approx(law.radial.mean(), rel=0.02)
     levels = [0.05, 0.5, 0.95]
     np.testing.assert_allclose(np.quantile(dist, levels), law.radial.quantile(levels), rtol=0.03)
+
+
+@pytest.mark.parametrize("manifold", [CURVED, FLAT], ids=["curved", "flat"])
+def test_draws_about_coordinates_are_those_about_the_point(manifold):
+    """Also next to the boundary: parts that are drawn about points, and projected twice."""
+    sigma, size = 0.3, 20_000
+    ball = Ball(manifold, manifold.origin, 0.6)
+    law, foot = family("gaussian", manifold).law(sigma), np.full(manifold.dim, 0.2)
+    about = np.tile(foot, (size, 1))
+    found = ball.coordinates(
+        law.sample_from_coordinates(about, ball, None, np.random.default_rng(0))
+    )
+    generator, parts = np.random.default_rng(1), []
+    for space, center, own in zip(
+        manifold.spaces,
+        manifold.split(ball.center),
+        manifold.split_coordinates(foot),
+        strict=True,
+    ):
+        inside = Ball(space, center, ball.radius)
+        noise = family("gaussian", space).law(sigma)
+        parts.append(inside.project(noise.sample(inside.point(own), size, generator)))
+    joined = manifold.join(parts)
+    wanted = ball.coordinates(ball.project(joined))
+    size_of = functools.partial(np.linalg.norm, axis=-1)
+    assert np.max(size_of(found)) <= 0.6 * (1.0 + 1e-12)
+    assert np.mean(size_of(found) > 0.6 * (1.0 - 1e-9)) > 0.05
+    assert not np.all(ball.contains(joined))  # the last projection has work to do
+    for one, other in zip(found.T, wanted.T, strict=True):
+        assert stats.ks_2samp(one, other).pvalue > 1e-4
+    assert stats.ks_2samp(size_of(found), size_of(wanted)).pvalue > 1e-4
+    # parts depend on each other by the last projection alone
+    np.testing.assert_allclose(np.corrcoef(found.T), np.corrcoef(wanted.T), atol=0.04)
+    again = law.sample_from_coordinates(about[:5], ball, None, np.random.default_rng(2))
+    assert np.all(ball.coordinates(again) != found[:5])
 
 
 def test_the_density_is_that_of_the_distance():

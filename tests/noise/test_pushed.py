@@ -199,22 +199,40 @@ def test_wrapped_noise_keeps_to_the_curve_of_the_line():
     assert delta > float(half.delta_at(0.0)) + 0.01
 
 
+class Mirrored(DiscreteQuotient):
+    """A quotient by nothing, of a space that is neither compact nor flat."""
+
+    dim, point_shape = 2, (3,)
+    injectivity_radius = 4.0
+    cover = Hyperbolic(2)
+
+    def lift(self, points):
+        return np.asarray(points, dtype=float)
+
+    push = validate = lift
+
+    def nearest(self, base, points):
+        return np.broadcast_arrays(points, base)[0]
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_draws_of_a_hyperbolic_cover_in_a_ball(kind):
+    manifold, sigma, size = Mirrored(), 0.4, 20_000
+    ball, coordinates = Ball(manifold, manifold.origin, 0.7), np.array([0.3, -0.4])
+    law = family(kind, manifold).law(sigma)
+    about = np.tile(coordinates, (size, 1))
+    draws = law.sample_from_coordinates(about, ball, None, np.random.default_rng(0))
+    cover = Ball(manifold.cover, ball.center, 0.7)
+    noise = family(kind, manifold.cover).law(sigma)
+    plain = noise.sample(cover.point(coordinates), size, np.random.default_rng(1))
+    found, wanted = (cover.coordinates(cover.project(x)) for x in (draws, plain))
+    for one, other in zip(found.T, wanted.T, strict=True):
+        assert stats.ks_2samp(one, other).pvalue > 1e-4
+    assert np.all(ball.contains(draws))
+    assert not np.all(cover.contains(plain))
+
+
 def test_footpoints_of_releases_stay_coordinates_in_the_cover(monkeypatch):
-    class Mirrored(DiscreteQuotient):
-        """A quotient by nothing, of a space that is neither compact nor flat."""
-
-        dim, point_shape = 2, (3,)
-        injectivity_radius = 4.0
-        cover = Hyperbolic(2)
-
-        def lift(self, points):
-            return np.asarray(points, dtype=float)
-
-        push = validate = lift
-
-        def nearest(self, base, points):
-            return np.broadcast_arrays(points, base)[0]
-
     manifold = Mirrored()
     ball = Ball(manifold, manifold.origin, 0.7)
     law = family("gaussian", manifold).law(1e-9)

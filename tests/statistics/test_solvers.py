@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
+from riemdp.manifolds import Product
 from riemdp.statistics import FrechetMean, TangentMean, clipped_frechet_mean, clipped_tangent_mean
+from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solvers import AffineInvariantSolver, HyperbolicSolver
 
 SPACES = [
     Euclidean(3),
@@ -52,3 +57,36 @@ def test_they_clip_as_the_ball_does(manifold, statistic):
         for points in (far, ball.project(far))
     ]
     np.testing.assert_allclose(found[0], found[1], atol=1e-9)
+
+
+class Worst:
+    """What a factor's solver may do at worst: miss the mean by the whole tolerance."""
+
+    def __init__(self):
+        self.asked = []
+
+    def mean(self, factor, records, tol):
+        self.asked.append((tol, mean_solver(factor.manifold).floor(factor)))
+        return np.full(factor.manifold.dim, tol / math.sqrt(factor.manifold.dim))
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_factors_share_the_tolerance_of_a_product(monkeypatch, number):
+    manifold = Product(*[Hyperbolic(2)] * (number - 1), SPDAffineInvariant(2))
+    ball, worst = Ball(manifold, manifold.origin, 1.5), Worst()
+    for kind in (HyperbolicSolver, AffineInvariantSolver):
+        monkeypatch.setattr(kind, "mean", lambda _, *given: worst.mean(*given))
+    solver = mean_solver(manifold)
+    records = solver.records(ball, np.broadcast_to(ball.center, (3, *ball.center.shape)))
+    tol = solver.floor(ball)
+    assert np.linalg.norm(solver.mean(ball, records, tol)) <= tol
+    # no factor is asked for more than float64 gives, at the least tolerance of the product
+    assert len(worst.asked) == number
+    assert all(tol >= floor > 0.0 for tol, floor in worst.asked)
+
+
+def test_records_of_a_product_are_clipped_as_a_whole():
+    manifold = Product(Euclidean(1), Euclidean(1))
+    ball = Ball(manifold, manifold.origin, 1.0)
+    mean = clipped_frechet_mean(ball, [[0.9, 0.9], [0.0, 0.0]], 1e-9)
+    np.testing.assert_allclose(mean, math.sqrt(0.125), atol=1e-9)
