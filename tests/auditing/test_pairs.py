@@ -22,6 +22,7 @@ from riemdp.auditing import (
     search_pair,
 )
 from riemdp.auditing._neighbours import check_neighbours
+from riemdp.manifolds import Product
 
 MANIFOLDS = [
     Euclidean(1),
@@ -51,6 +52,15 @@ def test_directions_on_matrices_are_trace_and_traceless(space, rng, random_point
         # determinants multiply by e^trace
         np.testing.assert_allclose(np.linalg.det(ends[1:]), np.linalg.det(base))
         assert len(others) == 2
+
+
+def test_directions_on_products_are_those_of_the_factors():
+    space = Product(Sphere(2), SPDAffineInvariant(2))
+    found = space.split_coordinates(extreme_directions(space, space.origin))
+    assert [np.count_nonzero(np.any(part != 0.0, axis=1)) for part in found] == [2, 3]
+    for factor, part in zip(space.spaces, found, strict=True):
+        own = part[np.any(part != 0.0, axis=1)]
+        np.testing.assert_array_equal(own, extreme_directions(factor, factor.origin))
 
 
 @pytest.mark.parametrize("manifold", MANIFOLDS, ids=str)

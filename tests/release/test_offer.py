@@ -17,7 +17,8 @@ from riemdp import (
 )
 from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian, TangentLaplace
 from riemdp.release import offer, offers
-from riemdp.release._offer import Offer, computed_sensitivity, least_error, named
+from riemdp.release._offer import Offer, least_error
+from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import FrechetMean, TangentMean, mean_for
 
 
@@ -98,10 +99,10 @@ def test_least_error_falls_back_to_the_tangent_mean():
 def test_nothing_available_says_why(monkeypatch):
     import types
 
-    from riemdp.release import _offer
+    from riemdp.release import _named
 
     only = types.MappingProxyType({"tangent-gaussian": TangentGaussian})
-    monkeypatch.setattr(_offer, "MECHANISMS", only)
+    monkeypatch.setattr(_named, "MECHANISMS", only)
     with pytest.raises(riemdp.NotAttainableError, match="tangent-gaussian: "):
         least_error(mean_for, ball_of(Euclidean(2)), 10, PureDP(1.0))
 
@@ -140,7 +141,7 @@ def test_an_instance_has_to_belong_to_the_answers_and_to_be_enough():
         offer(FrechetMean(), RiemannianLaplace(Sphere(3), 1.0), ball, 10, PureDP(1.0))
 
 
-@pytest.mark.parametrize("wrong", [None, 3, "magic", int, riemdp.mechanisms.Mechanism])
-def test_what_is_no_mechanism_is_refused(wrong):
-    with pytest.raises(riemdp.InvalidParameterError, match="mechanism"):
-        named(wrong)
+@pytest.mark.parametrize("wrong", [None, 3, "riemannian-laplace", int])
+def test_an_offer_needs_a_mechanism_or_a_class(wrong):
+    with pytest.raises(riemdp.InvalidParameterError, match="mechanism must be"):
+        offer(FrechetMean(), wrong, ball_of(Sphere(2)), 10, PureDP(1.0))

@@ -9,7 +9,7 @@ import pytest
 from riemdp import Ball, SPDAffineInvariant, UnsupportedBallError, frechet_mean_sensitivity
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._spd_affine_invariant import spectral_log
-from riemdp.release._offer import computed_sensitivity
+from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import FrechetMean, TangentMean, clipped_frechet_mean, public_tolerance
 from riemdp.statistics._clipped_affine_invariant_mean import (
     _point_rounding,

@@ -11,7 +11,6 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, positive, real_array
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
-from riemdp.manifolds import SPDAffineInvariant, SPDLogEuclidean
 from riemdp.noise import resolve_generator
 
 if TYPE_CHECKING:
@@ -59,22 +58,10 @@ def extreme_directions(manifold: Manifold, base: ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray, shape (K, dim)
-        Coordinates in the manifold's orthonormal basis at ``base``. On matrices that of the trace
-        (along which the affine-invariant metric is flat) and traceless ones, across which it is
-        most curved; elsewhere two orthogonal ones, as no direction is special.
+        Coordinates in the manifold's orthonormal basis at ``base``; see
+        :meth:`riemdp.manifolds.Manifold.extreme_directions`.
     """
-    if not isinstance(manifold, (SPDAffineInvariant, SPDLogEuclidean)):
-        return np.eye(manifold.dim)[:2]
-    base = manifold.validate(base)
-    trace = manifold.tangent_coordinates(base, manifold.log(base, np.e * base))
-    trace = trace / np.linalg.norm(trace)
-    if manifold.dim == 1:
-        return trace[None]
-    axes = np.eye(manifold.dim)
-    traceless = axes - np.outer(axes @ trace, trace)
-    lengths = np.linalg.norm(traceless, axis=1)
-    first, last = np.flatnonzero(lengths > 0.1)[[0, -1]]
-    return np.stack([trace, traceless[first] / lengths[first], traceless[last] / lengths[last]])
+    return manifold.extreme_directions(base)
 
 
 def footpoint_pair(

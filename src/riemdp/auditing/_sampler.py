@@ -12,8 +12,7 @@ import scipy
 from riemdp._checks import count
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 from riemdp.auditing._audit import check_confidence
-from riemdp.mechanisms import RiemannianLaplace
-from riemdp.noise import RadialLaw, resolve_generator
+from riemdp.noise import resolve_generator
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -167,28 +166,12 @@ def direction_tests(vectors: FloatArray) -> tuple[float, float, float]:
 
 def _law(mechanism: Any, footpoint: FloatArray) -> RadiusLaw:
     """Law of the distance from this footpoint."""
-    ball = mechanism.ball if isinstance(mechanism, RiemannianLaplace) else None
-    if ball is not None:
-        manifold = ball.manifold
-        if float(manifold.dist(ball.center, footpoint)) > 1e-9 * ball.radius:
-            raise InvalidParameterError(
-                "the distance of a Laplace law restricted to a ball has a law of its own at each "
-                "footpoint; audit it at the ball's centre"
-            )
-        curvature = float(manifold.constant_curvature or 0.0)
-        return RadialLaw("laplace", manifold.dim, curvature, mechanism.sigma, ball.radius)
-    if not hasattr(mechanism, "_distance_law"):
+    if not hasattr(mechanism, "distance_law"):
         raise InvalidParameterError(
             "law, the law of the distance, is needed for a sampler that is no mechanism of riemdp; "
             "give a riemdp.noise.RadialLaw"
         )
-    own = getattr(mechanism, "_law", None)
-    if not getattr(own, "exact_radial", True):
-        raise InvalidParameterError(
-            f"the law of the distance on {mechanism.manifold} is known as a bound or approximately "
-            "only; give the exact one as law"
-        )
-    law: RadiusLaw = mechanism._distance_law
+    law: RadiusLaw = mechanism.distance_law(footpoint)
     return law
 
 

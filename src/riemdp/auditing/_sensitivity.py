@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import positive, real, shown
+from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError
 from riemdp.auditing._pairs import search_pair
-from riemdp.manifolds import Ball
+from riemdp.manifolds import Ball, check_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,8 +103,7 @@ def audit_sensitivity(
     InvalidParameterError
         If a parameter is outside its domain.
     """
-    if not isinstance(ball, Ball):
-        raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(ball)}")
+    check_ball(ball)
     claimed = positive(claimed, "claimed, the sensitivity,")
     tolerance = real(tolerance, "tolerance")
     if not 0.0 <= tolerance < np.inf:

@@ -2,18 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from riemdp.manifolds._ball import Ball
+from riemdp.manifolds._ball import Ball, check_ball
 from riemdp.manifolds._euclidean import Euclidean
+from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._hyperbolic import Hyperbolic
-from riemdp.manifolds._manifold import (
-    FlatManifold,
-    Manifold,
-    as_floats,
-    check_broadcast,
-    check_points,
-    raise_first,
-)
+from riemdp.manifolds._manifold import Manifold, check_manifold
 from riemdp.manifolds._norms import clip_norm
+from riemdp.manifolds._points import as_floats, check_broadcast, check_points, raise_first
 from riemdp.manifolds._product import FlatProduct, Product
 from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
 from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant
@@ -21,7 +16,7 @@ from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
 
 if TYPE_CHECKING:
-    from riemdp.manifolds._manifold import FloatArray as FloatArray
+    from riemdp.manifolds._points import FloatArray as FloatArray
 
 __all__ = [
     "Ball",
@@ -37,7 +32,9 @@ __all__ = [
     "SPDLogEuclidean",
     "Sphere",
     "as_floats",
+    "check_ball",
     "check_broadcast",
+    "check_manifold",
     "check_points",
     "clip_norm",
     "raise_first",

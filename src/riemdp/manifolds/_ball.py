@@ -11,7 +11,7 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
-from riemdp.manifolds._manifold import Manifold
+from riemdp.manifolds._manifold import Manifold, check_manifold
 from riemdp.manifolds._norms import clip_norm
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._points import FloatArray
 
 #: Relative rounding that ``contains`` forgives.
 _CONTAINS_TOLERANCE = 1e-9
@@ -56,10 +56,7 @@ class Ball(ArrayFields):
     radius: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.manifold, Manifold):
-            raise InvalidParameterError(
-                f"manifold must be a riemdp manifold, got {shown(self.manifold)}"
-            )
+        check_manifold(self.manifold)
         center = np.array(self.manifold.validate(self.center))
         if center.shape != self.manifold.point_shape:
             raise NotOnManifoldError(
@@ -95,10 +92,7 @@ class Ball(ArrayFields):
         UnsupportedBallError
             If the space is not compact.
         """
-        if not isinstance(manifold, Manifold):
-            raise InvalidParameterError(
-                f"manifold must be a riemdp manifold, got {shown(manifold)}"
-            )
+        check_manifold(manifold)
         if math.isinf(manifold.diameter):
             raise UnsupportedBallError(
                 f"{manifold} is not compact, so no ball is all of it; choose a radius"
@@ -190,3 +184,16 @@ class Ball(ArrayFields):
         ndarray, shape (..., dim)
         """
         return clip_norm(self.manifold.coordinates(self.center, points), self.radius)
+
+
+def check_ball(ball: object, name: str = "ball") -> None:
+    """Raise ``InvalidParameterError`` for what is no ball.
+
+    Parameters
+    ----------
+    ball : object
+    name : str
+        Of the parameter.
+    """
+    if not isinstance(ball, Ball):
+        raise InvalidParameterError(f"{name} must be a riemdp.Ball, got {shown(ball)}")

@@ -9,13 +9,14 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp._part import register
-from riemdp.manifolds._manifold import FlatManifold, as_floats, check_points
+from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._norms import long_norm
+from riemdp.manifolds._points import as_floats, check_points
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._points import FloatArray
 
 
 @final

@@ -11,13 +11,14 @@ import numpy as np
 from riemdp._checks import count, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
-from riemdp.manifolds._manifold import Manifold, as_floats, check_finite, check_shape, raise_first
+from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._norms import square_norm
+from riemdp.manifolds._points import as_floats, check_finite, check_shape, raise_first
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._points import FloatArray
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Relative rounding of a squared time coordinate that is not corrected.

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._points import FloatArray
 
 
 def orthogonal_rows(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,30 +1,26 @@
-"""What a manifold has to know, and the checks on points that all of them share."""
+"""What a manifold has to know."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from riemdp._checks import real_array, real_entries
-from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
+from riemdp._checks import shown
+from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import Part, both_proved
-from riemdp.manifolds._norms import clip_norm, long_norm
+from riemdp.manifolds._norms import long_norm
+from riemdp.manifolds._points import as_floats, with_axes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
-
-T = TypeVar("T", bound=np.generic)
+    from riemdp.manifolds._flat_manifold import FlatManifold
+    from riemdp.manifolds._points import FloatArray
 
 _EPS = float(np.finfo(np.float64).eps)
-#: Relative deviation from a manifold's defining condition that ``validate`` mends per record.
-VALIDATION_TOLERANCE = 1e-6
-#: The same for float32 input.
-VALIDATION_TOLERANCE_SINGLE = 1e-4
 
 
 class Manifold(Part, sort="manifold"):
@@ -296,8 +292,8 @@ class Manifold(Part, sort="manifold"):
         # All records are moved, those inside nowhere: a record's neighbours in memory, and so the
         # rounding of its result, never depend on which others are outside.
         shrink = np.where(outside, radius / np.where(outside, dist, 1.0), 0.0)
-        tangent = _with_axes(shrink, self.tangent_shape) * self._total_log(center, points)
-        return np.where(_with_axes(outside, self.point_shape), self.exp(center, tangent), points)
+        tangent = with_axes(shrink, self.tangent_shape) * self._total_log(center, points)
+        return np.where(with_axes(outside, self.point_shape), self.exp(center, tangent), points)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:  # noqa: ARG002
         r"""Refuse a ball that the space, or float64, has no room for; by public numbers alone.
@@ -334,238 +330,32 @@ class Manifold(Part, sort="manifold"):
         """
         return 4.0 * _EPS * float(long_norm(center.reshape(-1)))
 
+    def extreme_directions(self, base: ArrayLike) -> FloatArray:  # noqa: ARG002
+        r"""Return unit tangent directions at a point along which curvature differs most.
+
+        Parameters
+        ----------
+        base : array_like, shape (\*point_shape,)
+
+        Returns
+        -------
+        ndarray, shape (K, dim)
+            Coordinates in the orthonormal basis at ``base``. By default two orthogonal ones, as if
+            no direction were special.
+        """
+        return np.eye(self.dim)[:2]
+
     def _total_log(self, center: ArrayLike, points: FloatArray) -> FloatArray:
         """Logarithm at a centre; at cut points a fixed choice."""
         return self.log(center, points)
 
 
-class FlatManifold(Manifold):
-    """A manifold isometric to R^dim through one global chart.
-
-    A class adds ``dim``, ``point_shape`` and ``validate`` to the chart. By default tangent vectors
-    are those of the chart, and the origin is where that is zero.
-    """
-
-    @abstractmethod
-    def to_chart(self, points: ArrayLike) -> FloatArray:
-        r"""Isometry to coordinates in R^dim.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., \*point_shape)
-            Points of the manifold.
-
-        Returns
-        -------
-        ndarray, shape (..., dim)
-        """
-
-    @abstractmethod
-    def from_chart(self, coordinates: ArrayLike) -> FloatArray:
-        r"""Inverse of :meth:`to_chart`.
-
-        Parameters
-        ----------
-        coordinates : array_like, shape (..., dim)
-
-        Returns
-        -------
-        ndarray, shape (..., \*point_shape)
-        """
-
-    @property
-    def chart(self) -> FlatManifold:
-        """The manifold itself."""
-        return self
-
-    @property
-    def tangent_shape(self) -> tuple[int, ...]:
-        """``(dim,)``."""
-        return (self.dim,)
-
-    @property
-    def origin(self) -> FloatArray:
-        """Where the chart is zero."""
-        return self.from_chart(np.zeros(self.dim))
-
-    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Sum in the chart."""
-        return self.from_chart(self.to_chart(base) + as_floats(tangent))
-
-    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
-        """Difference in the chart."""
-        return self.to_chart(point) - self.to_chart(base)
-
-    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Distance in the chart."""
-        return long_norm(self.to_chart(b) - self.to_chart(a))
-
-    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Coordinates are the tangent vector."""
-        return np.zeros_like(self.to_chart(base)) + as_floats(coordinates)
-
-    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Return the tangent vector, which is its coordinates."""
-        return self.tangent_vector(base, tangent)
-
-    @property
-    def curvature_bound(self) -> float:
-        """Zero."""
-        return 0.0
-
-    @property
-    def constant_curvature(self) -> float:
-        """Zero."""
-        return 0.0
-
-    @property
-    def injectivity_radius(self) -> float:
-        """Infinite."""
-        return math.inf
-
-    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
-        """Difference of the charts; see :meth:`Manifold.coordinates`."""
-        with np.errstate(over="ignore"):  # of a record at the other end of float64
-            return self.to_chart(points) - self.to_chart(center)
-
-    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Sum of the charts; see :meth:`Manifold.point`."""
-        return self.from_chart(self.to_chart(center) + as_floats(coordinates))
-
-    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
-        """Clip in the chart; see :meth:`Manifold.clip`."""
-        points = as_floats(points)
-        middle = self.to_chart(center)
-        offset = self.to_chart(points) - middle
-        clipped = clip_norm(offset, radius)
-        outside = (clipped != offset).any(axis=-1)
-        if not outside.any():
-            return points.copy()
-        moved = self.from_chart(middle + clipped)
-        return np.where(_with_axes(outside, self.point_shape), moved, points)
-
-
-def _with_axes(values: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:
-    """Make room behind the axes for those of points or tangent vectors."""
-    return values.reshape(*values.shape, *(1 for _ in shape))
-
-
-def as_floats(values: ArrayLike) -> FloatArray:
-    """Return points, vectors or coordinates as a plain float64 array; nothing else is checked.
-
-    Every public method starts with it: arithmetic on another library's containers would follow
-    that library, which may align rows by labels.
+def check_manifold(manifold: object) -> None:
+    """Raise ``InvalidParameterError`` for what is no manifold.
 
     Parameters
     ----------
-    values : array_like
-
-    Returns
-    -------
-    ndarray
-
-    Raises
-    ------
-    NotOnManifoldError
-        If they are not real numbers, or masked.
+    manifold : object
     """
-    return real_array(values, "points or coordinates", error=NotOnManifoldError)
-
-
-def check_points(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
-    r"""Check shape and finiteness; return float64 points and the tolerance for their precision.
-
-    Parameters
-    ----------
-    points : array_like, shape (..., \*point_shape)
-    point_shape : tuple of int
-
-    Returns
-    -------
-    points : ndarray, shape (..., \*point_shape)
-    tolerance : float
-        Relative deviation from the manifold that is mended: 1e-6, of float32 input 1e-4.
-
-    Raises
-    ------
-    NotOnManifoldError
-    """
-    array, tolerance = check_shape(points, point_shape)
-    check_finite(array, len(point_shape))
-    return array, tolerance
-
-
-def check_finite(array: FloatArray, rank: int) -> None:
-    """Check that the points, whose shape has ``rank`` axes, have finite entries."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = array.sum()
-    if not np.isfinite(total):  # one cheap pass; a finite sum proves finite entries
-        axes = tuple(range(array.ndim - rank, array.ndim))
-        raise_first(
-            np.asarray(~np.isfinite(array).all(axis=axes)), "has entries that are NaN or infinite"
-        )
-
-
-def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
-    """Check the shape; return float64 points and the tolerance for their precision."""
-    raw = real_entries(points, "points", error=NotOnManifoldError)
-    array = real_array(raw, "points")
-    rank = len(point_shape)
-    if array.ndim < rank or array.shape[array.ndim - rank :] != point_shape:
-        raise NotOnManifoldError(
-            f"points must have shape (..., {_spell(point_shape)}), got {array.shape}"
-        )
-    single = raw.dtype.kind == "f" and raw.dtype.itemsize < 8
-    return array, VALIDATION_TOLERANCE_SINGLE if single else VALIDATION_TOLERANCE
-
-
-def check_broadcast(point: FloatArray, footpoint: FloatArray, rank: int) -> None:
-    r"""Check that the leading axes of points, whose shape has ``rank`` axes, broadcast.
-
-    Parameters
-    ----------
-    point, footpoint : ndarray, shape (..., \*point_shape)
-    rank : int
-
-    Raises
-    ------
-    InvalidParameterError
-    """
-    axes = [array.shape[: array.ndim - rank] for array in (point, footpoint)]
-    try:
-        np.broadcast_shapes(*axes)
-    except ValueError:
-        raise InvalidParameterError(
-            f"the leading axes {axes[0]} of the points and {axes[1]} of the footpoints do not "
-            "broadcast against each other"
-        ) from None
-
-
-def raise_first(bad: NDArray[np.bool_], condition: str, first_row: int = 0) -> None:
-    """Raise ``NotOnManifoldError`` for the first bad row, if there is one.
-
-    Parameters
-    ----------
-    bad : ndarray of bool, shape (...)
-    condition : str
-        What a row must not do, to follow "row 3 ": no coordinates.
-    first_row : int, default 0
-        Number of the first of these rows in the data they were cut from.
-
-    Raises
-    ------
-    NotOnManifoldError
-    """
-    if not bad.any():
-        return
-    if bad.ndim == 0:
-        where = "the point"
-    else:
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        index = (index[0] + first_row, *index[1:])
-        where = f"row {index[0] if len(index) == 1 else index}"
-    raise NotOnManifoldError(f"{where} {condition}")
-
-
-def _spell(shape: tuple[int, ...]) -> str:
-    return ", ".join(str(n) for n in shape)
+    if not isinstance(manifold, Manifold):
+        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {shown(manifold)}")

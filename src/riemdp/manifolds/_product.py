@@ -12,14 +12,16 @@ import numpy as np
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
-from riemdp.manifolds._manifold import FlatManifold, Manifold, as_floats, check_points
+from riemdp.manifolds._flat_manifold import FlatManifold
+from riemdp.manifolds._manifold import Manifold
+from riemdp.manifolds._points import as_floats, check_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._points import FloatArray
 
 
 class _Factors:
@@ -111,6 +113,15 @@ class _Factors:
         given = raw if raw.dtype.kind == "f" and raw.shape == checked.shape else checked
         parts = _cut(given, [space.point_shape for space in self.spaces])
         return self.join([space.validate(part) for space, part in self._each(parts)])
+
+    def extreme_directions(self, base: ArrayLike) -> FloatArray:
+        """Those of the factors; see :meth:`Manifold.extreme_directions`."""
+        found = []
+        for index, (space, foot) in enumerate(self._each(self.split(base))):
+            parts = [np.zeros(each.dim) for each in self.spaces]
+            parts[index] = space.extreme_directions(foot)
+            found.append(self.join_coordinates(parts))
+        return np.concatenate(found)
 
     @property
     def inside(self) -> tuple[Manifold, ...]:

@@ -9,12 +9,13 @@ import numpy as np
 
 from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds._ball import Ball
-from riemdp.manifolds._manifold import Manifold, as_floats
+from riemdp.manifolds._manifold import Manifold
+from riemdp.manifolds._points import as_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._points import FloatArray
 
 #: Rounding of a representative that an author computes, in units of that of the cover.
 _LIFTING = 8.0

@@ -13,12 +13,13 @@ from riemdp._errors import NotOnManifoldError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._jacobi import orthogonal_rows
-from riemdp.manifolds._manifold import Manifold, as_floats
+from riemdp.manifolds._manifold import Manifold
+from riemdp.manifolds._points import as_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._points import FloatArray
 
 #: Spread of eigenvalues from which distances are refined by singular values.
 _REFINE_ABOVE = 1e5
@@ -175,6 +176,10 @@ class SPDAffineInvariant(Manifold):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
         return _symmetric_checks.check_definite(points, self.k)
+
+    def extreme_directions(self, base: ArrayLike) -> FloatArray:
+        """Return that of the trace, and traceless ones; see :meth:`Manifold.extreme_directions`."""
+        return _symmetric.trace_directions(self, base)
 
     def _factor(self, points: ArrayLike) -> FloatArray:
         return _symmetric_checks.check_positive_definite(as_floats(points))

@@ -10,12 +10,13 @@ import numpy as np
 from riemdp._checks import count
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
-from riemdp.manifolds._manifold import FlatManifold, as_floats
+from riemdp.manifolds._flat_manifold import FlatManifold
+from riemdp.manifolds._points import as_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._points import FloatArray
 
 
 @final
@@ -149,6 +150,10 @@ class SPDLogEuclidean(FlatManifold):
             On wrong shape, NaN or infinity, or a matrix that is not symmetric.
         """
         return _symmetric_checks.check_symmetric(points, self.k)
+
+    def extreme_directions(self, base: ArrayLike) -> FloatArray:
+        """Return that of the trace, and traceless ones; see :meth:`Manifold.extreme_directions`."""
+        return _symmetric.trace_directions(self, base)
 
     def _decompose(self, base: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Log-eigenvalues and eigenvectors of the base points."""

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from riemdp.manifolds._jacobi import graded_svd
-from riemdp.manifolds._manifold import raise_first
+from riemdp.manifolds._points import raise_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._manifold import Manifold
+    from riemdp.manifolds._points import FloatArray
 
     T = TypeVar("T")
 
@@ -382,3 +383,20 @@ def _one_minus_exp_over(gap: FloatArray) -> FloatArray:
     """``(1 - e^-x)/x`` for ``x >= 0``."""
     safe = np.where(gap > 0.0, gap, 1.0)
     return np.where(gap > 0.0, -np.expm1(-safe) / safe, 1.0)
+
+
+def trace_directions(manifold: Manifold, base: ArrayLike) -> FloatArray:
+    """Return unit tangent coordinates ``(K, dim)``: of the trace, then traceless.
+
+    Along the trace the affine-invariant metric is flat, across it most curved.
+    """
+    base = manifold.validate(base)
+    trace = manifold.tangent_coordinates(base, manifold.log(base, np.e * base))
+    trace = trace / np.linalg.norm(trace)
+    if manifold.dim == 1:
+        return trace[None]
+    axes = np.eye(manifold.dim)
+    traceless = axes - np.outer(axes @ trace, trace)
+    lengths = np.linalg.norm(traceless, axis=1)
+    first, last = np.flatnonzero(lengths > 0.1)[[0, -1]]
+    return np.stack([trace, traceless[first] / lengths[first], traceless[last] / lengths[last]])

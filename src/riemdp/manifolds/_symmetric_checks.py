@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds._manifold import check_finite, check_shape, raise_first
+from riemdp.manifolds._points import check_finite, check_shape, raise_first
 from riemdp.manifolds._symmetric import (
     CHUNK_ENTRIES,
     NOT_POSITIVE_DEFINITE,
@@ -18,7 +18,7 @@ from riemdp.manifolds._symmetric import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._manifold import FloatArray
+    from riemdp.manifolds._points import FloatArray
 
 #: Smallest eigenvalue of a record's correlation matrix, in units of k eps: what rounding leaves of
 #: a matrix without full rank lies well under it.

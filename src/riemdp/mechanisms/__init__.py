@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from riemdp.mechanisms._conformal_rejection import ConformalRejection
 from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
-from riemdp.mechanisms._mechanism import Mechanism
+from riemdp.mechanisms._mechanism import Mechanism, check_mechanism
 from riemdp.mechanisms._public_prior import PublicPriorLaplace
 from riemdp.mechanisms._riemannian import RiemannianLaplace
 from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
@@ -31,4 +31,5 @@ __all__ = [
     "TangentGaussian",
     "TangentLaplace",
     "TangentMechanism",
+    "check_mechanism",
 ]

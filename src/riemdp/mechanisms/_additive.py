@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._mechanism import Mechanism
@@ -98,6 +99,15 @@ class RiemannianMechanism(Mechanism):
     @functools.cached_property
     def _law(self) -> Law:
         return find_sampler(self.sampler).wrap(self._family.law(self.sigma))
+
+    def distance_law(self, footpoint: FloatArray) -> DistanceLaw:
+        """Refuse where only a bound is known; see :meth:`Mechanism.distance_law`."""
+        if not self._law.exact_radial:
+            raise InvalidParameterError(
+                f"the law of the distance on {self.manifold} is known as a bound or approximately "
+                "only; give the exact one as law"
+            )
+        return super().distance_law(footpoint)
 
     @functools.cached_property
     def _distance_law(self) -> DistanceLaw:

@@ -13,7 +13,7 @@ import scipy
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
-from riemdp.manifolds import Ball, as_floats
+from riemdp.manifolds import Ball, as_floats, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
 from riemdp.mechanisms._public_prior import checked_bounds, clipped
@@ -87,8 +87,7 @@ class ConformalRejection(ArrayFields):
     proven = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.ball, Ball):
-            raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(self.ball)}")
+        check_ball(self.ball)
         manifold = self.ball.manifold
         constant_curvature(manifold)
         if not callable(self.conformal_factor):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import sys
 import warnings
@@ -11,10 +12,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from riemdp._checks import positive, real, shown
+from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._part import Part
-from riemdp.manifolds import Ball, Manifold
+from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._proved import Proved
 from riemdp.noise import bisected, normal_coordinates
@@ -358,6 +359,27 @@ class Mechanism(Part, sort="mechanism"):
             "expected_distance() and error_quantile(q)"
         )
 
+    def distance_law(self, footpoint: FloatArray) -> DistanceLaw:  # noqa: ARG002
+        r"""Exact law of the distance between a footpoint and a draw about it.
+
+        Parameters
+        ----------
+        footpoint : ndarray, shape (\*point_shape,)
+
+        Returns
+        -------
+        object
+            With ``mean()`` and ``quantile(q)``.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is known approximately only, or not at this footpoint.
+        UnsupportedError
+            If the class does not know it.
+        """
+        return self._distance_law
+
     def expected_distance(self) -> float:
         """Mean distance between footpoint and draw, from public numbers only.
 
@@ -390,8 +412,7 @@ class Mechanism(Part, sort="mechanism"):
         return float(self._distance_law.quantile(real(q, "q")))
 
     def _check_ball(self, ball: Ball) -> None:
-        if not isinstance(ball, Ball):
-            raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(ball)}")
+        check_ball(ball)
         if ball.manifold != self.manifold:
             raise InvalidParameterError(
                 f"the ball belongs to {ball.manifold}, the mechanism to {self.manifold}"
@@ -404,10 +425,19 @@ def _at_scale(
     return kind(manifold, sigma, *args, **options)
 
 
-def check_manifold(manifold: object) -> None:
-    """Raise ``InvalidParameterError`` for what is no manifold."""
-    if not isinstance(manifold, Manifold):
-        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {shown(manifold)}")
+def check_mechanism(mechanism: object) -> None:
+    """Raise ``InvalidParameterError`` for what is neither a mechanism nor a class of them.
+
+    Parameters
+    ----------
+    mechanism : object
+    """
+    kind = mechanism if isinstance(mechanism, type) else type(mechanism)
+    if not issubclass(kind, Mechanism) or inspect.isabstract(kind):
+        raise InvalidParameterError(
+            "mechanism must be a name, a Mechanism class or a calibrated Mechanism, "
+            f"got {type(mechanism).__name__}"
+        )
 
 
 def enough_noise(

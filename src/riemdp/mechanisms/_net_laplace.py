@@ -19,7 +19,7 @@ from riemdp._errors import (
     NotAttainableError,
     UnsupportedBallError,
 )
-from riemdp.manifolds import Ball
+from riemdp.manifolds import Ball, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import (
     LARGEST_EXACT_NET,
@@ -118,6 +118,7 @@ class NetLaplace(ArrayFields):
         dim = self.ball.manifold.dim
         log_weights = np.log(self.net.volumes) + 0.5 * dim * np.log(factor) + np.log(prior)
         log_weights -= np.max(log_weights)
+        log_weights.flags.writeable = False
         ceiling = math.sqrt(float(np.max(factor)))
         # a score is at most the way to the nearest node and from there on through the first one
         farthest = float(np.max(graph_distance(graph, np.zeros(1, dtype=np.intp))))
@@ -288,8 +289,7 @@ def _drawn(weights: list[int], count: int, generator: np.random.Generator) -> li
 def public_net(ball: Ball, region: Ball | None, nodes: int) -> BallNet:
     """Net of the output region, which is the ball itself by default."""
     for value, name in ((ball, "ball"), (ball if region is None else region, "region")):
-        if not isinstance(value, Ball):
-            raise InvalidParameterError(f"{name} must be a riemdp.Ball, got {shown(value)}")
+        check_ball(value, name)
     region = ball if region is None else region
     check_region(ball, region)
     return ball_net(region, nodes)

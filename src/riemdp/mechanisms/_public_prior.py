@@ -10,7 +10,7 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, real_array, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
-from riemdp.manifolds import Ball
+from riemdp.manifolds import Ball, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
 from riemdp.noise import constant_curvature
@@ -74,8 +74,7 @@ class PublicPriorLaplace(ArrayFields):
     proven = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.ball, Ball):
-            raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(self.ball)}")
+        check_ball(self.ball)
         constant_curvature(self.ball.manifold)
         if not callable(self.prior):
             raise InvalidParameterError(f"prior must be a function, got {shown(self.prior)}")

@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
+from riemdp.manifolds import check_manifold
 from riemdp.mechanisms._additive import RiemannianMechanism, SamplerName, noise
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
-from riemdp.mechanisms._mechanism import check_manifold, enough_noise
+from riemdp.mechanisms._mechanism import enough_noise
 from riemdp.mechanisms._rao import (
     laplace_guarantee,
     restricted_laplace_guarantee,
     restricted_laplace_ratio,
 )
-from riemdp.noise import RestrictedLaplace
+from riemdp.noise import RadialLaw, RestrictedLaplace
 from riemdp.privacy import PureCurve, RaoDP, check_distance, quotient_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
-    from riemdp.manifolds import Ball, Manifold
-    from riemdp.noise import Kind, Law
+    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.noise import DistanceLaw, Kind, Law
     from riemdp.privacy import Budget, PrivacyCurve
 
 
@@ -89,6 +90,18 @@ class RiemannianLaplace(RiemannianMechanism):
         if self.ball is not None and self.ball != ball:
             return super().foreign_to(ball) or "the mechanism is restricted to another ball"
         return super().foreign_to(ball)
+
+    def distance_law(self, footpoint: FloatArray) -> DistanceLaw:
+        """With a ball that of a draw about its centre; see :meth:`Mechanism.distance_law`."""
+        if self.ball is None:
+            return super().distance_law(footpoint)
+        if float(self.manifold.dist(self.ball.center, footpoint)) > 1e-9 * self.ball.radius:
+            raise InvalidParameterError(
+                "the distance of a Laplace law restricted to a ball has a law of its own at each "
+                "footpoint; audit it at the ball's centre"
+            )
+        curvature = float(self.manifold.constant_curvature or 0.0)
+        return RadialLaw(self.kind, self.manifold.dim, curvature, self.sigma, self.ball.radius)
 
     def __post_init__(self) -> None:
         if self.ball is not None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from riemdp._part import register
+from riemdp.manifolds import check_manifold
 from riemdp.mechanisms._additive import RiemannianMechanism, SamplerName, noise
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
-from riemdp.mechanisms._mechanism import check_manifold, enough_noise
+from riemdp.mechanisms._mechanism import enough_noise
 from riemdp.mechanisms._rao import gaussian_guarantee, rao_guarantee
 from riemdp.privacy import RaoDP, affordable_mu, check_distance, quotient_up
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal, final
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
-from riemdp.manifolds import Euclidean
+from riemdp.manifolds import Euclidean, check_manifold
 from riemdp.mechanisms._calibration import (
     check_sensitivity,
     classical_mu,
 )
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
-from riemdp.mechanisms._mechanism import check_manifold, enough_noise
+from riemdp.mechanisms._mechanism import enough_noise
 from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 from riemdp.noise import family

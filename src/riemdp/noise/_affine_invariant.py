@@ -11,7 +11,6 @@ import numpy as np
 
 from riemdp._checks import shown
 from riemdp._errors import (
-    InvalidParameterError,
     NotAttainableError,
     UnsupportedManifoldError,
 )
@@ -22,7 +21,7 @@ from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
-from riemdp.noise._polar import leading_axes, normal_coordinates
+from riemdp.noise._polar import leading_axes
 from riemdp.noise._radial import check_kind, check_sigma
 from riemdp.noise._sinh_envelope import growth_rate
 
@@ -135,25 +134,10 @@ class AffineInvariantLaw(Law):
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        r"""Draw points about footpoints.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, k, k)
-            Footpoints.
-        size : int or tuple of int, optional
-            Leading axes: so many draws for each footpoint.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, k, k)
+        """Draw eigenvalues and frames; see :meth:`Law.sample`.
 
         Raises
         ------
-        NotOnManifoldError
-            If a footpoint is not on the manifold.
         NotAttainableError
             If a draw would take more than about a minute, or is so wide that float64 does not
             hold it as a positive definite matrix (condition above 5e14 about its footpoint).
@@ -174,46 +158,6 @@ class AffineInvariantLaw(Law):
             raise NotAttainableError(self._too_far())
         return draws
 
-    def sample_in_ball(
-        self,
-        footpoint: ArrayLike,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        r"""Draw points and project them onto a public ball along geodesics from its centre.
-
-        The same law as ``ball.project(self.sample(footpoint))``, without overflow and loss of
-        digits: the draw stays in factors until it has been projected.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, k, k)
-            Footpoints in the ball.
-        ball : Ball
-            Public ball of the same manifold.
-        size, generator
-            As in :meth:`sample`.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, k, k)
-
-        Raises
-        ------
-        InvalidParameterError
-            If the ball belongs to another manifold.
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        """
-        if ball.manifold != self.manifold:
-            raise InvalidParameterError(
-                f"the ball must belong to {self.manifold}, got a ball of {ball.manifold}"
-            )
-        return self.sample_from_coordinates(
-            normal_coordinates(ball, footpoint), ball, size, generator
-        )
-
     def sample_from_coordinates(
         self,
         coordinates: FloatArray,
@@ -221,24 +165,11 @@ class AffineInvariantLaw(Law):
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        r"""Draw as :meth:`sample_in_ball` does, about a footpoint in normal coordinates.
+        """Keep the draw in factors until it is projected; see :meth:`Law.sample_from_coordinates`.
 
         Seen from the centre the footpoint is ``Q diag(e^s) Q^T``, and the draw is ``M^T M`` with
         ``M = diag(e^(r/2)) V^T diag(e^(s/2)) Q^T``. Singular values and right singular vectors
         of M give its logarithm; where M is graded, rotations of its rows keep their digits.
-
-        Parameters
-        ----------
-        coordinates : ndarray, shape (\*batch, dim)
-            Normal coordinates of footpoints about the ball's centre, no longer than its radius.
-        ball : Ball
-            Public ball of the same manifold.
-        size, generator
-            As in :meth:`sample`.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, k, k)
 
         Raises
         ------
@@ -268,17 +199,7 @@ class AffineInvariantLaw(Law):
         return ball.point(_symmetric.vecd(inside).reshape(*shape, self.manifold.dim))
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        r"""Log density with respect to the Riemannian volume.
-
-        Parameters
-        ----------
-        point, footpoint : array_like, shape (..., k, k)
-            Points of the manifold; leading axes broadcast.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """See :meth:`Law.log_density`."""
         footpoint, point = self.manifold.validate(footpoint), self.manifold.validate(point)
         check_broadcast(point, footpoint, 2)
         penalty = potential(self.kind).energy(self.manifold.dist(footpoint, point) / self.sigma)

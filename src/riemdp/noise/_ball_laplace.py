@@ -136,7 +136,7 @@ class BallLaplace:
         return self.ball.point(length[..., None] * direction)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        r"""Log density with respect to the Riemannian volume.
+        r"""Log density with respect to the Riemannian volume, ``-inf`` outside the ball.
 
         Parameters
         ----------
@@ -146,7 +146,6 @@ class BallLaplace:
         Returns
         -------
         ndarray, shape (...)
-            ``-inf`` outside the ball.
 
         Raises
         ------

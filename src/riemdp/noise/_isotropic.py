@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._errors import NotAttainableError
 from riemdp._potential import potential
 from riemdp.manifolds import as_floats, check_broadcast
 from riemdp.noise._generator import resolve_generator
@@ -18,7 +18,6 @@ from riemdp.noise._polar import (
     constant_curvature,
     direction_about,
     leading_axes,
-    normal_coordinates,
     split,
     uniform_directions,
 )
@@ -91,28 +90,7 @@ class IsotropicLaw(Law):
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        r"""Draw points about footpoints.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Footpoints on the manifold.
-        size : int or tuple of int, optional
-            Leading axes: so many draws for each footpoint.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-
-        Raises
-        ------
-        NotOnManifoldError
-            If a footpoint is not on the manifold.
-        NotAttainableError
-            If a draw lies so far out that float64 has no coordinates for it.
-        """
+        """Draw along geodesics; see :meth:`Law.sample`."""
         generator = resolve_generator(generator)
         points = self.manifold.validate(footpoint)
         batch = points.shape[: points.ndim - len(self.manifold.point_shape)]
@@ -130,49 +108,6 @@ class IsotropicLaw(Law):
                 raise NotAttainableError(self._too_far())
         return self.manifold.exp(points, self.manifold.tangent_vector(points, vectors))
 
-    def sample_in_ball(
-        self,
-        footpoint: ArrayLike,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        r"""Draw points and project them onto a public ball along geodesics from its centre.
-
-        The same law as ``ball.project(self.sample(footpoint))``, without the overflow and the
-        loss of digits of coordinates far from the centre: distance and angle about the centre
-        follow from a triangle, and coordinates are made after the projection.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Footpoints in the ball.
-        ball : Ball
-            Public ball of the same manifold.
-        size : int or tuple of int, optional
-            Leading axes: so many draws for each footpoint.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-
-        Raises
-        ------
-        InvalidParameterError
-            If the ball belongs to another manifold.
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        """
-        if ball.manifold != self.manifold:
-            raise InvalidParameterError(
-                f"the ball must belong to {self.manifold}, got a ball of {ball.manifold}"
-            )
-        return self.sample_from_coordinates(
-            normal_coordinates(ball, footpoint), ball, size, generator
-        )
-
     def sample_from_coordinates(
         self,
         coordinates: FloatArray,
@@ -180,23 +115,10 @@ class IsotropicLaw(Law):
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        r"""Draw as :meth:`sample_in_ball` does, about a footpoint in normal coordinates.
+        """Draw in polar coordinates about the centre; see :meth:`Law.sample_from_coordinates`.
 
-        A footpoint that was computed in coordinates is then used as it is: turning it into a
-        point and back would add rounding that no sensitivity accounts for.
-
-        Parameters
-        ----------
-        coordinates : ndarray, shape (\*batch, dim)
-            Normal coordinates of footpoints about the ball's centre, no longer than its radius.
-        ball : Ball
-            Public ball of the same manifold.
-        size, generator
-            As in :meth:`sample_in_ball`.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
+        Distance and angle about the centre follow from a triangle, and coordinates are made after
+        the projection: nothing overflows, and no digits are lost far from the centre.
         """
         side, direction = self.polar_draws(coordinates, ball, size, generator)
         return ball.point(np.minimum(side, ball.radius)[..., None] * direction)
@@ -249,17 +171,7 @@ class IsotropicLaw(Law):
         return side * geometry.unit, direction_about(axis, cosine, across)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        r"""Log density with respect to the Riemannian volume.
-
-        Parameters
-        ----------
-        point, footpoint : array_like, shape (..., \*point_shape)
-            Points of the manifold; leading axes broadcast.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """See :meth:`Law.log_density`."""
         footpoint, point = self.manifold.validate(footpoint), self.manifold.validate(point)
         check_broadcast(point, footpoint, len(self.manifold.point_shape))
         dist = self.manifold.dist(footpoint, point)

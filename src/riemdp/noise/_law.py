@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from riemdp._errors import UnsupportedManifoldError
+from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
+from riemdp.noise._polar import normal_coordinates
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +93,53 @@ class Law(ABC):
         Returns
         -------
         ndarray, shape (\*size, \*batch, \*point_shape)
+
+        Raises
+        ------
+        NotOnManifoldError
+            If a footpoint is not on the manifold.
+        NotAttainableError
+            If a draw lies so far out that float64 has no coordinates for it.
         """
+
+    def sample_in_ball(
+        self,
+        footpoint: ArrayLike,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw points and project them onto a public ball along geodesics from its centre.
+
+        The same law as ``ball.project(self.sample(footpoint))``.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Footpoints in the ball.
+        ball : Ball
+            Public ball of the same manifold.
+        size, generator
+            As in :meth:`sample`.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+
+        Raises
+        ------
+        InvalidParameterError
+            If the ball belongs to another manifold.
+        UnsupportedBallError
+            If a footpoint lies outside the ball.
+        """
+        if ball.manifold != self.manifold:
+            raise InvalidParameterError(
+                f"the ball must belong to {self.manifold}, got a ball of {ball.manifold}"
+            )
+        return self.sample_from_coordinates(
+            normal_coordinates(ball, footpoint), ball, size, generator
+        )
 
     def sample_from_coordinates(
         self,
@@ -102,6 +149,9 @@ class Law(ABC):
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
         r"""Draw about footpoints in normal coordinates, and project the draws onto the ball.
+
+        A footpoint that was computed in coordinates is then used as it is: turning it into a
+        point and back would add rounding that no sensitivity accounts for.
 
         Parameters
         ----------

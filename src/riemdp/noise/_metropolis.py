@@ -115,28 +115,7 @@ class MetropolisLaw(Law):
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        r"""Run one chain per draw and return their last states.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Footpoints on the manifold.
-        size : int or tuple of int, optional
-            Leading axes: so many draws for each footpoint.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-
-        Raises
-        ------
-        NotOnManifoldError
-            If a footpoint is not on the manifold.
-        NotAttainableError
-            If a proposal lies so far out that float64 has no coordinates for it.
-        """
+        """Run one chain per draw and return their last states; see :meth:`Law.sample`."""
         generator = resolve_generator(generator)
         points = self.manifold.validate(footpoint)
         state = np.broadcast_to(points, (*leading_axes(size), *points.shape)).copy()

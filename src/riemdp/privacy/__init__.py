@@ -7,7 +7,7 @@ from riemdp.privacy._affine_invariant_curve import (
 )
 from riemdp.privacy._affordable import affordable_epsilon, affordable_mu, implied_epsilon
 from riemdp.privacy._approx import ApproxDP
-from riemdp.privacy._budget import Budget, check_delta, check_epsilon
+from riemdp.privacy._budget import Budget, check_budget, check_delta, check_epsilon
 from riemdp.privacy._certified import certified_available, certified_delta
 from riemdp.privacy._compose import compose, compose_budgets, compose_curves
 from riemdp.privacy._composed import BudgetCurve, ComposedCurve
@@ -64,6 +64,7 @@ __all__ = [
     "angle_of_separation",
     "certified_available",
     "certified_delta",
+    "check_budget",
     "check_delta",
     "check_distance",
     "check_epsilon",

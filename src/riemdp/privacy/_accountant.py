@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import BudgetExceededError, InvalidBudgetError, InvalidParameterError
-from riemdp.privacy._budget import Budget
+from riemdp.privacy._budget import Budget, check_budget
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -169,10 +169,7 @@ class Accountant:
         InvalidParameterError
             If ``guarantee`` is no privacy definition or ``label`` no string.
         """
-        if not isinstance(guarantee, Budget):
-            raise InvalidParameterError(
-                f"a guarantee must be a privacy definition such as GDP(0.5), got {shown(guarantee)}"
-            )
+        check_budget(guarantee, "guarantee")
         if not isinstance(label, str):
             raise InvalidParameterError(f"label must be a string, got {shown(label)}")
         first, *others = self._total.price_of(guarantee)

@@ -332,6 +332,21 @@ def _no_total(budget: Budget) -> str:
     )
 
 
+def check_budget(budget: object, name: str = "budget") -> None:
+    """Raise ``InvalidParameterError`` for what is no privacy definition.
+
+    Parameters
+    ----------
+    budget : object
+    name : str
+        Of the parameter.
+    """
+    if not isinstance(budget, Budget):
+        raise InvalidParameterError(
+            f"{name} must be a privacy definition such as GDP(0.5), got {shown(budget)}"
+        )
+
+
 def check_epsilon(epsilon: ArrayLike) -> FloatArray:
     """Return ``epsilon`` as float64, all entries at least 0.
 

@@ -9,7 +9,7 @@ from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import registered
 from riemdp.privacy import _rules
-from riemdp.privacy._budget import Budget
+from riemdp.privacy._budget import Budget, check_budget
 
 if TYPE_CHECKING:
     from riemdp.privacy._rao import RaoDistance
@@ -87,10 +87,7 @@ def convert(
     >>> round(convert(PureDP(1.0), RaoDP, distance="angle").theta, 6)
     0.960762
     """
-    if not isinstance(guarantee, Budget):
-        raise InvalidParameterError(
-            f"guarantee must be a privacy definition such as GDP(0.5), got {shown(guarantee)}"
-        )
+    check_budget(guarantee, "guarantee")
     given = {"delta": delta, "epsilon": epsilon, "order": order, "distance": distance}
     _check_options(to, {name for name, value in given.items() if value is not None})
     options = _rules.Options(delta, epsilon, order, distance)

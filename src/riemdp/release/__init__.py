@@ -1,7 +1,8 @@
 """The one way that data takes, from an array to a release."""
 
 from riemdp.release._conformal import ConformalLaplace
-from riemdp.release._offer import Offer, named, offer, offers
+from riemdp.release._named import named
+from riemdp.release._offer import Offer, offer, offers
 from riemdp.release._plan import Plan, PlanRow, plan
 from riemdp.release._private_ball import private_ball
 from riemdp.release._private_mean import private_mean

@@ -25,7 +25,8 @@ from riemdp.mechanisms._net_laplace import (
 )
 from riemdp.noise import BallNet, ball_net, resolve_generator
 from riemdp.privacy import PureDP
-from riemdp.release._offer import check_accountant, default_sensitivity
+from riemdp.release._named import check_accountant
+from riemdp.release._sensitivity import default_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from riemdp._checks import count, shown
+from riemdp._checks import count
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
     UnprovenMechanismError,
-    UnsupportedBallError,
     UnsupportedError,
 )
-from riemdp._part import both_proved, lookup, offered
+from riemdp._part import both_proved
 from riemdp.manifolds import Ball
-from riemdp.mechanisms import MECHANISMS, Mechanism
-from riemdp.statistics import FrechetMean, Neighbours, ReplaceOne, Statistic
+from riemdp.mechanisms import Mechanism, check_mechanism
+from riemdp.release._named import kinds
+from riemdp.release._sensitivity import computed_sensitivity
+from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
     #: Which statistic on a space is released with noise whose sensitivity is in a metric.
     Wanted = Callable[[Manifold, Metric], Statistic]
-
-#: Smallest radius of a ball of a release; one over it is the largest.
-_LEAST_RADIUS = 1e-140
-_N = "n, the number of points,"
 
 
 @dataclass(frozen=True)
@@ -111,86 +107,6 @@ def unproven(proofs: dict[str, str | None]) -> str:
     return ", ".join(name for name, proof in proofs.items() if proof is None)
 
 
-def check_accountant(accountant: object) -> None:
-    """Refuse what is neither None nor able to be charged."""
-    if accountant is not None and not callable(getattr(accountant, "spend", None)):
-        raise InvalidParameterError("accountant must have a method spend(guarantee, label)")
-
-
-def check_statistic(statistic: object) -> None:
-    """Raise ``InvalidParameterError`` for what is no statistic."""
-    if not isinstance(statistic, Statistic):
-        raise InvalidParameterError(
-            f"statistic must be a riemdp.statistics.Statistic, got {shown(statistic)}"
-        )
-
-
-def check_neighbours(neighbours: object) -> None:
-    """Raise ``InvalidParameterError`` for what is no relation between data sets."""
-    if not isinstance(neighbours, Neighbours):
-        raise InvalidParameterError(
-            f"neighbours must be a relation such as ReplaceOne(), got {shown(neighbours)}"
-        )
-
-
-def exact_sensitivity(
-    statistic: Statistic, ball: Ball, n: int, neighbours: Neighbours, metric: Metric
-) -> float:
-    """Sensitivity of the exact statistic.
-
-    Raises
-    ------
-    UnsupportedError
-        If none is known on this ball.
-    InvalidParameterError
-        If n is not a positive integer (under 2^63).
-    """
-    if not _LEAST_RADIUS <= ball.reach <= 1.0 / _LEAST_RADIUS:
-        raise UnsupportedBallError(
-            f"radius {ball.radius:.3g} must lie between {_LEAST_RADIUS:g} and "
-            f"{1.0 / _LEAST_RADIUS:g} for a release, so that squares of distances and sums over "
-            "the records stay in the range of float64; change the unit of the data"
-        )
-    return neighbours.sensitivity(statistic, ball, count(n, _N), metric)
-
-
-def computed_sensitivity(
-    statistic: Statistic,
-    ball: Ball,
-    n: int,
-    metric: Metric,
-    *,
-    neighbours: Neighbours | None = None,
-    tol: float | None = None,
-) -> tuple[float, float]:
-    """Sensitivity of a statistic as computed, ``Delta + 2 tol`` rounded up, and the public ``tol``.
-
-    See docs/proofs/frechet-mean-certificate.md. ``tol=None`` takes that of the statistic.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``tol`` is under what the statistic can be computed to.
-    UnsupportedError
-        If the statistic has no sensitivity on this ball, or cannot be computed there.
-    """
-    exact = exact_sensitivity(statistic, ball, n, neighbours or ReplaceOne(), metric)
-    if tol is None:
-        tol = statistic.tolerance(ball, exact)
-    elif tol < (floor := statistic.tolerance(ball, 0.0)):
-        raise InvalidParameterError(
-            f"tol = {tol:.3g} must be at least {floor:.3g}, what float64 carries for every data "
-            "set in this ball: under it, whether the release succeeds would tell of the data; "
-            "leave tol out, or choose a smaller ball"
-        )
-    return with_tolerance(exact, tol), tol
-
-
-def with_tolerance(exact: float, tol: float) -> float:
-    """``exact + 2 tol``, rounded up."""
-    return math.nextafter(exact + 2.0 * tol, math.inf)
-
-
 def share(budget: Budget, steps: int) -> Budget:
     """Budget of each of several answers, what is asked for next depending on those before.
 
@@ -245,12 +161,14 @@ def offer(
     part = share(budget, statistic.steps)
     neighbours = ReplaceOne() if neighbours is None else neighbours
     answers = statistic.answers(ball)
-    if isinstance(mechanism, Mechanism) and (problem := mechanism.foreign_to(answers)):
+    check_mechanism(mechanism)
+    given = None if isinstance(mechanism, type) else mechanism
+    if given is not None and (problem := given.foreign_to(answers)):
         raise InvalidParameterError(problem)
     sensitivity, used = computed_sensitivity(
         statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=tol
     )
-    if not isinstance(mechanism, Mechanism):
+    if isinstance(mechanism, type):
         needed = mechanism.needed(answers)
         mechanism = mechanism.calibrate(answers.manifold, sensitivity, part, **needed)
     elif not mechanism.satisfies(sensitivity, part):
@@ -289,12 +207,6 @@ def offers(
         except UnsupportedError as error:
             found.append(error)
     return found
-
-
-def kinds() -> dict[str, type[Mechanism]]:
-    """Mechanisms that are compared, by name: those of this library and of other packages."""
-    foreign = offered(Mechanism.sort)
-    return {**MECHANISMS, **{k: v for k, v in foreign.items() if not inspect.isabstract(v)}}
 
 
 def least_error(
@@ -352,43 +264,6 @@ def not_proved(missing: str) -> UnprovenMechanismError:
     )
 
 
-def named(mechanism: object) -> type[Mechanism]:
-    """Return the class of a mechanism that is named, or that is given.
-
-    Parameters
-    ----------
-    mechanism : str or Mechanism class
-
-    Returns
-    -------
-    type
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no mechanism, or none of this name is known.
-    """
-    if isinstance(mechanism, str):
-        if mechanism in MECHANISMS:
-            return MECHANISMS[mechanism]
-        if "." not in mechanism:
-            known = ", ".join(kinds())
-            raise InvalidParameterError(
-                f"unknown mechanism {shown(mechanism)}; known: auto, {known}"
-            )
-        kind: Any = lookup(mechanism, Mechanism.sort)
-    else:
-        kind = mechanism
-    ours = isinstance(kind, type) and issubclass(kind, Mechanism)
-    if not ours or inspect.isabstract(kind):
-        raise InvalidParameterError(
-            "mechanism must be a name, a Mechanism class or a calibrated Mechanism, "
-            f"got {type(kind).__name__}"
-        )
-    found: type[Mechanism] = kind
-    return found
-
-
 def _error(found: Offer) -> float:
     try:
         return found.mechanism.expected_distance()
@@ -406,8 +281,3 @@ def _reason(best: Offer, pool: list[Offer], budget: Budget, *, first: bool, unpr
         lack = "proved" if unproven else "available"
         reason += f"; for the tangent mean, since no mechanism for the Fréchet mean is {lack}"
     return reason
-
-
-def default_sensitivity(ball: Ball, n: int, tol: float | None = None) -> tuple[float, float]:
-    """Return :func:`computed_sensitivity` of the Fréchet mean, as a distance."""
-    return computed_sensitivity(FrechetMean(), ball, n, "distance", tol=tol)

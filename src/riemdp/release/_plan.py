@@ -7,12 +7,13 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from riemdp._checks import positive, shown
-from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp.manifolds import Ball, Manifold
-from riemdp.privacy import Budget
-from riemdp.release._offer import Offer, check_neighbours, check_statistic, kinds, offer, offers
-from riemdp.statistics import FrechetMean, ReplaceOne, mean_for
+from riemdp._checks import positive
+from riemdp._errors import UnsupportedError
+from riemdp.manifolds import Ball, Manifold, check_manifold
+from riemdp.privacy import Budget, check_budget
+from riemdp.release._named import kinds
+from riemdp.release._offer import Offer, offer, offers
+from riemdp.statistics import FrechetMean, ReplaceOne, check_neighbours, check_statistic, mean_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -194,12 +195,8 @@ def plan(
     InvalidParameterError
         If n is not a positive integer or the target not positive and finite.
     """
-    if not isinstance(manifold, Manifold):
-        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {shown(manifold)}")
-    if not isinstance(budget, Budget):
-        raise InvalidParameterError(
-            f"budget must be a privacy definition such as PureDP, got {shown(budget)}"
-        )
+    check_manifold(manifold)
+    check_budget(budget)
     if target_error is not None:
         target_error = positive(target_error, "target_error, a distance,")
     if statistic is not None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import positive, shown
+from riemdp._checks import positive
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
-from riemdp.manifolds import Ball
+from riemdp.manifolds import Ball, check_ball
 from riemdp.mechanisms._conformal_density import checked_records
 from riemdp.noise import resolve_generator
 from riemdp.privacy import PureDP
-from riemdp.release._offer import check_accountant
+from riemdp.release._named import check_accountant
 from riemdp.release._private_mean import private_mean
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def private_ball(
     ----------
     docs/proofs/conformal-laplace.md, Proposition 6
     """
-    if not isinstance(ball, Ball):
-        raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(ball)}")
+    check_ball(ball)
     epsilon = positive(epsilon, "epsilon", error=InvalidBudgetError)
     expansion = positive(expansion, "expansion")
     if expansion < 1.0:

@@ -13,7 +13,7 @@ from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real_array
 from riemdp._errors import InvalidParameterError, RiemdpError
-from riemdp.privacy import Budget
+from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
 from riemdp.release._offer import Offer, unproven
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
@@ -88,11 +88,7 @@ class Release(ArrayFields):
         value = np.array(real_array(self.value, "value"))
         value.flags.writeable = False
         object.__setattr__(self, "value", value)
-        if not isinstance(self.guarantee, Budget):
-            raise InvalidParameterError(
-                "the guarantee of a release must be a privacy definition such as PureDP, got "
-                f"{type(self.guarantee).__name__}"
-            )
+        check_budget(self.guarantee, "guarantee")
 
     @property
     def sigma(self) -> float:

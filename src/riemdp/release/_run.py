@@ -8,23 +8,21 @@ import numpy as np
 
 from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
-from riemdp.manifolds import Ball, clip_norm
+from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import Mechanism
 from riemdp.noise import is_secure, resolve_generator
-from riemdp.privacy import Budget
-from riemdp.release._offer import (
-    Offer,
-    check_accountant,
-    check_neighbours,
-    check_statistic,
-    least_error,
-    named,
-    not_proved,
-    offer,
-    unproven,
-)
+from riemdp.privacy import Budget, check_budget
+from riemdp.release._named import check_accountant, named
+from riemdp.release._offer import Offer, least_error, not_proved, offer, unproven
 from riemdp.release._release import Release
-from riemdp.statistics import ReplaceOne, Statistic, answer, check_rows
+from riemdp.statistics import (
+    ReplaceOne,
+    Statistic,
+    answer,
+    check_neighbours,
+    check_rows,
+    check_statistic,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -137,12 +135,8 @@ def run(
     tol: float | None,
 ) -> Release:
     """Release the statistic that is wanted with a mechanism; see :func:`private_statistic`."""
-    if not isinstance(ball, Ball):
-        raise InvalidParameterError(f"ball must be a riemdp.Ball, got {type(ball).__name__}")
-    if not isinstance(budget, Budget):
-        raise InvalidParameterError(
-            f"budget must be a privacy definition such as PureDP, got {type(budget).__name__}"
-        )
+    check_ball(ball)
+    check_budget(budget)
     neighbours = ReplaceOne() if neighbours is None else neighbours
     check_neighbours(neighbours)
     tol = None if tol is None else positive(tol, "tol")
@@ -156,11 +150,11 @@ def run(
             wanted, ball, n, budget, neighbours=neighbours, tol=tol, allow_unproven=allow_unproven
         )
     else:
-        given = isinstance(mechanism, Mechanism)
-        kind = mechanism if isinstance(mechanism, Mechanism) else named(mechanism)
+        kind = named(mechanism)
         statistic = wanted(ball.manifold, kind.metric)
         chosen = offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol)
-        reason = "given by the caller, calibrated" if given else "named by the caller"
+        known = isinstance(kind, type)
+        reason = "named by the caller" if known else "given by the caller, calibrated"
     proofs = chosen.proofs(budget)
     if (missing := unproven(proofs)) and not allow_unproven:
         raise not_proved(missing)

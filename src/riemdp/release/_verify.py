@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
-from riemdp.release._offer import Offer, exact_sensitivity, share, unproven, with_tolerance
+from riemdp.release._offer import Offer, share, unproven
 from riemdp.release._release import Release
+from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 
 #: A release is calibrated to the last digit that one processor computes; on another one that digit
 #: may differ. Far less than the errors that are allowed for in every integral.

@@ -17,9 +17,16 @@ from riemdp.statistics._means import (
     public_tolerance,
     tolerance_floor,
 )
-from riemdp.statistics._neighbours import Groups, Neighbours, ReplaceOne
+from riemdp.statistics._neighbours import Groups, Neighbours, ReplaceOne, check_neighbours
 from riemdp.statistics._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
-from riemdp.statistics._statistic import Metric, Question, Statistic, Summary, answer
+from riemdp.statistics._statistic import (
+    Metric,
+    Question,
+    Statistic,
+    Summary,
+    answer,
+    check_statistic,
+)
 
 __all__ = [
     "CertifiedMean",
@@ -34,7 +41,9 @@ __all__ = [
     "Summary",
     "TangentMean",
     "answer",
+    "check_neighbours",
     "check_rows",
+    "check_statistic",
     "clipped_frechet_mean",
     "clipped_tangent_mean",
     "frechet_mean",

@@ -9,7 +9,7 @@ import numpy as np
 
 from riemdp._checks import positive, real_array
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
-from riemdp.manifolds import Ball, Manifold, clip_norm
+from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold, clip_norm
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._mean_solver import (
     average,
@@ -77,10 +77,9 @@ def frechet_mean(
     The certificates are proved in docs/proofs/frechet-mean-certificate.md; uniqueness on spheres:
     Afsari, "Riemannian L^p center of mass", Proc. AMS 139(2), 2011.
     """
-    if not isinstance(manifold, Manifold):
-        raise InvalidParameterError("manifold, the first argument, must be a riemdp manifold")
-    if ball is not None and not isinstance(ball, Ball):
-        raise InvalidParameterError("ball must be a riemdp.Ball or None")
+    check_manifold(manifold)
+    if ball is not None:
+        check_ball(ball)
     tol = positive(tol, "tol")
     solver = space_solver(manifold)
     data = solver.validate(manifold, points)
@@ -173,8 +172,7 @@ def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not on the manifold.
     """
-    if not isinstance(ball, Ball):
-        raise InvalidParameterError("ball, the first argument, must be a riemdp.Ball")
+    check_ball(ball)
     data = ball.manifold.validate(points)
     check_rows(data, ball.manifold)
     mean = _flat_mean.stable_mean(record_coordinates(ball, data), None)

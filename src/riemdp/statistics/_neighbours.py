@@ -7,7 +7,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
-from riemdp._checks import count
+from riemdp._checks import count, shown
+from riemdp._errors import InvalidParameterError
 from riemdp._part import Part, register
 
 if TYPE_CHECKING:
@@ -108,3 +109,16 @@ class Groups(Neighbours):
         one = statistic.replace_one(ball, n, metric)
         most = 2.0 * statistic.answers(ball).reach
         return min(most, math.nextafter(min(self.records, n) * one, math.inf))
+
+
+def check_neighbours(neighbours: object) -> None:
+    """Raise ``InvalidParameterError`` for what is no relation between data sets.
+
+    Parameters
+    ----------
+    neighbours : object
+    """
+    if not isinstance(neighbours, Neighbours):
+        raise InvalidParameterError(
+            f"neighbours must be a relation such as ReplaceOne(), got {shown(neighbours)}"
+        )

@@ -10,7 +10,7 @@ import scipy
 
 from riemdp._checks import count, is_one_of, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.manifolds import Ball, Manifold
+from riemdp.manifolds import Ball, Manifold, check_ball
 
 SensitivityBound = Literal["exact", "theorem", "tight"]
 
@@ -124,8 +124,7 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
 
 
 def _check_ball(ball: Ball) -> None:
-    if not isinstance(ball, Ball):
-        raise InvalidParameterError(f"ball must be a riemdp.Ball, got {shown(ball)}")
+    check_ball(ball)
 
 
 def _check_radius(ball: Ball, share: float, purpose: str) -> None:

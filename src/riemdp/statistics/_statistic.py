@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import Part
 
@@ -337,3 +338,16 @@ def answer(question: Question, ball: Ball, data: FloatArray, tol: float) -> Floa
         )
     found = found.astype(np.float64)
     return found if np.isfinite(found).all() else np.zeros_like(found)
+
+
+def check_statistic(statistic: object) -> None:
+    """Raise ``InvalidParameterError`` for what is no statistic.
+
+    Parameters
+    ----------
+    statistic : object
+    """
+    if not isinstance(statistic, Statistic):
+        raise InvalidParameterError(
+            f"statistic must be a riemdp.statistics.Statistic, got {shown(statistic)}"
+        )

@@ -1,0 +1,148 @@
+"""Checks on points that all manifolds share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from riemdp._checks import real_array, real_entries
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+
+T = TypeVar("T", bound=np.generic)
+
+#: Relative deviation from a manifold's defining condition that ``validate`` mends per record.
+VALIDATION_TOLERANCE = 1e-6
+#: The same for float32 input.
+VALIDATION_TOLERANCE_SINGLE = 1e-4
+
+
+def with_axes(values: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:
+    """Make room behind the axes for those of points or tangent vectors."""
+    return values.reshape(*values.shape, *(1 for _ in shape))
+
+
+def as_floats(values: ArrayLike) -> FloatArray:
+    """Return points, vectors or coordinates as a plain float64 array; nothing else is checked.
+
+    Every public method starts with it: arithmetic on another library's containers would follow
+    that library, which may align rows by labels.
+
+    Parameters
+    ----------
+    values : array_like
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    NotOnManifoldError
+        If they are not real numbers, or masked.
+    """
+    return real_array(values, "points or coordinates", error=NotOnManifoldError)
+
+
+def check_points(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
+    r"""Check shape and finiteness; return float64 points and the tolerance for their precision.
+
+    Parameters
+    ----------
+    points : array_like, shape (..., \*point_shape)
+    point_shape : tuple of int
+
+    Returns
+    -------
+    points : ndarray, shape (..., \*point_shape)
+    tolerance : float
+        Relative deviation from the manifold that is mended: 1e-6, of float32 input 1e-4.
+
+    Raises
+    ------
+    NotOnManifoldError
+    """
+    array, tolerance = check_shape(points, point_shape)
+    check_finite(array, len(point_shape))
+    return array, tolerance
+
+
+def check_finite(array: FloatArray, rank: int) -> None:
+    """Check that the points, whose shape has ``rank`` axes, have finite entries."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = array.sum()
+    if not np.isfinite(total):  # one cheap pass; a finite sum proves finite entries
+        axes = tuple(range(array.ndim - rank, array.ndim))
+        raise_first(
+            np.asarray(~np.isfinite(array).all(axis=axes)), "has entries that are NaN or infinite"
+        )
+
+
+def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
+    """Check the shape; return float64 points and the tolerance for their precision."""
+    raw = real_entries(points, "points", error=NotOnManifoldError)
+    array = real_array(raw, "points")
+    rank = len(point_shape)
+    if array.ndim < rank or array.shape[array.ndim - rank :] != point_shape:
+        raise NotOnManifoldError(
+            f"points must have shape (..., {_spell(point_shape)}), got {array.shape}"
+        )
+    single = raw.dtype.kind == "f" and raw.dtype.itemsize < 8
+    return array, VALIDATION_TOLERANCE_SINGLE if single else VALIDATION_TOLERANCE
+
+
+def check_broadcast(point: FloatArray, footpoint: FloatArray, rank: int) -> None:
+    r"""Check that the leading axes of points, whose shape has ``rank`` axes, broadcast.
+
+    Parameters
+    ----------
+    point, footpoint : ndarray, shape (..., \*point_shape)
+    rank : int
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    axes = [array.shape[: array.ndim - rank] for array in (point, footpoint)]
+    try:
+        np.broadcast_shapes(*axes)
+    except ValueError:
+        raise InvalidParameterError(
+            f"the leading axes {axes[0]} of the points and {axes[1]} of the footpoints do not "
+            "broadcast against each other"
+        ) from None
+
+
+def raise_first(bad: NDArray[np.bool_], condition: str, first_row: int = 0) -> None:
+    """Raise ``NotOnManifoldError`` for the first bad row, if there is one.
+
+    Parameters
+    ----------
+    bad : ndarray of bool, shape (...)
+    condition : str
+        What a row must not do, to follow "row 3 ": no coordinates.
+    first_row : int, default 0
+        Number of the first of these rows in the data they were cut from.
+
+    Raises
+    ------
+    NotOnManifoldError
+    """
+    if not bad.any():
+        return
+    if bad.ndim == 0:
+        where = "the point"
+    else:
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        index = (index[0] + first_row, *index[1:])
+        where = f"row {index[0] if len(index) == 1 else index}"
+    raise NotOnManifoldError(f"{where} {condition}")
+
+
+def _spell(shape: tuple[int, ...]) -> str:
+    return ", ".join(str(n) for n in shape)

@@ -1,0 +1,80 @@
+"""How far one record can move a statistic as it is computed, from public numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from riemdp._checks import count
+from riemdp._errors import InvalidParameterError, UnsupportedBallError
+from riemdp.statistics import FrechetMean, Neighbours, ReplaceOne, Statistic
+
+if TYPE_CHECKING:
+    from riemdp.manifolds import Ball
+    from riemdp.statistics import Metric
+
+#: Smallest radius of a ball of a release; one over it is the largest.
+_LEAST_RADIUS = 1e-140
+
+
+def exact_sensitivity(
+    statistic: Statistic, ball: Ball, n: int, neighbours: Neighbours, metric: Metric
+) -> float:
+    """Sensitivity of the exact statistic.
+
+    Raises
+    ------
+    UnsupportedError
+        If none is known on this ball.
+    InvalidParameterError
+        If n is not a positive integer (under 2^63).
+    """
+    if not _LEAST_RADIUS <= ball.reach <= 1.0 / _LEAST_RADIUS:
+        raise UnsupportedBallError(
+            f"radius {ball.radius:.3g} must lie between {_LEAST_RADIUS:g} and "
+            f"{1.0 / _LEAST_RADIUS:g} for a release, so that squares of distances and sums over "
+            "the records stay in the range of float64; change the unit of the data"
+        )
+    return neighbours.sensitivity(statistic, ball, count(n, "n, the number of points,"), metric)
+
+
+def computed_sensitivity(
+    statistic: Statistic,
+    ball: Ball,
+    n: int,
+    metric: Metric,
+    *,
+    neighbours: Neighbours | None = None,
+    tol: float | None = None,
+) -> tuple[float, float]:
+    """Sensitivity of a statistic as computed, ``Delta + 2 tol`` rounded up, and the public ``tol``.
+
+    See docs/proofs/frechet-mean-certificate.md. ``tol=None`` takes that of the statistic.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``tol`` is under what the statistic can be computed to.
+    UnsupportedError
+        If the statistic has no sensitivity on this ball, or cannot be computed there.
+    """
+    exact = exact_sensitivity(statistic, ball, n, neighbours or ReplaceOne(), metric)
+    if tol is None:
+        tol = statistic.tolerance(ball, exact)
+    elif tol < (floor := statistic.tolerance(ball, 0.0)):
+        raise InvalidParameterError(
+            f"tol = {tol:.3g} must be at least {floor:.3g}, what float64 carries for every data "
+            "set in this ball: under it, whether the release succeeds would tell of the data; "
+            "leave tol out, or choose a smaller ball"
+        )
+    return with_tolerance(exact, tol), tol
+
+
+def with_tolerance(exact: float, tol: float) -> float:
+    """``exact + 2 tol``, rounded up."""
+    return math.nextafter(exact + 2.0 * tol, math.inf)
+
+
+def default_sensitivity(ball: Ball, n: int, tol: float | None = None) -> tuple[float, float]:
+    """Return :func:`computed_sensitivity` of the Fréchet mean, as a distance."""
+    return computed_sensitivity(FrechetMean(), ball, n, "distance", tol=tol)

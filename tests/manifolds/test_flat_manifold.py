@@ -1,0 +1,63 @@
+"""Manifolds that are R^dim in a chart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import riemdp
+from riemdp import Euclidean, SPDLogEuclidean
+
+seeds = st.integers(0, 2**32 - 1)
+MANIFOLDS = [Euclidean(1), Euclidean(3), SPDLogEuclidean(1), SPDLogEuclidean(3)]
+
+
+@pytest.mark.parametrize("manifold", MANIFOLDS, ids=str)
+@given(seed=seeds)
+def test_the_chart_of_a_flat_space_is_an_isometry(manifold, seed, random_points):
+    rng = np.random.default_rng(seed)
+    p, q = random_points(manifold, rng, (2, 5), 2.0)
+    a, b = manifold.to_chart(p), manifold.to_chart(q)
+    assert a.shape == (5, manifold.dim)
+    np.testing.assert_allclose(manifold.from_chart(a), p, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(a - b, axis=-1), manifold.dist(p, q), atol=1e-11)
+    coordinates = manifold.tangent_coordinates(p, manifold.log(p, q))
+    np.testing.assert_allclose(coordinates, b - a, atol=1e-11)
+
+
+def test_a_chart_is_enough_for_a_flat_space(cholesky, registry):
+    space = cholesky.LogCholesky(2)
+    riemdp.register(cholesky.LogCholesky)
+    generator = np.random.default_rng(0)
+    points = space.from_chart(0.3 * generator.normal(size=(40, 3)))
+    np.testing.assert_allclose(space.origin, np.eye(2))
+    tangent = space.log(points[:20], points[20:])
+    np.testing.assert_allclose(space.exp(points[:20], tangent), points[20:], atol=1e-12)
+    np.testing.assert_allclose(
+        space.norm(points[:20], tangent), space.dist(points[:20], points[20:]), rtol=1e-12
+    )
+    assert tangent.shape == (20, *space.tangent_shape)
+    found = riemdp.frechet_mean(space, points).value
+    np.testing.assert_allclose(
+        space.to_chart(found), space.to_chart(points).mean(axis=0), atol=1e-12
+    )
+    ball = riemdp.Ball(space, np.eye(2), 0.5)
+    for mechanism, budget in [
+        ("riemannian-laplace", riemdp.PureDP(1.0)),
+        ("riemannian-gaussian", riemdp.GDP(1.0)),
+        ("tangent-gaussian", riemdp.GDP(1.0)),
+        ("auto", riemdp.ApproxDP(1.0, 1e-6)),
+    ]:
+        release = riemdp.private_mean(
+            points, ball, budget, mechanism=mechanism, generator=generator, allow_unproven=True
+        )
+        assert release.statistic.name == "frechet-mean"
+        assert ball.contains(release.value)
+        assert release.proofs["cholesky.LogCholesky"] is None
+        assert not release.proven
+        again = riemdp.Release.from_json(release.to_json())
+        np.testing.assert_array_equal(again.value, release.value)
+    gaussian = riemdp.RiemannianGaussian(space, 0.5)
+    assert gaussian.privacy(0.1) == riemdp.RiemannianGaussian(riemdp.Euclidean(3), 0.5).privacy(0.1)
