@@ -2,18 +2,21 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 from riemdp import _errors as errors
+from riemdp.auditing import audit
 from riemdp.manifolds import (
     Ball,
     Euclidean,
     Hyperbolic,
+    Manifold,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
 )
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
+from riemdp.noise import MetropolisLaw
 from riemdp.noise._spaces import LARGEST_DIM
 from riemdp.privacy import (
     GDP,
@@ -22,6 +25,7 @@ from riemdp.privacy import (
     IsotropicCurve,
     PureCurve,
     PureDP,
+    RaoDP,
     affordable_epsilon,
     delta_floor,
     gaussian_floor,
@@ -197,9 +201,14 @@ def test_other_manifolds_name_what_works(kind, bumpy):
 
 def test_chains_on_other_manifolds(bumpy):
     laplace = RiemannianLaplace.calibrate(bumpy(2), 0.1, PureDP(0.5), sampler="metropolis")
-    assert laplace.sigma == 0.2
+    assert laplace.sigma == 0.4  # nobody says that the normaliser does not move
     assert laplace.privacy(0.1) == PureCurve(0.5)
-    assert laplace.rao(0.1, "angle").theta > 0.0
+    assert laplace.rao(0.1, "parametric").theta == 0.25
+    for distance in ("angle", "parametric"):
+        budget = RaoDP(0.5, distance=distance)
+        found = RiemannianLaplace.calibrate(bumpy(2), 0.1, budget, sampler="metropolis")
+        assert found.satisfies(0.1, budget)
+        assert found.rao(0.1, distance).theta == pytest.approx(0.5)
     gaussian = RiemannianGaussian(bumpy(2), 0.2, sampler="metropolis")
     pole = bumpy(2).origin
     for call in (
@@ -211,6 +220,76 @@ def test_chains_on_other_manifolds(bumpy):
     ):
         with pytest.raises(errors.UnsupportedManifoldError, match="law is known"):
             call()
+
+
+class Interval(Manifold):
+    """The interval from -1 to 1 as another library might add it: it is not homogeneous."""
+
+    dim, point_shape, tangent_shape = 1, (1,), (1,)
+    curvature_bound, constant_curvature, injectivity_radius = 0.0, None, math.inf
+    origin = np.zeros(1)
+
+    def exp(self, base, tangent):  # reflected at the ends
+        turned = np.mod(np.add(base, tangent) + 1.0, 4.0)
+        return 1.0 - np.abs(turned - 2.0)
+
+    def log(self, base, point):
+        return np.subtract(point, base)
+
+    def dist(self, a, b):
+        return np.abs(np.subtract(a, b))[..., 0]
+
+    def tangent_vector(self, base, coordinates):
+        return np.asarray(coordinates)
+
+    tangent_coordinates = tangent_vector
+
+    def validate(self, points):
+        return np.asarray(points, dtype=float)
+
+
+def test_a_normaliser_that_moves_costs_twice_the_loss():
+    """Reimherr, Bharath and Soto, Theorem 1 beyond homogeneous spaces, on an interval."""
+    sensitivity = sigma = 0.1
+    mechanism = RiemannianLaplace(Interval(), sigma, sampler="metropolis")
+    claim = mechanism.privacy(sensitivity)
+    assert claim == PureCurve(2.0)
+    grid = np.linspace(-1.0, 1.0, 20_001)
+
+    def density(foot):
+        height = np.exp(-np.abs(grid - foot) / sigma)
+        return height / integrate.simpson(height, x=grid)
+
+    first, second = density(1.0), density(0.9)
+    true = np.max(np.log(first / second))
+    assert true == pytest.approx(1.49, abs=5e-3)
+    assert sensitivity / sigma < true < 2.0
+    generator = np.random.default_rng(0)
+    mass = [integrate.cumulative_simpson(p, x=grid, initial=0.0) for p in (first, second)]
+    chain = MetropolisLaw("laplace", Interval(), sigma, steps=100)
+    draws = chain.sample([[1.0], [0.9]], 4000, generator)[..., 0]
+    for found, each in zip(draws.T, mass, strict=True):
+        assert stats.kstest(np.interp(found, grid, each), "uniform").pvalue > 1e-4
+
+    class Exact:
+        def sample(self, footpoint, size, generator):
+            inverse = mass[int(footpoint[0] < 0.95)]
+            return np.interp(generator.random(size), inverse, grid)
+
+    for epsilon, verdict in ((2.0, False), (sensitivity / sigma, True)):
+        found = audit(Exact(), [1.0], [0.9], PureDP(epsilon), samples=200_000, generator=generator)
+        assert (found.verdict == "violated") is verdict
+
+
+def test_a_changed_sphere_is_not_taken_for_homogeneous():
+    class Dented(Sphere):
+        pass
+
+    mechanism = RiemannianLaplace(Dented(2), 0.2)
+    assert mechanism.privacy(0.1) == PureCurve(1.0)
+    assert not mechanism.proven
+    assert RiemannianLaplace.calibrate(Dented(2), 0.1, PureDP(1.0)).sigma == 0.2
+    assert RiemannianLaplace(Sphere(2), 0.2).privacy(0.1).epsilon_at(0.0) == pytest.approx(0.5)
 
 
 def test_a_chain_is_calibrated_like_the_law_it_approaches():

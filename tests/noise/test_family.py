@@ -103,7 +103,7 @@ class BumpyLaw(Law):
 class BumpyFamily(Family):
     """A family of another library, whose author names a proof."""
 
-    proof = "https://example.org/bumpy"
+    proof = constant_normaliser = "https://example.org/bumpy"
 
     def law(self, sigma):
         return BumpyLaw(self.kind, self.manifold, sigma)

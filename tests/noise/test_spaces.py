@@ -95,7 +95,8 @@ def test_of_a_density_alone_nothing_is_known(bumpy):
         with pytest.raises(errors.UnsupportedManifoldError, match="tangent-gaussian"):
             call()
     assert known.proofs() == {"law on Bumpy": None}
-    assert DensityFamily("laplace", manifold).curve(0.2, 0.1) == PureCurve(0.5)
+    assert DensityFamily("laplace", manifold).curve(0.2, 0.1) == PureCurve(1.0)
+    assert known.constant_normaliser is None
     with pytest.raises(errors.InvalidParameterError, match="sigma"):
         known.law(-1.0)
 

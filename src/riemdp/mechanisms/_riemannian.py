@@ -130,10 +130,11 @@ class RiemannianLaplace(RiemannianMechanism):
         budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
             For PureDP ``sigma = sensitivity / epsilon``; ApproxDP and GDP are met by the law's own
             curve, other definitions through a ``mu`` or pure epsilon that implies them. Where
-            :meth:`privacy` knows a pure epsilon only, that has to imply the budget; with ``ball``
-            ``sigma`` is twice as large. Under parametric RaoDP ``sigma`` is
-            ``sensitivity / (theta sqrt(dim))``, without the root if restricted to a ball; under an
-            angle the least one that is proved, exact on R^d.
+            :meth:`privacy` knows a pure epsilon only, that has to imply the budget; with ``ball``,
+            and on spaces that are not homogeneous, ``sigma`` is twice as large. Under parametric
+            RaoDP ``sigma`` is ``sensitivity / (theta sqrt(dim))``, without the root if restricted
+            to a ball or not homogeneous; under an angle the least one that is proved, exact on
+            R^d.
         ball : Ball, optional
             Public ball that the density is restricted to.
         sampler : {"exact", "metropolis"}, default "exact"
@@ -155,18 +156,19 @@ class RiemannianLaplace(RiemannianMechanism):
         check_manifold(manifold)
         build = functools.partial(cls, manifold, ball=ball, sampler=sampler)
         known = noise("laplace", manifold, sampler)
-        if ball is not None:
+        if ball is not None or not known.constant_normaliser:
             sigma = sensitivity / restricted_laplace_ratio(budget)
             return enough_noise(build, sigma, sensitivity, budget)
         scales = isotropic_scales(known, sensitivity, budget)
         return least_noise(build, scales, sensitivity, budget)
 
     def privacy(self, sensitivity: float) -> PrivacyCurve:
-        """Curve of the law, whose pure epsilon is ``sensitivity / sigma``.
+        """Curve of the law, whose pure epsilon is ``sensitivity / sigma`` on homogeneous spaces.
 
         Where it is not computed, beyond dimension 64, for sensitivities that span a sphere and
         on affine-invariant matrices, the worst curve with this epsilon. Restricted to
-        a ball the worst one with twice this epsilon.
+        a ball, and on other spaces, the worst one with twice this epsilon: the normaliser moves
+        with the footpoint.
 
         References
         ----------
@@ -188,9 +190,9 @@ class RiemannianLaplace(RiemannianMechanism):
         """
         ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
         distance = check_distance(distance)
-        if self.ball is not None:
-            return restricted_laplace_guarantee(ratio, distance)
         known = self._family
+        if self.ball is not None or not known.constant_normaliser:
+            return restricted_laplace_guarantee(ratio, distance)
         return laplace_guarantee(ratio, known.score_dim, distance, flat=known.is_flat)
 
     def expected_distance(self) -> float:

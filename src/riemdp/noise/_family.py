@@ -12,6 +12,7 @@ from riemdp._errors import NoConversionError, NotAttainableError, UnsupportedMan
 from riemdp._part import Part
 from riemdp._potential import Kind, Potential, potential
 from riemdp.manifolds import Manifold
+from riemdp.privacy import quotient_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,6 +104,32 @@ class Family(Part, sort="family"):
         The Laplace law has a normaliser for ``sigma`` below ``1 / growth``.
         """
         return 0.0
+
+    @property
+    def constant_normaliser(self) -> str | None:
+        """Where it is proved that the law has one normaliser at every footpoint; None by default.
+
+        Of a homogeneous space it is proved. Elsewhere the normaliser moves with the footpoint.
+        """
+        return None
+
+    def triangle_epsilon(self, sigma: float, sensitivity: float) -> float:
+        """Bound the privacy loss by the triangle inequality; ``inf`` where it does not.
+
+        Where the normaliser may move, it may move by as much as the density at a point does: the
+        bound is twice as large (docs/proofs/riemannian-laplace.md, claims 1 and 2).
+
+        Parameters
+        ----------
+        sigma, sensitivity : float
+
+        Returns
+        -------
+        float
+            Rounded up.
+        """
+        factor = 1.0 if self.constant_normaliser else 2.0
+        return self.potential.triangle_epsilon(quotient_up(factor * sensitivity, sigma))
 
     @property
     def is_flat(self) -> bool:

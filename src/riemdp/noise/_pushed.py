@@ -164,6 +164,11 @@ class PushedFamily(Family):
         return self.above.growth
 
     @property
+    def constant_normaliser(self) -> str | None:
+        """That of the cover."""
+        return self.above.constant_normaliser
+
+    @property
     def is_flat(self) -> bool:
         """Whether the cover is."""
         return self.above.is_flat

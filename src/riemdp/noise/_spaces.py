@@ -99,14 +99,19 @@ class Own(Family):
         """Return what is not proved; the rest is in the note of the mechanism."""
         return {name: proof for name, proof in super().proofs().items() if proof is None}
 
+    @property
+    def constant_normaliser(self) -> str | None:
+        """Of homogeneous spaces, not of one that has been changed."""
+        return None if self.proofs() else "docs/proofs/riemannian-laplace.md"
+
 
 class LaplaceFamily(Own):
     """Laplace noise: pure ``sensitivity / sigma``-DP by the triangle inequality, or better."""
 
     def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
         """Curve of the space form, where there is one; else the worst with this epsilon."""
-        epsilon = quotient_up(sensitivity, sigma)
-        if not has_curve(self, sensitivity):
+        epsilon = self.triangle_epsilon(sigma, sensitivity)
+        if not (self.constant_normaliser and has_curve(self, sensitivity)):
             return PureCurve(epsilon)
         if self.is_flat and self.manifold.dim == 1:
             return LaplaceCurve(epsilon)
@@ -247,7 +252,8 @@ class AffineInvariantGaussian(_AffineInvariant, GaussianFamily):
 class DensityFamily(Family):
     """Noise of which the density is known up to a factor, and nothing else.
 
-    What a chain draws from on a space without a law. Nothing is proved of it.
+    What a chain draws from on a space without a law. Nothing is proved of it, least of all that
+    its normaliser is the same everywhere.
 
     Parameters
     ----------
@@ -260,14 +266,14 @@ class DensityFamily(Family):
         return _Density(self.kind, self.manifold, check_sigma(sigma))
 
     def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
-        """Return that of the triangle inequality, as if the space was homogeneous.
+        """Return that of the triangle inequality, with a normaliser that moves.
 
         Raises
         ------
         UnsupportedManifoldError
             Where the largest privacy loss is unbounded.
         """
-        epsilon = self.potential.triangle_epsilon(quotient_up(sensitivity, sigma))
+        epsilon = self.triangle_epsilon(sigma, sensitivity)
         if math.isinf(epsilon):
             raise no_law(self.kind, self.manifold)
         return PureCurve(epsilon)
