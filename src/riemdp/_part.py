@@ -200,6 +200,8 @@ def catalogue() -> list[Listing]:
 def encode(part: Part) -> dict[str, Any]:
     """Return a registered part as a document: ``{"type": name, **fields}``.
 
+    A field whose metadata say ``{"written": False}``, which needs a default, is left out.
+
     Raises
     ------
     InvalidParameterError
@@ -306,7 +308,7 @@ def decode_fields(values: Mapping[str, object]) -> dict[str, Any]:
 def _fields(kind: type[Part]) -> tuple[dataclasses.Field[Any], ...]:
     described: Any = kind
     found = dataclasses.fields(described) if dataclasses.is_dataclass(described) else ()
-    return tuple(field for field in found if field.init)
+    return tuple(field for field in found if field.init and field.metadata.get("written", True))
 
 
 def encode_value(value: Any) -> Any:

@@ -18,6 +18,7 @@ from riemdp.statistics._means import (
     tolerance_floor,
 )
 from riemdp.statistics._neighbours import Groups, Neighbours, ReplaceOne, check_neighbours
+from riemdp.statistics._point_statistic import PointStatistic
 from riemdp.statistics._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
 from riemdp.statistics._statistic import (
     Metric,
@@ -35,6 +36,7 @@ __all__ = [
     "MeanSolver",
     "Metric",
     "Neighbours",
+    "PointStatistic",
     "Question",
     "ReplaceOne",
     "Statistic",
