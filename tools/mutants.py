@@ -45,8 +45,8 @@ MEMORY = 8 * 2**30
 #: Tests that may fail under coverage on a busy machine (those of time): they then kill nothing.
 MOST_FAILED = 5
 #: Tests that may kill a mutant; the first look at classes without running anything of them.
-ALWAYS = "tests/test_immutable.py"
-SUITE = [*(f"tests/{name}" for name in PACKAGES), "tests/noise/test_generator.py", ALWAYS]
+ALWAYS = ("tests/test_immutable.py", "tests/test_signatures.py")
+SUITE = [*(f"tests/{name}" for name in PACKAGES), "tests/noise/test_generator.py", *ALWAYS]
 #: Bit operators in place of arithmetic raise TypeError on floats, so any test kills them: counting
 #: them would raise the score for nothing.
 NOT_DRAWN = re.compile(
@@ -307,7 +307,7 @@ class Tests:
         mirrored = f"tests/{path.parent.name}/test_{path.stem.lstrip('_')}.py::"
         reaching = self.reaching(module, line)
         first = {name for name in reaching if name.startswith(mirrored)}
-        rest = {name for name in self.seconds if name.startswith((mirrored, ALWAYS))} - reaching
+        rest = {name for name in self.seconds if name.startswith((mirrored, *ALWAYS))} - reaching
         stages, left = [], budget
         for group in (first, reaching - first, rest):
             stage = []

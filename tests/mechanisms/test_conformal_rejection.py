@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.stats
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
@@ -189,3 +190,20 @@ def test_landmarks_by_default_lie_half_way_to_the_boundary(radius):
 def test_landmarks_are_a_list_of_points():
     with pytest.raises(InvalidParameterError, match=r"shape \(m, \*point_shape\)"):
         _law(SPDLogEuclidean(2), landmarks=np.eye(2))
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2)], ids=str)
+def test_distances_between_landmarks_follow_the_geodesic(manifold):
+    ball = Ball(manifold, manifold.origin, 0.8)
+    posts = ball.point([[-0.4, 0.1], [0.5, 0.2]])
+
+    def factor(points):
+        return 0.6 + 0.3 * ball.coordinates(points)[:, 0]
+
+    law = ConformalRejection(ball, factor, 0.5, 0.05, bounds=(0.3, 1.0), landmarks=posts)
+    log = manifold.log(posts[0], posts[1])
+    share = np.linspace(0.0, 1.0, 2001)
+    way = manifold.exp(posts[0], share[:, None] * log)
+    mean = scipy.integrate.trapezoid(np.sqrt(factor(way)), share)
+    wanted = manifold.dist(*posts) * mean
+    np.testing.assert_allclose(law._between, wanted * (1.0 - np.eye(2)), rtol=1e-6)

@@ -136,8 +136,9 @@ def test_what_is_proved_and_which_mean_it_is_for(mechanism):
     assert mechanism.proven is True
     flat = isinstance(mechanism.manifold, (Euclidean, SPDLogEuclidean))
     tangent = isinstance(mechanism, (TangentGaussian, TangentLaplace)) and not flat
-    with pytest.warns(DeprecationWarning, match="Mechanism.metric"):
+    with pytest.warns(DeprecationWarning, match="Mechanism.metric") as caught:
         assert mechanism.summary == ("tangent-mean" if tangent else "frechet-mean")
+    assert caught[0].filename == __file__  # the caller's line, not ours
     curved = "coordinates" if tangent else "distance"
     assert flat or mechanism.metric == curved
 

@@ -138,7 +138,7 @@ def test_bad_input_is_refused():
         PublicPriorLaplace(ball, 1.0, 1.0, 0.2, bounds=(0.1, 1.0))  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match="ball"):
         PublicPriorLaplace(1.0, prior, 1.0, 0.2, bounds=(0.1, 1.0))  # type: ignore[arg-type]
-    for bounds in ((1.0, 0.1), (0.0, 1.0), (0.1, math.inf)):
+    for bounds in ((1.0, 0.1), (0.0, 1.0), (0.1, math.inf), (0.1,), (0.1, 0.5, 1.0)):
         with pytest.raises(InvalidParameterError, match="bound"):
             PublicPriorLaplace(ball, prior, 1.0, 0.2, bounds=bounds)
     with pytest.raises(InvalidParameterError, match="every draw ends"):

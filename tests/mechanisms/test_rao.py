@@ -245,8 +245,10 @@ def test_hyperbolic_floor():
             assert kind.calibrate(manifold, sensitivity, above).satisfies(sensitivity, above)
             for share in (0.3, 1.0):
                 below = RaoDP(share * floor, distance=distance)
-                with pytest.raises(errors.NotAttainableError, match="tangent-gaussian"):
+                with pytest.raises(errors.NotAttainableError, match="tangent-gaussian") as caught:
                     kind.calibrate(manifold, sensitivity, below)
+                if kind is RiemannianGaussian:
+                    assert f"clearly above {floor:.6g}, got" in str(caught.value)
 
 
 def test_laplace_restricted_to_a_ball():

@@ -381,3 +381,18 @@ def test_shapes_that_do_not_broadcast_are_named():
     mechanism = RiemannianLaplace(Sphere(2), 1.0)
     with pytest.raises(errors.InvalidParameterError):
         mechanism.log_density(np.tile([0, 0, 1.0], (2, 1)), np.tile([0, 0, 1.0], (3, 1)))
+
+
+def test_the_law_of_the_distance_is_that_of_draws():
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.8)
+    for inside in (ball, None):
+        mechanism = RiemannianLaplace(Sphere(2), 0.3, ball=inside)
+        law = mechanism.distance_law(ball.center)
+        draws = mechanism.sample(ball.center, 5000, np.random.default_rng(0))
+        found = ball.manifold.dist(ball.center, draws)
+        assert stats.kstest(found, law.cdf).pvalue > 1e-4
+        assert (law.quantile(1.0) <= 0.8) == (mechanism.ball is not None)
+    away = ball.point([1e-3, 0.0])
+    assert mechanism.distance_law(away) == law
+    with pytest.raises(errors.InvalidParameterError, match="at the ball's centre"):
+        RiemannianLaplace(Sphere(2), 0.3, ball=ball).distance_law(away)

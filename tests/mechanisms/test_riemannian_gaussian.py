@@ -241,3 +241,13 @@ def test_matrices_of_size_two_have_the_exact_curve_and_larger_ones_a_bound():
         mechanism = RiemannianGaussian.calibrate(SPDAffineInvariant(k), 0.1, GDP(0.5))
         assert mechanism.privacy(0.1).mu() <= 0.5
         assert mechanism.privacy(0.1 * (1.0 + 1e-6)).mu() > 0.5
+
+
+def test_an_angle_where_only_mu_is_known():
+    mechanism = RiemannianGaussian(SPDAffineInvariant(3), 0.3)
+    mu = mechanism.privacy(0.25).mu()
+    angle = 2.0 * math.acos(math.exp(-(mu**2) / 8.0))
+    assert mechanism.rao(0.25, "angle").theta == pytest.approx(angle, rel=1e-12)
+    parametric = mechanism.rao(0.25, "parametric")
+    assert parametric.distance == "parametric"
+    assert parametric.theta == pytest.approx(mu, rel=1e-9)

@@ -19,6 +19,7 @@ from riemdp.privacy import (
     PureDP,
     RaoDP,
     compose,
+    compose_budgets,
 )
 from riemdp.privacy._rounding import root_of_squares_up, sum_up
 
@@ -199,3 +200,9 @@ def test_only_lists_of_guarantees_compose(bad):
     with pytest.raises(errors.InvalidParameterError) as caught:
         compose(bad)
     assert "0.125" not in str(caught.value)
+
+
+def test_only_guarantees_of_one_order_are_added_up():
+    budgets = [RDP(2.0, 0.1), RDP(4.0, 0.1), RDP(2.0, 0.2)]
+    curves = [curve.budget for curve, _ in compose_budgets(budgets).parts]
+    assert {each.order: each.epsilon for each in curves} == {2.0: pytest.approx(0.3), 4.0: 0.1}

@@ -180,3 +180,13 @@ def test_a_pair_in_place_of_a_parameter_has_an_epsilon_above_zero():
     curve = GaussianCurve(1e-20)
     assert curve.epsilon_at(1e-3) == 0.0
     assert _composed._replaced([(curve, 1)], _composed._pure_epsilon, float, 1e-3) == [(1e-300, 1)]
+
+
+@pytest.mark.usefixtures("without_extra")
+def test_what_a_pair_leaves_out_is_left_out_once():
+    """Of releases with deltas d and e no more than 1 - (1 - d)(1 - e) can be lost."""
+    composed = compose_budgets([ApproxDP(0.2, 0.2), ApproxDP(0.3, 0.1)])
+    lost = 1.0 - 0.8 * 0.9
+    assert composed.delta_at(0.5) == pytest.approx(lost, rel=1e-9)
+    rest = PureCurve(0.5).delta_at(0.4)
+    assert composed.delta_at(0.4) <= (lost + (1.0 - lost) * rest) * (1.0 + 1e-9)
