@@ -276,3 +276,14 @@ def test_a_link_that_came_later_is_not_followed(tmp_path):
     write_files({target: lambda file: file.write(b"mean")})
     assert data.read_bytes() == b"data"
     assert output.read_bytes() == b"mean"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("read", [read_npy, read_npz, read_text])
+def test_what_has_no_end_is_refused(tmp_path, read):
+    pipe, zero = tmp_path / "pipe.npy", tmp_path / "zero.npz"
+    os.mkfifo(pipe)
+    zero.symlink_to("/dev/zero")
+    for path in (pipe, zero):
+        with pytest.raises(InvalidParameterError, match="a pipe or a device"):
+            read(path)

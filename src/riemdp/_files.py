@@ -10,6 +10,7 @@ import math
 import os
 import secrets
 import shutil
+import stat
 import warnings
 import zipfile
 from pathlib import Path
@@ -110,10 +111,14 @@ def read_npz(
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read; whatever its name is, it raises what the functions here say."""
     try:
-        file = path.open("rb")
+        mode = path.stat().st_mode
     except ValueError:
         raise InvalidParameterError("the name of a file must have no null character") from None
-    with file:
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a folder raises OSError when opened
+        raise InvalidParameterError(
+            f"{path.name} is a pipe or a device, whose end nobody knows; write it to a file first"
+        )
+    with path.open("rb") as file:
         yield file
 
 

@@ -9,7 +9,16 @@ import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riemdp import NotOnManifoldError, SPDLogEuclidean
+from riemdp import (
+    Ball,
+    NotOnManifoldError,
+    PureDP,
+    Release,
+    SPDLogEuclidean,
+    UnsupportedBallError,
+    private_mean,
+    verify,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 5)
@@ -108,3 +117,32 @@ def test_validate_symmetric_leaves_definiteness_to_the_caller():
     np.testing.assert_array_equal(SPDLogEuclidean(2).validate_symmetric(indefinite), indefinite)
     with pytest.raises(NotOnManifoldError, match="not symmetric"):
         SPDLogEuclidean(2).validate_symmetric([[1.0, 0.5], [0.4, 1.0]])
+
+
+def test_centres_whose_neighbours_float64_does_not_hold_are_refused():
+    space = SPDLogEuclidean(2)
+    for scale in (1e8, 1e12, 1e100):
+        with pytest.raises(UnsupportedBallError, match="affine-invariant metric"):
+            Ball(space, np.diag([scale, 1.0 / scale]), 1e-2)
+    # what is accepted can be released, validated and read
+    ball = Ball(space, np.diag([1e6, 1e-6]), 1e-2)
+    points = np.tile(ball.center, (10, 1, 1))
+    for seed in range(20):
+        release = private_mean(points, ball, PureDP(1.0), generator=np.random.default_rng(seed))
+        assert verify(Release.from_json(release.to_json())).passed
+
+
+@pytest.mark.parametrize("radius", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("scale", [1e100, 1e-100])
+def test_rounding_of_the_chart_follows_the_unit(scale, radius):
+    """Logarithms of large entries are large, and their last digit with them."""
+    space = SPDLogEuclidean(2)
+    ball = Ball(space, scale * np.eye(2), radius)
+    generator = np.random.default_rng(0)
+    coordinates = generator.normal(size=(500, 3))
+    coordinates *= radius / np.linalg.norm(coordinates, axis=1, keepdims=True)
+    points = ball.point(coordinates)
+    assert np.all(ball.contains(points))
+    assert ball.rounding < 1e-12
+    outside = ball.point((1.0 + 4.0 * ball.rounding / radius + 1e-3) * coordinates)
+    assert not np.any(ball.contains(outside))

@@ -32,3 +32,11 @@ def test_too_many_numbers(tmp_path):
     assert read_csv(path, most=4).shape == (2, 2)
     with pytest.raises(InvalidParameterError, match=r"numbers.*read fewer"):
         read_csv(path, most=3, advice="read fewer")
+
+
+def test_no_row_is_taken_for_a_comment(tmp_path):
+    path = tmp_path / "rows.csv"
+    for text in ("1,2\n#3,4\n5,6\n", "1,2 # half\n3,4\n"):
+        path.write_text(text)
+        with pytest.raises(InvalidParameterError, match="rows of equally many numbers"):
+            read_csv(path)

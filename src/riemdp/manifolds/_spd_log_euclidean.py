@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from riemdp._checks import count
+from riemdp._errors import UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
+
+
+_EPS = float(np.finfo(np.float64).eps)
 
 
 @final
@@ -123,9 +127,25 @@ class SPDLogEuclidean(FlatManifold):
         reach = max(_symmetric.REACH, float(np.max(np.abs(levels - middle))))
         return _symmetric.expm_within(total, middle, reach)
 
+    def check_ball(self, center: FloatArray, radius: float) -> None:
+        """Refuse a centre whose neighbours float64 cannot hold; see :meth:`Manifold.check_ball`.
+
+        Beyond a condition of ``e^30 = 1e13`` a matrix with these eigenvalues in other directions
+        cannot be told from one without full rank.
+        """
+        super().check_ball(center, radius)
+        spread = float(np.ptp(self._decompose(center)[0]))
+        if spread > 2.0 * _symmetric.REACH:
+            raise UnsupportedBallError(
+                f"the condition of the centre, e^{spread:.3g}, must be at most "
+                f"e^{2.0 * _symmetric.REACH:g}: float64 does not hold the matrices about "
+                "it; choose other units for the coordinates, or the affine-invariant metric"
+            )
+
     def rounding(self, center: FloatArray, radius: float) -> float:
-        """Of eigenvalues, which are known to eps times the largest one."""
-        return _symmetric.distance_rounding(center, radius)
+        """Of eigenvalues, known to eps times the largest one, and of their logarithms."""
+        logs = float(np.linalg.norm(self.to_chart(center)))
+        return _symmetric.distance_rounding(center, radius) + 8.0 * _EPS * logs
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""

@@ -50,7 +50,7 @@ def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
 
 
 def check_mirrored_2x2(points: ArrayLike) -> FloatArray:
-    """Do of :func:`check_symmetric` only what `log_parts_2x2` cannot find out later."""
+    """Check shape and symmetry; entries and determinants are left to :func:`log_parts_2x2`."""
     array, _ = check_shape(points, (2, 2))
     if (array[..., 0, 1] == array[..., 1, 0]).all():
         return array

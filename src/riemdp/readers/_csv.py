@@ -49,7 +49,7 @@ def read_csv(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # an empty file is only warned about
                 rows = _rows(file, path, most, advice)
-                return np.loadtxt(rows, delimiter=",", ndmin=2, dtype=np.float64)
+                return np.loadtxt(rows, delimiter=",", ndmin=2, dtype=np.float64, comments=None)
         except (ValueError, UserWarning) as error:
             if isinstance(error, InvalidParameterError):
                 raise
