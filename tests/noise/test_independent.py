@@ -15,6 +15,7 @@ from riemdp import (
     Ball,
     Euclidean,
     Hyperbolic,
+    NotAttainableError,
     PureDP,
     RaoDP,
     RiemannianGaussian,
@@ -26,7 +27,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.manifolds import FlatProduct, Product
-from riemdp.noise import AffineInvariantLaw, IndependentLaw, family
+from riemdp.noise import AffineInvariantLaw, IndependentLaw, _independent, family
 
 FLAT = Product(Euclidean(1), SPDLogEuclidean(2))
 CURVED = Product(Sphere(2), Euclidean(1), Hyperbolic(2))
@@ -192,3 +193,33 @@ def test_two_proofs_of_one_name_are_proved_if_both_are():
     for spaces in ((changed, own), (own, changed)):
         assert family("gaussian", Product(*spaces)).proofs()["law on Product"] is None
     assert family("gaussian", Product(own, own)).proofs()["law on Product"] is not None
+
+
+def test_scales_are_found_where_few_suffice():
+    """The law of matrices has its least mu at one scale, and none known far beyond."""
+    manifold = Product(SPDAffineInvariant(3), Euclidean(1))
+    found = RiemannianGaussian.calibrate(manifold, 0.45, GDP(0.5))
+    assert found.satisfies(0.45, GDP(0.5))
+    assert not RiemannianGaussian(manifold, 0.99 * found.sigma).satisfies(0.45, GDP(0.5))
+
+
+def test_what_cannot_be_attained_is_refused_at_once():
+    manifold = Product(Sphere(2), Hyperbolic(2))
+    with pytest.raises(NotAttainableError, match=r"0\.01-GDP"):
+        RiemannianGaussian.calibrate(manifold, 0.1, GDP(0.01))
+    # so that other noise is taken instead
+    ball = Ball(manifold, manifold.origin, 0.7)
+    points = np.tile(ball.center, (50, 1))
+    release = private_mean(points, ball, GDP(0.01), generator=np.random.default_rng(0))
+    assert release.mechanism.name == "tangent-gaussian"
+
+
+def test_a_factor_of_which_nothing_is_known_leaves_nothing_known(monkeypatch):
+    def squares(part, sigma, distances):
+        return np.full(len(distances), np.inf)
+
+    monkeypatch.setattr(_independent, "_squares", squares)
+    noise = family("gaussian", Product(Sphere(2), Hyperbolic(2)))
+    _independent._largest_mu.cache_clear()
+    assert _independent._largest_mu(noise, 0.5, 0.1) == math.inf
+    _independent._largest_mu.cache_clear()

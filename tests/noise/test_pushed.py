@@ -21,9 +21,9 @@ from riemdp import (
     UnsupportedManifoldError,
 )
 from riemdp.auditing import audit, audit_sampler, footpoint_pair
-from riemdp.manifolds import DiscreteQuotient
-from riemdp.noise import RadialLaw, family, potential
-from riemdp.privacy import LaplaceCurve
+from riemdp.manifolds import DiscreteQuotient, FlatManifold
+from riemdp.noise import Family, Law, RadialLaw, _family, family, potential, rule
+from riemdp.privacy import GDP, GaussianCurve, LaplaceCurve
 
 
 class Ring(DiscreteQuotient):
@@ -242,3 +242,60 @@ def test_footpoints_of_releases_stay_coordinates_in_the_cover(monkeypatch):
     np.testing.assert_allclose(ball.coordinates(drawn), coordinates, atol=1e-6)
     with pytest.raises(UnsupportedBallError, match="must stay under"):
         law.sample_from_coordinates(coordinates, Ball(manifold, manifold.origin, 3.0))
+
+
+class Clipped(Law):
+    """Noise on a line that is clipped to an interval: as private there as without."""
+
+    def __init__(self, kind, manifold, sigma):
+        self.kind, self.manifold, self.sigma = kind, manifold, sigma
+
+    @property
+    def radial(self):
+        return RadialLaw(self.kind, 1, 0.0, self.sigma)
+
+    def sample(self, footpoint, size=None, generator=None):
+        draws = np.asarray(footpoint) + generator.normal(size=(size, 1)) * self.sigma
+        return np.clip(draws, 1.0, 2.0 * math.pi - 1.0)
+
+
+def test_noise_of_a_cover_that_isometries_do_not_keep_is_unproven(monkeypatch):
+    monkeypatch.setattr(_family, "_rules", dict(_family._rules))
+
+    class Line(FlatManifold):
+        dim, point_shape = 1, (1,)
+        proof = "https://example.org/line"
+
+        def to_chart(self, points):
+            return np.asarray(points, dtype=float)
+
+        from_chart = validate = to_chart
+
+    @rule("gaussian", Line)
+    class ClippedFamily(Family):
+        proof = "https://example.org/clipped"
+
+        def law(self, sigma):
+            return Clipped(self.kind, self.manifold, sigma)
+
+        def curve(self, sigma, sensitivity):
+            return GaussianCurve(sensitivity / sigma)
+
+    class Circle(Ring):
+        cover = Line()
+        proof = "https://example.org/circle"
+
+    assert RiemannianGaussian(Line(), 0.1).proven  # what it says of the line is true
+    mechanism = RiemannianGaussian.calibrate(Circle(), 0.02, GDP(0.2))
+    assert not mechanism.proven
+    assert mechanism.proofs()["isometries under the noise of Line"] is None
+    ends = [[0.01], [2.0 * math.pi - 0.01]]
+    generator = np.random.default_rng(0)
+    above = [mechanism.sample(end, 1000, generator) > math.pi for end in ends]
+    assert abs(np.mean(above[0]) - np.mean(above[1])) > 0.9  # and of the circle false
+    assert RiemannianGaussian(Ring(), 0.1)._family.invariance is not None
+
+
+def test_a_mechanism_on_a_space_without_a_proof_has_none():
+    assert RiemannianGaussian(Ring(), 0.3).proofs()["Ring"] is None
+    assert not RiemannianGaussian(Ring(), 0.3).proven

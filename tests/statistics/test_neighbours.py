@@ -71,3 +71,8 @@ def test_a_release_for_groups_has_the_noise_for_them():
 def test_a_group_has_records(records):
     with pytest.raises(InvalidParameterError, match="size of a group"):
         Groups(records)
+
+
+def test_titles_say_how_strong_a_guarantee_is():
+    assert ReplaceOne().title == "replace-one"
+    assert Groups(7).title == "groups of 7"

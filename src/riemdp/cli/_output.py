@@ -159,7 +159,10 @@ def print_release(release: Release) -> None:
     print_fields(
         [
             ("summary", f"{release.statistic.name} of n = {release.n}, {release.ball.manifold}"),
-            ("guarantee", f"{describe(release.guarantee)}, {release.adjacency} neighbours"),
+            (
+                "guarantee",
+                f"{describe(release.guarantee)}, {release.neighbours.title} neighbours",
+            ),
             ("mechanism", f"{release.mechanism.name}, {release.reason}"),
             ("sensitivity", f"{release.sensitivity:.6g}"),
             ("sigma", f"{release.sigma:.6g}"),

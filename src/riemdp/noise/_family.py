@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from riemdp._errors import NoConversionError, NotAttainableError, UnsupportedManifoldError
-from riemdp._part import Part
+from riemdp._part import Part, both_proved
 from riemdp._potential import Kind, Potential, potential
 from riemdp.manifolds import Manifold
 from riemdp.privacy import quotient_up
@@ -113,6 +113,15 @@ class Family(Part, sort="family"):
         """
         return None
 
+    @property
+    def invariance(self) -> str | None:
+        """Where it is proved that isometries take the noise about a point to that about its image.
+
+        None by default. A quotient's noise needs it of the cover's: without it two representatives
+        of one point have different noise.
+        """
+        return None
+
     def triangle_epsilon(self, sigma: float, sensitivity: float) -> float:
         """Bound the privacy loss by the triangle inequality; ``inf`` where it does not.
 
@@ -181,6 +190,8 @@ class Family(Part, sort="family"):
     def length(self, sigma: float, sensitivity: float) -> float:
         """Bound of the length of a footpoint's path in the Fisher metric of the Gaussian law.
 
+        Proportional to ``sensitivity``: a path of a product shares it out among the factors.
+
         Parameters
         ----------
         sigma, sensitivity : float
@@ -201,7 +212,7 @@ class Family(Part, sort="family"):
         )
 
     def proofs(self) -> dict[str, str | None]:
-        """Where it is proved that this is the law and its privacy; nowhere of a changed space.
+        """Where the law, its privacy and the space are proved; nowhere of a changed space.
 
         Returns
         -------
@@ -209,7 +220,8 @@ class Family(Part, sort="family"):
         """
         owner = next(cls for cls in type(self.manifold).__mro__ if (self.kind, cls) in _rules)
         changed = owner is not type(self.manifold) and not inspect.isabstract(owner)
-        return {f"law on {self.manifold.name}": None if changed else self.proof}
+        own = {f"law on {self.manifold.name}": None if changed else self.proof}
+        return both_proved(own, self.manifold.proofs())
 
 
 def rule(kinds: str | tuple[str, ...], *spaces: type[Any]) -> Callable[[F], F]:
@@ -295,7 +307,9 @@ def no_law(kind: str, manifold: Manifold) -> UnsupportedManifoldError:
     )
 
 
-def bisected(suffices: Callable[[float], bool], first: float, accuracy: float = 1e-12) -> float:
+def bisected(
+    suffices: Callable[[float], bool], first: float, accuracy: float = 1e-12, step: float = 2.0
+) -> float:
     """Least scale, to a relative accuracy, at which something holds, from a guess on.
 
     Parameters
@@ -305,6 +319,8 @@ def bisected(suffices: Callable[[float], bool], first: float, accuracy: float = 
     first : float
         Where to start.
     accuracy : float, default 1e-12
+    step : float, default 2.0
+        Factor from one scale to the next until it holds.
 
     Returns
     -------
@@ -316,16 +332,16 @@ def bisected(suffices: Callable[[float], bool], first: float, accuracy: float = 
     NotAttainableError
         If it holds for no scale that was tried.
     """
-    low, high = 0.5 * first, first
+    low, high = first / step, first
     while not suffices(high):
-        low, high = high, 2.0 * high
+        low, high = high, step * high
         if math.isinf(high) or high > 1e12 * first:
             raise NotAttainableError(
                 "no scale of the noise suffices for the budget; choose a larger budget, a smaller "
                 'ball, more data, or a tangent mechanism ("tangent-gaussian", "tangent-laplace")'
             )
     while suffices(low):
-        low, high = 0.5 * low, low
+        low, high = low / step, low
     while high > low * (1.0 + accuracy):
         middle = math.sqrt(low * high)
         if suffices(middle):

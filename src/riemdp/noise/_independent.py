@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from riemdp._errors import UnsupportedManifoldError
+from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedManifoldError
 from riemdp._part import both_proved
 from riemdp.manifolds import Ball, Product
 from riemdp.noise._family import Family, bisected, family, rule
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
-from riemdp.privacy import GaussianCurve, up
+from riemdp.privacy import GaussianCurve, gaussian_floor, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _CELLS = 24
 #: Relative accuracy of a scale, which is rounded up.
 _ACCURACY = 1e-4
+#: Factor between the scales that are tried until one suffices: on some spaces few do.
+_STEP = 2.0**0.25
 #: Equally likely values that stand for the law of a distance.
 _VALUES = 512
 
@@ -192,11 +194,33 @@ class IndependentFamily(Family):
 
     def mu_scale(self, sensitivity: float, mu: float) -> float:
         """See :meth:`Family.mu_scale`; rounded up in the fourth digit off flat spaces."""
-        return bisected(
-            lambda sigma: _largest_mu(self, sigma, sensitivity) <= mu,
-            sensitivity / mu,
-            accuracy=_ACCURACY,
+        first = sensitivity / mu
+        for part in self.parts:  # alone, each of them may move by all of the sensitivity
+            form = part.form
+            if form is None:  # the law may have its least mu at some scale, and none far beyond
+                first = max(first, part.mu_scale(sensitivity, mu))
+            elif part.growth and gaussian_floor(form.dim, form.curvature, sensitivity) >= mu:
+                raise self._unattainable(mu)
+
+        def suffices(sigma: float) -> bool:
+            try:
+                return _largest_mu(self, sigma, sensitivity) <= mu
+            except (ConvergenceError, NotAttainableError):
+                raise self._unattainable(mu) from None
+
+        return bisected(suffices, first, accuracy=_ACCURACY, step=_STEP)
+
+    def _unattainable(self, mu: float) -> NotAttainableError:
+        return NotAttainableError(
+            f"no scale was found at which the Gaussian law on {self.manifold} is proved to be "
+            f"{mu:.6g}-GDP; choose a larger budget, a smaller ball, more data, or "
+            '"tangent-gaussian"'
         )
+
+    @property
+    def invariance(self) -> str | None:
+        """None: isometries of a product may exchange factors."""
+        return None
 
     def proofs(self) -> dict[str, str | None]:
         """Where this is proved of products, and what is not of the factors.
@@ -225,7 +249,9 @@ def _largest_mu(noise: IndependentFamily, sigma: float, sensitivity: float) -> f
         squares = _squares(part, sigma, tuple(ends.tolist()))
         sums = np.full_like(best, -np.inf)
         for cell, square in enumerate(squares):
-            sums[cell:] = np.maximum(sums[cell:], best[: len(best) - cell] + square)
+            before = best[: len(best) - cell]
+            after = np.add(before, square, out=before.copy(), where=before >= 0.0)
+            sums[cell:] = np.maximum(sums[cell:], after)
         best = sums
     rest = (slope * sensitivity) ** 2 * (1.0 - np.arange(_CELLS + 1) / _CELLS)
     return up(math.sqrt(float(np.max(best + rest))), 1e-13)

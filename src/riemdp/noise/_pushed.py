@@ -169,6 +169,11 @@ class PushedFamily(Family):
         return self.above.constant_normaliser
 
     @property
+    def invariance(self) -> str | None:
+        """That of the cover."""
+        return self.above.invariance
+
+    @property
     def is_flat(self) -> bool:
         """Whether the cover is."""
         return self.above.is_flat
@@ -190,7 +195,10 @@ class PushedFamily(Family):
         -------
         dict of str to (str or None)
         """
-        return both_proved(super().proofs(), self.above.proofs())
+        found = both_proved(super().proofs(), self.above.proofs())
+        if not self.above.invariance:
+            found[f"isometries under the noise of {self.manifold.cover.name}"] = None
+        return found
 
 
 @rule(("laplace", "gaussian"), DiscreteQuotient)

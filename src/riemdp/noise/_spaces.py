@@ -104,6 +104,11 @@ class Own(Family):
         """Of homogeneous spaces, not of one that has been changed."""
         return None if self.proofs() else "docs/proofs/riemannian-laplace.md"
 
+    @property
+    def invariance(self) -> str | None:
+        """The density is a function of the distance, not so on a space that has been changed."""
+        return None if self.proofs() else "docs/proofs/quotients.md"
+
 
 class LaplaceFamily(Own):
     """Laplace noise: pure ``sensitivity / sigma``-DP by the triangle inequality, or better."""

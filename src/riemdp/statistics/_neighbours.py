@@ -28,6 +28,11 @@ class Neighbours(Part, sort="neighbours"):
 
     implies_replace_one: ClassVar[bool] = False
 
+    @property
+    def title(self) -> str:
+        """What reports call it, with the numbers that the strength of a guarantee depends on."""
+        return self.name
+
     @abstractmethod
     def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
         """Return the largest move of one exact answer between neighbours.
@@ -100,6 +105,11 @@ class Groups(Neighbours):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "records", count(self.records, "records, the size of a group,"))
+
+    @property
+    def title(self) -> str:
+        """With the number of records."""
+        return f"groups of {self.records}"
 
     def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
         """Return so many times :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`.
