@@ -176,3 +176,10 @@ def test_a_budget_follows_from_itself_and_from_no_weaker_one(budget):
     weaker = min(1.1 * getattr(budget, budget.sizes[0]), budget.largest)
     assert not budget.follows_from(budget.at(weaker))
     assert not budget.follows_from(RaoDP(math.pi, distance="angle"))
+
+
+def test_parameters_without_a_limit_have_to_be_finite():
+    with pytest.raises(errors.InvalidBudgetError, match="positive and finite, got"):
+        GDP(-1.0)
+    with pytest.raises(errors.InvalidBudgetError, match="under 1, got"):
+        ApproxDP(1.0, 1.5)

@@ -190,3 +190,11 @@ def test_what_a_pair_leaves_out_is_left_out_once():
     assert composed.delta_at(0.5) == pytest.approx(lost, rel=1e-9)
     rest = PureCurve(0.5).delta_at(0.4)
     assert composed.delta_at(0.4) <= (lost + (1.0 - lost) * rest) * (1.0 + 1e-9)
+
+
+@pytest.mark.usefixtures("without_extra")
+def test_parts_are_replaced_by_pairs_that_have_a_mu():
+    composed = compose_budgets([ApproxDP(0.2, 1e-3), ZCDP(0.02)])
+    infinity = composed._split[0]
+    masses = [mass for mass, curve in composed._closed if isinstance(curve, GaussianCurve)]
+    assert max(masses) > infinity

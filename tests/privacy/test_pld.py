@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.integrate
 import scipy.stats
 
@@ -517,3 +518,16 @@ def test_allowance_of_a_transform_counts_all_three_vectors():
     wanted = math.sqrt(size) * 2.0 * _pld._fft_error(2 * size) * norms
     assert allowance == pytest.approx(wanted, rel=1e-9)
     assert composed.size <= size
+
+
+def test_allowance_of_a_power_counts_each_factor():
+    accounting = pytest.importorskip("dp_accounting.pld.pld_pmf")
+    law = accounting.DensePLDPmf(1e-2, -400, np.full(800, 1.0 / 800), 0.0, True)
+    few, many = (_pld._self_composed(law, times) for times in (4, 8))
+    for (composed, allowance), times in ((few, 4), (many, 8)):
+        length = scipy.fft.next_fast_len(composed.size)
+        error = _pld._fft_error(length)
+        assert error == pytest.approx(9.6e-16 * (math.log2(length) + 1.0), rel=1e-12)
+        power = np.abs(scipy.fft.rfft(np.full(800, 1.0 / 800), length)) ** (2 * times - 2)
+        least = times * error * math.sqrt(float(np.mean(power)))
+        assert least < allowance / math.sqrt(composed.size) < 1.5 * least + 2.0 * error

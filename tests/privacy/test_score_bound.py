@@ -1,9 +1,12 @@
+import itertools
 import math
 
 import mpmath
 import numpy as np
 import pytest
-import scipy
+import scipy.fft
+import scipy.integrate
+import scipy.special
 
 from riemdp import _errors as errors
 from riemdp.privacy._isotropic_curve import IsotropicCurve
@@ -123,3 +126,21 @@ def test_curvature_only_sets_the_unit():
 def test_bad_scale(sigma):
     with pytest.raises(errors.InvalidParameterError, match="sigma"):
         score_bound("gaussian", 2, 1.0, sigma, 1.0)
+
+
+@pytest.mark.parametrize("sigma", [20.5, 60.0])
+def test_far_out_the_bound_is_the_mean_of_the_shift(sigma):
+    def density(angle):
+        return np.sin(angle) * scipy.special.i0e(0.25 * (sigma * np.sin(angle)) ** 2)
+
+    ends = [0.0, 1.0 / sigma, 0.1, 0.5, 0.5 * math.pi]
+    mass, shift = (
+        sum(
+            scipy.integrate.quad(f, low, high, epsrel=1e-12)[0]
+            for low, high in itertools.pairwise(ends)
+        )
+        for f in (density, lambda angle: abs(math.cos(angle)) * density(angle))
+    )
+    wanted = 1.0 + sigma * math.sqrt(0.5 * math.pi) * shift / mass
+    assert _plane_score(sigma) == pytest.approx(wanted, rel=2e-3)
+    assert _plane_score(sigma) > wanted

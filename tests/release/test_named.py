@@ -7,6 +7,7 @@ import pytest
 import riemdp
 from riemdp import InvalidParameterError, Sphere
 from riemdp.mechanisms import MECHANISMS, Mechanism, RiemannianLaplace
+from riemdp.release import _named
 from riemdp.release._named import check_accountant, kinds, named
 
 
@@ -32,3 +33,19 @@ def test_an_account_can_be_charged():
     for wrong in (3, object(), riemdp.PureDP(1.0)):
         with pytest.raises(InvalidParameterError, match="spend"):
             check_accountant(wrong)
+
+
+def test_abstract_classes_of_other_packages_are_not_compared(monkeypatch):
+    class Concrete(RiemannianLaplace):
+        name = "x.Concrete"
+
+    found = {"x.Concrete": Concrete, "x.Abstract": Mechanism}
+    monkeypatch.setattr(_named, "offered", lambda sort: found if sort == "mechanism" else {})
+    assert set(kinds()) == {*MECHANISMS, "x.Concrete"}
+
+
+def test_unknown_names_say_what_is_known():
+    with pytest.raises(InvalidParameterError, match="known: auto, riemannian-laplace"):
+        named("magic")
+    with pytest.raises(InvalidParameterError, match="those of installed packages"):
+        named("nowhere.Magic")

@@ -176,3 +176,40 @@ def test_answers_beyond_their_ball_tell_nothing(given):
 def test_answers_that_are_no_numbers_are_refused(given):
     with pytest.raises(riemdp.InvalidParameterError, match="must return real coordinates"):
         private_statistic(Answers(given), POINTS, BALL, GDP(1.0), allow_unproven=True)
+
+
+@dataclass(frozen=True)
+class Beyond(Summary):
+    """Breaks what it says of its range, by little."""
+
+    share: float
+
+    def replace_one(self, ball, n, metric):
+        return 0.1
+
+    def finish(self, ball, partial, tol):
+        return np.array([self.share * ball.radius, 0.0])
+
+
+@pytest.mark.parametrize("share", [1.5, 1.0 + 1e-8, 1.0, 0.5])
+def test_footpoints_lie_in_the_ball_of_answers(monkeypatch, share):
+    seen = []
+
+    def draw(self, coordinates, ball, generator=None):
+        seen.append(coordinates)
+        return ball.center
+
+    monkeypatch.setattr(riemdp.RiemannianGaussian, "sample_from_coordinates", draw)
+    private_statistic(
+        Beyond(share), POINTS, BALL, GDP(1.0), mechanism="riemannian-gaussian", allow_unproven=True
+    )
+    wanted = min(share, 1.0) * BALL.radius
+    np.testing.assert_allclose(seen, [[wanted, 0.0]], rtol=1e-12)
+
+
+def test_reasons_say_who_chose():
+    named = private_mean(POINTS, BALL, GDP(1.0), mechanism="riemannian-gaussian")
+    assert named.reason == "named by the caller"
+    given = private_mean(POINTS, BALL, GDP(1.0), mechanism=named.mechanism)
+    assert given.reason == "given by the caller, calibrated"
+    assert "least expected distance" in private_mean(POINTS, BALL, GDP(1.0)).reason

@@ -16,6 +16,7 @@ from riemdp.statistics._clipped_affine_invariant_mean import (
     _Spectral,
     worst_allowance,
 )
+from riemdp.statistics._flat_mean import composition_allowance
 
 
 def function_of(matrix, function):
@@ -253,3 +254,10 @@ def test_the_allowance_counts_the_rounding_of_the_point(reach):
     rest = found.allowance - of_point
     spread_one = _Spectral(np.zeros((1, 2)), np.eye(2)[None], 2.0).evaluate(np.zeros((2, 2)))
     assert rest <= np.exp(reach) * 4.0 * spread_one.allowance
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_the_floor_allows_for_the_sum_of_any_number_of_records(k):
+    one, most = composition_allowance(1, k, 2.0), composition_allowance(2**63, k, 2.0)
+    assert one < most
+    assert worst_allowance(k, 1.0) > most

@@ -297,3 +297,9 @@ def test_the_mean_square_of_logarithms_is_bounded(spread):
     _, _, square = _flat_mean._mean_2x2(data, None)
     mean = np.mean(np.sum(SPDLogEuclidean(2).to_chart(data) ** 2, axis=1))
     assert mean <= square <= 8.0 * mean + 1.0
+
+
+def test_the_condition_of_equal_matrices_is_one():
+    for scale in (1e-100, 1.0, 1e100):
+        _, condition, _ = _flat_mean._mean_2x2(np.tile(scale * np.eye(2), (7, 1, 1)), None)
+        assert condition == pytest.approx(1.0)

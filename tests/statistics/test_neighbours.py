@@ -76,3 +76,11 @@ def test_a_group_has_records(records):
 def test_titles_say_how_strong_a_guarantee_is():
     assert ReplaceOne().title == "replace-one"
     assert Groups(7).title == "groups of 7"
+
+
+def test_on_spheres_groups_move_it_no_farther_than_the_ball_is_wide():
+    """There one record may move the mean by more than its share of the diameter."""
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.2)
+    one = ReplaceOne().sensitivity(FrechetMean(), ball, 10, "distance")
+    assert 10.0 * one > 2.5
+    assert Groups(10).sensitivity(FrechetMean(), ball, 10, "distance") == 2.4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -528,3 +529,21 @@ def test_newtons_method_needs_few_passes(manifold, radius):
         points = ball.point(radius * random.random((30, 1)) ** power * directions)
         passes.append(frechet_mean(manifold, points, ball=ball, tol=1e-7).passes)
     assert np.median(passes) <= 3.5
+
+
+@pytest.mark.parametrize(("away", "certified"), [(0.0, True), (1.0, True), (1.6, False)])
+def test_the_local_certificate_ends_at_the_hemisphere(away, certified):
+    """Beyond a right angle from the centre nothing says that the critical point is the mean."""
+    sphere = Sphere(2)
+    ball = first_axis_ball(sphere, 1.2)
+    data = np.repeat(ball.center[None], 3, axis=0)
+    problem = _space_form_mean._Problem(sphere, data, None, ball)
+    at = dataclasses.replace(
+        problem.evaluate(ball.center),
+        point=sphere.exp(ball.center, sphere.tangent_vector(ball.center, [away, 0.0])),
+        size=1e-13,
+        allowance=1e-14,
+        farthest=0.5,
+        mean_a=0.9,
+    )
+    assert (problem.certificate(at, 1e-9) < math.inf) == certified

@@ -103,3 +103,20 @@ def test_the_floor_on_hyperbolic_spaces(radius):
     wanted = 2.0 * EPS * parts * (1.0 + 2.0 * x) * math.cosh(x) ** 2 / k + 2.0 * converted
     space = Hyperbolic(dim, -k * k)
     assert tolerance_floor(Ball(space, space.origin, radius)) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("dim", [2, 7])
+def test_beyond_a_right_angle_the_pole_at_the_antipode_is_counted(dim):
+    below, above = (
+        _tolerance.spherical_floor(Ball(Sphere(dim), Sphere(dim).origin, radius))
+        for radius in (0.25 * math.pi * (1.0 - 1e-12), 0.25 * math.pi * (1.0 + 1e-12))
+    )
+    # there sin(2x) = tan(x) = 1; sixteen turns of each of dim + 1 coordinates, in norm
+    wanted = 2.0 * EPS * 16.0 * math.pi * math.sqrt(dim + 1.0) / (0.25 * math.pi)
+    assert above - below == pytest.approx(wanted, rel=1e-6)
+    ball = Ball(Sphere(dim), Sphere(dim).origin, 1.2)
+    sine, tangent = math.sin(2.4), math.tan(1.2)
+    rest = _tolerance._parts(ball) * 3.4 * 2.4 / sine
+    pole = 16.0 * math.pi * math.sqrt(dim + 1.0) / sine**2
+    solved = _tolerance.spherical_floor(ball) - 2.0 * _tolerance.conversion_allowance(ball)
+    assert solved == pytest.approx(2.0 * EPS * (rest + pole) * tangent / 1.2, rel=1e-9)
