@@ -49,3 +49,12 @@ def test_mechanisms_do_not_show_arrays_and_functions():
         if field.repr and any(word in str(field.type) for word in ("Array", "Callable"))
     ]
     assert shown == []
+
+
+def test_a_release_shows_no_proofs_that_a_document_stated():
+    from riemdp import Release
+
+    assert {f.name for f in dataclasses.fields(Release) if not f.repr} >= {
+        "stated_proofs",
+        "stated_error",
+    }

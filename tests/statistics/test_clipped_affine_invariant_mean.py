@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import FrechetMean, TangentMean, clipped_frechet_mean, public_tolerance
 from riemdp.statistics._clipped_affine_invariant_mean import (
     _point_rounding,
+    _rounding,
     _Spectral,
     worst_allowance,
 )
@@ -258,6 +261,8 @@ def test_the_allowance_counts_the_rounding_of_the_point(reach):
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_the_floor_allows_for_the_sum_of_any_number_of_records(k):
-    one, most = composition_allowance(1, k, 2.0), composition_allowance(2**63, k, 2.0)
-    assert one < most
-    assert worst_allowance(k, 1.0) > most
+    spread = math.sqrt(2.0)
+    rest = float(_rounding(k, spread, np.array(2.0 * spread))) + _point_rounding(k, 1.0, spread)
+    most = composition_allowance(2**63, k, 2.0)
+    assert worst_allowance(k, 1.0) == pytest.approx(rest + most, rel=1e-12, abs=0.0)
+    assert most > 1e-3 * rest
