@@ -303,3 +303,8 @@ def test_the_condition_of_equal_matrices_is_one():
     for scale in (1e-100, 1.0, 1e100):
         _, condition, _ = _flat_mean._mean_2x2(np.tile(scale * np.eye(2), (7, 1, 1)), None)
         assert condition == pytest.approx(1.0)
+
+
+def test_exponential_2x2_beyond_float64_is_not_finite():
+    for middle in (math.log(np.finfo(np.float64).max) + 1e-9, 800.0, 1e300):
+        assert np.isinf(_flat_mean._expm_2x2(middle, 0.0, 0.0)).any()
