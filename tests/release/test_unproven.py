@@ -8,8 +8,12 @@ import pytest
 import riemdp
 from riemdp import GDP, Ball, Euclidean, Hyperbolic, PureDP, Sphere, private_mean
 from riemdp.manifolds import Product
+from riemdp.mechanisms._net_laplace import NetLaplace
+from riemdp.noise import BallNet, ball_net
 from riemdp.release._offer import offer
 from riemdp.statistics import FrechetMean
+
+PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
 
 
 class Lopsided(Sphere):
@@ -112,3 +116,57 @@ def test_a_changed_space_in_a_product_is_no_better(factor, missing):
     ball = Ball(manifold, manifold.origin, 0.5)
     found = offer(FrechetMean(), riemdp.RiemannianGaussian, ball, 100, GDP(1.0)).proofs(GDP(1.0))
     assert {name for name, proof in found.items() if proof is None} == missing
+
+
+class Loose(Ball):
+    """A ball that clips nothing."""
+
+    def project(self, points):
+        return np.asarray(points, float)
+
+
+def on_a_net(ball, kind=NetLaplace, net=None):
+    net = ball_net(ball, 200) if net is None else net
+    return kind(ball, net, np.ones(len(net.points)), 0.5, 0.4)
+
+
+def with_a_prior(ball, kind=riemdp.PublicPriorLaplace):
+    return kind(ball, lambda x: np.ones(len(x)), 0.5, 0.4, bounds=(0.5, 1.0))
+
+
+def by_rejection(ball, kind=riemdp.ConformalRejection):
+    return kind(ball, lambda x: np.ones(len(x)), 0.5, 0.4, bounds=(0.5, 1.0))
+
+
+def conformal(ball, kind=riemdp.ConformalLaplace):
+    return kind.public(ball, lambda x: np.ones(len(x)), 0.5, 0.4, nodes=200)
+
+
+CONFORMAL = [on_a_net, with_a_prior, by_rejection, conformal]
+
+
+@pytest.mark.parametrize("law", CONFORMAL)
+def test_a_law_on_a_ball_is_proved_as_its_class_its_ball_and_its_space_are(law):
+    space, kind = Euclidean(2), type(law(PLANE))
+    assert law(PLANE).proven is True
+    assert law(Loose(space, space.origin, 1.0)).proven is False
+    assert law(Ball(type("Bent", (Euclidean,), {})(2), space.origin, 1.0)).proven is False
+    assert law(PLANE, type("Changed", (kind,), {})).proven is False
+
+
+def test_a_law_on_a_net_is_proved_as_its_net_is():
+    net = ball_net(PLANE, 200)
+    rest = (net.points, net.volumes, net.covering_radius)
+    loose = Loose(PLANE.manifold, PLANE.center, PLANE.radius)
+    assert on_a_net(PLANE, net=BallNet(PLANE, *rest)).proven
+    assert not on_a_net(PLANE, net=type("Coarse", (BallNet,), {})(PLANE, *rest)).proven
+    assert not on_a_net(PLANE, net=BallNet(loose, *rest)).proven
+
+
+def test_a_draw_costs_what_its_law_does():
+    law = on_a_net(PLANE)
+    assert riemdp.ConformalLaplace(law, 0.5).proven
+    assert not riemdp.ConformalLaplace(law, 0.1).proven
+    assert not riemdp.ConformalLaplace(law, 0.5, 0.1).proven
+    changed = on_a_net(PLANE, type("Changed", (NetLaplace,), {}))
+    assert not riemdp.ConformalLaplace(changed, 0.5).proven

@@ -19,7 +19,8 @@ from riemdp._errors import (
     NotAttainableError,
     UnsupportedBallError,
 )
-from riemdp.manifolds import Ball, check_ball
+from riemdp._part import both_proved
+from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import (
     LARGEST_EXACT_NET,
@@ -104,9 +105,6 @@ class NetLaplace(ArrayFields):
     _graph: scipy.sparse.csr_matrix = field(init=False, repr=False)
     _log_weights: FloatArray = field(init=False, repr=False)
 
-    #: Whether the guarantee is proved.
-    proven = True
-
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon", error=InvalidBudgetError)
         sensitivity = check_sensitivity(self.sensitivity)
@@ -153,6 +151,13 @@ class NetLaplace(ArrayFields):
     def nodes(self) -> FloatArray:
         r"""Points that a draw may be, shape ``(J, *point_shape)``."""
         return self.net.points
+
+    @property
+    def proven(self) -> bool:
+        """Whether the guarantee is proved: of this very class, on an unchanged net and ball."""
+        claims = both_proved(ball_proofs(self.ball), ball_proofs(self.net.ball))
+        ours = type(self) is NetLaplace and type(self.net) is BallNet
+        return ours and None not in claims.values()
 
     @property
     def guarantee(self) -> PureDP:

@@ -14,7 +14,7 @@ from riemdp._errors import (
     UnsupportedError,
 )
 from riemdp._part import both_proved
-from riemdp.manifolds import Ball
+from riemdp.manifolds import ball_proofs
 from riemdp.mechanisms import Mechanism, check_mechanism
 from riemdp.release._named import kinds
 from riemdp.release._sensitivity import computed_sensitivity
@@ -23,7 +23,7 @@ from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from riemdp.manifolds import Manifold
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.privacy import Budget
     from riemdp.statistics import Metric
 
@@ -78,14 +78,9 @@ class Offer:
             By the part that makes the claim.
         """
         answers = self.statistic.answers(self.ball)
-        parts = [self.ball.manifold, self.mechanism, budget, self.neighbours]
-        if answers.manifold != self.ball.manifold:
-            parts.append(answers.manifold)
-        balls = (self.ball, answers, self.statistic.range(self.ball))
-        # one of another class may clip to anything
-        changed = {type(ball).__name__: None for ball in balls if type(ball) is not Ball}
-        claims = (part.proofs() for part in parts)
-        return both_proved(*claims, self.statistic.proofs_on(self.ball), changed)
+        claims = [part.proofs() for part in (self.mechanism, budget, self.neighbours)]
+        claims += map(ball_proofs, (answers, self.statistic.range(self.ball)))
+        return both_proved(ball_proofs(self.ball), *claims, self.statistic.proofs_on(self.ball))
 
     def unproven(self, budget: Budget) -> str:
         """Return the names of what has no proof, empty if there is none.
