@@ -11,7 +11,7 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
-from riemdp._part import both_proved
+from riemdp._part import borrowed, both_proved
 from riemdp.manifolds._manifold import Manifold, check_manifold
 from riemdp.manifolds._norms import clip_norm
 
@@ -213,4 +213,4 @@ def ball_proofs(ball: Ball) -> dict[str, str | None]:
         By name; one of another class may clip to anything.
     """
     changed = {} if type(ball) is Ball else {type(ball).__name__: None}
-    return both_proved(ball.manifold.proofs(), changed)
+    return both_proved(ball.manifold.proofs(), borrowed(ball.manifold), changed)

@@ -13,7 +13,7 @@ from riemdp._errors import (
     UnprovenMechanismError,
     UnsupportedError,
 )
-from riemdp._part import both_proved
+from riemdp._part import borrowed, both_proved
 from riemdp.manifolds import ball_proofs
 from riemdp.mechanisms import Mechanism, check_mechanism
 from riemdp.release._named import kinds
@@ -65,7 +65,8 @@ class Offer:
     def proofs(self, budget: Budget) -> dict[str, str | None]:
         """Return where the claims that a guarantee rests on are proved; None where nowhere.
 
-        Two parts of one name are proved if both are.
+        Two parts of one name are proved if both are; one that is not registered under its name, or
+        has one of this library, is not.
 
         Parameters
         ----------
@@ -78,9 +79,11 @@ class Offer:
             By the part that makes the claim.
         """
         answers = self.statistic.answers(self.ball)
-        claims = [part.proofs() for part in (self.mechanism, budget, self.neighbours)]
+        parts = (self.mechanism, budget, self.neighbours)
+        claims = [part.proofs() for part in parts]
         claims += map(ball_proofs, (answers, self.statistic.range(self.ball)))
-        return both_proved(ball_proofs(self.ball), *claims, self.statistic.proofs_on(self.ball))
+        claims += [self.statistic.proofs_on(self.ball), borrowed(*parts, self.statistic)]
+        return both_proved(ball_proofs(self.ball), *claims)
 
     def unproven(self, budget: Budget) -> str:
         """Return the names of what has no proof, empty if there is none.
