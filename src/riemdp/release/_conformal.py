@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
+from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_density import (
+    LARGEST_SCALING,
     cell_counts,
     cell_number,
     checked_records,
@@ -19,6 +21,7 @@ from riemdp.mechanisms._conformal_density import (
 )
 from riemdp.mechanisms._net_laplace import (
     NetLaplace,
+    check_rounding,
     check_spacing,
     evaluated,
     public_net,
@@ -185,6 +188,8 @@ class ConformalLaplace(ArrayFields):
             If a record is not on the manifold.
         """
         part, rest = split_budget(epsilon, epsilon_density)
+        if sensitivity is not None:
+            sensitivity = check_sensitivity(sensitivity)
         source = resolve_generator(generator)
         check_accountant(accountant)
         net = public_net(ball, None, nodes)
@@ -193,6 +198,7 @@ class ConformalLaplace(ArrayFields):
         if sensitivity is None:
             sensitivity = _sensitivity(ball, n)
         check_spacing(net, rest, sensitivity)
+        check_rounding(net, rest, sensitivity, 4.0 * LARGEST_SCALING)
         partition = _partition(net, cells, 0.5 * n * part)
         if accountant is not None:
             accountant.spend(PureDP(float(epsilon)), "ConformalLaplace, density and one draw")
