@@ -16,10 +16,11 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     private_mean,
+    private_statistic,
     verify,
 )
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentLaplace
-from riemdp.statistics import FrechetMean, TangentMean
+from riemdp.statistics import FrechetMean, Summary, TangentMean
 
 
 def release_of(manifold=None, budget=None, **options):
@@ -150,3 +151,35 @@ def test_the_last_digits_of_another_processor_are_forgiven(digits, passes):
         if check.name == "guarantee"
     )
     assert check.passed == passes
+
+
+class Median(Summary):
+    """A statistic that says nothing of rounding."""
+
+    name = "tests.Median"
+
+    def replace_one(self, ball, n, metric):
+        return 2.0 * ball.radius
+
+    def finish(self, ball, partial, tol):
+        return np.median(ball.coordinates(partial), axis=0)
+
+
+@pytest.mark.parametrize("statistic", [FrechetMean(), TangentMean(), Median()])
+@pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2)], ids=str)
+def test_a_tolerance_that_is_refused_does_not_verify(statistic, manifold):
+    ball = Ball(manifold, manifold.origin, 0.7)
+    points = np.tile(manifold.origin, (40, 1))
+    options = {"mechanism": "riemannian-gaussian", "allow_unproven": True}
+    if manifold == Sphere(2) and isinstance(statistic, TangentMean):
+        options["mechanism"] = "tangent-gaussian"
+    release = private_statistic(statistic, points, ball, GDP(1.0), **options)
+    exact = release.neighbours.sensitivity(statistic, ball, 40, release.mechanism.metric)
+    least = statistic.tolerance(ball, 0.0)
+    for tol in (5e-324, 0.1 * least):
+        with pytest.raises(InvalidParameterError, match="tol"):
+            private_statistic(statistic, points, ball, GDP(1.0), tol=tol, **options)
+        changed = replace(release, tol=tol, sensitivity=np.nextafter(exact + 2 * tol, np.inf))
+        assert {"sensitivity", "guarantee"} <= failed(changed)
+    given = private_statistic(statistic, points, ball, GDP(1.0), tol=least, **options)
+    assert "sensitivity" not in failed(given)
