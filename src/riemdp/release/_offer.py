@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from riemdp._checks import count
+from riemdp._checks import count, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
     #: Which statistic on a space is released with noise whose sensitivity is in a metric.
     Wanted = Callable[[Manifold, Metric], Statistic]
+
+
+#: Names that a message lists, and how long one is printed.
+_MOST_NAMES, _LONGEST_NAME = 9, 80
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,35 @@ class Offer:
 
 
 def unproven(proofs: dict[str, str | None]) -> str:
-    """Return the names without a proof, empty if there is none."""
-    return ", ".join(name for name, proof in proofs.items() if proof is None)
+    """Return the names without a proof, the first few of them; empty if there is none."""
+    missing = [_named(name) for name, proof in proofs.items() if not proof]
+    return ", ".join(missing[:_MOST_NAMES])
+
+
+def doubt(known: dict[str, str | None], stated: dict[str, str | None]) -> str:
+    """Say why a guarantee does not count as proved; empty where it does.
+
+    Parameters
+    ----------
+    known : dict of str to (str or None)
+        Proofs as of this version.
+    stated : dict of str to (str or None)
+        As a document has them: each of those has to be among them.
+
+    Returns
+    -------
+    str
+    """
+    if missing := unproven(known) or unproven(stated):
+        return f"no proof is known of {missing}"
+    other = [_named(name) for name, proof in known.items() if stated.get(name) != proof]
+    names = ", ".join(other[:_MOST_NAMES])
+    return f"none, or another one than is known here, is stated for {names}" if other else ""
+
+
+def _named(name: str) -> str:
+    """Name as it may be printed: a document may have any."""
+    return name if name.isprintable() and len(name) <= _LONGEST_NAME else shown(name)
 
 
 def share(budget: Budget, steps: int) -> Budget:

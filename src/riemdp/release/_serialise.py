@@ -123,6 +123,8 @@ def _from_format_1(document: object) -> dict[str, Any]:
         mechanism=_mechanism_1,
         reproducible=_document.flag(fields["reproducible"], "reproducible"),
     )
+    if found["stated_error"] == (None, None):  # a law that was not known then
+        found["stated_error"] = None
     return {**found, "stated_proofs": None if proven else ((_STATED, None),)}
 
 
@@ -163,7 +165,7 @@ def _common(
         "n": count(fields["n"], "n"),
         "private": _document.flag(fields["private"], "private"),
         "reproducible": reproducible,
-        "stated_error": None
+        "stated_error": stated
         if stated == (None, None)
         else (number("expected_distance"), number("error_quantile_95")),
     }
