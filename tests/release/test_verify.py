@@ -238,3 +238,20 @@ def test_an_error_that_is_stated_to_be_unknown_is_unknown(monkeypatch):
     assert failed(Release.from_json(json.dumps(document))) == {"error"}
     document |= {"expected_distance": None, "error_quantile_95": None}
     assert failed(Release.from_json(json.dumps(document))) == set()
+
+
+def test_what_leaves_float64_fails(monkeypatch):
+    release = release_of()
+
+    def overflow(*_):
+        raise OverflowError("math range error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RiemannianLaplace, "expected_distance", overflow)
+        assert failed(release) == {"error"}
+        with pytest.raises(InvalidParameterError, match="error_quantile_95"):
+            release.to_json()
+    monkeypatch.setattr(FrechetMean, "replace_one", overflow)
+    assert failed(release) == {"sensitivity", "guarantee"}
+    details = {check.name: check.detail for check in verify(release).checks}
+    assert details["sensitivity"] == "it leaves float64 (OverflowError)"

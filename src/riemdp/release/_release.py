@@ -201,10 +201,14 @@ class Release(ArrayFields):
         Raises
         ------
         InvalidParameterError
-            If the mechanism does not belong to the ball of the release, or a part is not
-            registered.
+            If the mechanism does not belong to the ball of the release, a part is not
+            registered, or a number is not finite.
         """
-        return json.dumps(_serialise.to_document(self), indent=2, allow_nan=False)
+        document = _serialise.to_document(self)
+        try:
+            return json.dumps(document, indent=2, allow_nan=False)
+        except ValueError:
+            raise _serialise.not_finite(document) from None
 
     @classmethod
     def from_json(cls, text: str) -> Release:

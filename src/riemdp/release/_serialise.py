@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +76,22 @@ def to_document(release: Release) -> dict[str, Any]:
         **{name: getattr(release, name) for name in _SHARED},
         **_errors(release),
     }
+
+
+def not_finite(document: dict[str, Any]) -> InvalidParameterError:
+    """Error for a document with numbers that JSON has no name for."""
+
+    def finite(value: object) -> bool:
+        try:
+            return bool(json.dumps(value, allow_nan=False))
+        except ValueError:
+            return False
+
+    names = ", ".join(name for name, value in document.items() if not finite(value))
+    return InvalidParameterError(
+        f"this release cannot be written: not finite in float64 are {names}; use a mechanism of a "
+        "smaller scale, or another unit of the data"
+    )
 
 
 def from_document(document: object) -> dict[str, Any]:
@@ -176,6 +194,8 @@ def _errors(release: Release) -> dict[str, float | None]:
         found = (release.expected_distance, release.error_quantile(0.95))
     except UnsupportedError:  # no law of distances is known
         return {"expected_distance": None, "error_quantile_95": None}
+    except ArithmeticError:
+        found = (math.inf, math.inf)
     return {"expected_distance": found[0], "error_quantile_95": found[1]}
 
 

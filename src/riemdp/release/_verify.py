@@ -16,6 +16,10 @@ from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 _ELSEWHERE = 1.0 - 1e-13
 
 
+#: What computing something again may raise.
+_FAILED = (RiemdpError, ArithmeticError)
+
+
 @dataclass(frozen=True)
 class Check:
     """One thing that was recomputed.
@@ -106,9 +110,9 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
         satisfied = any(
             release.mechanism.satisfies(sensitivity * digits, part) for digits in (1.0, _ELSEWHERE)
         )
-    except RiemdpError as error:
+    except _FAILED as error:
         return (
-            Check("sensitivity", False, str(error)),
+            Check("sensitivity", False, _said(error)),
             Check("guarantee", False, "no sensitivity to compute it from"),
         )
     return (
@@ -124,6 +128,11 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
             f"{release.guarantee} from sigma = {release.mechanism.sigma:.9g}{_times(release)}",
         ),
     )
+
+
+def _said(error: Exception) -> str:
+    kind = type(error).__name__
+    return str(error) if isinstance(error, RiemdpError) else f"it leaves float64 ({kind})"
 
 
 def _times(release: Release) -> str:
@@ -155,6 +164,8 @@ def _error(release: Release) -> Check:
     except UnsupportedError as error:
         unknown = release.stated_error in (None, (None, None))
         return Check("error", unknown, f"none is known: {error}")
+    except _FAILED as error:
+        return Check("error", False, _said(error))
     distance, quantile = release.stated_error or derived
     if distance is None or quantile is None:
         return Check("error", False, "none is stated, but the mechanism has one")
