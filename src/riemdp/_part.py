@@ -38,7 +38,8 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
     proof : str or None
         Where the claims of this very class are proved: a note of this repository
         (``"docs/proofs/..."``), a paper or a URL. None where they are not. It is not inherited: a
-        subclass claims something else, and has to say where that is proved.
+        subclass claims something else, and has to say where that is proved, under a name of its
+        package.
     sort : str
         What it is a part of a release as: ``"manifold"``, ``"mechanism"``, ``"definition"``, ...
     """
@@ -83,6 +84,37 @@ def both_proved(*claims: Mapping[str, str | None]) -> dict[str, str | None]:
         for name, proof in mapping.items():
             found[name] = None if proof is None else found.get(name, proof)
     return found
+
+
+def borrowed(*parts: Part) -> dict[str, None]:
+    """Name the parts, and those inside, whose name does not tell whose claims they make.
+
+    A name of this library (without a dot), or one that is registered, is that of one class: another
+    class of the name claims nothing, whatever it says of its proof.
+
+    Parameters
+    ----------
+    *parts : Part
+
+    Returns
+    -------
+    dict of str to None
+        As claims: none of them has a proof.
+    """
+    found: dict[str, None] = {}
+    for part in parts:
+        if not _has_own_name(part):
+            found[part.name] = None
+        found |= borrowed(*getattr(part, "inside", ()))
+    return found
+
+
+def _has_own_name(part: Part) -> bool:
+    try:
+        known = _known(part.name)
+    except InvalidParameterError:  # of a package that cannot be loaded
+        return False
+    return known is type(part) or (known is None and "." in part.name)
 
 
 def register(part: type[P]) -> type[P]:

@@ -196,10 +196,10 @@ def test_a_power_that_is_no_positive_number_is_refused(bad):
         GeneralizedGaussian(1.0, bad)
 
 
-@pytest.mark.parametrize("budget", [RaoDP(0.5, distance="angle"), PureDP(0.5), PureDP(2.0)])
+@pytest.mark.parametrize("budget", [RaoDP(1e-10, distance="angle"), PureDP(1e-10), PureDP(1e10)])
 def test_a_tiny_power_has_no_noise_in_float64(budget):
     with pytest.raises(errors.NotAttainableError, match="leaves float64"):
-        GeneralizedGaussian.calibrate(1.0, budget, power=1e-300)
+        GeneralizedGaussian.calibrate(1.0, budget, power=0.02)
 
 
 @pytest.mark.parametrize("power", [1e200, 1e300])
@@ -218,3 +218,18 @@ def test_a_density_that_underflows_is_zero():
 def test_calibration_by_keyword():
     by_name = GeneralizedGaussian.calibrate(sensitivity=0.5, budget=PureDP(1.0), power=1.0)
     assert by_name == GeneralizedGaussian.calibrate(0.5, PureDP(1.0), power=1.0)
+
+
+@pytest.mark.parametrize("power", [0.0099, 0.001, 1e-300])
+def test_a_power_whose_law_leaves_float64_is_refused(power):
+    with pytest.raises(errors.InvalidParameterError, match=r"at least 0.01, got .* nearer to 1"):
+        GeneralizedGaussian(0.5, power)
+    with pytest.raises(errors.InvalidParameterError, match=r"at least 0.01"):
+        GeneralizedGaussian.calibrate(0.5, PureDP(1.0), power=power)
+
+
+def test_the_least_power_stays_in_float64():
+    mechanism = GeneralizedGaussian(1.0, 0.01)
+    assert mechanism.expected_distance() < 1e217
+    assert mechanism.error_quantile(1.0 - 1e-15) < 1e240
+    assert 100.0 * math.log10(scipy.special.gammainccinv(101.0, 1e-30)) < 243.0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from riemdp import (
     BudgetExceededError,
     ConformalLaplace,
     Euclidean,
+    Hyperbolic,
     InvalidBudgetError,
     InvalidParameterError,
     NotAttainableError,
@@ -20,6 +22,8 @@ from riemdp import (
     Sphere,
     frechet_mean_sensitivity,
 )
+from riemdp.mechanisms._net_laplace import NetLaplace, check_rounding
+from riemdp.noise import ball_net
 from riemdp.release._conformal import _sensitivity
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
@@ -214,3 +218,50 @@ def test_bad_input_is_refused_by_name():
         ConformalLaplace.public(PLANE, lambda x: np.ones(len(x)), 0.5, 0.1, nodes=2)
     with pytest.raises(NotOnManifoldError, match="row 1"):
         ConformalLaplace.private([[0.0, 0.0], [0.0, math.nan]], PLANE, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"sensitivity": math.nan}, InvalidParameterError, "sensitivity must be positive"),
+        ({"sensitivity": math.inf}, InvalidParameterError, "sensitivity must be positive"),
+        ({"sensitivity": -1}, InvalidParameterError, "sensitivity must be positive"),
+        ({"sensitivity": 0.0}, InvalidParameterError, "sensitivity must be positive"),
+        ({"sensitivity": "x"}, InvalidParameterError, "sensitivity must be a real number"),
+        ({"sensitivity": 5e-324}, NotAttainableError, "takes about 9223372036854775807 nodes"),
+        ({"epsilon": 1e300}, NotAttainableError, "takes about 9223372036854775807 nodes"),
+        ({"epsilon": 5e-324}, InvalidBudgetError, "epsilon_density"),
+        ({"epsilon": 1e-300}, NotAttainableError, "rounding alone"),
+        ({"epsilon": 1e-13, "sensitivity": 1.0}, NotAttainableError, "rounding alone"),
+    ],
+    ids=str,
+)
+def test_what_public_numbers_decide_is_decided_before_the_charge(options, error, match):
+    ledger, options = Ledger(), {"epsilon": 0.5, "nodes": 300, **options}
+    with pytest.raises(error, match=match):
+        ConformalLaplace.private(_cluster(PLANE, 30), PLANE, accountant=ledger, **options)
+    assert ledger.spent == []
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2), Hyperbolic(3)], ids=str)
+def test_what_rounding_allows_it_allows_for_every_factor(manifold):
+    ball = Ball(manifold, manifold.origin, 1.0)
+    net, spread = ball_net(ball, 300), 4.0
+    rng = np.random.default_rng(0)
+    signs = [np.full(len(net.points), s) for s in (-1.0, 1.0)]
+    signs += [np.sign(rng.normal(size=len(net.points))) for _ in range(10)]
+
+    def allowed(make, *args):
+        try:
+            make(*args)
+        except NotAttainableError:
+            return False
+        return True
+
+    for epsilon, sensitivity in itertools.product(np.geomspace(1e-14, 1e-12, 5), (1e-11, 1.0)):
+        if allowed(check_rounding, net, epsilon, sensitivity, spread):
+            for sign in signs:
+                assert allowed(NetLaplace, ball, net, np.exp(2 * sign), epsilon, sensitivity)
+    # it refuses little else
+    assert allowed(check_rounding, net, 1e-12, 1.0, spread)
+    assert not allowed(NetLaplace, ball, net, np.exp(2 * signs[-1]), 1e-14, 1.0)

@@ -102,3 +102,9 @@ def test_a_summary_that_does_not_go_with_the_mechanism_fails():
     document = json.loads(path.read_text()) | {"summary": "frechet-mean"}
     checks = verify(Release.from_json(json.dumps(document))).checks
     assert {check.name for check in checks if not check.passed} == {"sensitivity", "guarantee"}
+
+
+def test_an_error_that_was_not_known_then_is_none():
+    null = {"expected_distance": None, "error_quantile_95": None}
+    document = json.loads(DOCUMENTS[0].read_text()) | null
+    assert verify(Release.from_json(json.dumps(document))).passed

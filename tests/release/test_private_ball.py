@@ -9,15 +9,21 @@ import scipy.stats
 from riemdp import (
     Ball,
     Euclidean,
+    Hyperbolic,
     InvalidBudgetError,
     InvalidParameterError,
+    NotAttainableError,
     NotOnManifoldError,
     PureDP,
+    RiemdpError,
     SPDAffineInvariant,
     Sphere,
+    UnprovenMechanismError,
     private_mean,
 )
+from riemdp.manifolds import Product
 from riemdp.release import _private_ball
+from riemdp.release._offer import least_error
 from riemdp.release._private_ball import private_ball, shell_counts
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
@@ -73,16 +79,16 @@ def test_each_record_is_in_one_shell():
 def test_half_of_epsilon_for_each_stage(monkeypatch):
     seen = {}
 
-    def spy(points, ball, budget, *, generator):
+    def spy(wanted, ball, n, budget):
         seen["center"] = budget
-        return private_mean(points, ball, budget, generator=generator)
+        return least_error(wanted, ball, n, budget)
 
     class Source(np.random.Generator):
         def laplace(self, *, scale, size):
             seen["scale"] = scale
             return np.zeros(size)
 
-    monkeypatch.setattr(_private_ball, "private_mean", spy)
+    monkeypatch.setattr(_private_ball, "least_error", spy)
     private_ball(_cluster(100, 0.1), PLANE, 0.6, generator=Source(np.random.PCG64(0)))
     assert seen["center"] == PureDP(0.3)
     # a replaced record changes two counts by one each: L1 sensitivity 2
@@ -160,3 +166,51 @@ def test_a_whole_space_is_narrowed_as_any_ball():
     points = Ball(space, space.origin, 0.05).point(np.zeros((3000, 2)))
     found = private_ball(points, Ball.whole(space), 5.0, generator=np.random.default_rng(0))
     assert found.radius < 1.0
+
+
+class Bent(Euclidean):
+    """A space that nobody vouches for."""
+
+
+@pytest.mark.parametrize(
+    ("manifold", "radius", "epsilon", "error"),
+    [
+        (Bent(2), 1.0, 1.0, UnprovenMechanismError),
+        (Euclidean(2), 1.0, 1e-310, NotAttainableError),
+        (Euclidean(2), 1.0, 5e-324, InvalidBudgetError),
+        (Euclidean(2), 1e-200, 1.0, RiemdpError),
+        (Euclidean(2), 1e-139, 1e-308, NotAttainableError),
+    ],
+)
+def test_what_public_numbers_decide_is_decided_before_the_charge(manifold, radius, epsilon, error):
+    ledger = Ledger()
+    with pytest.raises(error):
+        private_ball(np.zeros((20, 2)), Ball(manifold, [0, 0], radius), epsilon, accountant=ledger)
+    assert ledger.spent == []
+
+
+@pytest.mark.parametrize(
+    ("ball", "far"),
+    [
+        (Ball.whole(Sphere(2)), [3.1, 3.1, 0.0]),
+        (Ball.whole(Product(Sphere(2), Sphere(2))), [3.1, 3.1, 0.0]),
+        (Ball(Hyperbolic(2), Hyperbolic(2).exp([1, 0, 0], [0, 7.9, 0]), 1.0), [0.9, 0.9, 0.9]),
+    ],
+    ids=["sphere", "product", "hyperbolic"],
+)
+def test_where_there_is_no_ball_about_the_centre_it_is_the_public_one(ball, far):
+    steps = np.zeros((300, ball.manifold.dim))
+    steps[:, 0] = np.tile(far, 100)
+    points, returned = ball.point(steps), []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        returned.append(private_ball(points, ball, 5.0, expansion=1.5, generator=rng))
+    assert ball in returned
+    assert all(found == ball or found.radius < ball.reach for found in returned)
+
+
+def test_the_centre_is_that_of_a_private_mean():
+    points = _cluster(20_000, 0.05)
+    mean = private_mean(points, PLANE, PureDP(0.25), generator=np.random.default_rng(2))
+    found = private_ball(points, PLANE, 0.5, generator=np.random.default_rng(2))
+    assert np.array_equal(found.center, mean.value)

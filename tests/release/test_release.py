@@ -1,5 +1,6 @@
 import copy
 import json
+import math
 import pickle
 import re
 from dataclasses import replace
@@ -241,3 +242,14 @@ def test_value_cannot_be_changed_in_place():
         assert np.array_equal(same.value, release.value)
         with pytest.raises(ValueError, match="read-only"):
             same.value[0] = 2.0
+
+
+def test_numbers_that_json_has_no_name_for_are_named():
+    line = Euclidean(1)
+    ball = Ball(line, [0.0], 1.0)
+    mechanism = RiemannianLaplace(line, 1e308)
+    release = private_mean([[0.0]], ball, PureDP(1.0), mechanism=mechanism)
+    with pytest.raises(InvalidParameterError, match=r"are error_quantile_95; use a mechanism"):
+        release.to_json()
+    with pytest.raises(InvalidParameterError, match=r"are sensitivity, error_quantile_95; use"):
+        replace(release, sensitivity=math.nan).to_json()

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+
 import numpy as np
 import pytest
 
 import riemdp
-from riemdp import GDP, Ball, Euclidean, Hyperbolic, PureDP, Sphere, private_mean
+from riemdp import (
+    GDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    PureDP,
+    Sphere,
+    _part,
+    private_mean,
+    private_statistic,
+)
+from riemdp._part import borrowed
 from riemdp.manifolds import Product
+from riemdp.mechanisms._net_laplace import NetLaplace
+from riemdp.noise import BallNet, ball_net
 from riemdp.release._offer import offer
-from riemdp.statistics import FrechetMean
+from riemdp.statistics import FrechetMean, ReplaceOne
+
+PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
 
 
 class Lopsided(Sphere):
@@ -22,6 +39,7 @@ class Lopsided(Sphere):
 class Vouched(Sphere):
     """A space whose author names a proof."""
 
+    name = "tests.Vouched"
     proof = "https://example.org/vouched"
 
 
@@ -70,7 +88,7 @@ def test_a_release_lists_what_it_rests_on():
         (Lopsided(2), "tangent-gaussian", None),
         (Lopsided(2), "tangent-laplace", "Lopsided"),
         (Lopsided(2), "riemannian-laplace", "Lopsided, law on Lopsided, frechet-mean"),
-        (Vouched(2), "riemannian-laplace", "law on Vouched, frechet-mean"),
+        (Vouched(2), "riemannian-laplace", "law on tests.Vouched, frechet-mean"),
         (Disguised(2), "tangent-laplace", "tangent-laplace"),
         (Sphere(2), Bold, "bold"),
         (Sphere(2), Bold(Sphere(2), 1.0), "bold"),
@@ -95,13 +113,13 @@ def test_what_nobody_vouches_for_is_named(manifold, mechanism, missing):
 def test_a_space_whose_author_names_a_proof_is_proven_with_tangent_noise():
     release = released(Vouched(2), "tangent-laplace")
     assert release.proven
-    assert release.proofs["Vouched"] == "https://example.org/vouched"
+    assert release.proofs["tests.Vouched"] == "https://example.org/vouched"
 
 
 @pytest.mark.parametrize(
     ("factor", "missing"),
     [
-        (Vouched(2), {"law on Vouched", "frechet-mean"}),
+        (Vouched(2), {"law on tests.Vouched", "frechet-mean"}),
         (Warped(2), {"Warped", "law on Warped", "frechet-mean"}),
         (Hyperbolic(2), set()),
     ],
@@ -112,3 +130,112 @@ def test_a_changed_space_in_a_product_is_no_better(factor, missing):
     ball = Ball(manifold, manifold.origin, 0.5)
     found = offer(FrechetMean(), riemdp.RiemannianGaussian, ball, 100, GDP(1.0)).proofs(GDP(1.0))
     assert {name for name, proof in found.items() if proof is None} == missing
+
+
+class Loose(Ball):
+    """A ball that clips nothing."""
+
+    def project(self, points):
+        return np.asarray(points, float)
+
+
+def on_a_net(ball, kind=NetLaplace, net=None):
+    net = ball_net(ball, 200) if net is None else net
+    return kind(ball, net, np.ones(len(net.points)), 0.5, 0.4)
+
+
+def with_a_prior(ball, kind=riemdp.PublicPriorLaplace):
+    return kind(ball, lambda x: np.ones(len(x)), 0.5, 0.4, bounds=(0.5, 1.0))
+
+
+def by_rejection(ball, kind=riemdp.ConformalRejection):
+    return kind(ball, lambda x: np.ones(len(x)), 0.5, 0.4, bounds=(0.5, 1.0))
+
+
+def conformal(ball, kind=riemdp.ConformalLaplace):
+    return kind.public(ball, lambda x: np.ones(len(x)), 0.5, 0.4, nodes=200)
+
+
+CONFORMAL = [on_a_net, with_a_prior, by_rejection, conformal]
+
+
+@pytest.mark.parametrize("law", CONFORMAL)
+def test_a_law_on_a_ball_is_proved_as_its_class_its_ball_and_its_space_are(law):
+    space, kind = Euclidean(2), type(law(PLANE))
+    assert law(PLANE).proven is True
+    assert law(Loose(space, space.origin, 1.0)).proven is False
+    assert law(Ball(type("Bent", (Euclidean,), {})(2), space.origin, 1.0)).proven is False
+    assert law(PLANE, type("Changed", (kind,), {})).proven is False
+
+
+def test_a_law_on_a_net_is_proved_as_its_net_is():
+    net = ball_net(PLANE, 200)
+    rest = (net.points, net.volumes, net.covering_radius)
+    loose = Loose(PLANE.manifold, PLANE.center, PLANE.radius)
+    assert on_a_net(PLANE, net=BallNet(PLANE, *rest)).proven
+    assert not on_a_net(PLANE, net=type("Coarse", (BallNet,), {})(PLANE, *rest)).proven
+    assert not on_a_net(PLANE, net=BallNet(loose, *rest)).proven
+
+
+def test_a_draw_costs_what_its_law_does():
+    law = on_a_net(PLANE)
+    assert riemdp.ConformalLaplace(law, 0.5).proven
+    assert not riemdp.ConformalLaplace(law, 0.1).proven
+    assert not riemdp.ConformalLaplace(law, 0.5, 0.1).proven
+    changed = on_a_net(PLANE, type("Changed", (NetLaplace,), {}))
+    assert not riemdp.ConformalLaplace(changed, 0.5).proven
+
+
+def borrowing(kind, name=None, **members):
+    """Make a subclass that says it is the class itself."""
+    return type(kind.__name__, (kind,), {"name": name or kind.name, "proof": kind.proof, **members})
+
+
+TINY = {"replace_one": lambda self, ball, n, metric: 1e-9}
+SPHERE = borrowing(Sphere)(2)
+
+
+@pytest.mark.parametrize(
+    ("missing", "changed"),
+    [
+        ("frechet-mean", {"statistic": borrowing(FrechetMean, **TINY)()}),
+        ("riemannian-laplace", {"mechanism": borrowing(riemdp.RiemannianLaplace)(Sphere(2), 9.0)}),
+        ("PureDP", {"budget": borrowing(PureDP)(1.0)}),
+        ("replace-one", {"neighbours": borrowing(ReplaceOne)()}),
+        ("Sphere", {"ball": Ball(SPHERE, SPHERE.origin, 0.5)}),
+        ("new", {"statistic": borrowing(FrechetMean, "new", **TINY)()}),
+    ],
+    ids=str,
+)
+def test_a_class_that_borrows_a_name_has_no_proof(missing, changed):
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    given = {"statistic": FrechetMean(), "mechanism": riemdp.RiemannianLaplace, "ball": ball}
+    given |= {"budget": PureDP(1.0), "neighbours": None} | changed
+    statistic, ball, budget = given["statistic"], given["ball"], given["budget"]
+    options = {"mechanism": given["mechanism"], "neighbours": given["neighbours"]}
+    points = np.tile(ball.center, (20, 1))
+    with pytest.raises(riemdp.UnprovenMechanismError, match=f"of {missing}|, {missing}"):
+        private_statistic(statistic, points, ball, budget, **options)
+    release = private_statistic(statistic, points, ball, budget, allow_unproven=True, **options)
+    assert missing in [name for name, proof in release.proofs.items() if proof is None]
+    assert not release.proven
+    assert not {c.name: c.passed for c in riemdp.verify(release).checks}["proof"]
+
+
+def test_a_borrowed_name_in_a_product_or_of_a_mechanism_alone():
+    manifold = Product(SPHERE, Euclidean(1))
+    assert borrowed(manifold) == {"Sphere": None}
+    assert borrowed(Product(Sphere(2), Euclidean(1)), PureDP(1.0)) == {}
+    assert riemdp.RiemannianLaplace(Sphere(2), 1.0).proven
+    assert not borrowing(riemdp.RiemannianLaplace)(Sphere(2), 1.0).proven
+    assert not on_a_net(Ball(borrowing(Euclidean)(2), np.zeros(2), 1.0)).proven
+
+
+def test_a_name_of_another_package_is_its_own_where_nobody_has_it(monkeypatch):
+    mine = borrowing(FrechetMean, "tests.Mine")
+    assert borrowed(mine()) == {}
+    monkeypatch.setitem(_part._registry, "tests.Mine", borrowing(FrechetMean, "tests.Mine"))
+    assert borrowed(mine()) == {"tests.Mine": None}
+    broken = importlib.metadata.EntryPoint("tests.Broken", "no_such_module:Part", _part.GROUP)
+    monkeypatch.setattr(_part, "_installed", lambda: {"tests.Broken": broken})
+    assert borrowed(borrowing(FrechetMean, "tests.Broken")()) == {"tests.Broken": None}

@@ -16,10 +16,11 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     private_mean,
+    private_statistic,
     verify,
 )
-from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentLaplace
-from riemdp.statistics import FrechetMean, TangentMean
+from riemdp.mechanisms import Mechanism, RiemannianGaussian, RiemannianLaplace, TangentLaplace
+from riemdp.statistics import FrechetMean, Summary, TangentMean
 
 
 def release_of(manifold=None, budget=None, **options):
@@ -103,7 +104,7 @@ def test_other_tampering_fails():
     release = release_of()
     assert failed(replace(release, value=-release.value)) == {"value"}
     tangent = replace(release, statistic=TangentMean())
-    assert failed(tangent) == {"sensitivity", "guarantee"}
+    assert failed(tangent) == {"sensitivity", "guarantee", "proof"}
     assert failed(replace(release, stated_proofs=(("Sphere", None),))) == {"proof"}
     assert failed(replace(release, reproducible=True)) == {"randomness"}
     assert failed(replace(release, tol=0.0)) == {"sensitivity", "guarantee"}
@@ -150,3 +151,107 @@ def test_the_last_digits_of_another_processor_are_forgiven(digits, passes):
         if check.name == "guarantee"
     )
     assert check.passed == passes
+
+
+class Median(Summary):
+    """A statistic that says nothing of rounding."""
+
+    name = "tests.Median"
+
+    def replace_one(self, ball, n, metric):
+        return 2.0 * ball.radius
+
+    def finish(self, ball, partial, tol):
+        return np.median(ball.coordinates(partial), axis=0)
+
+
+@pytest.mark.parametrize("statistic", [FrechetMean(), TangentMean(), Median()])
+@pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2)], ids=str)
+def test_a_tolerance_that_is_refused_does_not_verify(statistic, manifold):
+    ball = Ball(manifold, manifold.origin, 0.7)
+    points = np.tile(manifold.origin, (40, 1))
+    options = {"mechanism": "riemannian-gaussian", "allow_unproven": True}
+    if manifold == Sphere(2) and isinstance(statistic, TangentMean):
+        options["mechanism"] = "tangent-gaussian"
+    release = private_statistic(statistic, points, ball, GDP(1.0), **options)
+    exact = release.neighbours.sensitivity(statistic, ball, 40, release.mechanism.metric)
+    least = statistic.tolerance(ball, 0.0)
+    for tol in (5e-324, 0.1 * least):
+        with pytest.raises(InvalidParameterError, match="tol"):
+            private_statistic(statistic, points, ball, GDP(1.0), tol=tol, **options)
+        changed = replace(release, tol=tol, sensitivity=np.nextafter(exact + 2 * tol, np.inf))
+        assert {"sensitivity", "guarantee"} <= failed(changed)
+    given = private_statistic(statistic, points, ball, GDP(1.0), tol=least, **options)
+    assert "sensitivity" not in failed(given)
+
+
+STATED = {
+    "Sphere": "docs/proofs/spaces.md",
+    "riemannian-laplace": "docs/proofs/riemannian-laplace.md",
+    "PureDP": "docs/proofs/privacy-conversions.md",
+    "replace-one": "docs/proofs/index.md",
+    "frechet-mean": "docs/proofs/frechet-mean-sensitivity.md",
+}
+
+
+@pytest.mark.parametrize(
+    ("proofs", "named"),
+    [
+        ({}, "Sphere, riemannian-laplace, PureDP, replace-one, frechet-mean"),
+        (STATED | {"Sphere": ""}, "no proof is known of Sphere"),
+        (STATED | {"PureDP": "https://example.org/other"}, "stated for PureDP"),
+        ({k: v for k, v in STATED.items() if k != "frechet-mean"}, "stated for frechet-mean"),
+        (STATED | {"\x1b[31m\u202e": None}, r"'\x1b[31m\u202e'"),
+        (STATED | {"x" * 10_000: None}, "a text of 10000 characters"),
+        ({str(i): None for i in range(1000)}, "no proof is known of 0, 1, 2, 3, 4, 5, 6, 7, 8"),
+        (STATED | {"another": "https://example.org"}, None),
+        (STATED, None),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_every_proof_that_is_known_has_to_be_stated(proofs, named):
+    document = json.loads(release_of().to_json())
+    assert document["proofs"] == STATED
+    release = Release.from_json(json.dumps(document | {"proofs": proofs}))
+    (check,) = (check for check in verify(release).checks if check.name == "proof")
+    assert release.proven == check.passed == (named is None)
+    if named is None:
+        assert release.warnings == ()
+        return
+    assert failed(release) == {"proof"}
+    for text in (check.detail, release.warnings[0]):
+        assert text.endswith(named)
+        assert text.isprintable()
+        assert "example.org" not in text
+
+
+def test_an_error_that_is_known_has_to_be_stated():
+    document = json.loads(release_of().to_json())
+    document |= {"expected_distance": None, "error_quantile_95": None}
+    assert failed(Release.from_json(json.dumps(document))) == {"error"}
+
+
+def test_an_error_that_is_stated_to_be_unknown_is_unknown(monkeypatch):
+    document = json.loads(release_of().to_json())
+    monkeypatch.setattr(RiemannianLaplace, "expected_distance", Mechanism.expected_distance)
+    monkeypatch.setattr(RiemannianLaplace, "_distance_law", Mechanism._distance_law)
+    assert failed(Release.from_json(json.dumps(document))) == {"error"}
+    document |= {"expected_distance": None, "error_quantile_95": None}
+    assert failed(Release.from_json(json.dumps(document))) == set()
+
+
+def test_what_leaves_float64_fails(monkeypatch):
+    release = release_of()
+
+    def overflow(*_):
+        raise OverflowError("math range error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RiemannianLaplace, "expected_distance", overflow)
+        assert failed(release) == {"error"}
+        with pytest.raises(InvalidParameterError, match="error_quantile_95"):
+            release.to_json()
+    monkeypatch.setattr(FrechetMean, "replace_one", overflow)
+    assert failed(release) == {"sensitivity", "guarantee"}
+    details = {check.name: check.detail for check in verify(release).checks}
+    assert details["sensitivity"] == "it leaves float64 (OverflowError)"

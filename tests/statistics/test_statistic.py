@@ -96,7 +96,7 @@ def test_defaults_claim_nothing():
     assert farthest.ask(BALL, BALL.center, 0) is farthest
     assert farthest.start(BALL) == pytest.approx([0.25])
     assert farthest.move(BALL, None, 3.0, 0) == 3.0
-    assert farthest.rounding(BALL) == 0.0
+    assert farthest.rounding(BALL) == 0.5 * farthest.tolerance(BALL, 0.0)
     assert farthest.tolerance(BALL, 0.0) == 1e-12 * 0.25
     assert farthest.tolerance(BALL, 1.0) == 1e-9
     with pytest.raises(riemdp.UnsupportedNeighboursError, match=r"Farthest.*replace-one"):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from riemdp.manifolds._ball import Ball, check_ball
+from riemdp.manifolds._ball import Ball, ball_proofs, check_ball
 from riemdp.manifolds._euclidean import Euclidean
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._hyperbolic import Hyperbolic
@@ -32,6 +32,7 @@ __all__ = [
     "SPDLogEuclidean",
     "Sphere",
     "as_floats",
+    "ball_proofs",
     "check_ball",
     "check_broadcast",
     "check_manifold",

@@ -11,6 +11,7 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
+from riemdp._part import borrowed, both_proved
 from riemdp.manifolds._manifold import Manifold, check_manifold
 from riemdp.manifolds._norms import clip_norm
 
@@ -197,3 +198,19 @@ def check_ball(ball: object, name: str = "ball") -> None:
     """
     if not isinstance(ball, Ball):
         raise InvalidParameterError(f"{name} must be a riemdp.Ball, got {shown(ball)}")
+
+
+def ball_proofs(ball: Ball) -> dict[str, str | None]:
+    """Return where the claims of a ball's space are proved; of another class of balls nowhere.
+
+    Parameters
+    ----------
+    ball : Ball
+
+    Returns
+    -------
+    dict of str to (str or None)
+        By name; one of another class may clip to anything.
+    """
+    changed = {} if type(ball) is Ball else {type(ball).__name__: None}
+    return both_proved(ball.manifold.proofs(), borrowed(ball.manifold), changed)

@@ -13,7 +13,7 @@ import scipy
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
-from riemdp.manifolds import Ball, as_floats, check_ball
+from riemdp.manifolds import Ball, as_floats, ball_proofs, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
 from riemdp.mechanisms._public_prior import checked_bounds, clipped
@@ -83,9 +83,6 @@ class ConformalRejection(ArrayFields):
     landmarks: FloatArray | None = field(default=None, repr=False, kw_only=True)
     acceptance: float = field(init=False)
 
-    #: Whether the guarantee is proved.
-    proven = True
-
     def __post_init__(self) -> None:
         check_ball(self.ball)
         manifold = self.ball.manifold
@@ -116,6 +113,11 @@ class ConformalRejection(ArrayFields):
     def rate(self) -> float:
         """Rate of the score, per unit of the conformal metric."""
         return lipschitz_rate(self.epsilon, math.sqrt(self.bounds[1]), self.sensitivity)
+
+    @property
+    def proven(self) -> bool:
+        """Whether the guarantee is proved: of this very class, on an unchanged ball."""
+        return type(self) is ConformalRejection and None not in ball_proofs(self.ball).values()
 
     @property
     def guarantee(self) -> PureDP:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
 
+#: Least exponent: at scale 1 a draw exceeds 1e242 with probability 1e-30.
+LEAST_POWER = 0.01
 #: Relative error allowed for in powers and in the Fisher information.
 _ERROR = 1e-13
 
@@ -105,7 +107,7 @@ class GeneralizedGaussian(Mechanism):
     sigma : float
         Scale, in units of the data; positive and finite.
     power : float
-        Exponent N; positive and finite. The Fisher information is finite above 1/2 only.
+        Exponent N; finite, at least 0.01. The Fisher information is finite above 1/2 only.
 
     Raises
     ------
@@ -309,4 +311,10 @@ def _check_information(power: float) -> None:
 
 
 def _checked_power(power: float) -> float:
-    return positive(power, "power, the exponent of the density,")
+    power = positive(power, "power, the exponent of the density,")
+    if power < LEAST_POWER:
+        raise InvalidParameterError(
+            f"power must be at least {LEAST_POWER:g}, got {power:.6g}: draws of a smaller one "
+            "would leave float64; choose a power nearer to 1"
+        )
+    return power

@@ -19,7 +19,8 @@ from riemdp._errors import (
     NotAttainableError,
     UnsupportedBallError,
 )
-from riemdp.manifolds import Ball, check_ball
+from riemdp._part import both_proved
+from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import (
     LARGEST_EXACT_NET,
@@ -37,7 +38,7 @@ from riemdp.noise import (
     resolve_generator,
 )
 from riemdp.noise._graph_metric import check_positive
-from riemdp.noise._net import nodes_for
+from riemdp.noise._net import ROUNDING, nodes_for
 from riemdp.privacy import PureDP
 
 if TYPE_CHECKING:
@@ -104,9 +105,6 @@ class NetLaplace(ArrayFields):
     _graph: scipy.sparse.csr_matrix = field(init=False, repr=False)
     _log_weights: FloatArray = field(init=False, repr=False)
 
-    #: Whether the guarantee is proved.
-    proven = True
-
     def __post_init__(self) -> None:
         epsilon = positive(self.epsilon, "epsilon", error=InvalidBudgetError)
         sensitivity = check_sensitivity(self.sensitivity)
@@ -125,12 +123,7 @@ class NetLaplace(ArrayFields):
         largest = 2.0 * farthest + ceiling * self.net.covering_radius
         rate = lipschitz_rate(epsilon, ceiling, sensitivity)
         error = drawn_error(log_weights, 2.0 * rate * largest)  # no rate is over twice this one
-        if error > 0.5 * epsilon:
-            raise NotAttainableError(
-                f"epsilon = {epsilon:g} is too small for this net: rounding alone may change the "
-                f"log ratio of two probabilities by {error:.2g}, and at least {2.0 * error:.2g} "
-                "is needed; use a larger epsilon or fewer nodes"
-            )
+        _check_error(error, epsilon)
         kept = epsilon - error
         rate = lipschitz_rate(kept, ceiling, sensitivity)
         snapped = False
@@ -153,6 +146,13 @@ class NetLaplace(ArrayFields):
     def nodes(self) -> FloatArray:
         r"""Points that a draw may be, shape ``(J, *point_shape)``."""
         return self.net.points
+
+    @property
+    def proven(self) -> bool:
+        """Whether the guarantee is proved: of this very class, on an unchanged net and ball."""
+        claims = both_proved(ball_proofs(self.ball), ball_proofs(self.net.ball))
+        ours = type(self) is NetLaplace and type(self.net) is BallNet
+        return ours and None not in claims.values()
 
     @property
     def guarantee(self) -> PureDP:
@@ -343,4 +343,37 @@ def check_spacing(net: BallNet, epsilon: float, sensitivity: float) -> None:
             f"about {nodes_for(net.ball, limit)} nodes, or use a smaller region, or noise without "
             'a net: RiemannianLaplace ("riemannian-laplace"), PublicPriorLaplace, '
             "ConformalRejection"
+        )
+
+
+def check_rounding(net: BallNet, epsilon: float, sensitivity: float, spread: float) -> None:
+    """Refuse nets on which the law of some factor would be refused, from public numbers.
+
+    Parameters
+    ----------
+    net : BallNet
+    epsilon, sensitivity : float
+    spread : float
+        Largest difference of two logarithms of the factor.
+
+    Raises
+    ------
+    InvalidParameterError, NotAttainableError
+        See :class:`NetLaplace`.
+    """
+    # a path is at most as long as with the largest factor everywhere, which the rate divides by
+    graph = conformal_graph(net, np.ones(len(net.points)))
+    farthest = float(np.max(graph_distance(graph, np.zeros(1, dtype=np.intp))))
+    exponent = 2.0 * lipschitz_rate(epsilon, 1.0, sensitivity)
+    exponent *= (2.0 * farthest + net.covering_radius) * (1.0 + ROUNDING)
+    weights = 0.5 * net.ball.manifold.dim * spread
+    _check_error(drawn_error(np.log(net.volumes), exponent + weights), epsilon)
+
+
+def _check_error(error: float, epsilon: float) -> None:
+    if error > 0.5 * epsilon:
+        raise NotAttainableError(
+            f"epsilon = {epsilon:g} is too small for this net: rounding alone may change the "
+            f"log ratio of two probabilities by {error:.2g}, and at least {2.0 * error:.2g} "
+            "is needed; use a larger epsilon or fewer nodes"
         )

@@ -10,7 +10,7 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, real_array, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
-from riemdp.manifolds import Ball, check_ball
+from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
 from riemdp.noise import constant_curvature
@@ -70,9 +70,6 @@ class PublicPriorLaplace(ArrayFields):
     sensitivity: float
     bounds: tuple[float, float] = field(kw_only=True)
 
-    #: Whether the guarantee is proved.
-    proven = True
-
     def __post_init__(self) -> None:
         check_ball(self.ball)
         constant_curvature(self.ball.manifold)
@@ -94,6 +91,11 @@ class PublicPriorLaplace(ArrayFields):
     def sigma(self) -> float:
         """Scale of the Laplace factor, in units of geodesic distance."""
         return 1.0 / lipschitz_rate(self.epsilon, 1.0, self.sensitivity)
+
+    @property
+    def proven(self) -> bool:
+        """Whether the guarantee is proved: of this very class, on an unchanged ball."""
+        return type(self) is PublicPriorLaplace and None not in ball_proofs(self.ball).values()
 
     @property
     def guarantee(self) -> PureDP:

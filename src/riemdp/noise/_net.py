@@ -190,10 +190,13 @@ def ball_net(ball: Ball, nodes: int) -> BallNet:
 
 
 def nodes_for(ball: Ball, covering_radius: float) -> int:
-    """Estimate of the number of nodes that a covering radius takes, from volumes."""
+    """Estimate of the number of nodes that a covering radius takes, from volumes; at most 2^63."""
     dim = ball.manifold.dim
     net = ball_net(ball, 200)
-    return math.ceil(len(net.points) * (net.covering_radius / covering_radius) ** dim)
+    if net.covering_radius >= LARGEST_COUNT * covering_radius:
+        return LARGEST_COUNT
+    wanted = len(net.points) * (net.covering_radius / covering_radius) ** dim
+    return min(math.ceil(wanted), LARGEST_COUNT)
 
 
 def check_net_dim(ball: Ball) -> None:

@@ -249,7 +249,8 @@ class RadialLaw:
         return self._potential.energy(r / self.sigma)
 
     def _from_gamma(self, variable: FloatArray) -> FloatArray:
-        return np.asarray(self.sigma * self._potential.inverse(variable))
+        with np.errstate(over="ignore"):  # beyond float64 it is infinite
+            return np.asarray(self.sigma * self._potential.inverse(variable))
 
     @property
     def _potential(self) -> Potential:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
+from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_density import (
+    LARGEST_SCALING,
     cell_counts,
     cell_number,
     checked_records,
@@ -19,6 +21,7 @@ from riemdp.mechanisms._conformal_density import (
 )
 from riemdp.mechanisms._net_laplace import (
     NetLaplace,
+    check_rounding,
     check_spacing,
     evaluated,
     public_net,
@@ -65,9 +68,6 @@ class ConformalLaplace(ArrayFields):
     law: NetLaplace
     epsilon: float
     epsilon_density: float = 0.0
-
-    #: Whether the guarantee is proved.
-    proven = True
 
     @classmethod
     def public(
@@ -188,6 +188,8 @@ class ConformalLaplace(ArrayFields):
             If a record is not on the manifold.
         """
         part, rest = split_budget(epsilon, epsilon_density)
+        if sensitivity is not None:
+            sensitivity = check_sensitivity(sensitivity)
         source = resolve_generator(generator)
         check_accountant(accountant)
         net = public_net(ball, None, nodes)
@@ -196,12 +198,20 @@ class ConformalLaplace(ArrayFields):
         if sensitivity is None:
             sensitivity = _sensitivity(ball, n)
         check_spacing(net, rest, sensitivity)
+        check_rounding(net, rest, sensitivity, 4.0 * LARGEST_SCALING)
         partition = _partition(net, cells, 0.5 * n * part)
         if accountant is not None:
             accountant.spend(PureDP(float(epsilon)), "ConformalLaplace, density and one draw")
         counts = noisy_cell_counts(partition, records, part, source)
         factor = density_factor(net, partition, counts, n, contract_dense=contract_dense)
         return cls(NetLaplace(ball, net, factor, rest, sensitivity), float(epsilon), part)
+
+    @property
+    def proven(self) -> bool:
+        """Whether the guarantee is proved: of this very class, for the draw that it holds."""
+        ours = type(self) is ConformalLaplace and type(self.law) is NetLaplace
+        paid = self.law.epsilon <= self.epsilon - self.epsilon_density
+        return ours and paid and self.law.proven
 
     @property
     def guarantee(self) -> PureDP:

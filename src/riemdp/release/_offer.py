@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from riemdp._checks import count
+from riemdp._checks import count, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
     UnprovenMechanismError,
     UnsupportedError,
 )
-from riemdp._part import both_proved
-from riemdp.manifolds import Ball
+from riemdp._part import borrowed, both_proved
+from riemdp.manifolds import ball_proofs
 from riemdp.mechanisms import Mechanism, check_mechanism
 from riemdp.release._named import kinds
 from riemdp.release._sensitivity import computed_sensitivity
@@ -23,12 +23,16 @@ from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from riemdp.manifolds import Manifold
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.privacy import Budget
     from riemdp.statistics import Metric
 
     #: Which statistic on a space is released with noise whose sensitivity is in a metric.
     Wanted = Callable[[Manifold, Metric], Statistic]
+
+
+#: Names that a message lists, and how long one is printed.
+_MOST_NAMES, _LONGEST_NAME = 9, 80
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,8 @@ class Offer:
     def proofs(self, budget: Budget) -> dict[str, str | None]:
         """Return where the claims that a guarantee rests on are proved; None where nowhere.
 
-        Two parts of one name are proved if both are.
+        Two parts of one name are proved if both are; one that is not registered under its name, or
+        has one of this library, is not.
 
         Parameters
         ----------
@@ -78,14 +83,11 @@ class Offer:
             By the part that makes the claim.
         """
         answers = self.statistic.answers(self.ball)
-        parts = [self.ball.manifold, self.mechanism, budget, self.neighbours]
-        if answers.manifold != self.ball.manifold:
-            parts.append(answers.manifold)
-        balls = (self.ball, answers, self.statistic.range(self.ball))
-        # one of another class may clip to anything
-        changed = {type(ball).__name__: None for ball in balls if type(ball) is not Ball}
-        claims = (part.proofs() for part in parts)
-        return both_proved(*claims, self.statistic.proofs_on(self.ball), changed)
+        parts = (self.mechanism, budget, self.neighbours)
+        claims = [part.proofs() for part in parts]
+        claims += map(ball_proofs, (answers, self.statistic.range(self.ball)))
+        claims += [self.statistic.proofs_on(self.ball), borrowed(*parts, self.statistic)]
+        return both_proved(ball_proofs(self.ball), *claims)
 
     def unproven(self, budget: Budget) -> str:
         """Return the names of what has no proof, empty if there is none.
@@ -103,8 +105,35 @@ class Offer:
 
 
 def unproven(proofs: dict[str, str | None]) -> str:
-    """Return the names without a proof, empty if there is none."""
-    return ", ".join(name for name, proof in proofs.items() if proof is None)
+    """Return the names without a proof, the first few of them; empty if there is none."""
+    missing = [_named(name) for name, proof in proofs.items() if not proof]
+    return ", ".join(missing[:_MOST_NAMES])
+
+
+def doubt(known: dict[str, str | None], stated: dict[str, str | None]) -> str:
+    """Say why a guarantee does not count as proved; empty where it does.
+
+    Parameters
+    ----------
+    known : dict of str to (str or None)
+        Proofs as of this version.
+    stated : dict of str to (str or None)
+        As a document has them: each of those has to be among them.
+
+    Returns
+    -------
+    str
+    """
+    if missing := unproven(known) or unproven(stated):
+        return f"no proof is known of {missing}"
+    other = [_named(name) for name, proof in known.items() if stated.get(name) != proof]
+    names = ", ".join(other[:_MOST_NAMES])
+    return f"none, or another one than is known here, is stated for {names}" if other else ""
+
+
+def _named(name: str) -> str:
+    """Name as it may be printed: a document may have any."""
+    return name if name.isprintable() and len(name) <= _LONGEST_NAME else shown(name)
 
 
 def share(budget: Budget, steps: int) -> Budget:

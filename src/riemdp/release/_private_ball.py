@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._checks import positive
-from riemdp._errors import InvalidBudgetError, InvalidParameterError
+from riemdp._errors import (
+    InvalidBudgetError,
+    InvalidParameterError,
+    NotAttainableError,
+    UnsupportedBallError,
+)
 from riemdp.manifolds import Ball, check_ball
 from riemdp.mechanisms._conformal_density import checked_records
 from riemdp.noise import resolve_generator
 from riemdp.privacy import PureDP
 from riemdp.release._named import check_accountant
-from riemdp.release._private_mean import private_mean
+from riemdp.release._offer import least_error
+from riemdp.release._run import drawn
+from riemdp.statistics import mean_for
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -76,6 +83,8 @@ def private_ball(
         If ``ball`` is no ball, or ``expansion`` under 1.
     NotOnManifoldError
         If a record is not on the manifold.
+    NotAttainableError, UnprovenMechanismError, UnsupportedBallError
+        If no mechanism is available for the centre, or none that is proved; before the charge.
 
     References
     ----------
@@ -89,14 +98,26 @@ def private_ball(
     source = resolve_generator(generator)
     check_accountant(accountant)
     records = checked_records(ball, points)
+    half = 0.5 * epsilon
+    # Decided from public numbers, before the charge.
+    chosen, _ = least_error(mean_for, ball, len(records), PureDP(half))
+    scale = 2.0 / half
+    if math.isinf(scale):
+        raise NotAttainableError(
+            f"the noise of the counts at epsilon = {epsilon:g} exceeds float64; choose a larger one"
+        )
     if accountant is not None:
         accountant.spend(PureDP(epsilon), "private_ball")
-    half = 0.5 * epsilon
-    center = private_mean(records, ball, PureDP(half), generator=source).value
+    center = drawn(chosen, records, source)
     counts = shell_counts(ball, center, records)
-    counts = counts + source.laplace(scale=2.0 / half, size=counts.shape)
+    counts = counts + source.laplace(scale=scale, size=counts.shape)
     radius = expansion * _dense_radius(ball.reach, counts, len(records), half)
-    return Ball(ball.manifold, center, radius) if radius < ball.radius else ball
+    if radius >= ball.reach:
+        return ball
+    try:
+        return Ball(ball.manifold, center, radius)
+    except UnsupportedBallError:  # about this centre; all of it is released
+        return ball
 
 
 def shell_counts(ball: Ball, center: FloatArray, records: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from riemdp._checks import real_array
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
-from riemdp.release._offer import Offer, unproven
+from riemdp.release._offer import Offer, doubt
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ class Release(ArrayFields):
         Whether the noise came from a generator of the caller.
     stated_proofs : tuple of (str, str or None), optional
         :attr:`proofs` as they were when the value was drawn; by default those of this version.
-    stated_error : tuple of float, optional
+    stated_error : tuple of (float or None), optional
         Expected distance and 95 % quantile as a document states them, for :func:`verify` to hold
-        against the mechanism's.
+        against the mechanism's; ``(None, None)`` where it states that they are not known.
     """
 
     value: NDArray[np.float64]
@@ -82,7 +82,7 @@ class Release(ArrayFields):
     private: bool = True
     reproducible: bool = False
     stated_proofs: tuple[tuple[str, str | None], ...] | None = field(default=None, repr=False)
-    stated_error: tuple[float, float] | None = field(default=None, repr=False)
+    stated_error: tuple[float | None, float | None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         value = np.array(real_array(self.value, "value"))
@@ -126,11 +126,12 @@ class Release(ArrayFields):
     @property
     def proven(self) -> bool:
         """Whether all that the guarantee rests on is proved, as stated and as of this version."""
-        return not self._unproven
+        return not self.doubt
 
     @property
-    def _unproven(self) -> str:
-        return self.offer.unproven(self.guarantee) or unproven(self.proofs)
+    def doubt(self) -> str:
+        """Why :attr:`proven` is false, in words; empty where it is true."""
+        return doubt(self.offer.proofs(self.guarantee), self.proofs)
 
     @property
     def numerical_delta(self) -> float | None:
@@ -153,8 +154,8 @@ class Release(ArrayFields):
         found = []
         if not self.private:
             found.append("the noise was seeded: this release is not private")
-        if missing := self._unproven:
-            found.append(f"the guarantee is not proved: no proof is known of {missing}")
+        if doubt := self.doubt:
+            found.append(f"the guarantee is not proved: {doubt}")
         return tuple(found)
 
     @property
@@ -200,10 +201,14 @@ class Release(ArrayFields):
         Raises
         ------
         InvalidParameterError
-            If the mechanism does not belong to the ball of the release, or a part is not
-            registered.
+            If the mechanism does not belong to the ball of the release, a part is not
+            registered, or a number is not finite.
         """
-        return json.dumps(_serialise.to_document(self), indent=2, allow_nan=False)
+        document = _serialise.to_document(self)
+        try:
+            return json.dumps(document, indent=2, allow_nan=False)
+        except ValueError:
+            raise _serialise.not_finite(document) from None
 
     @classmethod
     def from_json(cls, text: str) -> Release:

@@ -166,7 +166,7 @@ def run(
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
     if accountant is not None:
         accountant.spend(budget, f"{label}, {chosen.mechanism.name}")
-    value = _drawn(chosen, data, source)
+    value = drawn(chosen, data, source)
     return Release(
         value=value,
         guarantee=budget,
@@ -188,8 +188,21 @@ def run(
 _LONGER = 1.0 + 1e-9
 
 
-def _drawn(chosen: Offer, data: FloatArray, source: np.random.Generator) -> FloatArray:
-    """Ask, add noise and move, as often as the statistic has steps."""
+def drawn(chosen: Offer, data: FloatArray, source: np.random.Generator) -> FloatArray:
+    r"""Ask, add noise and move, as often as the statistic has steps.
+
+    Parameters
+    ----------
+    chosen : Offer
+        Proved or allowed, and charged for.
+    data : ndarray, shape (n, \*point_shape)
+        Valid points, inside or outside the ball.
+    source : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray, shape (\*point_shape,)
+    """
     statistic, ball = chosen.statistic, chosen.ball
     answers = statistic.answers(ball)
     point = statistic.start(ball)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +78,22 @@ def to_document(release: Release) -> dict[str, Any]:
     }
 
 
+def not_finite(document: dict[str, Any]) -> InvalidParameterError:
+    """Error for a document with numbers that JSON has no name for."""
+
+    def finite(value: object) -> bool:
+        try:
+            return bool(json.dumps(value, allow_nan=False))
+        except ValueError:
+            return False
+
+    names = ", ".join(name for name, value in document.items() if not finite(value))
+    return InvalidParameterError(
+        f"this release cannot be written: not finite in float64 are {names}; use a mechanism of a "
+        "smaller scale, or another unit of the data"
+    )
+
+
 def from_document(document: object) -> dict[str, Any]:
     """Return the fields of the release that a document of either format describes.
 
@@ -123,6 +141,8 @@ def _from_format_1(document: object) -> dict[str, Any]:
         mechanism=_mechanism_1,
         reproducible=_document.flag(fields["reproducible"], "reproducible"),
     )
+    if found["stated_error"] == (None, None):  # a law that was not known then
+        found["stated_error"] = None
     return {**found, "stated_proofs": None if proven else ((_STATED, None),)}
 
 
@@ -163,7 +183,7 @@ def _common(
         "n": count(fields["n"], "n"),
         "private": _document.flag(fields["private"], "private"),
         "reproducible": reproducible,
-        "stated_error": None
+        "stated_error": stated
         if stated == (None, None)
         else (number("expected_distance"), number("error_quantile_95")),
     }
@@ -174,6 +194,8 @@ def _errors(release: Release) -> dict[str, float | None]:
         found = (release.expected_distance, release.error_quantile(0.95))
     except UnsupportedError:  # no law of distances is known
         return {"expected_distance": None, "error_quantile_95": None}
+    except ArithmeticError:
+        found = (math.inf, math.inf)
     return {"expected_distance": found[0], "error_quantile_95": found[1]}
 
 

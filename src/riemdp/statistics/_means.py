@@ -73,8 +73,7 @@ class Mean(Summary):
 
     def rounding(self, ball: Ball) -> float:
         """Return half of the floor, whose other half leaves room for the solver."""
-        solver = self._solver(ball.manifold)
-        return 0.5 * solver.floor(ball) if solver.certifies else 0.0
+        return 0.5 * self._solver(ball.manifold).floor(ball)
 
 
 @final

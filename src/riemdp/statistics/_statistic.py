@@ -208,8 +208,10 @@ class Statistic(Part, sort="statistic"):
         """
         return max(1e-9 * sensitivity, 1e-12 * self.answers(ball).reach)
 
-    def rounding(self, ball: Ball) -> float:  # noqa: ARG002
+    def rounding(self, ball: Ball) -> float:
         """Return what rounding alone may take; a release that states a lesser tolerance is none.
+
+        By default half of the least tolerance: the other half is a margin.
 
         Parameters
         ----------
@@ -220,7 +222,7 @@ class Statistic(Part, sort="statistic"):
         -------
         float
         """
-        return 0.0
+        return 0.5 * self.tolerance(ball, 0.0)
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:  # noqa: ARG002
         """Return where the claims that are used on a ball are proved; as :meth:`Part.proofs` does.
