@@ -219,3 +219,21 @@ def test_a_part_that_cannot_be_loaded_is_one_clear_error(monkeypatch):
 def test_fields_of_another_sort_are_refused(text):
     with pytest.raises(InvalidParameterError, match=r"spaces|product needs"):
         _part.from_text(text, "manifold")
+
+
+def test_a_package_that_exits_is_one_clear_error(monkeypatch, tmp_path):
+    (tmp_path / "tests_exits.py").write_text("raise SystemExit(0)")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    point = EntryPoint("tests_exits.X", "tests_exits:X", _part.GROUP)
+    monkeypatch.setattr(_part, "_installed", lambda: {point.name: point})
+    with pytest.raises(InvalidParameterError, match="cannot be loaded: SystemExit"):
+        lookup("tests_exits.X")
+    assert "tests_exits.X" not in _part.offered("mechanism")
+    (listed,) = (part for part in _part.catalogue() if part.name == "tests_exits.X")
+    assert listed.problem == "SystemExit"
+
+
+def test_the_order_of_other_packages_does_not_count(registry):
+    for name in ("tests.B", "tests.A"):
+        register(type("Other", (Part,), {"name": name}, sort="other"))
+    assert list(_part.offered("other")) == ["tests.A", "tests.B"]

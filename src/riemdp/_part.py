@@ -145,6 +145,11 @@ def is_registered(part: Part) -> bool:
     return _known(part.name) is type(part)
 
 
+def is_own(part: type) -> bool:
+    """Whether a class is of this library, not of another package."""
+    return part.__module__.partition(".")[0] == "riemdp"
+
+
 def registered(sort: str) -> dict[str, type[Any]]:
     """Return the parts of a sort that are of this library, by name, in order of registration."""
     own = {name: part for name, part in _registry.items() if "." not in name}
@@ -152,7 +157,7 @@ def registered(sort: str) -> dict[str, type[Any]]:
 
 
 def offered(sort: str) -> dict[str, type[Any]]:
-    """Return the parts of a sort that are of other packages, by name.
+    """Return the parts of a sort that are of other packages, by name, in alphabetical order.
 
     All installed ones are loaded for it; those that cannot be are left out.
     """
@@ -161,7 +166,8 @@ def offered(sort: str) -> dict[str, type[Any]]:
             lookup(name)
         except InvalidParameterError:
             continue
-    return {name: part for name, part in _registry.items() if "." in name and part.sort == sort}
+    found = sorted(name for name, part in _registry.items() if "." in name and part.sort == sort)
+    return {name: _registry[name] for name in found}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -337,7 +343,7 @@ def _known(name: str) -> type[Part] | None:
     if name not in _registry and name in _installed():
         try:
             part = _installed()[name].load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a package that exits must not end this process
             raise InvalidParameterError(
                 f"the part {shown(name)} cannot be loaded: {type(error).__name__} in its package"
             ) from error
@@ -364,8 +370,7 @@ def _check(part: object, name: str) -> None:
             f"{part.__name__}.name is {shown(part.name)}, its entry point {shown(name)}; they have "
             "to agree"
         )
-    ours = part.__module__.partition(".")[0] == "riemdp"
-    if ours == ("." in name):
+    if is_own(part) == ("." in name):
         raise InvalidParameterError(
             f"the name {shown(name)} of {part.__name__} must be that of its package, a dot, and "
             'its own: name = "package.Name"'
