@@ -237,3 +237,23 @@ def test_the_order_of_other_packages_does_not_count(registry):
     for name in ("tests.B", "tests.A"):
         register(type("Other", (Part,), {"name": name}, sort="other"))
     assert list(_part.offered("other")) == ["tests.A", "tests.B"]
+
+
+NOTHING = ["", "  ", "\n", False, True, 1, b"a paper", ("a paper",)]
+
+
+@pytest.mark.parametrize("stated", NOTHING)
+def test_a_proof_says_where(stated):
+    with pytest.raises(InvalidParameterError, match=r"the proof of Other must say where"):
+        type("Other", (Part,), {"proof": stated})
+    assert _part.both_proved({"Other": stated}) == {"Other": None}
+    assert _part.both_proved({"Other": "a paper"}, {"Other": stated}) == {"Other": None}
+
+
+def test_a_proof_may_be_a_field():
+    @dataclass(frozen=True, slots=True)
+    class Cited(Part):
+        proof: str | None = None
+
+    assert Cited("a paper").proofs() == {"Cited": "a paper"}
+    assert _part.both_proved(Cited(" ").proofs()) == {"Cited": None}

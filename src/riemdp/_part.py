@@ -38,7 +38,8 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
     proof : str or None
         Where the claims of this very class are proved: a note of this repository
         (``"docs/proofs/..."``), a paper or a URL. None where they are not. It is not inherited: a
-        subclass claims something else, and has to say where that is proved.
+        subclass claims something else, and has to say where that is proved. A class with an empty
+        text, or anything else, is refused.
     sort : str
         What it is a part of a release as: ``"manifold"``, ``"mechanism"``, ``"definition"``, ...
     """
@@ -54,6 +55,12 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
         for key, value in (("name", cls.__name__), ("proof", None)):
             if key not in vars(cls):
                 setattr(cls, key, value)
+        stated = vars(cls)["proof"]
+        if not (stated is None or is_proof(stated) or hasattr(type(stated), "__get__")):
+            raise InvalidParameterError(
+                f"the proof of {cls.__name__} must say where its claims are proved, or be None "
+                f"where they are not, got {shown(stated)}"
+            )
 
     def proofs(self) -> Mapping[str, str | None]:
         """Return where the claims of this part, and of the parts inside, are proved.
@@ -66,13 +73,18 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
         return {self.name: self.proof}
 
 
+def is_proof(stated: object) -> bool:
+    """Whether somebody says where a claim is proved: an empty text, or a flag, does not."""
+    return isinstance(stated, str) and not stated.isspace() and stated != ""
+
+
 def both_proved(*claims: Mapping[str, str | None]) -> dict[str, str | None]:
     """Put claims together, by name: two of one name are proved if both are.
 
     Parameters
     ----------
     *claims : mapping of str to (str or None)
-        What :meth:`Part.proofs` returns.
+        What :meth:`Part.proofs` returns; what is no text, or an empty one, proves nothing.
 
     Returns
     -------
@@ -81,7 +93,7 @@ def both_proved(*claims: Mapping[str, str | None]) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for mapping in claims:
         for name, proof in mapping.items():
-            found[name] = None if proof is None else found.get(name, proof)
+            found[name] = found.get(name, proof) if is_proof(proof) else None
     return found
 
 
@@ -199,7 +211,8 @@ def catalogue() -> list[Listing]:
             problem = type(error.__cause__ or error).__name__
             found.append(Listing(name, None, package, None, problem))
         else:
-            found.append(Listing(name, part.sort, package, part.proof))
+            proof = part.proof if is_proof(part.proof) else None
+            found.append(Listing(name, part.sort, package, proof))
     return found
 
 

@@ -9,7 +9,7 @@ import riemdp
 from riemdp import GDP, Ball, Euclidean, Hyperbolic, PureDP, Sphere, private_mean
 from riemdp.manifolds import Product
 from riemdp.release._offer import offer
-from riemdp.statistics import FrechetMean
+from riemdp.statistics import FrechetMean, _mean_solver
 
 
 class Lopsided(Sphere):
@@ -112,3 +112,28 @@ def test_a_changed_space_in_a_product_is_no_better(factor, missing):
     ball = Ball(manifold, manifold.origin, 0.5)
     found = offer(FrechetMean(), riemdp.RiemannianGaussian, ball, 100, GDP(1.0)).proofs(GDP(1.0))
     assert {name for name, proof in found.items() if proof is None} == missing
+
+
+@pytest.mark.parametrize("stated", ["", "  ", False, True])
+def test_a_proof_that_says_nothing_proves_nothing(monkeypatch, stated):
+    """A class cannot be made with it; a method, or a class that is changed, may return it."""
+    manifold = Warped(2)
+    monkeypatch.setattr(Warped, "proof", stated)
+    ball = Ball(manifold, manifold.origin, 0.5)
+    points = np.tile(ball.center, (20, 1))
+    with pytest.raises(riemdp.UnprovenMechanismError, match="Warped"):
+        private_mean(points, ball, PureDP(1.0), mechanism="tangent-laplace")
+    bold = Bold(Sphere(2), 1.0)
+    assert not bold.proven
+    monkeypatch.setattr(Bold, "proofs", lambda _: {"bold": stated})
+    assert not bold.proven
+    with pytest.raises(riemdp.UnprovenMechanismError, match="bold"):
+        released(Sphere(2), bold)
+
+
+@pytest.mark.parametrize("stated", ["", "  "])
+def test_a_solver_that_says_nothing_is_not_proved(monkeypatch, stated):
+    solver = type(_mean_solver._solvers[Sphere])
+    assert _mean_solver.is_solved(Sphere(2))
+    monkeypatch.setattr(solver, "proof", stated)
+    assert not _mean_solver.is_solved(Sphere(2))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
-from riemdp._part import Part
+from riemdp._part import Part, is_proof
 from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._proved import Proved
@@ -102,7 +102,7 @@ class Mechanism(Part, sort="mechanism"):
     @property
     def proven(self) -> bool:
         """Whether it is proved what :meth:`privacy` says, and that draws follow the law."""
-        return None not in self.proofs().values()
+        return all(map(is_proof, self.proofs().values()))
 
     @classmethod
     def needed(cls, ball: Ball) -> dict[str, Any]:  # noqa: ARG003

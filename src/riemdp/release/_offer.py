@@ -14,7 +14,7 @@ from riemdp._errors import (
     UnprovenMechanismError,
     UnsupportedError,
 )
-from riemdp._part import both_proved, is_own
+from riemdp._part import both_proved, is_own, is_proof
 from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism, check_mechanism
 from riemdp.release._named import kinds
@@ -105,7 +105,7 @@ class Offer:
 
 def unproven(proofs: dict[str, str | None]) -> str:
     """Return the names without a proof, empty if there is none."""
-    return ", ".join(name for name, proof in proofs.items() if proof is None)
+    return ", ".join(name for name, proof in proofs.items() if not is_proof(proof))
 
 
 def share(budget: Budget, steps: int) -> Budget:
