@@ -209,13 +209,127 @@ def test_entry_points(tmp_path, entry, name, printed):
 
 
 def test_a_part_that_cannot_be_loaded_is_one_clear_error(monkeypatch):
-    point = EntryPoint("tests.Gone", "no_such_module:Gone", _part.GROUP)
-    monkeypatch.setattr(_part, "_installed", lambda: {point.name: point})
-    with pytest.raises(InvalidParameterError, match=r"'tests.Gone' cannot be loaded: ModuleNotF"):
-        decode({"type": "tests.Gone"}, "manifold")
+    point = EntryPoint("no_module.Gone", "no_module:Gone", _part.GROUP)
+    monkeypatch.setattr(_part, "_installed", lambda: {point.name: (point,)})
+    with pytest.raises(InvalidParameterError, match=r"'no_module.Gone' cannot be loaded: Mod"):
+        decode({"type": "no_module.Gone"}, "manifold")
 
 
 @pytest.mark.parametrize("text", ["Product:spaces=3", "Product:spaces=flat"])
 def test_fields_of_another_sort_are_refused(text):
     with pytest.raises(InvalidParameterError, match=r"spaces|product needs"):
         _part.from_text(text, "manifold")
+
+
+def test_a_package_that_exits_is_one_clear_error(monkeypatch, tmp_path):
+    (tmp_path / "tests_exits.py").write_text("raise SystemExit(0)")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    point = EntryPoint("tests_exits.X", "tests_exits:X", _part.GROUP)
+    monkeypatch.setattr(_part, "_installed", lambda: {point.name: (point,)})
+    with pytest.raises(InvalidParameterError, match="cannot be loaded: SystemExit"):
+        lookup("tests_exits.X")
+    assert "tests_exits.X" not in _part.offered("mechanism")
+    (listed,) = (part for part in _part.catalogue() if part.name == "tests_exits.X")
+    assert listed.problem == "SystemExit"
+
+
+def test_the_order_of_other_packages_does_not_count(registry):
+    for name in ("tests.B", "tests.A"):
+        register(type("Other", (Part,), {"name": name}, sort="other"))
+    assert list(_part.offered("other")) == ["tests.A", "tests.B"]
+
+
+NOTHING = ["", "  ", "\n", False, True, 1, b"a paper", ("a paper",)]
+
+
+@pytest.mark.parametrize("stated", NOTHING)
+def test_a_proof_says_where(stated):
+    with pytest.raises(InvalidParameterError, match=r"the proof of Other must say where"):
+        type("Other", (Part,), {"proof": stated})
+    assert _part.both_proved({"Other": stated}) == {"Other": None}
+    assert _part.both_proved({"Other": "a paper"}, {"Other": stated}) == {"Other": None}
+
+
+def test_a_proof_may_be_a_field():
+    @dataclass(frozen=True, slots=True)
+    class Cited(Part):
+        proof: str | None = None
+
+    assert Cited("a paper").proofs() == {"Cited": "a paper"}
+    assert _part.both_proved(Cited(" ").proofs()) == {"Cited": None}
+
+
+PART = "from riemdp import Part\nclass X(Part, sort='other'):\n    name = {name!r}\n"
+
+
+@pytest.fixture
+def installed(monkeypatch, tmp_path, registry):
+    """Install packages, each of one part: distribution, module, name of the part."""
+
+    def install(*packages):
+        for distribution, module, name in packages:
+            folder = tmp_path / distribution
+            info = folder / f"{distribution}-1.0.dist-info"
+            info.mkdir(parents=True)
+            (folder / f"{module}.py").write_text(PART.format(name=name))
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\n")
+            (info / "entry_points.txt").write_text(f"[riemdp.parts]\n{name} = {module}:X\n")
+            monkeypatch.syspath_prepend(str(folder))
+        _part._installed.cache_clear()
+
+    yield install
+    for name in ("tests_lab", "tests_hijack"):
+        sys.modules.pop(name, None)
+    monkeypatch.undo()
+    _part._installed.cache_clear()
+
+
+def problems(name):
+    return {part.package: part.problem for part in _part.catalogue() if part.name == name}
+
+
+def test_a_distribution_may_have_another_name_than_its_module(installed):
+    installed(("tests-dist", "tests_lab", "tests_lab.X"))
+    assert lookup("tests_lab.X").__module__ == "tests_lab"
+    assert problems("tests_lab.X") == {"tests-dist": None}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_no_package_takes_the_name_of_another_one(installed, order):
+    both = [("lab", "tests_lab", "tests_lab.X"), ("hijack", "tests_hijack", "tests_lab.X")]
+    installed(*both[::order])
+    assert lookup("tests_lab.X").__module__ == "tests_lab"
+    assert "tests_hijack" not in sys.modules
+    found = problems("tests_lab.X")
+    assert found["lab"] is None
+    assert "'tests_hijack'" in found["hijack"]
+
+
+def test_a_name_of_a_module_that_is_not_there_is_refused(installed):
+    installed(("hijack", "tests_hijack", "tests_lab.X"))
+    with pytest.raises(InvalidParameterError, match=r"of hijack is refused.*'tests_hijack'"):
+        lookup("tests_lab.X")
+    assert "tests_hijack" not in sys.modules
+    assert _part.offered("other") == {}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_name_that_two_packages_offer_is_of_neither(installed, order):
+    both = [("lab", "tests_lab", "tests_lab.X"), ("other", "tests_lab", "tests_lab.X")]
+    installed(*both[::order])
+    with pytest.raises(InvalidParameterError, match=r"by several packages.*uninstall"):
+        lookup("tests_lab.X")
+    assert "tests_lab" not in sys.modules
+    assert _part.offered("other") == {}
+    found = problems("tests_lab.X")
+    assert sorted(found) == ["lab", "other"]
+    assert all("several packages" in problem for problem in found.values())
+
+
+def test_the_prefix_of_this_library_is_its_own(installed):
+    installed(("hijack", "tests_hijack", "riemdp.Sphere"))
+    with pytest.raises(InvalidParameterError, match=r"riemdp\. are kept for this library"):
+        lookup("riemdp.Sphere")
+    assert "this library" in problems("riemdp.Sphere")["hijack"]
+    with pytest.raises(InvalidParameterError, match="that of its package"):
+        register(type("Sphere", (Part,), {"name": "riemdp.Sphere"}))

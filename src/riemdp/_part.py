@@ -22,6 +22,8 @@ P = TypeVar("P", bound="Part")
 
 #: Entry points under which other packages offer parts: ``"package.Name" = "module:Class"``.
 GROUP = "riemdp.parts"
+#: Prefix of modules of this library, which names of other packages must not have.
+_OWN = "riemdp"
 #: How a document writes a number without end: JSON has none.
 _INFINITE = "infinity"
 
@@ -39,7 +41,7 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
         Where the claims of this very class are proved: a note of this repository
         (``"docs/proofs/..."``), a paper or a URL. None where they are not. It is not inherited: a
         subclass claims something else, and has to say where that is proved, under a name of its
-        package.
+        package. A class with an empty text, or anything else, is refused.
     sort : str
         What it is a part of a release as: ``"manifold"``, ``"mechanism"``, ``"definition"``, ...
     """
@@ -55,6 +57,12 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
         for key, value in (("name", cls.__name__), ("proof", None)):
             if key not in vars(cls):
                 setattr(cls, key, value)
+        stated = vars(cls)["proof"]
+        if not (stated is None or is_proof(stated) or hasattr(type(stated), "__get__")):
+            raise InvalidParameterError(
+                f"the proof of {cls.__name__} must say where its claims are proved, or be None "
+                f"where they are not, got {shown(stated)}"
+            )
 
     def proofs(self) -> Mapping[str, str | None]:
         """Return where the claims of this part, and of the parts inside, are proved.
@@ -67,13 +75,18 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
         return {self.name: self.proof}
 
 
+def is_proof(stated: object) -> bool:
+    """Whether somebody says where a claim is proved: an empty text, or a flag, does not."""
+    return isinstance(stated, str) and not stated.isspace() and stated != ""
+
+
 def both_proved(*claims: Mapping[str, str | None]) -> dict[str, str | None]:
     """Put claims together, by name: two of one name are proved if both are.
 
     Parameters
     ----------
     *claims : mapping of str to (str or None)
-        What :meth:`Part.proofs` returns.
+        What :meth:`Part.proofs` returns; what is no text, or an empty one, proves nothing.
 
     Returns
     -------
@@ -82,7 +95,7 @@ def both_proved(*claims: Mapping[str, str | None]) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for mapping in claims:
         for name, proof in mapping.items():
-            found[name] = None if proof is None else found.get(name, proof)
+            found[name] = found.get(name, proof) if is_proof(proof) else None
     return found
 
 
@@ -126,7 +139,8 @@ def register(part: type[P]) -> type[P]:
     Parameters
     ----------
     part : type
-        Concrete subclass of :class:`Part`. Its name is that of its package, a dot, and its own.
+        Concrete subclass of :class:`Part`. Its name is that of its package (the top-level module
+        it is imported from), a dot, and its own.
 
     Returns
     -------
@@ -160,7 +174,7 @@ def lookup(name: object, sort: str | None = None) -> type[Any]:
     Raises
     ------
     InvalidParameterError
-        If no such part is known.
+        If no such part is known, or several packages offer one.
     """
     part = _known(name) if isinstance(name, str) else None
     if part is None or sort not in (None, part.sort):
@@ -177,6 +191,11 @@ def is_registered(part: Part) -> bool:
     return _known(part.name) is type(part)
 
 
+def is_own(part: type) -> bool:
+    """Whether a class is of this library, not of another package."""
+    return part.__module__.partition(".")[0] == _OWN
+
+
 def registered(sort: str) -> dict[str, type[Any]]:
     """Return the parts of a sort that are of this library, by name, in order of registration."""
     own = {name: part for name, part in _registry.items() if "." not in name}
@@ -184,16 +203,19 @@ def registered(sort: str) -> dict[str, type[Any]]:
 
 
 def offered(sort: str) -> dict[str, type[Any]]:
-    """Return the parts of a sort that are of other packages, by name.
+    """Return the parts of a sort that are of other packages, by name, in alphabetical order.
 
     All installed ones are loaded for it; those that cannot be are left out.
     """
-    for name in _installed():
+    found = {}
+    for name in sorted({*_installed(), *(name for name in _registry if "." in name)}):
         try:
-            lookup(name)
+            part = lookup(name)
         except InvalidParameterError:
             continue
-    return {name: part for name, part in _registry.items() if "." in name and part.sort == sort}
+        if part.sort == sort:
+            found[name] = part
+    return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -210,23 +232,32 @@ class Listing:
 def catalogue() -> list[Listing]:
     """Return all parts of this library and of installed packages, which are loaded for it.
 
-    One that cannot be loaded has no sort, and its error's class as ``problem``.
+    One that cannot be loaded has no sort, and its error's class as ``problem``, or what is wrong
+    with its name.
     """
     found = [
         Listing(name, part.sort, "riemdp", part.proof)
         for name, part in _registry.items()
         if "." not in name
     ]
-    for name, point in sorted(_installed().items()):
-        package = point.dist.name if point.dist else name.partition(".")[0]
-        try:
-            part = lookup(name)
-        except Exception as error:  # whatever another package does, the others are listed
-            problem = type(error.__cause__ or error).__name__
-            found.append(Listing(name, None, package, None, problem))
-        else:
-            found.append(Listing(name, part.sort, package, part.proof))
+    for name, points in sorted(_installed().items()):
+        for point in points:
+            found.append(_listed(name, point))
     return found
+
+
+def _listed(name: str, point: importlib.metadata.EntryPoint) -> Listing:
+    """Return what is known of a part of an installed package."""
+    package = _package(point)
+    if problem := _misnamed(point):
+        return Listing(name, None, package, None, problem)
+    try:
+        part = lookup(name)
+    except Exception as error:  # whatever another package does, the others are listed
+        cause = error.__cause__
+        problem = type(cause).__name__ if cause else str(error)
+        return Listing(name, None, package, None, problem)
+    return Listing(name, part.sort, package, part.proof if is_proof(part.proof) else None)
 
 
 def encode(part: Part) -> dict[str, Any]:
@@ -366,10 +397,23 @@ def _read(name: str, value: object) -> Any:
 
 def _known(name: str) -> type[Part] | None:
     """Return the class of a name, of this process or of an installed package."""
-    if name not in _registry and name in _installed():
+    points = _installed().get(name, ())
+    rightful = [point for point in points if _misnamed(point) is None]
+    if len(rightful) > 1:
+        raise InvalidParameterError(
+            f"the part {shown(name)} is offered by several packages ("
+            f"{', '.join(map(_package, rightful))}); uninstall all but one of them"
+        )
+    if name not in _registry and points:
+        if not rightful:
+            raise InvalidParameterError(
+                f"the part {shown(name)} of {_package(points[0])} is refused: "
+                f"{_misnamed(points[0])}"
+            )
+        (point,) = rightful
         try:
-            part = _installed()[name].load()
-        except Exception as error:
+            part = point.load()
+        except (Exception, SystemExit) as error:  # a package that exits must not end this process
             raise InvalidParameterError(
                 f"the part {shown(name)} cannot be loaded: {type(error).__name__} in its package"
             ) from error
@@ -379,13 +423,35 @@ def _known(name: str) -> type[Part] | None:
 
 
 @functools.cache
-def _installed() -> dict[str, importlib.metadata.EntryPoint]:
+def _installed() -> dict[str, tuple[importlib.metadata.EntryPoint, ...]]:
     """Return what installed packages offer; names without a prefix are of this library alone."""
-    return {
-        point.name: point
-        for point in importlib.metadata.entry_points(group=GROUP)
-        if "." in point.name
-    }
+    found: dict[str, tuple[importlib.metadata.EntryPoint, ...]] = {}
+    for point in importlib.metadata.entry_points(group=GROUP):
+        others = found.get(point.name, ())
+        known = [(_package(other), other.value) for other in others]
+        if "." in point.name and (_package(point), point.value) not in known:
+            found[point.name] = (*others, point)
+    return found
+
+
+def _misnamed(point: importlib.metadata.EntryPoint) -> str | None:
+    """Say why a package may not offer a part under this name, None if it may.
+
+    The prefix is the module that its value is imported from, so that no package takes the names of
+    another one.
+    """
+    prefix = point.name.partition(".")[0]
+    module = point.value.partition(":")[0].partition(".")[0].strip()
+    if prefix == _OWN:
+        return f"names that begin with {_OWN}. are kept for this library"
+    if prefix != module:
+        return f"a part of the module {shown(module)} has a name that begins with that module's"
+    return None
+
+
+def _package(point: importlib.metadata.EntryPoint) -> str:
+    """Name of the distribution that offers a part."""
+    return point.dist.name if point.dist else point.name.partition(".")[0]
 
 
 def _check(part: object, name: str) -> None:
@@ -396,8 +462,7 @@ def _check(part: object, name: str) -> None:
             f"{part.__name__}.name is {shown(part.name)}, its entry point {shown(name)}; they have "
             "to agree"
         )
-    ours = part.__module__.partition(".")[0] == "riemdp"
-    if ours == ("." in name):
+    if is_own(part) == ("." in name) or name.startswith(f"{_OWN}."):
         raise InvalidParameterError(
             f"the name {shown(name)} of {part.__name__} must be that of its package, a dot, and "
             'its own: name = "package.Name"'

@@ -13,11 +13,11 @@ def installed(monkeypatch):
     """Two parts of other packages: one that nobody proved, one that is not there."""
     monkeypatch.setattr(_part, "_registry", dict(_part._registry))
     points = [
-        EntryPoint("tests.Flat", "tests_flat:Flat", _part.GROUP),
-        EntryPoint("tests.Gone", "no_such_module:Gone", _part.GROUP),
+        EntryPoint("tests_flat.Flat", "tests_flat:Flat", _part.GROUP),
+        EntryPoint("no_module.Gone", "no_module:Gone", _part.GROUP),
     ]
-    monkeypatch.setattr(_part, "_installed", lambda: {point.name: point for point in points})
-    module = type("module", (), {"Flat": type("Flat", (Sphere,), {"name": "tests.Flat"})})
+    monkeypatch.setattr(_part, "_installed", lambda: {point.name: (point,) for point in points})
+    module = type("module", (), {"Flat": type("Flat", (Sphere,), {"name": "tests_flat.Flat"})})
     module.Flat.__module__ = "tests_flat"
     monkeypatch.setitem(__import__("sys").modules, "tests_flat", module)
 
@@ -29,18 +29,18 @@ def test_every_part_is_listed(riemdp, installed):
     assert rows["Sphere"] == ["manifold", "riemdp", "docs/proofs/spaces.md"]
     assert rows["PureDP"][0] == "definition"
     assert rows["tangent-laplace"][0] == "mechanism"
-    assert rows["tests.Flat"] == ["manifold", "tests", "not proved"]
-    assert rows["tests.Gone"] == ["?", "tests", "cannot be loaded: ModuleNotFoundError"]
+    assert rows["tests_flat.Flat"] == ["manifold", "tests_flat", "not proved"]
+    assert rows["no_module.Gone"] == ["?", "no_module", "cannot be loaded: ModuleNotFoundError"]
 
 
 def test_as_json(riemdp, installed):
     found = {part["name"]: part for part in json.loads(riemdp("parts", "--json").stdout)}
-    assert found["tests.Flat"] == {
-        "name": "tests.Flat",
+    assert found["tests_flat.Flat"] == {
+        "name": "tests_flat.Flat",
         "sort": "manifold",
-        "package": "tests",
+        "package": "tests_flat",
         "proof": None,
         "problem": None,
     }
-    assert found["tests.Gone"]["problem"] == "ModuleNotFoundError"
+    assert found["no_module.Gone"]["problem"] == "ModuleNotFoundError"
     assert len(found) >= 20

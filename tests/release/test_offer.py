@@ -145,3 +145,99 @@ def test_an_instance_has_to_belong_to_the_answers_and_to_be_enough():
 def test_an_offer_needs_a_mechanism_or_a_class(wrong):
     with pytest.raises(riemdp.InvalidParameterError, match="mechanism must be"):
         offer(FrechetMean(), wrong, ball_of(Sphere(2)), 10, PureDP(1.0))
+
+
+def boom(*_, **__):
+    raise ValueError("boom")
+
+
+def divides(*_, **__):
+    raise ZeroDivisionError
+
+
+def leaves(*_, **__):
+    raise SystemExit(0)
+
+
+#: What the class of another package does, and what is said of it.
+BROKEN = {
+    "calibrate raises": ({"calibrate": classmethod(boom)}, "failed with ValueError"),
+    "calibrate returns nothing": (
+        {"calibrate": lambda *_, **__: None},
+        "failed with InvalidParameterError",
+    ),
+    "calibrate returns text": (
+        {"calibrate": classmethod(lambda *_, **__: "x")},
+        "failed with InvalidParameterError",
+    ),
+    "calibrate exits": ({"calibrate": classmethod(leaves)}, "failed with SystemExit"),
+    "the error raises": ({"expected_distance": divides}, "failed with ZeroDivisionError"),
+    "the error is NaN": ({"expected_distance": lambda _: math.nan}, "must be positive"),
+    "the error is negative": ({"expected_distance": lambda _: -1.0}, "must be positive"),
+    "the error is a text": ({"expected_distance": lambda _: "x"}, "failed with ValueError"),
+    "proofs raise": ({"proofs": divides}, "failed with ZeroDivisionError"),
+    "the metric is a text": ({"metric": "x"}, "and is neither"),
+    "the metric is a property": ({"metric": property(lambda _: "distance")}, "and is neither"),
+}
+
+
+def of_another_package(monkeypatch, **members):
+    """Offer one more mechanism."""
+    from riemdp.release import _named
+
+    kind = type("M", (RiemannianLaplace,), {"name": "lab.M", "proof": "a paper", **members})
+    monkeypatch.setattr(_named, "MECHANISMS", {**MECHANISMS, "lab.M": kind})
+    return kind
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_mechanism_of_another_package_takes_nothing_along(monkeypatch, case):
+    ball = ball_of(Sphere(2))
+    points = np.tile(ball.center, (50, 1))
+    wanted = riemdp.private_mean(points, ball, PureDP(1.0), generator=np.random.default_rng(0))
+    rows = riemdp.plan(ball.manifold, 0.6, 50, PureDP(1.0), target_error=0.1)
+    members, said = BROKEN[case]
+    of_another_package(monkeypatch, **members)
+    found = riemdp.private_mean(points, ball, PureDP(1.0), generator=np.random.default_rng(0))
+    assert found.mechanism == wanted.mechanism
+    assert np.array_equal(found.value, wanted.value)
+    table = riemdp.plan(ball.manifold, 0.6, 50, PureDP(1.0), target_error=0.1)
+    assert table.rows[:-1] == rows.rows
+    assert said in table["lab.M"].problem
+    assert "boom" not in table["lab.M"].problem
+    assert table["lab.M"].required_n is None
+    assert table.best == rows.best
+
+
+def test_an_unknown_error_comes_last(monkeypatch):
+    def unknown(*_):
+        raise riemdp.UnsupportedError("nobody knows")
+
+    ball = ball_of(Sphere(2))
+    of_another_package(monkeypatch, expected_distance=unknown, error_quantile=unknown)
+    table = riemdp.plan(ball.manifold, 0.6, 50, PureDP(1.0), target_error=0.1)
+    row = table["lab.M"]
+    assert (row.problem, row.expected_distance, row.quantile_95) == (None, None, None)
+    assert row.sigma > 0.0
+    assert row.required_n is None
+    chosen, _ = least_error(mean_for, ball, 50, PureDP(1.0))
+    assert table.best.mechanism == chosen.mechanism.name == "riemannian-laplace"
+    assert "lab.M" in str(table)
+
+
+def test_a_quantile_that_fails_is_not_known(monkeypatch):
+    of_another_package(monkeypatch, error_quantile=divides)
+    row = riemdp.plan(Sphere(2), 0.6, 50, PureDP(1.0))["lab.M"]
+    assert row.quantile_95 is None
+    assert row.expected_distance > 0.0
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_no_order_of_mechanisms_counts(monkeypatch, order):
+    """NaN compares with nothing: the one before it and the one after would win."""
+    monkeypatch.setattr(RiemannianLaplace, "expected_distance", lambda _: math.nan)
+    from riemdp.release import _named
+
+    monkeypatch.setattr(_named, "MECHANISMS", dict(list(MECHANISMS.items())[::order]))
+    chosen, _ = least_error(mean_for, ball_of(Euclidean(2)), 50, PureDP(1.0))
+    assert chosen.mechanism.name == "tangent-laplace"

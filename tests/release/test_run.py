@@ -213,3 +213,25 @@ def test_reasons_say_who_chose():
     given = private_mean(POINTS, BALL, GDP(1.0), mechanism=named.mechanism)
     assert given.reason == "given by the caller, calibrated"
     assert "least expected distance" in private_mean(POINTS, BALL, GDP(1.0)).reason
+
+
+def test_neither_a_count_nor_the_footpoint_gets_into_an_error():
+    """Both may depend on the records, and the account is charged by then."""
+
+    class Some(Summary):
+        def replace_one(self, ball, n, metric):
+            return 1.0
+
+        def finish(self, ball, partial, tol):
+            return np.zeros(7)
+
+    class Talks(riemdp.RiemannianLaplace):
+        def sample_from_coordinates(self, coordinates, ball, generator=None):
+            raise ValueError(f"about {coordinates}")
+
+    with pytest.raises(riemdp.InvalidParameterError, match=r"Some must answer with 2") as caught:
+        private_statistic(Some(), POINTS, BALL, PureDP(1.0), allow_unproven=True)
+    assert "7" not in str(caught.value)
+    with pytest.raises(riemdp.RiemdpError, match=r"^Talks failed with ValueError") as caught:
+        private_mean(POINTS, BALL, PureDP(1.0), mechanism=Talks, allow_unproven=True)
+    assert "about" not in str(caught.value)

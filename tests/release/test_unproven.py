@@ -24,7 +24,7 @@ from riemdp.manifolds import Product
 from riemdp.mechanisms._net_laplace import NetLaplace
 from riemdp.noise import BallNet, ball_net
 from riemdp.release._offer import offer
-from riemdp.statistics import FrechetMean, ReplaceOne
+from riemdp.statistics import FrechetMean, ReplaceOne, _mean_solver
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
 
@@ -239,3 +239,28 @@ def test_a_name_of_another_package_is_its_own_where_nobody_has_it(monkeypatch):
     broken = importlib.metadata.EntryPoint("tests.Broken", "no_such_module:Part", _part.GROUP)
     monkeypatch.setattr(_part, "_installed", lambda: {"tests.Broken": broken})
     assert borrowed(borrowing(FrechetMean, "tests.Broken")()) == {"tests.Broken": None}
+
+
+@pytest.mark.parametrize("stated", ["", "  ", False, True])
+def test_a_proof_that_says_nothing_proves_nothing(monkeypatch, stated):
+    """A class cannot be made with it; a method, or a class that is changed, may return it."""
+    manifold = Warped(2)
+    monkeypatch.setattr(Warped, "proof", stated)
+    ball = Ball(manifold, manifold.origin, 0.5)
+    points = np.tile(ball.center, (20, 1))
+    with pytest.raises(riemdp.UnprovenMechanismError, match="Warped"):
+        private_mean(points, ball, PureDP(1.0), mechanism="tangent-laplace")
+    bold = Bold(Sphere(2), 1.0)
+    assert not bold.proven
+    monkeypatch.setattr(Bold, "proofs", lambda _: {"bold": stated})
+    assert not bold.proven
+    with pytest.raises(riemdp.UnprovenMechanismError, match="bold"):
+        released(Sphere(2), bold)
+
+
+@pytest.mark.parametrize("stated", ["", "  "])
+def test_a_solver_that_says_nothing_is_not_proved(monkeypatch, stated):
+    solver = type(_mean_solver._solvers[Sphere])
+    assert _mean_solver.is_solved(Sphere(2))
+    monkeypatch.setattr(solver, "proof", stated)
+    assert not _mean_solver.is_solved(Sphere(2))

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from riemdp import (
+    Accountant,
     Ball,
     Euclidean,
     InvalidParameterError,
     PureDP,
     Release,
     Sphere,
+    UnsupportedNeighboursError,
     frechet_mean_sensitivity,
     private_mean,
     tangent_mean_sensitivity,
@@ -84,3 +86,25 @@ def test_on_spheres_groups_move_it_no_farther_than_the_ball_is_wide():
     one = ReplaceOne().sensitivity(FrechetMean(), ball, 10, "distance")
     assert 10.0 * one > 2.5
     assert Groups(10).sensitivity(FrechetMean(), ball, 10, "distance") == 2.4
+
+
+def test_what_a_relation_implies_is_not_inherited():
+    """A subclass of another sensitivity is charged to an account as nothing."""
+
+    class Less(ReplaceOne):
+        proof = "a paper"
+
+        def sensitivity(self, statistic, ball, n, metric):
+            return 1e-6
+
+    class Same(ReplaceOne):
+        implies_replace_one = True
+
+    assert (Less.implies_replace_one, Same.implies_replace_one) == (False, True)
+    assert ReplaceOne.implies_replace_one
+    assert Groups.implies_replace_one
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    account = Accountant(PureDP(10.0))
+    with pytest.raises(UnsupportedNeighboursError, match="does not promise"):
+        private_mean(np.zeros((50, 2)), ball, PureDP(1.0), neighbours=Less(), accountant=account)
+    assert account.ledger == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,3 +102,81 @@ def test_defaults_claim_nothing():
     assert farthest.tolerance(BALL, 1.0) == 1e-9
     with pytest.raises(riemdp.UnsupportedNeighboursError, match=r"Farthest.*replace-one"):
         farthest.add_remove(BALL, "distance")
+
+
+def test_what_is_found_is_not_told():
+    """Of a wrong answer neither shape nor kind: both may depend on the records."""
+    for wrong in (np.zeros((7, 3)), np.array([1j] * 7), np.array(["x"] * 7), 7.0):
+
+        class Wrong(Plain):
+            def finish(self, ball, partial, tol, wrong=wrong):
+                return wrong
+
+        with pytest.raises(riemdp.InvalidParameterError, match=r"shape \(dim,\)$") as caught:
+            answer(Wrong(), BALL, spread(3, 0.1), 1e-9)
+        assert "7" not in str(caught.value)
+
+
+@pytest.mark.parametrize("stage", ["finish", "summarise"])
+def test_an_error_of_a_question_says_its_class_alone(stage):
+    class Talks(Plain):
+        pass
+
+    def talk(*_):
+        raise ValueError("patient 7")
+
+    setattr(Talks, stage, talk)
+    with pytest.raises(riemdp.RiemdpError, match=r"^Talks failed with ValueError; ") as caught:
+        answer(Talks(), BALL, spread(3, 0.1), 1e-9)
+    assert "patient" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_question_does_not_warn(recwarn):
+    class Warns(Plain):
+        def finish(self, ball, partial, tol):
+            warnings.warn(f"{partial[0]}", stacklevel=1)
+            return np.array([1e300, 1.0], dtype=np.longdouble) ** 10
+
+    assert answer(Warns(), BALL, spread(3, 0.1), 1e-9).tolist() == [0.0, 0.0]
+    assert list(recwarn) == []
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_no_question_changes_the_records_of_the_caller(own):
+    class Writes(Plain):
+        clips = own
+
+        def summarise(self, ball, records):
+            records[:] = 0.0
+            return records
+
+        def finish(self, ball, partial, tol):
+            return np.zeros(2)
+
+    points = spread(5, 0.2)
+    before = points.copy()
+    try:
+        answer(Writes(), BALL, points, 1e-9)
+    except riemdp.RiemdpError as error:
+        assert "ValueError" in str(error)  # noqa: PT017 -- a copy of the ball may be written to
+    np.testing.assert_array_equal(points, before)
+    assert points.flags.writeable
+
+
+def test_no_record_is_copied_for_one_that_clips():
+    class Keeps(Plain):
+        clips = True
+
+        def summarise(self, ball, records):
+            self.seen = records
+            return records
+
+        def finish(self, ball, partial, tol):
+            return np.zeros(2)
+
+    points, question = spread(5, 0.2), Keeps()
+    answer(question, BALL, points, 1e-9)
+    assert np.shares_memory(question.seen, points)
+    assert not question.seen.flags.writeable

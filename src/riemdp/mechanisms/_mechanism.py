@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
-from riemdp._part import Part, borrowed, both_proved
+from riemdp._part import Part, borrowed, both_proved, is_proof
 from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._proved import Proved
@@ -102,7 +102,7 @@ class Mechanism(Part, sort="mechanism"):
     @property
     def proven(self) -> bool:
         """Whether it is proved what :meth:`privacy` says, and that draws follow the law."""
-        return None not in both_proved(self.proofs(), borrowed(self)).values()
+        return all(map(is_proof, both_proved(self.proofs(), borrowed(self)).values()))
 
     @classmethod
     def needed(cls, ball: Ball) -> dict[str, Any]:  # noqa: ARG003

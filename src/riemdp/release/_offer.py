@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from riemdp._checks import count, shown
+from riemdp._checks import count, is_one_of, positive, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
     UnprovenMechanismError,
     UnsupportedError,
 )
-from riemdp._part import borrowed, both_proved
-from riemdp.manifolds import ball_proofs
+from riemdp._part import borrowed, both_proved, is_own, is_proof
+from riemdp.manifolds import Ball, ball_proofs
 from riemdp.mechanisms import Mechanism, check_mechanism
 from riemdp.release._named import kinds
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
     from riemdp.statistics import Metric
 
@@ -106,7 +107,7 @@ class Offer:
 
 def unproven(proofs: dict[str, str | None]) -> str:
     """Return the names without a proof, the first few of them; empty if there is none."""
-    missing = [_named(name) for name, proof in proofs.items() if not proof]
+    missing = [_named(name) for name, proof in proofs.items() if not is_proof(proof)]
     return ", ".join(missing[:_MOST_NAMES])
 
 
@@ -194,18 +195,44 @@ def offer(
     given = None if isinstance(mechanism, type) else mechanism
     if given is not None and (problem := given.foreign_to(answers)):
         raise InvalidParameterError(problem)
+    if not is_one_of(mechanism.metric, ("distance", "coordinates")):
+        raise UnsupportedError(
+            f'the metric of {mechanism.name} must be "distance" or "coordinates", and is neither'
+        )
     sensitivity, used = computed_sensitivity(
         statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=tol
     )
     if isinstance(mechanism, type):
-        needed = mechanism.needed(answers)
-        mechanism = mechanism.calibrate(answers.manifold, sensitivity, part, **needed)
+        with _foreign(mechanism):
+            needed = mechanism.needed(answers)
+            mechanism = mechanism.calibrate(answers.manifold, sensitivity, part, **needed)
+            check_mechanism(mechanism)
+            positive(mechanism.sigma, "sigma, the noise scale,")
     elif not mechanism.satisfies(sensitivity, part):
         raise NotAttainableError(
             f"sigma = {mechanism.sigma:.6g} is too little noise for {part} at sensitivity "
             f"{sensitivity:.6g}; calibrate it, or name the mechanism and let it be calibrated"
         )
     return Offer(statistic, mechanism, ball, n, neighbours, sensitivity, used)
+
+
+@contextlib.contextmanager
+def _foreign(mechanism: type[Mechanism]) -> Iterator[None]:
+    """Turn what goes wrong in a class of another package into an ``UnsupportedError``.
+
+    So it cannot take the other mechanisms along; what goes wrong in this library is a bug of its
+    own, and is shown as it is.
+    """
+    try:
+        yield
+    except UnsupportedError:
+        raise
+    except (Exception, SystemExit) as error:
+        if is_own(mechanism):
+            raise
+        raise UnsupportedError(
+            f"{mechanism.name}, of another package, failed with {type(error).__name__}"
+        ) from error
 
 
 def offers(
@@ -232,10 +259,42 @@ def offers(
     found: list[Offer | UnsupportedError] = []
     for statistic, kind in pairs:
         try:
-            found.append(offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol))
+            made = offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol)
+            if not is_own(kind):
+                _check_error(made)
         except UnsupportedError as error:
             found.append(error)
+        else:
+            found.append(made)
     return found
+
+
+def _check_error(made: Offer) -> None:
+    """Refuse what cannot be compared: an expected distance that is none."""
+    with _foreign(type(made.mechanism)):
+        far = expected_distance(made)
+        made.mechanism.proofs()
+        if far is not None and not far > 0.0:  # NaN neither
+            raise UnsupportedError(
+                f"the expected distance of {made.mechanism.name} must be positive"
+            )
+
+
+def expected_distance(found: Offer) -> float | None:
+    """Mean distance between the exact answer and its draw; None where its class knows none."""
+    try:
+        return float(found.mechanism.expected_distance())
+    except UnsupportedError:
+        return None
+
+
+def error_quantile(found: Offer, q: float) -> float | None:
+    """Distance that the draw exceeds with probability ``1 - q``; None as above."""
+    try:
+        with _foreign(type(found.mechanism)):
+            return float(found.mechanism.error_quantile(q))
+    except UnsupportedError:
+        return None
 
 
 def least_error(
@@ -294,10 +353,9 @@ def not_proved(missing: str) -> UnprovenMechanismError:
 
 
 def _error(found: Offer) -> float:
-    try:
-        return found.mechanism.expected_distance()
-    except UnsupportedError:  # its author does not know: only where nothing else is available
-        return math.inf
+    far = expected_distance(found)
+    # one that is not known is taken only where nothing else is available
+    return math.inf if far is None or math.isnan(far) else far
 
 
 def _reason(best: Offer, pool: list[Offer], budget: Budget, *, first: bool, unproven: bool) -> str:

@@ -12,7 +12,7 @@ from riemdp._errors import UnsupportedError
 from riemdp.manifolds import Ball, Manifold, check_manifold
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._named import kinds
-from riemdp.release._offer import Offer, offer, offers
+from riemdp.release._offer import Offer, error_quantile, expected_distance, offers
 from riemdp.statistics import FrechetMean, ReplaceOne, check_neighbours, check_statistic, mean_for
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class PlanRow:
         Name of the statistic. Tangent mechanisms on curved spaces state the length of the noise in
         the tangent space.
     sensitivity, sigma, expected_distance, quantile_95 : float or None
-        None where the mechanism is not available.
+        None where the mechanism is not available; the last two also where its class does not know
+        them.
     problem : str or None
         Why it is not available.
     required_n : int or None
@@ -113,7 +114,7 @@ class Plan:
         found = [row for row in self.rows if row.problem is None]
         found = [row for row in found if not row.unproven] or found
         pool = [row for row in found if row.summary == FrechetMean.name] or found
-        return min(pool, key=lambda row: row.expected_distance or 0.0, default=None)
+        return min(pool, key=_error, default=None)
 
     def __str__(self) -> str:
         header = ["mechanism", "summary", "sensitivity", "sigma", "E[distance]", "95 %"]
@@ -212,6 +213,11 @@ def plan(
     return Plan(manifold, ball.radius, n, budget, target_error, rows)
 
 
+def _error(row: PlanRow) -> float:
+    """Order of rows: those whose expected distance nobody knows come last, as in "auto"."""
+    return math.inf if row.expected_distance is None else row.expected_distance
+
+
 @dataclass(frozen=True)
 class _Case:
     """A statistic and a mechanism, at any n and budget."""
@@ -229,28 +235,28 @@ class _Case:
                 required_n=_required_n(self, budget, target_error),
                 required_budget=_required_budget(self, n, budget, target_error),
             )
-        pair = [(self.statistic, self.kind)]
-        (made,) = offers(pair, self.ball, n, budget, neighbours=self.neighbours)
+        made = self._made(n, budget)
         if not isinstance(made, Offer):
             return replace(row, problem=str(made))
         return replace(
             row,
             sensitivity=made.sensitivity,
             sigma=made.mechanism.sigma,
-            expected_distance=made.mechanism.expected_distance(),
-            quantile_95=made.mechanism.error_quantile(0.95),
+            expected_distance=expected_distance(made),
+            quantile_95=error_quantile(made, 0.95),
             unproven=made.unproven(budget),
         )
 
     def error(self, n: int, budget: Budget) -> float:
-        """Return the expected distance, infinite where the mechanism is not available."""
-        try:
-            made = offer(
-                self.statistic, self.kind, self.ball, n, budget, neighbours=self.neighbours
-            )
-            return made.mechanism.expected_distance()
-        except UnsupportedError:
-            return math.inf
+        """Return the expected distance, infinite where there is none."""
+        made = self._made(n, budget)
+        far = expected_distance(made) if isinstance(made, Offer) else None
+        return math.inf if far is None else far
+
+    def _made(self, n: int, budget: Budget) -> Offer | UnsupportedError:
+        pair = [(self.statistic, self.kind)]
+        (made,) = offers(pair, self.ball, n, budget, neighbours=self.neighbours)
+        return made
 
 
 def _required_n(case: _Case, budget: Budget, target_error: float) -> int | None:

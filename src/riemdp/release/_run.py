@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from riemdp._checks import positive
+from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import Mechanism
@@ -209,13 +211,19 @@ def drawn(chosen: Offer, data: FloatArray, source: np.random.Generator) -> Float
     for step in range(statistic.steps):
         footpoint = answer(statistic.ask(ball, point, step), ball, data, chosen.tol)
         if len(footpoint) != answers.manifold.dim:
-            raise InvalidParameterError(
+            raise InvalidParameterError(  # how many there are may tell of the data
                 f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "
-                f"{answers.manifold}, got {len(footpoint)}"
+                f"{answers.manifold}"
             )
-        with np.errstate(all="ignore"):  # a warning would tell of the answer
-            if not np.linalg.norm(footpoint) <= answers.reach * _LONGER:
-                footpoint = clip_norm(footpoint, answers.reach)
-            noisy = chosen.mechanism.sample_from_coordinates(footpoint, answers, source)
+        draw = functools.partial(_draw, chosen.mechanism, footpoint, answers, source)
+        noisy = discreetly(chosen.mechanism.name, draw)
         point = statistic.move(ball, point, noisy, step)
     return point
+
+
+def _draw(
+    mechanism: Mechanism, footpoint: FloatArray, answers: Ball, source: np.random.Generator
+) -> FloatArray:
+    if not np.linalg.norm(footpoint) <= answers.reach * _LONGER:
+        footpoint = clip_norm(footpoint, answers.reach)
+    return mechanism.sample_from_coordinates(footpoint, answers, source)

@@ -10,6 +10,7 @@ import numpy as np
 
 from riemdp._array_fields import ArrayFields
 from riemdp._errors import ConvergenceError, InvalidParameterError, UnsupportedManifoldError
+from riemdp._part import is_proof
 from riemdp.manifolds import FlatManifold, Manifold, clip_norm
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._tolerance import average_floor
@@ -305,7 +306,7 @@ def is_solved(manifold: Manifold) -> bool:
     if kind is None or not (kind is type(manifold) or kind in _with_subclasses):
         return False
     solver = _solvers[kind]
-    return solver.proof is not None and all(map(is_solved, solver.parts(manifold)))
+    return is_proof(solver.proof) and all(map(is_solved, solver.parts(manifold)))
 
 
 def space_solver(manifold: Manifold) -> MeanSolver:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError
@@ -23,7 +23,8 @@ class Neighbours(Part, sort="neighbours"):
     ----------
     implies_replace_one : bool
         Whether data sets that differ in one record are among the neighbours, so that a guarantee
-        is one about these too, and an account may add it up.
+        is one about these too, and an account may add it up. It is not inherited: a subclass
+        measures another relation, and has to say so itself.
     """
 
     implies_replace_one: ClassVar[bool] = False
@@ -32,6 +33,11 @@ class Neighbours(Part, sort="neighbours"):
     def title(self) -> str:
         """What reports call it, with the numbers that the strength of a guarantee depends on."""
         return self.name
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "implies_replace_one" not in vars(cls):
+            cls.implies_replace_one = False
 
     @abstractmethod
     def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:

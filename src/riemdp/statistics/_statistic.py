@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from riemdp._checks import shown
+from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import Part
 
@@ -34,7 +35,7 @@ class Question(ABC):
     ----------
     clips : bool
         Whether :meth:`summarise` clips the records itself, in a form of its own; otherwise it is
-        given records that are in the ball.
+        given records that are in the ball. It must not write to them: they may be the caller's.
     """
 
     clips: ClassVar[bool] = False
@@ -329,16 +330,22 @@ def answer(question: Question, ball: Ball, data: FloatArray, tol: float) -> Floa
         If the tolerance cannot be certified.
     InvalidParameterError
         If the question answers with something else.
+    RiemdpError
+        In place of any other error of the question.
     """
-    with np.errstate(all="ignore"):  # a warning would tell of the data
-        records = data if question.clips else ball.project(data)
+    rows = data.view()
+    rows.flags.writeable = False  # they are the caller's
+
+    def computed() -> FloatArray | None:
+        records = rows if question.clips else ball.project(rows)
         found = np.asarray(question.finish(ball, question.summarise(ball, records), tol))
-    if found.ndim != 1 or found.dtype.kind not in "fiu":
-        raise InvalidParameterError(
-            f"{type(question).__name__}.finish must return real coordinates of shape (dim,), got "
-            f"{found.dtype} of shape {found.shape}"
-        )
-    found = found.astype(np.float64)
+        plain = found.ndim == 1 and found.dtype.kind in "fiu"
+        return found.astype(np.float64) if plain else None
+
+    name = type(question).__name__
+    found = discreetly(name, computed)
+    if found is None:  # what it is instead may tell of the data
+        raise InvalidParameterError(f"{name}.finish must return real coordinates of shape (dim,)")
     return found if np.isfinite(found).all() else np.zeros_like(found)
 
 

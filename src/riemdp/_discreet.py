@@ -1,0 +1,93 @@
+"""Computing on private values without a word about them: no warnings, no texts of errors."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import warnings
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from riemdp._errors import RiemdpError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+R = TypeVar("R")
+
+
+class _Silence:
+    """Ignores warnings while anything is computed, in any thread.
+
+    Filters are those of the process, so the first that comes sets them, and the last that goes puts
+    them back: each for itself would put back what another one had set.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._computing = 0
+        self._filters = warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._computing == 0:
+                self._filters = warnings.catch_warnings()
+                self._filters.__enter__()
+                warnings.simplefilter("ignore")
+            self._computing += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._computing -= 1
+            if self._computing == 0:
+                self._filters.__exit__(None, None, None)
+
+
+@contextlib.contextmanager
+def _silence_of_thread() -> Iterator[None]:
+    """Ignore warnings of this thread, where each has filters of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+_silence = _Silence()
+_AWARE = bool(getattr(sys.flags, "context_aware_warnings", False))
+
+
+def discreetly(name: str, compute: Callable[[], R]) -> R:
+    """Return what a function computes of private values; nothing else gets out.
+
+    Warnings are dropped: those of the whole process, where Python has no filters for one thread.
+    An error of another class than this library's is replaced, since its text, or what it carries,
+    may be a record.
+
+    Parameters
+    ----------
+    name : str
+        Who computes, for the message.
+    compute : callable
+        Without arguments.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    RiemdpError
+        As it was raised, or in place of another error, with the class of that alone.
+    """
+    try:
+        with _silence_of_thread() if _AWARE else _silence, np.errstate(all="ignore"):
+            return compute()
+    except RiemdpError:
+        raise
+    except Exception as error:  # whatever it is
+        failure = type(error).__name__
+    # Not in the handler: the error would go along as the context of this one.
+    raise RiemdpError(
+        f"{name} failed with {failure}; the message is withheld, since it may tell of the data"
+    )
