@@ -18,6 +18,7 @@ from riemdp.release._named import check_accountant, named
 from riemdp.release._offer import Offer, least_error, not_proved, offer, unproven
 from riemdp.release._release import Release
 from riemdp.statistics import (
+    Question,
     ReplaceOne,
     Statistic,
     answer,
@@ -165,10 +166,12 @@ def run(
             f"an account adds up guarantees for data sets that differ in one record, which "
             f"{neighbours.name} does not promise; release without an account, or with ReplaceOne()"
         )
+    start = chosen.statistic.start(ball)
+    first = _question(chosen.statistic, ball, start, 0)
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
     if accountant is not None:
         accountant.spend(budget, f"{label}, {chosen.mechanism.name}")
-    value = _drawn(chosen, data, source)
+    value = _drawn(chosen, start, first, data, source)
     return Release(
         value=value,
         guarantee=budget,
@@ -190,13 +193,30 @@ def run(
 _LONGER = 1.0 + 1e-9
 
 
-def _drawn(chosen: Offer, data: FloatArray, source: np.random.Generator) -> FloatArray:
-    """Ask, add noise and move, as often as the statistic has steps."""
+def _question(statistic: Statistic, ball: Ball, point: FloatArray, step: int) -> Question:
+    found = statistic.ask(ball, point, step)
+    if not isinstance(found, Question):
+        raise InvalidParameterError(
+            f"{statistic.name}.ask must return a riemdp.statistics.Question, got "
+            f"{type(found).__name__}"
+        )
+    return found
+
+
+def _drawn(
+    chosen: Offer,
+    point: FloatArray,
+    question: Question,
+    data: FloatArray,
+    source: np.random.Generator,
+) -> FloatArray:
+    """Answer, add noise and move, as often as the budget was shared."""
     statistic, ball = chosen.statistic, chosen.ball
     answers = statistic.answers(ball)
-    point = statistic.start(ball)
-    for step in range(statistic.steps):
-        footpoint = answer(statistic.ask(ball, point, step), ball, data, chosen.tol)
+    for step in range(chosen.steps or 1):
+        if step > 0:
+            question = _question(statistic, ball, point, step)
+        footpoint = answer(question, ball, data, chosen.tol)
         if len(footpoint) != answers.manifold.dim:
             raise InvalidParameterError(  # how many there are may tell of the data
                 f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "
