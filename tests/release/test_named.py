@@ -30,7 +30,7 @@ def test_names_classes_and_instances(name):
 def test_an_account_can_be_charged():
     check_accountant(None)
     check_accountant(riemdp.Accountant(riemdp.PureDP(1.0)))
-    for wrong in (3, object(), riemdp.PureDP(1.0)):
+    for wrong in (3, object(), riemdp.PureDP(1.0), riemdp.Accountant):
         with pytest.raises(InvalidParameterError, match="spend"):
             check_accountant(wrong)
 

@@ -235,3 +235,72 @@ def test_neither_a_count_nor_the_footpoint_gets_into_an_error():
     with pytest.raises(riemdp.RiemdpError, match=r"^Talks failed with ValueError") as caught:
         private_mean(POINTS, BALL, PureDP(1.0), mechanism=Talks, allow_unproven=True)
     assert "about" not in str(caught.value)
+
+
+class Zero(Summary):
+    """A statistic whose numbers a test replaces."""
+
+    name, proof = "tests.Zero", "a paper"
+
+    def replace_one(self, ball, n, metric):
+        return 1.0 / n
+
+    def finish(self, ball, partial, tol):
+        return np.zeros(2)
+
+
+WRONG = {
+    **{f"sensitivity {value!r}": ("replace_one", value, "the sensitivity of tests.Zero must be")
+       for value in (0.0, -1.0, math.nan, math.inf, "x", None, True, 1j, np.array([0.1, 0.1]))},
+    **{f"tolerance {value!r}": ("tolerance", value, "the tolerance of tests.Zero must be")
+       for value in (-1.0, math.nan, math.inf, "x", None)},
+    **{f"{name} {value!r}": (name, value, rf"{name}\(ball\) of tests.Zero must be a riemdp.Ball")
+       for name in ("range", "answers") for value in (None, 1.0)},
+    **{f"ask {value!r}": ("ask", value, "Zero.ask must return a riemdp.statistics.Question")
+       for value in (None, 1.0)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_a_statistic_says_is_checked_before_the_charge(monkeypatch, case):
+    member, value, said = WRONG[case]
+    monkeypatch.setattr(Zero, member, lambda *_: value)
+    account = Accountant(PureDP(10.0))
+    with pytest.raises(riemdp.InvalidParameterError, match=said):
+        private_statistic(Zero(), POINTS, BALL, PureDP(1.0), accountant=account)
+    assert account.ledger == ()
+
+
+@pytest.mark.parametrize("steps", [0, -1, 2.5, True, None, "2"])
+def test_steps_are_a_number_of_answers(monkeypatch, steps):
+    monkeypatch.setattr(Zero, "steps", steps)
+    account = Accountant(PureDP(10.0))
+    with pytest.raises(riemdp.InvalidParameterError, match="steps, the number of answers"):
+        private_statistic(Zero(), POINTS, BALL, PureDP(1.0), accountant=account)
+    assert account.ledger == ()
+
+
+def test_steps_are_read_once(monkeypatch):
+    """What is drawn is what the budget was shared among, even if the number changes."""
+    read, asked = [], []
+
+    def steps(_):
+        read.append(1)
+        return len(read)
+
+    def ask(self, *_):
+        asked.append(1)
+        return self
+
+    monkeypatch.setattr(Zero, "steps", property(steps))
+    monkeypatch.setattr(Zero, "ask", ask)
+    release = private_statistic(Zero(), POINTS, BALL, PureDP(1.0), mechanism="riemannian-laplace")
+    assert (len(read), len(asked)) == (1, 1)
+    assert release.mechanism.satisfies(release.sensitivity, PureDP(1.0))
+
+
+def test_a_later_question_is_one_too(monkeypatch):
+    monkeypatch.setattr(Zero, "steps", 2)
+    monkeypatch.setattr(Zero, "ask", lambda self, ball, point, step: self if step == 0 else None)
+    with pytest.raises(riemdp.InvalidParameterError, match=r"Zero\.ask must return"):
+        private_statistic(Zero(), POINTS, BALL, PureDP(1.0))

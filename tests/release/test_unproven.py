@@ -237,7 +237,7 @@ def test_a_name_of_another_package_is_its_own_where_nobody_has_it(monkeypatch):
     monkeypatch.setitem(_part._registry, "tests.Mine", borrowing(FrechetMean, "tests.Mine"))
     assert borrowed(mine()) == {"tests.Mine": None}
     broken = importlib.metadata.EntryPoint("tests.Broken", "no_such_module:Part", _part.GROUP)
-    monkeypatch.setattr(_part, "_installed", lambda: {"tests.Broken": broken})
+    monkeypatch.setattr(_part, "_installed", lambda: {"tests.Broken": (broken,)})
     assert borrowed(borrowing(FrechetMean, "tests.Broken")()) == {"tests.Broken": None}
 
 

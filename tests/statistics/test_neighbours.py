@@ -92,7 +92,7 @@ def test_what_a_relation_implies_is_not_inherited():
     """A subclass of another sensitivity is charged to an account as nothing."""
 
     class Less(ReplaceOne):
-        proof = "a paper"
+        name, proof = "tests.Less", "a paper"
 
         def sensitivity(self, statistic, ball, n, metric):
             return 1e-6

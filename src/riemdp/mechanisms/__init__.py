@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_rejection import ConformalRejection
 from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
 from riemdp.mechanisms._mechanism import Mechanism, check_mechanism
@@ -32,4 +33,5 @@ __all__ = [
     "TangentLaplace",
     "TangentMechanism",
     "check_mechanism",
+    "check_sensitivity",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms import check_sensitivity
 from riemdp.mechanisms._conformal_density import (
     LARGEST_SCALING,
     cell_counts,

@@ -48,5 +48,8 @@ def named(mechanism: object) -> type[Mechanism] | Mechanism:
 
 def check_accountant(accountant: object) -> None:
     """Refuse what is neither None nor able to be charged."""
-    if accountant is not None and not callable(getattr(accountant, "spend", None)):
-        raise InvalidParameterError("accountant must have a method spend(guarantee, label)")
+    able = callable(getattr(accountant, "spend", None)) and not isinstance(accountant, type)
+    if accountant is not None and not able:
+        raise InvalidParameterError(
+            "accountant must be an object with a method spend(guarantee, label)"
+        )

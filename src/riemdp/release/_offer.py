@@ -15,7 +15,7 @@ from riemdp._errors import (
     UnsupportedError,
 )
 from riemdp._part import borrowed, both_proved, is_own, is_proof
-from riemdp.manifolds import Ball, ball_proofs
+from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms import Mechanism, check_mechanism
 from riemdp.release._named import kinds
 from riemdp.release._sensitivity import computed_sensitivity
@@ -57,6 +57,9 @@ class Offer:
         Of the statistic as computed: that of the exact one plus ``2 tol``.
     tol : float
         Public tolerance of the statistic.
+    steps : int or None
+        Number of answers that the budget is shared among, as it was read for that; None of an offer
+        that is not drawn from.
     """
 
     statistic: Statistic
@@ -66,6 +69,7 @@ class Offer:
     neighbours: Neighbours
     sensitivity: float
     tol: float
+    steps: int | None = None
 
     def proofs(self, budget: Budget) -> dict[str, str | None]:
         """Return where the claims that a guarantee rests on are proved; None where nowhere.
@@ -188,9 +192,12 @@ def offer(
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
-    part = share(budget, statistic.steps)
+    steps = count(statistic.steps, "steps, the number of answers,")
+    part = share(budget, steps)
     neighbours = ReplaceOne() if neighbours is None else neighbours
+    check_ball(statistic.range(ball), f"range(ball) of {statistic.name}")
     answers = statistic.answers(ball)
+    check_ball(answers, f"answers(ball) of {statistic.name}")
     check_mechanism(mechanism)
     given = None if isinstance(mechanism, type) else mechanism
     if given is not None and (problem := given.foreign_to(answers)):
@@ -213,7 +220,7 @@ def offer(
             f"sigma = {mechanism.sigma:.6g} is too little noise for {part} at sensitivity "
             f"{sensitivity:.6g}; calibrate it, or name the mechanism and let it be calibrated"
         )
-    return Offer(statistic, mechanism, ball, n, neighbours, sensitivity, used)
+    return Offer(statistic, mechanism, ball, n, neighbours, sensitivity, used, steps)
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from riemdp.noise import resolve_generator
 from riemdp.privacy import PureDP
 from riemdp.release._named import check_accountant
 from riemdp.release._offer import least_error
-from riemdp.release._run import drawn
+from riemdp.release._run import asked, drawn
 from riemdp.statistics import mean_for
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ def private_ball(
     half = 0.5 * epsilon
     # Decided from public numbers, before the charge.
     chosen, _ = least_error(mean_for, ball, len(records), PureDP(half))
+    start = chosen.statistic.start(ball)
+    question = asked(chosen.statistic, ball, start, 0)
     scale = 2.0 / half
     if math.isinf(scale):
         raise NotAttainableError(
@@ -108,7 +110,7 @@ def private_ball(
         )
     if accountant is not None:
         accountant.spend(PureDP(epsilon), "private_ball")
-    center = drawn(chosen, records, source)
+    center = drawn(chosen, start, question, records, source)
     counts = shell_counts(ball, center, records)
     counts = counts + source.laplace(scale=scale, size=counts.shape)
     radius = expansion * _dense_radius(ball.reach, counts, len(records), half)

@@ -18,6 +18,7 @@ from riemdp.release._named import check_accountant, named
 from riemdp.release._offer import Offer, least_error, not_proved, offer, unproven
 from riemdp.release._release import Release
 from riemdp.statistics import (
+    Question,
     ReplaceOne,
     Statistic,
     answer,
@@ -165,10 +166,12 @@ def run(
             f"an account adds up guarantees for data sets that differ in one record, which "
             f"{neighbours.name} does not promise; release without an account, or with ReplaceOne()"
         )
+    start = chosen.statistic.start(ball)
+    first = asked(chosen.statistic, ball, start, 0)
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
     if accountant is not None:
         accountant.spend(budget, f"{label}, {chosen.mechanism.name}")
-    value = drawn(chosen, data, source)
+    value = drawn(chosen, start, first, data, source)
     return Release(
         value=value,
         guarantee=budget,
@@ -190,13 +193,53 @@ def run(
 _LONGER = 1.0 + 1e-9
 
 
-def drawn(chosen: Offer, data: FloatArray, source: np.random.Generator) -> FloatArray:
-    r"""Ask, add noise and move, as often as the statistic has steps.
+def asked(statistic: Statistic, ball: Ball, point: FloatArray, step: int) -> Question:
+    r"""Return what a statistic asks next, which has to be a question.
+
+    Parameters
+    ----------
+    statistic : Statistic
+    ball : Ball
+        Public ball of the records.
+    point : ndarray, shape (\*point_shape,)
+        Released, or public.
+    step : int
+
+    Returns
+    -------
+    Question
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is none.
+    """
+    found = statistic.ask(ball, point, step)
+    if not isinstance(found, Question):
+        raise InvalidParameterError(
+            f"{statistic.name}.ask must return a riemdp.statistics.Question, got "
+            f"{type(found).__name__}"
+        )
+    return found
+
+
+def drawn(
+    chosen: Offer,
+    point: FloatArray,
+    question: Question,
+    data: FloatArray,
+    source: np.random.Generator,
+) -> FloatArray:
+    r"""Answer, add noise and move, as often as the budget was shared.
 
     Parameters
     ----------
     chosen : Offer
         Proved or allowed, and charged for.
+    point : ndarray, shape (\*point_shape,)
+        Where the statistic starts, public.
+    question : Question
+        What it asks there.
     data : ndarray, shape (n, \*point_shape)
         Valid points, inside or outside the ball.
     source : numpy.random.Generator
@@ -207,9 +250,10 @@ def drawn(chosen: Offer, data: FloatArray, source: np.random.Generator) -> Float
     """
     statistic, ball = chosen.statistic, chosen.ball
     answers = statistic.answers(ball)
-    point = statistic.start(ball)
-    for step in range(statistic.steps):
-        footpoint = answer(statistic.ask(ball, point, step), ball, data, chosen.tol)
+    for step in range(chosen.steps or 1):
+        if step > 0:
+            question = asked(statistic, ball, point, step)
+        footpoint = answer(question, ball, data, chosen.tol)
         if len(footpoint) != answers.manifold.dim:
             raise InvalidParameterError(  # how many there are may tell of the data
                 f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from riemdp._checks import count
+from riemdp._checks import count, positive, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp.statistics import FrechetMean, Neighbours, ReplaceOne, Statistic
 
@@ -27,7 +27,7 @@ def exact_sensitivity(
     UnsupportedError
         If none is known on this ball.
     InvalidParameterError
-        If n is not a positive integer (under 2^63).
+        If n is not a positive integer (under 2^63), or the sensitivity not positive and finite.
     """
     if not _LEAST_RADIUS <= ball.reach <= 1.0 / _LEAST_RADIUS:
         raise UnsupportedBallError(
@@ -35,7 +35,9 @@ def exact_sensitivity(
             f"{1.0 / _LEAST_RADIUS:g} for a release, so that squares of distances and sums over "
             "the records stay in the range of float64; change the unit of the data"
         )
-    return neighbours.sensitivity(statistic, ball, count(n, "n, the number of points,"), metric)
+    n = count(n, "n, the number of points,")
+    found = neighbours.sensitivity(statistic, ball, n, metric)
+    return positive(found, f"the sensitivity of {statistic.name}")
 
 
 def computed_sensitivity(
@@ -60,14 +62,22 @@ def computed_sensitivity(
     """
     exact = exact_sensitivity(statistic, ball, n, neighbours or ReplaceOne(), metric)
     if tol is None:
-        tol = statistic.tolerance(ball, exact)
-    elif tol < (floor := statistic.tolerance(ball, 0.0)):
+        tol = _tolerance(statistic, ball, exact)
+    elif tol < (floor := _tolerance(statistic, ball, 0.0)):
         raise InvalidParameterError(
             f"tol = {tol:.3g} must be at least {floor:.3g}, what float64 carries for every data "
             "set in this ball: under it, whether the release succeeds would tell of the data; "
             "leave tol out, or choose a smaller ball"
         )
     return with_tolerance(exact, tol), tol
+
+
+def _tolerance(statistic: Statistic, ball: Ball, sensitivity: float) -> float:
+    name = f"the tolerance of {statistic.name}"
+    tol = real(statistic.tolerance(ball, sensitivity), name)
+    if not 0.0 <= tol < math.inf:  # a negative one would take noise away
+        raise InvalidParameterError(f"{name} must be finite and at least 0, got {tol}")
+    return tol
 
 
 def with_tolerance(exact: float, tol: float) -> float:
