@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from riemdp._checks import positive
 from riemdp._errors import UnsupportedError
 from riemdp.manifolds import Ball, Manifold, check_manifold
+from riemdp.mechanisms import if_known
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._named import kinds
 from riemdp.release._offer import Offer, offer, offers
@@ -238,7 +239,7 @@ class _Case:
             sensitivity=made.sensitivity,
             sigma=made.mechanism.sigma,
             expected_distance=made.mechanism.expected_distance(),
-            quantile_95=made.mechanism.error_quantile(0.95),
+            quantile_95=if_known(made.mechanism.error_quantile, 0.95),
             unproven=made.unproven(budget),
         )
 
