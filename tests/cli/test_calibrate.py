@@ -81,3 +81,12 @@ def test_gaussian_on_curved_spaces(riemdp, fails):
     plane = ("--manifold", "hyperbolic", "--dim", 3)
     assert "mu tends to 1.23204" in fails(3, *gaussian, *plane, "--mu", 1)
     assert "no pure epsilon" in fails(3, *gaussian, *plane, "--epsilon", 1)
+
+
+def test_an_error_that_is_not_known_is_said_to_be_so(riemdp):
+    result = riemdp(
+        "calibrate", "--mechanism", "riemannian-laplace", "--manifold", "spd-affine-invariant",
+        "--size", 65, "--sensitivity", 1e-5, "--epsilon", 1,
+    )  # fmt: skip
+    assert field(result, "95 % quantile") == "not known"
+    assert float(field(result, "expected distance")) > 0.0

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import scipy.integrate
 
-from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp.noise import RadialLaw, _affine_invariant_radial
-from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
+from riemdp.noise._affine_invariant_radial import LARGEST_TABULATED, AffineInvariantRadial
 from riemdp.noise._sinh_envelope import growth_rate
 
 LAWS = [
@@ -205,3 +205,14 @@ def test_wide_gaussian_noise_moves_with_the_drift(k):
     # the log-eigenvalues are sigma^2 delta + sigma z
     square = k * sigma**2 + sigma**4 * growth_rate(k) ** 2
     assert law.mean_square() == pytest.approx(square, rel=1e-6)
+
+
+def test_the_laplace_law_is_tabulated_up_to_a_size():
+    large = AffineInvariantRadial("laplace", LARGEST_TABULATED + 1, 1e-3)
+    for question in (large.quantile, large.cdf, large.sf, large.log_pdf):
+        with pytest.raises(UnsupportedError, match=r"SPD\(65\) are tabulated up to k = 64"):
+            question(0.5)
+    # about sigma times the dimension 65 * 66 / 2, as on a flat space of it
+    assert large.mean() == pytest.approx(1e-3 * 2145, rel=0.1)
+    assert large.mean_square() > large.mean() ** 2
+    assert AffineInvariantRadial("gaussian", LARGEST_TABULATED + 1, 1e-3).quantile(0.5) > 0.0

@@ -12,6 +12,7 @@ from riemdp import (
     InvalidParameterError,
     PureDP,
     Release,
+    RiemdpError,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
@@ -255,3 +256,31 @@ def test_what_leaves_float64_fails(monkeypatch):
     assert failed(release) == {"sensitivity", "guarantee"}
     details = {check.name: check.detail for check in verify(release).checks}
     assert details["sensitivity"] == "it leaves float64 (OverflowError)"
+
+
+def test_a_law_that_would_take_minutes_is_not_computed():
+    manifold = SPDAffineInvariant(65)
+    ball, law = Ball(manifold, manifold.origin, 0.1), RiemannianLaplace(manifold, 1e-4)
+    release = Release(
+        value=manifold.origin, guarantee=PureDP(1.0), mechanism=law, statistic=FrechetMean(),
+        reason="", sensitivity=0.1, tol=1e-6, ball=ball, n=40_000,
+    )  # fmt: skip
+    document = json.loads(release.to_json())
+    assert (document["expected_distance"], document["error_quantile_95"]) == (None, None)
+    checks = {c.name: c for c in verify(Release.from_json(json.dumps(document))).checks}
+    assert checks["error"].passed
+    assert "SPD(65)" in checks["error"].detail
+    claimed = json.dumps(document | {"expected_distance": 0.2, "error_quantile_95": 0.3})
+    assert "error" in failed(Release.from_json(claimed))
+
+
+def test_the_law_is_made_last(monkeypatch):
+    document = json.loads(release_of().to_json())
+
+    def slow(*_):
+        raise AssertionError("made before the rest was read")
+
+    monkeypatch.setattr(RiemannianLaplace, "__post_init__", slow)
+    for wrong in ({"n": 0}, {"tol": "x"}, {"value": [2, 0, 0]}, {"expected_distance": "x"}):
+        with pytest.raises(RiemdpError):
+            Release.from_json(json.dumps(document | wrong))

@@ -24,7 +24,7 @@ from riemdp.cli._options import (
     budget_of,
     manifold_of,
 )
-from riemdp.cli._output import describe, print_fields
+from riemdp.cli._output import describe, error_fields, print_fields
 from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism
 from riemdp.release import named, offer
@@ -78,8 +78,7 @@ def calibrate(
             ("sensitivity", repr(sensitivity)),
             ("sigma", repr(found.sigma)),
             ("privacy", _privacy(found, sensitivity)),
-            ("expected distance", f"{found.expected_distance():.6g}"),
-            ("95 % quantile", f"{found.error_quantile(0.95):.6g}"),
+            *error_fields(found),
         ]
     )
 

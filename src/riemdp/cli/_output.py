@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from riemdp.mechanisms import if_known
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from riemdp.mechanisms import Mechanism
     from riemdp.release import Release
 
 T = TypeVar("T")
@@ -153,6 +155,15 @@ def print_rows(rows: Sequence[Sequence[str]]) -> None:
         say("  ".join(cells).rstrip())
 
 
+def error_fields(mechanism: Mechanism) -> list[tuple[str, str]]:
+    """Return names and values of what is known of a mechanism's error."""
+    numbers = {
+        "expected distance": if_known(mechanism.expected_distance),
+        "95 % quantile": if_known(mechanism.error_quantile, 0.95),
+    }
+    return [(name, "not known" if x is None else f"{x:.6g}") for name, x in numbers.items()]
+
+
 def print_release(release: Release) -> None:
     """Print what is public about a release, and its value with all digits."""
     seeded = "seeded by --seed: NOT private"
@@ -166,8 +177,7 @@ def print_release(release: Release) -> None:
             ("mechanism", f"{release.mechanism.name}, {release.reason}"),
             ("sensitivity", f"{release.sensitivity:.6g}"),
             ("sigma", f"{release.sigma:.6g}"),
-            ("expected distance", f"{release.expected_distance:.6g}"),
-            ("95 % quantile", f"{release.error_quantile(0.95):.6g}"),
+            *error_fields(release.mechanism),
             ("randomness", seeded if release.reproducible else "secure generator"),
         ]
     )

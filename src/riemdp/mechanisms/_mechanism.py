@@ -425,6 +425,25 @@ def _at_scale(
     return kind(manifold, sigma, *args, **options)
 
 
+def if_known(number: Callable[..., float], *args: float) -> float | None:
+    """Return a number of the error law, None where the class does not know it.
+
+    Parameters
+    ----------
+    number : callable
+        Such as ``mechanism.error_quantile``.
+    *args : float
+
+    Returns
+    -------
+    float or None
+    """
+    try:
+        return number(*args)
+    except UnsupportedError:
+        return None
+
+
 def check_mechanism(mechanism: object) -> None:
     """Raise ``InvalidParameterError`` for what is neither a mechanism nor a class of them.
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 
 from riemdp._checks import count, real_array
-from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._potential import Potential, potential
 from riemdp.noise._radial import check_kind, check_sigma, log_sphere_area
 from riemdp.noise._sinh_envelope import growth_rate
@@ -33,6 +33,8 @@ _DEPTH = 42.0
 #: strip of half-width pi/2, which at this step leaves an error of 1e-17.
 _FINENESS = 0.6
 _LARGEST_STEP = 0.25
+#: Largest matrices for which the law of the distance is tabulated under Laplace noise.
+LARGEST_TABULATED = 64
 #: Largest number of variances a Laplace law is a mixture over.
 _MOST_NODES = 1 << 13
 
@@ -72,6 +74,9 @@ class AffineInvariantRadial:
     NotAttainableError
         For the Laplace law unless ``sigma < sqrt(12 / (k (k^2 - 1)))``: no normaliser exists.
         For the Gaussian law on k >= 2 with ``sigma`` above 1000.
+    UnsupportedError
+        For the Laplace law beyond k = 64, where anything but moments and the normaliser is asked
+        for.
 
     References
     ----------
@@ -235,6 +240,11 @@ class AffineInvariantRadial:
         if not self._potential.is_linear:
             first, weights = volume_weights(self.k, self.sigma**2)
             return 0.5 * self.dim + np.arange(first, first + weights.size, dtype=float), weights
+        if self.k > LARGEST_TABULATED:
+            raise UnsupportedError(
+                f"distances under Laplace noise on SPD({self.k}) are tabulated up to k = "
+                f"{LARGEST_TABULATED}, beyond which that takes minutes; their mean is known"
+            )
         scales, masses = self._laplace_nodes()
         parts = [volume_weights(self.k, float(scale)) for scale in scales]
         first = min(start for start, _ in parts)

@@ -11,12 +11,20 @@ import numpy as np
 
 from riemdp import _document
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import real_array
+from riemdp._checks import real, real_array, shown
 from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp.manifolds import check_ball
+from riemdp.mechanisms import check_mechanism
 from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
 from riemdp.release._offer import Offer, doubt
-from riemdp.statistics import Neighbours, ReplaceOne, Statistic
+from riemdp.statistics import (
+    Neighbours,
+    ReplaceOne,
+    Statistic,
+    check_neighbours,
+    check_statistic,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,6 +75,11 @@ class Release(ArrayFields):
     stated_error : tuple of (float or None), optional
         Expected distance and 95 % quantile as a document states them, for :func:`verify` to hold
         against the mechanism's; ``(None, None)`` where it states that they are not known.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a field is of another type. Whether numbers belong together is for :func:`verify`.
     """
 
     value: NDArray[np.float64]
@@ -89,6 +102,20 @@ class Release(ArrayFields):
         value.flags.writeable = False
         object.__setattr__(self, "value", value)
         check_budget(self.guarantee, "guarantee")
+        if isinstance(self.mechanism, type):
+            raise InvalidParameterError("mechanism must be a calibrated one, got a class")
+        check_mechanism(self.mechanism)
+        check_statistic(self.statistic)
+        check_ball(self.ball)
+        check_neighbours(self.neighbours)
+        for name in ("sensitivity", "tol"):
+            object.__setattr__(self, name, real(getattr(self, name), name))
+        for name in ("private", "reproducible"):
+            _document.flag(getattr(self, name), name)
+        _document.text(self.reason, "reason")
+        if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)):
+            raise InvalidParameterError(f"n must be an integer, got {shown(self.n)}")
+        object.__setattr__(self, "n", int(self.n))
 
     @property
     def sigma(self) -> float:
