@@ -6,7 +6,7 @@ import math
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from riemdp._checks import is_one_of, shown
+from riemdp._checks import is_one_of, kind_of, shown
 from riemdp._errors import BudgetExceededError, InvalidBudgetError, InvalidParameterError
 from riemdp.privacy._budget import Budget, check_budget
 
@@ -108,7 +108,7 @@ class Accountant:
             )
         if not isinstance(total, Budget):
             raise InvalidBudgetError(
-                f"{shown(total)} cannot be a total: it is no privacy definition such as GDP(1.0)"
+                f"{kind_of(total)} cannot be a total: it is no privacy definition such as GDP(1.0)"
             )
         self._total = total
         self._limits = total.price()
@@ -171,7 +171,7 @@ class Accountant:
         """
         check_budget(guarantee, "guarantee")
         if not isinstance(label, str):
-            raise InvalidParameterError(f"label must be a string, got {shown(label)}")
+            raise InvalidParameterError(f"label must be a string, got {kind_of(label)}")
         first, *others = self._total.price_of(guarantee)
         price = (max(first, _SMALLEST), *others)  # a square may underflow; nothing is free
         with self._lock:
