@@ -1,10 +1,21 @@
 import collections
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from riemdp import (
+    Accountant,
+    Ball,
+    Euclidean,
+    PureDP,
+    RiemdpError,
+    plan,
+    private_mean,
+    private_statistic,
+)
 from riemdp._checks import (
     count,
     is_one_of,
@@ -141,3 +152,43 @@ def test_messages_show_scalars_but_no_coordinates():
     assert "401" not in shown(10**400)
     assert len(shown("y" * 10**6)) < 50
     assert shown(10**5000) == f"an integer of {(10**5000).bit_length()} bits"
+
+
+SECRET = 0.737312
+RECORDS = ["Jane Doe, HIV+", Decimal(str(SECRET)), SECRET + 1j, np.float64(SECRET), 737312, b"Jane"]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+def test_no_message_shows_what_may_be_a_record(record):
+    """Neither as data nor in the place of another argument, as when two are swapped."""
+    ball, budget = Ball(Euclidean(2), [0.0, 0.0], 1.0), PureDP(1.0)
+    points, account = np.zeros((5, 2)), Accountant(PureDP(1.0))
+    calls = [
+        lambda: private_mean(record, ball, budget),
+        lambda: private_mean([record, record], ball, budget),
+        lambda: private_mean(ball, record, budget),
+        lambda: private_mean(points, ball, record),
+        lambda: private_mean(points, ball, budget, neighbours=record),
+        lambda: private_mean(points, ball, budget, accountant=record),
+        lambda: private_mean(points, ball, budget, generator=record),
+        lambda: private_statistic(record, points, ball, budget),
+        lambda: Ball(record, [0.0, 0.0], 1.0),
+        lambda: plan(record, 1.0, 10, budget),
+        lambda: Accountant(record),
+        lambda: account.spend(record, "label"),
+    ]
+    if not isinstance(record, str):  # a name of one that is not known is shown
+        calls.append(lambda: private_mean(points, ball, budget, mechanism=record))
+        calls.append(lambda: account.spend(budget, record))
+    for number, call in enumerate(calls):
+        with pytest.raises(RiemdpError) as caught:
+            call()
+        for text in ("737312", "Jane", "HIV"):
+            assert text not in str(caught.value), number
+
+
+def test_parameters_keep_their_values_in_messages():
+    with pytest.raises(RiemdpError, match=r"-0\.5"):
+        Ball(Euclidean(2), [0.0, 0.0], -0.5)
+    with pytest.raises(RiemdpError, match="'wide'"):
+        Ball(Euclidean(2), [0.0, 0.0], "wide")

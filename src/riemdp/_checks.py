@@ -32,6 +32,11 @@ def shown(value: object) -> str:
     return type(value).__name__
 
 
+def kind_of(value: object) -> str:
+    """Text for a message about what may be a record, or have changed places with one: its type."""
+    return "None" if value is None else type(value).__name__
+
+
 def real(
     value: object, name: str, *, error: type[InvalidParameterError] = InvalidParameterError
 ) -> float:
@@ -107,7 +112,7 @@ def real_entries(
     array = plain_array(values, name, error=error)
     if array is None or array.dtype.kind not in ("fiub" if booleans else "fiu"):
         alone = array is not None and array.ndim == 0
-        what = shown(values) if alone else f"{type(values).__name__} of other things"
+        what = kind_of(values) + ("" if alone else " of other things")
         raise error(f"{name} must hold real numbers, got {what}")
     return array
 

@@ -1,4 +1,5 @@
 import copy
+import dataclasses
 import math
 import pickle
 import threading
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from riemdp import Ball, Euclidean, private_mean
 from riemdp import _errors as errors
+from riemdp._errors import BudgetExceededError, InvalidBudgetError
 from riemdp.privacy import (
     GDP,
     KLDP,
@@ -336,3 +338,51 @@ def test_an_angle_of_pi_is_no_total_however_it_was_computed():
     assert computed is not math.pi
     with pytest.raises(errors.InvalidBudgetError, match="allows everything"):
         Accountant(angle(computed))
+
+
+@dataclasses.dataclass(frozen=True)
+class Priced(PureDP):
+    """Another definition, with the price that it says."""
+
+    asked: object = (1.0, 0.5)
+
+    def price(self):
+        return self.asked
+
+    def total(self, prices):
+        return Priced(1.0, tuple(prices))
+
+    def implied_by(self, guarantee):
+        return guarantee
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [(), None, 1.0, "12", (1.0, -0.5), (1.0, math.nan), (1.0, "x"), (1.0, None), (math.nan, 1.0),
+     (-1.0, 1.0), (True, 1.0), (1.0, math.inf), (math.inf, 1.0)],
+    ids=str,
+)  # fmt: skip
+def test_a_price_is_finite_amounts(asked):
+    with pytest.raises(InvalidBudgetError, match=r"pric|add"):
+        Accountant(Priced(1.0, asked))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [(), None, 0.1, "12", (0.1,), (0.1, 0.1, 0.1), (0.1, -0.1), (-0.1, 0.1), (0.1, math.nan),
+     (math.nan, 0.1), (0.1, "x"), (0.1, None)],
+    ids=str,
+)  # fmt: skip
+def test_nothing_is_given_back_by_a_spend(asked):
+    account = Accountant(Priced(1.0))
+    with pytest.raises(InvalidBudgetError, match="price"):
+        account.spend(Priced(1.0, asked), "wrong")
+    assert account.ledger == ()
+    account.spend(Priced(1.0, (0.5, 0.0)), "right")
+    assert account.spent.asked == (0.5, 0.0)
+
+
+@pytest.mark.parametrize("asked", [(math.inf, 0.1), (0.1, math.inf)])
+def test_a_price_without_end_is_over_every_limit(asked):
+    with pytest.raises(BudgetExceededError):
+        Accountant(Priced(1.0)).spend(Priced(1.0, asked), "all")

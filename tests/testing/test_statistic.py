@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,3 +106,49 @@ class Nobody(ReplaceOne):
 
 def test_neighbours_that_nothing_tells_apart_are_noticed(failures):
     assert failures(Nobody()) == ["relation_is_measured"]
+
+
+def stashed(way):
+    """Return a statistic that releases its noise, and hands an exact answer on beside it."""
+    kept = []
+
+    class Carrier(Spread):
+        name = "tests.Carrier"
+        last = None
+
+        def __init__(self):
+            super().__init__()
+            object.__setattr__(self, "seen", [0.0])
+            object.__setattr__(self, "array", np.zeros(1))
+
+        @functools.cached_property
+        def half(self):
+            return 0.5
+
+        def finish(self, ball, partial, tol):
+            found = super().finish(ball, partial, tol) + 0.0 * self.half
+            if way == "attribute":
+                object.__setattr__(self, "last", found)
+            elif way == "list":
+                self.seen[0] = float(found[0])
+            elif way == "array":
+                self.array[:] = found
+            elif way == "class":
+                type(self).last = found
+            elif way == "closure":
+                kept[:] = [found]
+            return found
+
+        def move(self, ball, point, noisy, step):
+            return noisy if way == "none" or not kept else kept[0]
+
+    return Carrier()
+
+
+@pytest.mark.parametrize("way", ["attribute", "list", "array", "class", "closure"])
+def test_a_statistic_that_carries_an_answer_past_the_noise_is_noticed(way, failures):
+    assert "nothing_is_carried" in failures(stashed(way))
+
+
+def test_what_is_computed_once_of_public_numbers_is_no_answer(failures):
+    assert "nothing_is_carried" not in failures(stashed("none"))

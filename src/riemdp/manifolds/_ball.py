@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import real, shown
+from riemdp._checks import kind_of, real
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
 from riemdp._part import borrowed, both_proved
 from riemdp.manifolds._manifold import Manifold, check_manifold
@@ -197,7 +197,7 @@ def check_ball(ball: object, name: str = "ball") -> None:
         Of the parameter.
     """
     if not isinstance(ball, Ball):
-        raise InvalidParameterError(f"{name} must be a riemdp.Ball, got {shown(ball)}")
+        raise InvalidParameterError(f"{name} must be a riemdp.Ball, got {kind_of(ball)}")
 
 
 def ball_proofs(ball: Ball) -> dict[str, str | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from riemdp._checks import shown
+from riemdp._checks import kind_of
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import Part, both_proved
 from riemdp.manifolds._norms import long_norm
@@ -358,4 +358,4 @@ def check_manifold(manifold: object) -> None:
     manifold : object
     """
     if not isinstance(manifold, Manifold):
-        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {shown(manifold)}")
+        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {kind_of(manifold)}")

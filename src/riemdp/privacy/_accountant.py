@@ -6,7 +6,7 @@ import math
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from riemdp._checks import is_one_of, shown
+from riemdp._checks import is_one_of, kind_of, real, shown
 from riemdp._errors import BudgetExceededError, InvalidBudgetError, InvalidParameterError
 from riemdp.privacy._budget import Budget, check_budget
 
@@ -71,7 +71,7 @@ class Accountant:
     ------
     InvalidBudgetError
         If ``total`` is of no definition above, an angle of pi, which limits nothing, or so small
-        or large that its parts cannot be added up in float64.
+        or large that its parts cannot be added up in float64; or if its price is none.
     InvalidParameterError
         If ``adjacency`` is another one.
 
@@ -108,10 +108,12 @@ class Accountant:
             )
         if not isinstance(total, Budget):
             raise InvalidBudgetError(
-                f"{shown(total)} cannot be a total: it is no privacy definition such as GDP(1.0)"
+                f"{kind_of(total)} cannot be a total: it is no privacy definition such as GDP(1.0)"
             )
         self._total = total
-        self._limits = total.price()
+        self._limits = _checked(total.price(), total)
+        if math.inf in self._limits[1:]:
+            raise InvalidBudgetError(f"{total} has a price without end; choose another total")
         if not _SMALLEST_LIMIT <= self._limits[0] < math.inf:
             raise InvalidBudgetError(
                 f"{total} allows everything, or is too small or too large to be added up in "
@@ -166,13 +168,15 @@ class Accountant:
             If less is left than is asked for, or the ``with`` block of the accountant is over.
         NoConversionError
             If the guarantee means nothing in the definition of the total.
+        InvalidBudgetError
+            If its price is none: amounts of at least 0, as many as the total has.
         InvalidParameterError
             If ``guarantee`` is no privacy definition or ``label`` no string.
         """
         check_budget(guarantee, "guarantee")
         if not isinstance(label, str):
-            raise InvalidParameterError(f"label must be a string, got {shown(label)}")
-        first, *others = self._total.price_of(guarantee)
+            raise InvalidParameterError(f"label must be a string, got {kind_of(label)}")
+        first, *others = _checked(self._total.price_of(guarantee), guarantee, len(self._limits))
         price = (max(first, _SMALLEST), *others)  # a square may underflow; nothing is free
         with self._lock:
             if self._closed:
@@ -222,6 +226,23 @@ class Accountant:
             rest = math.fsum([limit, *(-amount for amount in amounts)])
             left.append(rest if rest > _TOLERANCE * limit else 0.0)
         return self._total.total(tuple(left))
+
+
+def _checked(price: object, guarantee: Budget, length: int | None = None) -> tuple[float, ...]:
+    """Return a price, which may be of another package; a negative amount would give budget back.
+
+    ``inf``, which no total covers, gets through.
+    """
+    found = tuple(price) if isinstance(price, (tuple, list)) else ()
+    name = f"an amount in the price of {type(guarantee).__name__}"
+    amounts = tuple(real(amount, name, error=InvalidBudgetError) for amount in found)
+    if not amounts or length not in (None, len(amounts)):
+        wanted = "a tuple of amounts" if length is None else f"a tuple of {length}, as of its total"
+        raise InvalidBudgetError(f"the price of {type(guarantee).__name__} must be {wanted}")
+    for amount in amounts:
+        if not amount >= 0.0:  # NaN neither
+            raise InvalidBudgetError(f"{name} must be at least 0, got {amount}")
+    return amounts
 
 
 def _sum(amounts: list[float]) -> float:

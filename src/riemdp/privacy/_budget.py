@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from riemdp._checks import real, real_array, shown
+from riemdp._checks import kind_of, real, real_array, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
@@ -343,7 +343,7 @@ def check_budget(budget: object, name: str = "budget") -> None:
     """
     if not isinstance(budget, Budget):
         raise InvalidParameterError(
-            f"{name} must be a privacy definition such as GDP(0.5), got {shown(budget)}"
+            f"{name} must be a privacy definition such as GDP(0.5), got {kind_of(budget)}"
         )
 
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from riemdp._checks import count, shown
+from riemdp._checks import count, kind_of
 from riemdp._errors import InvalidParameterError
 from riemdp._part import Part, register
 
@@ -136,5 +136,5 @@ def check_neighbours(neighbours: object) -> None:
     """
     if not isinstance(neighbours, Neighbours):
         raise InvalidParameterError(
-            f"neighbours must be a relation such as ReplaceOne(), got {shown(neighbours)}"
+            f"neighbours must be a relation such as ReplaceOne(), got {kind_of(neighbours)}"
         )

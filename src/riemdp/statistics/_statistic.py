@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from riemdp._checks import shown
+from riemdp._checks import kind_of
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import Part
@@ -358,5 +358,5 @@ def check_statistic(statistic: object) -> None:
     """
     if not isinstance(statistic, Statistic):
         raise InvalidParameterError(
-            f"statistic must be a riemdp.statistics.Statistic, got {shown(statistic)}"
+            f"statistic must be a riemdp.statistics.Statistic, got {kind_of(statistic)}"
         )
