@@ -279,6 +279,11 @@ def test_numbers_that_json_has_no_name_for_are_named():
         ("reason", None),
         ("guarantee", 1.0),
         ("value", "here"),
+        ("stated_proofs", "none"),
+        ("stated_proofs", ("ab",)),
+        ("stated_proofs", ((1, None),)),
+        ("stated_error", 1.0),
+        ("stated_error", (1.0, "x")),
     ],
     ids=str,
 )

@@ -264,3 +264,16 @@ def test_a_solver_that_says_nothing_is_not_proved(monkeypatch, stated):
     assert _mean_solver.is_solved(Sphere(2))
     monkeypatch.setattr(solver, "proof", stated)
     assert not _mean_solver.is_solved(Sphere(2))
+
+
+@pytest.mark.parametrize("given", [{}, {"another": "https://example.org"}])
+def test_a_part_that_says_nothing_of_itself_has_no_proof(given):
+    class Silent(FrechetMean):
+        name, proof = "tests.Silent", "https://example.org"
+
+        def proofs_on(self, ball):
+            return given
+
+    ball = Ball(Sphere(2), [0, 0, 1], 0.5)
+    with pytest.raises(riemdp.UnprovenMechanismError, match=r"tests\.Silent"):
+        private_statistic(Silent(), np.tile(ball.center, (20, 1)), ball, PureDP(1.0))

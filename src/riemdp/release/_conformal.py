@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp.mechanisms import check_sensitivity
+from riemdp._checks import positive
 from riemdp.mechanisms._conformal_density import (
     LARGEST_SCALING,
     cell_counts,
@@ -189,7 +189,7 @@ class ConformalLaplace(ArrayFields):
         """
         part, rest = split_budget(epsilon, epsilon_density)
         if sensitivity is not None:
-            sensitivity = check_sensitivity(sensitivity)
+            sensitivity = positive(sensitivity, "sensitivity")
         source = resolve_generator(generator)
         check_accountant(accountant)
         net = public_net(ball, None, nodes)

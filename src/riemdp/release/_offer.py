@@ -90,8 +90,15 @@ class Offer:
         answers = self.statistic.answers(self.ball)
         parts = (self.mechanism, budget, self.neighbours)
         claims = [part.proofs() for part in parts]
+        claims.append(self.statistic.proofs_on(self.ball))
+        # who says nothing of itself claims nothing
+        silent: dict[str, str | None] = {
+            part.name: None
+            for part, claim in zip((*parts, self.statistic), claims, strict=True)
+            if part.name not in claim
+        }
         claims += map(ball_proofs, (answers, self.statistic.range(self.ball)))
-        claims += [self.statistic.proofs_on(self.ball), borrowed(*parts, self.statistic)]
+        claims += [silent, borrowed(*parts, self.statistic)]
         return both_proved(ball_proofs(self.ball), *claims)
 
     def unproven(self, budget: Budget) -> str:

@@ -116,6 +116,10 @@ class Release(ArrayFields):
         if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)):
             raise InvalidParameterError(f"n must be an integer, got {shown(self.n)}")
         object.__setattr__(self, "n", int(self.n))
+        if self.stated_proofs is not None:
+            _check_pairs(self.stated_proofs, "stated_proofs", (str,), (str, type(None)))
+        if self.stated_error is not None:
+            _check_pairs((self.stated_error,), "stated_error", *2 * ((float, type(None)),))
 
     @property
     def sigma(self) -> float:
@@ -266,3 +270,17 @@ class Release(ArrayFields):
             raise InvalidParameterError(
                 f"this is not a release written by Release.to_json ({type(error).__name__})"
             ) from None
+
+
+def _check_pairs(
+    pairs: object, name: str, first: tuple[type, ...], second: tuple[type, ...]
+) -> None:
+    rows = pairs if isinstance(pairs, tuple) else (None,)
+    for row in rows:
+        if not (
+            isinstance(row, tuple)
+            and len(row) == 2
+            and isinstance(row[0], first)
+            and isinstance(row[1], second)
+        ):
+            raise InvalidParameterError(f"{name} is not what a document would state")
