@@ -18,7 +18,7 @@ from riemdp.noise import _generator
 #: Parts of other packages, a file each.
 PLUGINS = Path(__file__).parent / "plugins"
 
-hypothesis.settings.register_profile("riemdp", deadline=None, derandomize=True, max_examples=20)
+hypothesis.settings.register_profile("riemdp", deadline=None, derandomize=True, max_examples=12)
 hypothesis.settings.load_profile("riemdp")
 
 

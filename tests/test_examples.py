@@ -16,7 +16,8 @@ EXAMPLES = [
     if "riemdp_papers" not in script.read_text(encoding="utf-8")
 ]
 #: These take most of the time; `make docs` runs them too.
-LONG = {"audit", "class_means", "diffusion_tensors", "eeg_classifier", "plan"}
+LONG = {"audit", "class_means", "diffusion_tensors", "directions", "earthquakes"}
+LONG |= {"eeg_classifier", "plan", "spd_metrics"}
 
 
 @pytest.mark.fast(*(script.stem for script in EXAMPLES if script.stem[5:] not in LONG))

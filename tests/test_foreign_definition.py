@@ -126,14 +126,16 @@ def test_a_release_under_it(manifold, name):
     assert {check.name for check in verify(half).checks if not check.passed} > {"proof"}
 
 
-def test_a_plan_for_it():
-    table = plan(Sphere(2), 0.5, 100, TotalVariation(0.1), target_error=0.05)
+@pytest.mark.fast("flat")
+@pytest.mark.parametrize("space", [Euclidean(2), Sphere(2)], ids=["flat", "curved"])
+def test_a_plan_for_it(space):
+    table = plan(space, 0.5, 100, TotalVariation(0.1), target_error=0.05)
     assert all(row.problem is None for row in table)
     assert table["tangent-gaussian"].required_n == 100
     for row in table:
         wanted = row.required_budget
         assert type(wanted) is TotalVariation
-        found = plan(Sphere(2), 0.5, 100, wanted)[row.mechanism].expected_distance
+        found = plan(space, 0.5, 100, wanted)[row.mechanism].expected_distance
         assert found == pytest.approx(0.05, rel=1e-5)
 
 

@@ -101,6 +101,7 @@ def test_the_density_is_that_of_the_distance():
     np.testing.assert_allclose(found - flat, (found - flat)[0], atol=1e-9)
 
 
+@pytest.mark.fast("share2")
 @pytest.mark.parametrize("share", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.6, 0.0, 0.8)])
 def test_losses_keep_to_the_curve(share):
     sensitivity, sigma = 0.5, 0.6

@@ -355,7 +355,7 @@ def test_integrals_that_do_not_settle_raise(monkeypatch):
         IsotropicCurve("gaussian", 3, 1.0, 1.0, 1.0).delta_at(0.5)
 
 
-@pytest.mark.fast(3)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("gap", [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9, 1e-12])
 @pytest.mark.parametrize(
     ("dim", "sigma", "sensitivity"), [(2, 1.0, 1.0), (3, 5.0, 0.1), (5, 1.0, 3.1), (2, 0.6, 0.1)]

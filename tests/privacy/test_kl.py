@@ -37,7 +37,7 @@ def test_the_bound_of_one_mean_is_the_best(alpha, epsilon):
     assert KLDP(alpha).delta_at(epsilon) <= bound
 
 
-@pytest.mark.fast("12000-1.0")
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 0.2, 1.0, 3.0])
 def test_no_pair_of_laws_violates_delta(pairs, epsilon):
     grid = np.geomspace(1e-5, 12.0, 120)

@@ -62,7 +62,7 @@ def test_interpolated_probabilities_are_the_integrated_ones(curve):
     assert excess(later, curve._points(later.epsilon)) < 0.5
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES[:1] + CURVES[5:6] + CURVES[8:], ids=str)
 def test_delta_from_them_is_never_under_the_enclosure(curve):
     pytest.importorskip("flint")

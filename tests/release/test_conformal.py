@@ -243,6 +243,7 @@ def test_what_public_numbers_decide_is_decided_before_the_charge(options, error,
     assert ledger.spent == []
 
 
+@pytest.mark.fast("Euclidean(dim=2)")
 @pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2), Hyperbolic(3)], ids=str)
 def test_what_rounding_allows_it_allows_for_every_factor(manifold):
     ball = Ball(manifold, manifold.origin, 1.0)

@@ -116,6 +116,7 @@ def test_a_space_whose_author_names_a_proof_is_proven_with_tangent_noise():
     assert release.proofs["tests.Vouched"] == "https://example.org/vouched"
 
 
+@pytest.mark.fast("warped")
 @pytest.mark.parametrize(
     ("factor", "missing"),
     [
