@@ -15,7 +15,7 @@ from riemdp.privacy import (
     RaoDP,
     _dominating,
 )
-from riemdp.privacy._dominating import dominating_masses, largest_loss
+from riemdp.privacy._dominating import _randomised_response, dominating_masses, largest_loss
 from riemdp.privacy._isotropic_curve import IsotropicCurve
 
 STEP = 2.0**-8
@@ -145,3 +145,15 @@ def test_masses_of_randomised_response_are_probabilities(epsilon):
     losses = 0.1 * np.arange(-size, size + 1)
     assert np.sum(masses * np.exp(-losses)) == pytest.approx(1.0, abs=1e-12)
     assert np.all(masses >= 0.0)
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-16, 0.5, 1.0 - 1e-16])
+def test_no_loss_of_a_pure_pair_has_more_mass_than_there_is(share):
+    for step in (1e-3, 0.1, 0.7):
+        for below in (0, 1, 7):
+            epsilon = (below + share) * step
+            masses, _ = _randomised_response(epsilon, step)
+            mass = 1.0 / (1.0 + math.exp(-epsilon))
+            assert np.all(masses >= 0.0)
+            assert masses[-1] <= mass * (1.0 + 1e-15)
+            assert np.sum(masses) == pytest.approx(1.0, rel=1e-12)

@@ -153,3 +153,10 @@ def test_the_distance_has_to_be_named():
 def test_a_distance_that_is_no_name_is_refused(bad):
     with pytest.raises(errors.InvalidBudgetError, match="distance"):
         RaoDP(1.0, distance=bad)
+
+
+@pytest.mark.parametrize("theta", [math.pi, math.pi * (1.0 - 1e-16), 3.0])
+def test_the_sine_of_half_an_angle_is_rounded_up_and_at_most_one(theta):
+    with mpmath.workdps(40):
+        exact = mpmath.sin(mpmath.mpf(theta) / 2)
+        assert exact <= RaoDP(theta, distance="angle")._sine() <= 1.0

@@ -24,6 +24,7 @@ from riemdp import (
 )
 from riemdp.mechanisms._net_laplace import NetLaplace, check_rounding
 from riemdp.noise import ball_net
+from riemdp.release import _conformal as _conformal_module
 from riemdp.release._conformal import _sensitivity
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
@@ -266,3 +267,17 @@ def test_what_rounding_allows_it_allows_for_every_factor(manifold):
     # it refuses little else
     assert allowed(check_rounding, net, 1e-12, 1.0, spread)
     assert not allowed(NetLaplace, ball, net, np.exp(2 * signs[-1]), 1e-14, 1.0)
+
+
+def test_cells_hold_half_the_share_of_the_records(monkeypatch):
+    seen = []
+
+    def partition(net, cells, most):
+        seen.append(most)
+        return _conformal_module._partition_before(net, cells, most)
+
+    monkeypatch.setattr(_conformal_module, "_partition_before", _conformal_module._partition, False)
+    monkeypatch.setattr(_conformal_module, "_partition", partition)
+    law = ConformalLaplace.private(_cluster(PLANE, 40), PLANE, 0.5, epsilon_density=0.2, nodes=300)
+    assert law.epsilon_density == 0.2
+    assert seen == [0.5 * 40 * 0.2]

@@ -214,3 +214,13 @@ def test_the_centre_is_that_of_a_private_mean():
     mean = private_mean(points, PLANE, PureDP(0.25), generator=np.random.default_rng(2))
     found = private_ball(points, PLANE, 0.5, generator=np.random.default_rng(2))
     assert np.array_equal(found.center, mean.value)
+
+
+@pytest.mark.parametrize("n", [200, 2000, 20_000])
+def test_noise_of_more_shells_is_allowed_for(n):
+    """Of empty shells as many are left out as the noise of their sum hides few records of."""
+    epsilon, deviation = 0.5, math.sqrt(2.0) * 2.0 / 0.5
+    found = _private_ball._dense_radius(1.0, np.zeros(_private_ball._SHELLS), n, epsilon)
+    room = [2.0 * deviation * math.sqrt(i + 1.0) <= 0.1 * n for i in range(13)]
+    assert room == sorted(room, reverse=True)
+    assert found == pytest.approx(2.0 ** (-0.5 * (max(sum(room), 1) - 1)))

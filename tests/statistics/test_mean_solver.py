@@ -167,3 +167,12 @@ def test_chunks_of_nested_records_are_joined_level_by_level():
     outer, (inner,) = joined(first, second)
     np.testing.assert_array_equal(outer, [0, 0, 1])
     np.testing.assert_array_equal(inner, [1, 1, 1, 0])
+
+
+def test_certified_means_are_compared_by_their_numbers():
+    first, again, other = (
+        riemdp.frechet_mean(Euclidean(2), np.array([[x, 0.0], [1.0, 2.0]])) for x in (0.0, 0.0, 1.0)
+    )
+    assert first == again
+    assert hash(first) == hash(again)
+    assert first != other

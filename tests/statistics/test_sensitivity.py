@@ -502,3 +502,11 @@ class TestAttained:
 
 def _unit(vectors: FloatArray) -> FloatArray:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+
+def test_the_last_floats_under_the_hemisphere_are_refused():
+    limit, eps = 0.5 * math.pi, float(np.finfo(np.float64).eps)
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], limit * (1.0 - 40.0 * eps))
+    assert frechet_mean_sensitivity(ball, 10) > 0.2
+    with pytest.raises(UnsupportedBallError, match="must stay under"):
+        frechet_mean_sensitivity(Ball(Sphere(2), ball.center, limit * (1.0 - 20.0 * eps)), 10)

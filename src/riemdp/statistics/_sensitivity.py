@@ -64,7 +64,7 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
     docs/proofs/frechet-mean-sensitivity.md. ``"theorem"``: Reimherr, Bharath, Soto, "Differential
     Privacy over Riemannian Manifolds", NeurIPS 2021, Theorem 2.
     """
-    _check_ball(ball)
+    check_ball(ball)
     n = count(n, _N)
     if not is_one_of(bound, ("exact", "theorem", "tight")):
         raise InvalidParameterError(
@@ -118,13 +118,9 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
     ----------
     docs/proofs/frechet-mean-sensitivity.md, last section.
     """
-    _check_ball(ball)
+    check_ball(ball)
     n = count(n, _N)
     return min(2.0 * ball.reach, _round_up(2.0 * ball.reach / n))
-
-
-def _check_ball(ball: Ball) -> None:
-    check_ball(ball)
 
 
 def _check_radius(ball: Ball, share: float, purpose: str) -> None:
