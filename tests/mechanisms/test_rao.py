@@ -314,3 +314,11 @@ def test_a_gaussian_scale_costs_few_integrals(sensitivity, theta, monkeypatch):
         budget = RaoDP(theta, distance="parametric")
         _rao.isotropic_gaussian_sigma(dim, curvature, upper, sensitivity, budget)
     assert 0 < len(asked) <= 22
+
+
+@pytest.mark.parametrize(("dim", "theta"), [(30, 3.14), (30, 1.0), (1, 3.14159)])
+def test_the_ratio_of_flat_laplace_noise_has_the_angle(dim, theta):
+    """At (30, 3.14) twice the first guess is too little."""
+    found = laplace_ratio(RaoDP(theta, distance="angle"), dim, flat=True)
+    assert laplace_angle(found, dim) == pytest.approx(theta, rel=1e-9)
+    assert laplace_angle(found, dim) <= theta * (1.0 + 1e-12)

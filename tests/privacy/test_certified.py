@@ -175,3 +175,16 @@ def test_the_mass_that_a_tail_is_compared_with_is_a_lower_bound():
         for dim in (2, 3, 7):
             least = float(enclosure(kind, dim, -1, 0.125)._least_mass())
             assert least == pytest.approx(0.125**dim / dim / math.e, rel=1e-12)
+
+
+@pytest.mark.parametrize("share", [1e-9, 0.3, 0.5, 0.9])
+def test_the_share_of_an_arc(share):
+    flint = pytest.importorskip("flint")
+    for analytic in (True, False):
+        found = certified._arc(flint.acb(share), flint.acb(1 - flint.arb(share)), analytic)
+        assert float(found.real) == pytest.approx(2.0 / math.pi * math.asin(math.sqrt(share)))
+    unknown = certified._arc(flint.acb(flint.arb("nan")), flint.acb(0.5), False).real
+    assert unknown.contains(0)
+    assert unknown.contains(1)
+    assert not unknown.contains(1.01)  # an interval's end is rounded outwards by little
+    assert not unknown.contains(-0.01)
