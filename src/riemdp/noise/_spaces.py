@@ -99,7 +99,7 @@ class Own(Family):
         """Return what is not proved; the rest is in the note of the mechanism."""
         return {name: proof for name, proof in super().proofs().items() if proof is None}
 
-    @property
+    @functools.cached_property
     def constant_normaliser(self) -> str | None:
         """Of homogeneous spaces, not of one that has been changed."""
         return None if self.proofs() else "docs/proofs/riemannian-laplace.md"

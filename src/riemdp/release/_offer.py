@@ -87,7 +87,6 @@ class Offer:
         dict of str to (str or None)
             By the part that makes the claim.
         """
-        answers = self.statistic.answers(self.ball)
         parts = (self.mechanism, budget, self.neighbours)
         claims = [part.proofs() for part in parts]
         claims.append(self.statistic.proofs_on(self.ball))
@@ -97,8 +96,9 @@ class Offer:
             for part, claim in zip((*parts, self.statistic), claims, strict=True)
             if part.name not in claim
         }
-        claims += map(ball_proofs, (answers, self.statistic.range(self.ball)))
         claims += [silent, borrowed(*parts, self.statistic)]
+        others = (self.statistic.range(self.ball), self.statistic.answers(self.ball))
+        claims += [ball_proofs(other) for other in others if other is not self.ball]
         return both_proved(ball_proofs(self.ball), *claims)
 
     def unproven(self, budget: Budget) -> str:
