@@ -24,7 +24,8 @@ from riemdp import (
     _part,
     register,
 )
-from riemdp._part import decode, encode, from_text, is_registered, lookup, registered
+from riemdp._part import is_registered, lookup, registered
+from riemdp._part_document import decode, encode, from_text
 from riemdp.statistics import FrechetMean, Groups
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -172,7 +173,7 @@ class Line(FlatManifold):
 """
 READ = """
 import json, sys
-from riemdp._part import decode
+from riemdp._part_document import decode
 document = {"type": "lines.Line", "scale": 2.0}
 try:
     print(decode(document, "manifold").scale, "lines" in sys.modules)
@@ -218,7 +219,7 @@ def test_a_part_that_cannot_be_loaded_is_one_clear_error(monkeypatch):
 @pytest.mark.parametrize("text", ["Product:spaces=3", "Product:spaces=flat"])
 def test_fields_of_another_sort_are_refused(text):
     with pytest.raises(InvalidParameterError, match=r"spaces|product needs"):
-        _part.from_text(text, "manifold")
+        from_text(text, "manifold")
 
 
 def test_a_package_that_exits_is_one_clear_error(monkeypatch, tmp_path):

@@ -5,18 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib.metadata
-import math
 from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-import numpy as np
-
-from riemdp import _document
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
 P = TypeVar("P", bound="Part")
 
@@ -24,9 +20,6 @@ P = TypeVar("P", bound="Part")
 GROUP = "riemdp.parts"
 #: Prefix of modules of this library, which names of other packages must not have.
 _OWN = "riemdp"
-#: How a document writes a number without end: JSON has none.
-_INFINITE = "infinity"
-
 _registry: dict[str, type[Part]] = {}
 
 
@@ -258,141 +251,6 @@ def _listed(name: str, point: importlib.metadata.EntryPoint) -> Listing:
         problem = type(cause).__name__ if cause else str(error)
         return Listing(name, None, package, None, problem)
     return Listing(name, part.sort, package, part.proof if is_proof(part.proof) else None)
-
-
-def encode(part: Part) -> dict[str, Any]:
-    """Return a registered part as a document: ``{"type": name, **fields}``.
-
-    A field whose metadata say ``{"written": False}``, which needs a default, is left out.
-
-    Raises
-    ------
-    InvalidParameterError
-        If documents cannot name its class.
-    """
-    return {"type": part.name, **encode_fields(part)}
-
-
-def encode_fields(part: Part, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return the fields of a registered part as a document.
-
-    Raises
-    ------
-    InvalidParameterError
-        If documents cannot name its class.
-    """
-    if not is_registered(part):
-        raise InvalidParameterError(
-            f"{type(part).__name__} cannot be written: it is not registered. A package offers it "
-            f'under an entry point of the group "{GROUP}"'
-        )
-    names = [field.name for field in _fields(type(part)) if field.name not in without]
-    return {name: encode_value(getattr(part, name)) for name in names}
-
-
-def decode(document: object, sort: str | None = None) -> Any:
-    """Return the part that :func:`encode` wrote.
-
-    Parameters
-    ----------
-    document : object
-        What a JSON parser returned: all fields of the class, and no other.
-    sort : str, optional
-        What it has to be: see :class:`Part`. Anything by default.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the document does not describe such a part.
-    """
-    kind = lookup(document.get("type") if isinstance(document, dict) else None, sort)
-    names = {field.name for field in _fields(kind)}
-    values = dict(_document.fields(document, names | {"type"}))
-    del values["type"]
-    return _made(kind, decode_fields(values))
-
-
-def _made(kind: type[Any], values: Mapping[str, Any]) -> Any:
-    """Make a part of fields that somebody wrote."""
-    try:
-        return kind(**values)
-    except (TypeError, AttributeError) as error:  # a number where a part belongs, or the reverse
-        raise InvalidParameterError(
-            f"{shown(kind.name)} cannot be made of the fields {', '.join(values)}: {error}"
-        ) from error
-
-
-def from_text(text: str, sort: str) -> Any:
-    """Return the part that a short text names, as on the command line.
-
-    Parameters
-    ----------
-    text : str
-        ``"name"`` or ``"name:field=value,field=value"``; values are numbers, or texts. Fields with
-        a default may be left out.
-    sort : str
-        What it has to be: see :class:`Part`.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it names no such part.
-    """
-    name, _, rest = text.partition(":")
-    kind = lookup(name, sort)
-    pairs = [item.partition("=") for item in rest.split(",")] if rest else []
-    values = decode_fields({key.strip(): _value(value.strip()) for key, _, value in pairs})
-    fields = {field.name: field for field in _fields(kind)}
-    needed = [key for key, field in fields.items() if field.default is dataclasses.MISSING]
-    if not set(needed) <= set(values) <= set(fields) or len(values) < len(pairs):
-        known = ",".join(f"{key}=..." for key in fields)
-        raise InvalidParameterError(
-            f"{shown(text)} must have the form {name}{':' if known else ''}{known}"
-            + (f", with at least {', '.join(needed)}" if needed else "")
-        )
-    return _made(kind, values)
-
-
-def _value(text: str) -> object:
-    """Return the number that a text is, or the text."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def decode_fields(values: Mapping[str, object]) -> dict[str, Any]:
-    """Return the fields that :func:`encode_fields` wrote."""
-    return {name: _read(name, value) for name, value in values.items()}
-
-
-def _fields(kind: type[Part]) -> tuple[dataclasses.Field[Any], ...]:
-    described: Any = kind
-    found = dataclasses.fields(described) if dataclasses.is_dataclass(described) else ()
-    return tuple(field for field in found if field.init and field.metadata.get("written", True))
-
-
-def encode_value(value: Any) -> Any:
-    """Return the value of a field as a document has it."""
-    if isinstance(value, Part):
-        return encode(value)
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, tuple):
-        return [encode_value(entry) for entry in value]
-    return _INFINITE if value == math.inf else value
-
-
-def _read(name: str, value: object) -> Any:
-    if isinstance(value, dict):
-        return decode(value)
-    if isinstance(value, list):
-        return tuple(_read(name, entry) for entry in value)
-    if isinstance(value, str):
-        return math.inf if value == _INFINITE else value
-    return _document.number(value, name)
 
 
 def _known(name: str) -> type[Part] | None:

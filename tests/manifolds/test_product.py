@@ -19,7 +19,7 @@ from riemdp import (
     UnsupportedBallError,
     frechet_mean,
 )
-from riemdp._part import decode, encode
+from riemdp._part_document import decode, encode
 from riemdp.manifolds import FlatProduct, Product
 from riemdp.summaries import clipped_frechet_mean
 

@@ -15,7 +15,7 @@ from riemdp import (
     Sphere,
     UnsupportedBallError,
 )
-from riemdp._part import decode, encode
+from riemdp._part_document import decode, encode
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace, TangentGaussian, TangentLaplace
 from riemdp.release import _serialise
 

@@ -6,7 +6,8 @@ import pytest
 
 import riemdp
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, Sphere
-from riemdp._part import decode, encode, registered
+from riemdp._part import registered
+from riemdp._part_document import decode, encode
 from riemdp.statistics import (
     FrechetMean,
     TangentMean,

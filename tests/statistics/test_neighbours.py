@@ -19,7 +19,7 @@ from riemdp import (
     tangent_mean_sensitivity,
     verify,
 )
-from riemdp._part import decode, encode
+from riemdp._part_document import decode, encode
 from riemdp.statistics import FrechetMean, Groups, ReplaceOne, TangentMean
 
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)

@@ -17,7 +17,8 @@ from riemdp import auditing
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._files import MOST_NUMBERS, read_text
-from riemdp._part import from_text, lookup
+from riemdp._part import lookup
+from riemdp._part_document import from_text
 from riemdp.auditing._floating_point import LowBitScore
 from riemdp.cli._failures import place
 from riemdp.cli._io import read_array

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from riemdp._files import MOST_NUMBERS, write_files
-from riemdp._part import from_text
+from riemdp._part_document import from_text
 from riemdp.cli._io import check_output, read_array, write_array
 from riemdp.cli._options import (
     BudgetOption,

@@ -12,7 +12,7 @@ import typer
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
 from riemdp._files import MOST_NUMBERS
-from riemdp._part import from_text
+from riemdp._part_document import from_text
 from riemdp.cli._io import read_point
 from riemdp.manifolds import (
     Euclidean,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riemdp._errors import NotAttainableError
-from riemdp._part import from_text
+from riemdp._part_document import from_text
 from riemdp.cli._options import (
     BudgetOption,
     CurvatureOption,

@@ -12,7 +12,8 @@ import numpy as np
 from riemdp import _document
 from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp._part import decode, decode_fields, encode, encode_fields, encode_value, lookup
+from riemdp._part import lookup
+from riemdp._part_document import decode, decode_fields, encode, encode_fields, encode_value
 from riemdp.manifolds import Ball, Manifold
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import Budget

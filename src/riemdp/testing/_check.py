@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp import Ball, Euclidean, InvalidParameterError, Part
-from riemdp._part import decode, encode, is_registered
+from riemdp._part import is_registered
+from riemdp._part_document import decode, encode
 from riemdp.testing import _definition, _manifold, _mechanism, _statistic
 from riemdp.testing._tools import require
 
