@@ -91,7 +91,17 @@ def eigvalsh(matrices: FloatArray) -> FloatArray:
 
 
 def compose(values: FloatArray, vectors: FloatArray) -> FloatArray:
-    """``V diag(values) V^T``, exactly symmetric."""
+    """``V diag(values) V^T``, exactly symmetric.
+
+    Parameters
+    ----------
+    values : ndarray, shape (..., k)
+    vectors : ndarray, shape (..., k, k)
+
+    Returns
+    -------
+    ndarray, shape (..., k, k)
+    """
     product = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return symmetrise(product)
 
