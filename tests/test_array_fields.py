@@ -139,6 +139,7 @@ def test_the_list_is_complete():
                 assert kind in listed, name
 
 
+@pytest.mark.fast(16)
 @every_thing
 def test_equal_arguments_make_equal_things(index):
     first, second = pair(index)

@@ -15,12 +15,9 @@ EXAMPLES = [
     for script in sorted((ROOT / "examples").glob("plot_*.py"))
     if "riemdp_papers" not in script.read_text(encoding="utf-8")
 ]
-#: These take most of the time; `make docs` runs them too.
-LONG = {"audit", "class_means", "diffusion_tensors", "directions", "earthquakes"}
-LONG |= {"eeg_classifier", "plan", "spd_metrics"}
 
 
-@pytest.mark.fast(*(script.stem for script in EXAMPLES if script.stem[5:] not in LONG))
+@pytest.mark.slow  # `make docs` runs them too
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
 def test_example_runs(script, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("MPLBACKEND", "Agg")

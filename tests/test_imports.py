@@ -40,19 +40,22 @@ def running(node):
             yield from running(child)
 
 
-def check_no_cycle(root):
-    TopologicalSorter(import_graph(root)).prepare()
+def check_no_cycle(graph):
+    TopologicalSorter(graph).prepare()
 
 
-def test_no_modules_import_each_other():
-    graph = import_graph(SOURCES)
+@pytest.fixture(scope="module")
+def graph():
+    return import_graph(SOURCES)
+
+
+def test_no_modules_import_each_other(graph):
     assert "riemdp.privacy._budget" in graph["riemdp.privacy._pure"]
     assert len(graph) > 100
-    check_no_cycle(SOURCES)
+    check_no_cycle(graph)
 
 
-def test_definitions_stand_on_one_another_and_rules_on_none_of_them():
-    graph = import_graph(SOURCES)
+def test_definitions_stand_on_one_another_and_rules_on_none_of_them(graph):
     order = list(TopologicalSorter(graph).static_order())
     definitions = [f"riemdp.privacy._{name}" for name in DEFINITIONS]
     assert order.index("riemdp.privacy._rules") < min(map(order.index, definitions))
@@ -87,7 +90,7 @@ def test_a_circle_is_found(tmp_path, late):
             from tree._one import f
         """
     (package / "_two.py").write_text(textwrap.dedent(typed))
-    check_no_cycle(tmp_path)
+    check_no_cycle(import_graph(tmp_path))
     (package / "_two.py").write_text(textwrap.dedent(typed) + late)
     with pytest.raises(CycleError):
-        check_no_cycle(tmp_path)
+        check_no_cycle(import_graph(tmp_path))

@@ -112,6 +112,7 @@ def moves(outside, ball, n, seeds=40):
         yield points[:-1], points[-1:]
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(
     ("manifold", "radius"),
     [

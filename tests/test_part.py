@@ -182,6 +182,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(
     ("entry", "name", "printed"),
     [

@@ -210,13 +210,10 @@ CONTROLS = {
 
 @pytest.mark.fast(
     "half the noise, Riemannian Laplace on S^2, pure 1",
-    "half the noise, tangent Laplace on S^2, pure 1",
     "half the noise, tangent Gaussian on S^2, mu 1",
     "half the sensitivity, Laplace mean on S^2, pure 1",
     "moving support on S^2, exact ratio, pure 1",
-    "moving support on S^2, distance to the neighbour, pure 1",
     "Markov chain of 10 steps on S^2, law of its distance",
-    "swapped proposals on 2 by 2 matrices, law of their distance",
     "low bits of a float plus Laplace noise, pure 0.1",
 )
 @pytest.mark.parametrize("name", CONTROLS)

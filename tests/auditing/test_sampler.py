@@ -89,6 +89,7 @@ def test_draws_that_stay_are_caught(rng):
     assert p_values(lambda shape, g: np.zeros(shape), rng).verdict == "violated"
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(
     "mechanism",
     [

@@ -173,6 +173,7 @@ def test_a_reader_that_leaves_gets_no_verdict(tmp_path, arguments, riemdp, matri
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_an_output_that_takes_no_more_is_an_error(monkeypatch):
     if not os.path.exists("/dev/full"):
         pytest.skip("needs /dev/full")
@@ -225,6 +226,7 @@ def test_main_reads_the_arguments_of_the_process(monkeypatch, capsys):
     assert "calibrate" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_as_a_module():
     done = subprocess.run(
         [sys.executable, "-m", "riemdp", "plan", "--what"],

@@ -11,7 +11,7 @@ import pytest
 
 SPACE = ("--manifold", "spd-log-euclidean", "--radius", 1, "--center", "identity")
 BUDGET = ("--mu", 1, "--mechanism", "tangent-gaussian")
-ROUNDS = 30
+ROUNDS = 15
 #: Values that a field of a release may be changed to.
 VALUES = (
     None, True, 0, -1, 2**63, 10**400, 1e308, 5e-324, "", "x\n\x1b[31m", [], {}, [[]], [1], 0.5,

@@ -46,6 +46,7 @@ def test_target_error(riemdp):
     ]
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("space", ["spd-log-euclidean", "spd-affine-invariant"])
 def test_matrices(riemdp, space):
     arguments = ("--manifold", space, "--size", 3, "--radius", 1, "--n", 100, "--mu", 1)

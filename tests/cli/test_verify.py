@@ -25,6 +25,7 @@ def change(path, *keys, by):
     path.write_text(json.dumps(document), encoding="utf-8")
 
 
+@pytest.mark.fast(1)
 def test_round_trip(riemdp, release):
     result = riemdp("verify", release)
     assert result.exit_code == 0
@@ -126,6 +127,7 @@ def test_no_release(fails, tmp_path, content):
     fails(2, "verify", tmp_path / "release.json")
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(
     ("keys", "value"),
     [

@@ -184,6 +184,7 @@ def test_an_eta_that_float64_does_not_carry_is_refused(channels):
     assert np.linalg.eigvalsh(bare - 1e-13 * np.eye(8 + channels)).min() < 0.0
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("eta", [1e-9, 0.05, 1.0, 1e8, 1e16, 1e300])
 def test_radius_and_eigenvalues_hold_to_the_last_bit(eta, channels):

@@ -121,7 +121,7 @@ def test_balls_compare_by_value():
     assert "center" not in repr(ball)
 
 
-@pytest.mark.fast(7)
+@pytest.mark.fast(3)
 @every_manifold
 @given(seed=st.integers(0, 2**32 - 1), share=st.floats(0.01, 0.95))
 def test_projection(manifold, seed, share, random_points):

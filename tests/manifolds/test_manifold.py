@@ -48,6 +48,7 @@ seeds = st.integers(0, 2**32 - 1)
 TOL = 1e-11
 
 
+@pytest.mark.fast(8)
 @every_manifold
 @given(seed=seeds, spread=st.sampled_from([1e-8, 1e-3, 1.0, 3.0]))
 def test_exp_inverts_log_and_dist_is_the_length_of_log(manifold, seed, spread, random_points):
@@ -61,6 +62,7 @@ def test_exp_inverts_log_and_dist_is_the_length_of_log(manifold, seed, spread, r
     np.testing.assert_allclose(np.sqrt(manifold.inner(p, v, v)), dist, rtol=1e-9, atol=TOL)
 
 
+@pytest.mark.fast(8)
 @every_manifold
 @given(seed=seeds, length=st.floats(0.0, 0.95))
 def test_log_inverts_exp_within_the_injectivity_radius(manifold, seed, length, random_points):
@@ -77,6 +79,7 @@ def test_log_inverts_exp_within_the_injectivity_radius(manifold, seed, length, r
     manifold.validate(q)
 
 
+@pytest.mark.fast(8)
 @every_manifold
 @given(seed=seeds)
 def test_geodesics_have_constant_speed(manifold, seed, random_points):
@@ -91,6 +94,7 @@ def test_geodesics_have_constant_speed(manifold, seed, random_points):
     np.testing.assert_allclose(manifold.dist(a, b), np.abs(t - s), rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.fast(8)
 @every_manifold
 @given(seed=seeds, spread=st.sampled_from([1e-6, 1.0, 3.0]))
 def test_dist_is_a_metric(manifold, seed, spread, random_points):
@@ -103,6 +107,7 @@ def test_dist_is_a_metric(manifold, seed, spread, random_points):
     assert (manifold.dist(a, b) <= manifold.injectivity_radius * (1 + 1e-15)).all()
 
 
+@pytest.mark.fast(8)
 @every_manifold
 @given(seed=seeds)
 def test_tangent_coordinates_are_a_linear_isometry(manifold, seed, random_points):
@@ -131,6 +136,7 @@ def test_a_short_step_has_the_length_the_metric_says(manifold, random_points):
     np.testing.assert_allclose(manifold.dist(p, q) / step, manifold.norm(p, v), rtol=1e-4)
 
 
+@pytest.mark.fast(8)
 @every_manifold
 def test_all_operations_broadcast_over_leading_axes(manifold, random_points):
     rng = np.random.default_rng(1)

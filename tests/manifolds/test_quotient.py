@@ -228,6 +228,7 @@ print(release.ball.manifold, checks.pop("proof"), all(checks.values()), "rotatio
 """
 
 
+@pytest.mark.slow
 def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
     plugins, source = Path(__file__).parents[1] / "plugins", Path(riemdp.__file__).parents[1]
     info = tmp_path / "rotations-1.0.dist-info"

@@ -24,6 +24,7 @@ def _loss(net, graph, log_weights, rate, reach):
     return max(np.max(np.abs(log_p[u] - log_p[near[u]])) for u in range(len(log_p)))
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("manifold", [Euclidean(2), Sphere(2), Euclidean(3)], ids=str)
 def test_exact_calibration_against_brute_force(manifold):
     net, graph, log_weights = _setting(manifold, 300)

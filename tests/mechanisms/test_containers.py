@@ -101,7 +101,7 @@ def functions(ball, points):
     yield net.law.net.nearest, points
 
 
-@pytest.mark.fast(6)
+@pytest.mark.fast(3)
 @pytest.mark.parametrize(("manifold", "radius"), SPACES, ids=str)
 def test_the_container_makes_no_difference(manifold, radius, container):
     for function, array, expected in entry_points(manifold, radius):
@@ -117,7 +117,7 @@ def test_what_is_no_array_of_reals_is_refused(manifold, radius, refused):
             function(refused(array))
 
 
-@pytest.mark.fast(6)
+@pytest.mark.fast(3)
 def test_parameters_that_are_arrays(container):
     ball, points = ball_and_points(Sphere(2), 0.7)
     net = ball_net(ball, 60)

@@ -27,6 +27,7 @@ def integral(function, *, end=80.0, points=(0.0,)):
     )
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("power", POWERS)
 def test_information_against_numerical_integration(power):
     """Mean square of the numerical derivative of the log density."""
@@ -50,7 +51,7 @@ def test_information_against_numerical_integration(power):
     assert theta == pytest.approx(0.3 * math.sqrt(measured), rel=1e-6)
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("sensitivity", [0.05, 0.5, 2.0])
 def test_angle_against_numerical_integration(power, sensitivity):

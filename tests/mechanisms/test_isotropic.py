@@ -31,7 +31,7 @@ EXTREME_SPACES = [Sphere(1), Sphere(3), Hyperbolic(3), *map(SPDAffineInvariant, 
 EXTREME_BUDGETS = [ApproxDP(1e-3, 1e-300), ApproxDP(40.0, 1e-6), GDP(1e-6), GDP(1e3)]
 
 
-@pytest.mark.fast(16)
+@pytest.mark.fast(8)
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("budget", EXTREME_BUDGETS, ids=str)
 @pytest.mark.parametrize("sensitivity", [1e-12, 1e-3, 1.0])
@@ -72,6 +72,7 @@ def test_numbers_on_the_page_about_the_floor():
         assert row(name) == pytest.approx(floors, abs=6e-5)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(
     ("kind", "manifold", "sensitivity", "budget"),
     [

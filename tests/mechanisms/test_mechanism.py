@@ -76,6 +76,7 @@ def test_names():
         MECHANISMS["mine"] = RiemannianLaplace
 
 
+@pytest.mark.fast(12)
 @every_mechanism
 def test_shapes_of_draws_and_densities(mechanism):
     shape = mechanism.manifold.point_shape
@@ -92,6 +93,7 @@ def test_shapes_of_draws_and_densities(mechanism):
     assert mechanism.log_density(one, one).shape == ()
 
 
+@pytest.mark.fast(12)
 @every_mechanism
 def test_the_same_seed_gives_the_same_draw_and_none_gives_another(mechanism):
     one = center(mechanism.manifold)
@@ -100,6 +102,7 @@ def test_the_same_seed_gives_the_same_draw_and_none_gives_another(mechanism):
     assert not np.array_equal(mechanism.sample(one, 3), mechanism.sample(one, 3))
 
 
+@pytest.mark.fast(12)
 @every_mechanism
 def test_a_draw_in_a_ball_lies_in_the_ball(mechanism):
     manifold = mechanism.manifold

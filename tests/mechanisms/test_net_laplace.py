@@ -97,10 +97,7 @@ def test_any_neighbouring_footpoints_by_enumeration(manifold, sensitivity, nodes
     assert np.max(_losses(law, x, y)) <= epsilon
 
 
-@pytest.mark.fast(
-    "Euclidean(dim=2)-0.02-900",
-    "Sphere(dim=2, curvature=1.0)-0.02-900",
-)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("manifold", "sensitivity", "nodes"), LIPSCHITZ, ids=str)
 def test_twice_the_lipschitz_rate_is_too_much(manifold, sensitivity, nodes):
     # towards the boundary the normaliser falls, and one of the draws is the footpoint itself
@@ -254,6 +251,7 @@ def test_expected_distance_against_draws():
     )
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("sensitivity", [0.4, 0.03])
 def test_a_prior_on_the_net(sensitivity):
     epsilon = 0.5 if sensitivity > 0.1 else 0.2

@@ -126,6 +126,7 @@ def test_ratios_invert_the_distances(distance, theta):
         assert laplace_angle(flat, 3) == pytest.approx(theta, rel=1e-11)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("manifold", SPACES, ids=str)
 @pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
 def test_angle_is_never_under_what_the_draws_show(kind, manifold):
@@ -146,10 +147,7 @@ def test_angle_is_never_under_what_the_draws_show(kind, manifold):
     assert angle - 4.0 * error > math.sqrt(0.5) * parametric
 
 
-@pytest.mark.fast(
-    "RiemannianLaplace-SPDAffineInvariant(k=2)",
-    "RiemannianGaussian-SPDAffineInvariant(k=2)",
-)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("manifold", MATRICES, ids=str)
 @pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
 def test_bounds_on_affine_invariant_matrices(kind, manifold):
@@ -194,6 +192,7 @@ def test_closed_forms(manifold):
     assert gaussian.rao(0.3, "parametric").theta == pytest.approx(expected, rel=2e-12)
 
 
+@pytest.mark.fast(6)
 @pytest.mark.parametrize("manifold", [*SPACES, *MATRICES], ids=str)
 @pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
 @pytest.mark.parametrize("distance", ["angle", "parametric"])

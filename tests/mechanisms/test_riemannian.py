@@ -95,6 +95,7 @@ def test_laplace_density_ratio_is_epsilon_and_not_less(manifold):
     assert loss > mechanism.privacy(0.5 * sensitivity).pure_epsilon() * 1.9
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("manifold", LAPLACE_SPACES, ids=str)
 def test_laplace_draws_have_the_privacy_that_is_claimed(manifold):
     # The hockey-stick divergence estimated from draws lies under the curve of pure DP.
@@ -111,6 +112,7 @@ def test_laplace_draws_have_the_privacy_that_is_claimed(manifold):
     assert np.mean(np.maximum(0.0, -np.expm1(-loss))) > claimed
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("manifold", LAPLACE_SPACES, ids=str)
 @pytest.mark.parametrize("kind", [RiemannianLaplace, RiemannianGaussian])
 def test_distances_of_draws_follow_the_error_law(kind, manifold):
@@ -326,6 +328,7 @@ def test_restricted_laplace_needs_twice_the_noise(manifold):
     assert sensitivity / mechanism.sigma * 1.1 < loss <= 2.0
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("manifold", RESTRICTED, ids=str)
 def test_error_of_the_restricted_laplace_is_a_bound_everywhere(manifold):
     radius = 0.5

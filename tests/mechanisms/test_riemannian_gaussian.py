@@ -50,6 +50,7 @@ def test_gaussian_is_gaussian_where_the_space_is_flat(manifold):
         RiemannianGaussian.calibrate(manifold, 0.1, PureDP(1.0))
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("manifold", CURVED, ids=str)
 @pytest.mark.parametrize(
     "budget", [ApproxDP(1.0, 1e-6), GDP(0.7), ZCDP(0.1), RDP(8.0, 0.5), KLDP(0.1)], ids=str
@@ -78,6 +79,7 @@ def test_known_scales(manifold, budget, sigma):
     assert sigma * (1.0 - 1e-11) <= found <= sigma * (1.0 + 3e-9)
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("manifold", CURVED, ids=str)
 def test_draws_have_the_privacy_that_is_claimed(manifold):
     # the hockey-stick divergence estimated from draws is delta, by the densities alone
@@ -166,6 +168,7 @@ def test_flat_formula_would_be_wrong_on_curved_spaces():
     assert right == pytest.approx(stats.norm.cdf(0.5 * 1.161223865), abs=4 * math.sqrt(0.25 / 5e4))
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("kind", [RiemannianGaussian, RiemannianLaplace])
 def test_a_chain_is_not_proved(kind):
     exact = kind(Sphere(2), 0.3)

@@ -58,6 +58,7 @@ def test_gaussian_draws_have_exactly_the_curve(manifold, base_of, neighbours):
         assert mean > curve.delta_at(epsilon) + error
 
 
+@pytest.mark.fast(3)
 @every_space
 def test_laplace_density_ratio_is_epsilon_and_not_less(manifold, base_of, near, neighbours):
     sensitivity, sigma = 0.3, 0.4
@@ -78,6 +79,7 @@ def test_laplace_density_ratio_is_epsilon_and_not_less(manifold, base_of, near, 
     assert largest(mechanism) > 1.9 * mechanism.privacy(0.5 * sensitivity).pure_epsilon()
 
 
+@pytest.mark.fast(3)
 @every_space
 @both
 def test_noise_in_the_tangent_space_follows_the_error_law(

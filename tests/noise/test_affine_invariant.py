@@ -34,7 +34,7 @@ def _footpoint(k: int, seed: int = 0) -> np.ndarray:
     return root @ root.T
 
 
-@pytest.mark.fast(3)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_distances_follow_the_radial_law(law, holds):
     foot = _footpoint(law.manifold.k)
@@ -49,6 +49,7 @@ def test_distances_follow_the_radial_law(law, holds):
     assert holds(pvalue)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("k", "sigma"), [(2, 0.5), (4, 0.3)])
 def test_an_isometry_takes_the_law_along(k, sigma, holds):
     law = AffineInvariantLaw("gaussian", SPDAffineInvariant(k), sigma)
@@ -106,6 +107,7 @@ def test_log_density_is_invariant_and_symmetric():
     assert law.log_density(y, y) == pytest.approx(-law.radial.log_normaliser())
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("law", [LAWS[2], LAWS[7], LAWS[8]], ids=str)
 def test_the_projected_draw_is_the_draw_projected(law):
     manifold, k = law.manifold, law.manifold.k

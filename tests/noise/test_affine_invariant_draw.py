@@ -38,7 +38,7 @@ def _statistics(logs: np.ndarray) -> list[np.ndarray]:
     return [np.linalg.norm(logs, axis=-1), logs.sum(axis=-1), logs[:, -1] - logs[:, 0]]
 
 
-@pytest.mark.fast(2)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("kind", "k", "scale"), BOTH)
 def test_both_schemes_draw_the_same_law(kind, k, scale, holds):
     draw = _draw(kind, k, scale)
@@ -121,6 +121,7 @@ def test_a_sampler_that_accepts_everything_is_noticed(scheme, kind, k, scale, mo
     assert _fit(draw, logs) < 1e-8
 
 
+@pytest.mark.slow
 def test_a_wrong_sign_is_noticed(monkeypatch):
     draw = _draw("gaussian", 4, 1.0)
     volume = _affine_invariant_draw.log_volume
@@ -160,6 +161,7 @@ def _gap_pvalue(kind: str, sigma: float, logs: np.ndarray, claimed: float) -> fl
     return float(scipy.stats.chisquare(counts.ravel(), expected.ravel()).pvalue)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("kind", "sigma"), [("gaussian", 0.8), ("laplace", 0.4)])
 @pytest.mark.parametrize("scheme", ["shells", "ordered"])
 def test_three_eigenvalues_jointly_against_cells_of_the_density(kind, sigma, scheme, holds):

@@ -53,7 +53,7 @@ def _inside(ball: Ball, share: float, axis: int = 0) -> np.ndarray:
     return ball.manifold.exp(ball.center, ball.manifold.tangent_vector(ball.center, step))
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("manifold", "radius"), CASES, ids=str)
 @pytest.mark.parametrize("share", [0.5, 1.0])
 def test_draws_and_normaliser_against_plain_rejection(manifold, radius, share, holds):
@@ -132,6 +132,7 @@ def test_log_density_integrates_to_one_on_a_cap():
     assert total == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(("manifold", "radius"), CASES, ids=str)
 def test_loss_is_at_most_two_distances_over_sigma(manifold, radius):
     # the privacy claim of the restricted law, and its negative control: one distance is too few
@@ -186,6 +187,7 @@ def test_extremes(manifold, radius, sigma):
     assert np.isfinite(law.log_density(foot, foot))
 
 
+@pytest.mark.slow
 def test_shapes():
     for manifold, radius in CASES:
         ball = _ball(manifold, radius)

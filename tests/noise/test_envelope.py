@@ -21,7 +21,7 @@ def _profile(kind: str, dim: int, sign: int, sigma: float) -> Profile:
     return Profile(kind, dim - 1, sign, sigma, math.pi if sign > 0 else math.inf)
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("curvature", [1.0, -1.0])
 def test_acceptance_is_at_least_87_percent(kind: str, curvature: float):
@@ -33,6 +33,7 @@ def test_acceptance_is_at_least_87_percent(kind: str, curvature: float):
             assert 0.87 <= acceptance <= 1.0 + 1e-12, (dim, sigma)
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("share", [0.1, 0.9, 0.999, 1 - 1e-9])
 def test_acceptance_up_to_the_last_hyperbolic_laplace(share: float):
     for dim in DIMENSIONS[1:]:

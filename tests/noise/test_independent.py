@@ -58,6 +58,7 @@ def test_draws_have_independent_gaussian_parts():
     np.testing.assert_allclose(np.quantile(dist, levels), law.radial.quantile(levels), rtol=0.03)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("manifold", [CURVED, FLAT], ids=["curved", "flat"])
 def test_draws_about_coordinates_are_those_about_the_point(manifold):
     """Also next to the boundary: parts that are drawn about points, and projected twice."""

@@ -70,7 +70,7 @@ def _apart(manifold: Manifold, base: np.ndarray, distance: float, axis: int = 0)
     return manifold.exp(base, manifold.tangent_vector(base, step))
 
 
-@pytest.mark.fast(6)
+@pytest.mark.fast(3)
 @pytest.mark.parametrize(("manifold", "sigma"), PAIRS + HIGH, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_distances_follow_the_radial_law(kind, manifold, sigma, holds):
@@ -99,7 +99,7 @@ def test_a_million_distances_follow_the_radial_law(kind, manifold, sigma, holds)
     assert holds(pvalue)
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("manifold", "sigma"), PAIRS, ids=str)
 def test_a_wrong_scale_is_noticed(manifold, sigma):
     # negative control of the test above; wide laws on a sphere are nearly uniform at any scale
@@ -110,7 +110,7 @@ def test_a_wrong_scale_is_noticed(manifold, sigma):
     assert scipy.stats.kstest(dist, law.radial.cdf).pvalue < 1e-4
 
 
-@pytest.mark.fast(6)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(
     "manifold", [m for m, _ in PAIRS if 2 <= m.dim <= 9] + [Sphere(100)], ids=str
 )
@@ -270,6 +270,7 @@ def test_log_ratio_is_the_difference_of_penalties(manifold, sigma):
         assert ratio == pytest.approx((b**power - a**power) / power, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("manifold", "radius"),

@@ -109,7 +109,7 @@ ACCEPTED = [
 ]
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("manifold", "radius", "sigma", "rate"), ACCEPTED, ids=str)
 def test_least_acceptance_at_any_footpoint(manifold, radius, sigma, rate):
     ball = Ball(manifold, manifold.origin, radius)

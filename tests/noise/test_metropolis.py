@@ -63,7 +63,7 @@ def test_a_long_chain_is_the_law_and_a_short_one_is_not(kind, manifold, sigma, h
     assert not holds(lambda generator: pvalue(law, 10, 4000, foot, generator))
 
 
-@pytest.mark.fast(3)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("manifold", "sigma"), SPACES, ids=str)
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_a_step_leaves_the_law_unchanged(kind, manifold, sigma, holds):
@@ -72,6 +72,7 @@ def test_a_step_leaves_the_law_unchanged(kind, manifold, sigma, holds):
     assert holds(lambda generator: stationary_pvalue(chain, 50_000, foot, generator))
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("scale", [1.0, 3.0, 20.0])
 def test_proposals_that_wrap_around_are_symmetric(scale, holds):
     chain = MetropolisLaw("gaussian", Sphere(2), 0.8, proposal_scale=scale)
@@ -124,6 +125,7 @@ def balance_pvalue(chain, generator):
     return scipy.stats.binomtest(forth, forth + back).pvalue
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("manifold", "sigma"), SPACES[1:6], ids=str)
 def test_flows_between_two_regions_balance(manifold, sigma, holds):
     chain = MetropolisLaw("gaussian", manifold, sigma)

@@ -36,6 +36,7 @@ def _uniform(ball, rng, count):
     return ball.point(ball.radius * rng.random((count, 1)) ** (1 / ball.manifold.dim) * steps)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(("manifold", "radius"), CASES, ids=str)
 @pytest.mark.parametrize("nodes", [60, 600])
 def test_every_point_has_a_node_within_the_covering_radius(manifold, radius, nodes):
@@ -50,6 +51,7 @@ def test_every_point_has_a_node_within_the_covering_radius(manifold, radius, nod
     assert every.max() > 0.8 * net.covering_radius
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(("manifold", "radius"), CASES, ids=str)
 def test_nodes_are_quasi_uniform_and_cells_fill_the_ball(manifold, radius):
     net = ball_net(Ball(manifold, manifold.origin, radius), 500)
@@ -75,6 +77,7 @@ def test_nodes_are_quasi_uniform_and_cells_fill_the_ball(manifold, radius):
     assert math.fsum(net.volumes) == pytest.approx(volumes[manifold], rel=1e-9)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(("manifold", "radius"), CASES, ids=str)
 def test_nearest_and_close_pairs_against_brute_force(manifold, radius):
     ball = Ball(manifold, manifold.origin, radius)

@@ -84,7 +84,7 @@ class Reference:
         return self.integral(lambda _: 1, [r] + [m for m in self.marks if m > r]) / self.mass
 
 
-@pytest.mark.fast(2)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("kind", "dim", "curvature", "sigma"), LAWS)
 def test_against_30_digits(kind, dim, curvature, sigma):
     law = _law(kind, dim, curvature, sigma)
@@ -226,7 +226,7 @@ def test_shapes():
             assert np.all((draws >= 0.0) & (draws <= law.upper))
 
 
-@pytest.mark.fast(6)
+@pytest.mark.fast(3)
 @pytest.mark.parametrize(("kind", "dim", "curvature", "sigma"), LAWS)
 def test_draws_follow_the_law(kind, dim, curvature, sigma, holds):
     law = _law(kind, dim, curvature, sigma)
@@ -240,6 +240,7 @@ def test_a_million_draws_follow_the_law(kind, dim, curvature, sigma, holds):
     assert holds(lambda g: scipy.stats.kstest(law.sample(1_000_000, g), law.cdf).pvalue)
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize(
     ("law", "upper"),
     [
@@ -256,7 +257,7 @@ def test_draws_follow_cut_laws(law, upper, holds):
     assert holds(lambda g: scipy.stats.kstest(cut.sample(50_000, g), cut.cdf).pvalue)
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("kind", "dim", "curvature", "sigma"), LAWS[:18])
 def test_a_wrong_scale_is_noticed(kind, dim, curvature, sigma):
     # negative control of the test above: 3 % off (10 % where sigma hardly matters)

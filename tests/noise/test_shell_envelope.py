@@ -44,7 +44,7 @@ def test_it_lies_above_density_times_bound(kind, k, scale):
     assert (gap >= -1e-13 * scale_of_terms).all()
 
 
-@pytest.mark.fast(2)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("kind", "k", "scale"), CASES)
 def test_it_wastes_less_than_two_percent(kind, k, scale):
     envelope, _ = _case(kind, k, scale)

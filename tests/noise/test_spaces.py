@@ -265,6 +265,7 @@ def test_the_flat_formula_is_refuted_where_the_noise_is_wide(k):
     assert 2.0 * stats.norm.ppf(np.mean(loss > 0.0)) == pytest.approx(1.0, abs=2.0 * error)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("k", [2, 5])
 def test_the_loss_of_the_laplace_law_is_epsilon_and_not_less(k):
     sensitivity, sigma = 0.3, 0.1

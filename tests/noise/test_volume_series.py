@@ -30,6 +30,7 @@ def pfaffian(k: int, sigma: float) -> float:
         return mpmath.log(mpmath.det(matrix)) / 2
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(
     ("k", "sigma"),
     [
@@ -76,6 +77,7 @@ def _gaussian_volumes(k: int, sigma: float, size: int) -> np.ndarray:
     return np.exp(log_volume(np.linalg.eigvalsh(matrices)))
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("k", "sigma"), [(2, 0.8), (3, 0.6), (5, 0.4)])
 def test_mean_volume_against_plain_monte_carlo(k, sigma):
     volumes = _gaussian_volumes(k, sigma, 50_000)

@@ -137,7 +137,7 @@ CASES = [
 ] + [("rdp inf", "angle"), ("rdp 1.1", "angle"), ("rdp 1.1", "kl"), ("rdp 1.1", "delta 1")]
 
 
-@pytest.mark.fast(6)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("source", "target"), CASES)
 def test_no_pair_of_laws_violates_a_conversion_and_half_of_it_is_violated(pairs, source, target):
     whole, half = violations(pairs, source, target)

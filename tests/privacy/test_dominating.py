@@ -110,6 +110,7 @@ def test_largest_loss():
     assert math.isfinite(largest_loss(BudgetCurve(KLDP(0.1)), 1e-15))
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("curve", [ISOTROPIC[i] for i in (0, 1, 3)], ids=str)
 def test_fewer_integrals_dominate_too(curve, monkeypatch):
     largest = largest_loss(curve, 1e-12)

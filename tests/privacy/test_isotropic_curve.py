@@ -169,6 +169,7 @@ def falls_short(rows):
     return bool(np.any(np.diff(rows, axis=0) < -2.5e-11))
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("kind", ["gaussian", "laplace"])
 @pytest.mark.parametrize(
     ("dim", "curvature", "sigma"),
@@ -278,7 +279,7 @@ def test_concentrated_privacy_where_the_loss_is_unbounded():
     assert short.zcdp_rho() <= pure * math.tanh(0.5 * pure) * (1.0 + 1e-14)
 
 
-@pytest.mark.fast(3)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(
     "space",
     [
@@ -355,7 +356,7 @@ def test_integrals_that_do_not_settle_raise(monkeypatch):
         IsotropicCurve("gaussian", 3, 1.0, 1.0, 1.0).delta_at(0.5)
 
 
-@pytest.mark.fast(2)
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("gap", [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9, 1e-12])
 @pytest.mark.parametrize(
     ("dim", "sigma", "sensitivity"), [(2, 1.0, 1.0), (3, 5.0, 0.1), (5, 1.0, 3.1), (2, 0.6, 0.1)]
@@ -423,6 +424,7 @@ def evaluated(monkeypatch):
     return sizes
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("space", "most"), [*zip(SEARCHED, [30, 27, 44, 42, 30], strict=True)])
 def test_epsilon_costs_few_integrals(space, most, evaluated):
     upper = math.pi if space[2] > 0.0 else math.inf

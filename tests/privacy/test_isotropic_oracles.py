@@ -128,7 +128,7 @@ def plane_integral(case):
     return found / (mass * directions)
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("case", PLANE_INTEGRALS, ids=str)
 def test_delta_is_the_integral_over_distance_and_angle(case):
     *space, epsilon = case
@@ -173,7 +173,7 @@ def deviation(case, draws, seed):
     return (float(np.mean(gain)) - float(curve.delta_at(epsilon))) / error
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("case", DRAWS, ids=str)
 def test_delta_is_the_mean_over_draws(case):
     assert abs(deviation(case, 200_000, 5)) < 4.5

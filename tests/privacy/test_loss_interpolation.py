@@ -47,6 +47,7 @@ def excess(found, exact):
     return max(np.max(np.abs(f - e) / found.allowed(e)) for f, e in pairs)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_interpolated_probabilities_are_the_integrated_ones(curve):
     evaluate, sizes = counted(curve)

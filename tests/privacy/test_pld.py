@@ -357,7 +357,7 @@ def convolved_delta(losses, masses, times, epsilon):
     return np.array([law @ np.maximum(-np.expm1(np.minimum(e - sums, 0.0)), 0.0) for e in epsilon])
 
 
-@pytest.mark.fast(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.parametrize(
     "space",
@@ -387,6 +387,7 @@ def test_isotropic_curves_against_convolved_exact_losses(space, times):
     assert np.any(optimistic < exact * (1.0 - 1e-5) - 1e-10)
 
 
+@pytest.mark.slow
 def test_published_composition_on_the_sphere():
     curve = IsotropicCurve("gaussian", 2, 1.0, 1.0, 1.0)
     start = time.process_time()
@@ -451,6 +452,7 @@ def test_a_grid_point_just_under_the_largest_loss():
     assert twice.epsilon_at(1e-6) == pytest.approx(near.epsilon_at(1e-6), rel=1e-4)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(
     "curve",
     [

@@ -763,6 +763,7 @@ def test_the_exponential_of_an_isotropic_delta_is_rounded_up(monkeypatch):
     assert any(mp.mpf(float(np.exp(x))) < mp.exp(mp.mpf(x)) for x in logs)  # negative control
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 20.0])
 def test_calibrated_mu_next_to_certainty(epsilon, monkeypatch):
     deltas = [1.0 - k * 2.0**-53 for k in range(1, 25)]

@@ -86,6 +86,7 @@ def test_what_was_refused_is_refused(change):
         Release.from_json(json.dumps(document))
 
 
+@pytest.mark.fast(15)
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_what_is_read_is_written_in_the_format_of_today(path):
     release = Release.from_json(path.read_text())

@@ -190,6 +190,7 @@ def of_another_package(monkeypatch, **members):
     return kind
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_broken_mechanism_of_another_package_takes_nothing_along(monkeypatch, case):
     ball = ball_of(Sphere(2))

@@ -88,6 +88,7 @@ def test_json_of_a_restricted_mechanism():
     assert Release.from_json(release.to_json()).mechanism == mechanism
 
 
+@pytest.mark.fast(25)
 @pytest.mark.parametrize(
     "change",
     [

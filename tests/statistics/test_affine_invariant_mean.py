@@ -66,6 +66,7 @@ def exact_gradient_norm(value, data, weights):
         return float(mpmath.sqrt(mpmath.fsum(x**2 for x in total)) / sum(weights))
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("spread", [1e-6, 1.0, 4.0])
 @pytest.mark.parametrize("tol", [1e-10, 1e-4])

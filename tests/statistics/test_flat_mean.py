@@ -220,6 +220,7 @@ def test_an_indefinite_row_is_named_in_large_data(k, weighted):
         frechet_mean(SPDLogEuclidean(k), data, weights)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("k", [2, 4])
 def test_many_matrices_in_chunks(k, random_points):
     space = SPDLogEuclidean(k)

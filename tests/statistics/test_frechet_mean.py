@@ -97,6 +97,7 @@ def mean_square(manifold, data, weights):
     return objective
 
 
+@pytest.mark.fast(6)
 @every_manifold
 @pytest.mark.parametrize("weighted", [False, True])
 def test_agrees_with_a_plain_minimiser_of_the_objective(manifold, weighted, make_data):
@@ -117,7 +118,7 @@ def test_agrees_with_a_plain_minimiser_of_the_objective(manifold, weighted, make
     assert objective(mean.value) <= found.fun + 1e-12
 
 
-@pytest.mark.fast(8)
+@pytest.mark.fast(3)
 @every_manifold
 @given(seed=st.integers(0, 2**32 - 1), n=st.sampled_from([1, 2, 7, 60]))
 def test_the_gradient_vanishes_at_the_mean(manifold, seed, n, make_data):
@@ -168,6 +169,7 @@ def test_integer_weights_are_repeated_rows_and_zero_weights_absent_ones(manifold
         assert manifold.dist(weighted.value, scaled.value) <= 2e-10
 
 
+@pytest.mark.fast(6)
 @every_manifold
 @pytest.mark.parametrize("n", [10, 3000])
 def test_row_order_does_not_matter(manifold, n, make_data):

@@ -17,6 +17,7 @@ attack = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(attack)
 
 
+@pytest.mark.fast(5)
 @pytest.mark.parametrize("manifold", attack.SPACES, ids=str)
 def test_other_rows_keep_every_bit(manifold):
     rng = np.random.default_rng(3)
@@ -31,6 +32,7 @@ def test_other_rows_keep_every_bit(manifold):
                 assert not attack.changed(ball, plain, rows, chosen, before), (n, first)
 
 
+@pytest.mark.fast(5)
 @pytest.mark.parametrize("manifold", attack.SPACES, ids=str)
 def test_one_record_among_some_that_have_to_be_mended(manifold):
     """Every other row is a little off, and mended."""

@@ -268,7 +268,7 @@ class TestStepsOfTheProof:
                 if share == 1.0:
                     assert np.all(np.abs(gap) < 1e-6)
 
-    @pytest.mark.fast(4)
+    @pytest.mark.fast(1)
     @pytest.mark.parametrize(("t", "r"), PAIRS)
     def test_linear_program(self, t: float, r: float) -> None:
         """Step 2: the least mean a(rho) over all measures of the ball with zero gradient at m."""

@@ -169,6 +169,7 @@ def test_certificate_is_true_for_sorted_clusters(n, radius):
     assert error <= mean.error_bound + ROUNDING
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(
     "manifold", [Sphere(2), Sphere(20), Hyperbolic(2), Hyperbolic(20)], ids=str
 )
@@ -399,6 +400,7 @@ def test_work_arrays_do_not_touch():
         assert not {start + part.sine.nbytes for start in starts} & set(starts)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("gap", "tol", "least"), [(1e-6, 1e-13, 0), (1e-4, 2e-11, 20)])
 def test_certificates_hold_for_records_next_to_the_antipode(gap, tol, least):
     sphere, radius = Sphere(2), 0.5 * math.pi - 0.5 * gap
@@ -430,6 +432,7 @@ def test_certificates_hold_for_records_next_to_the_antipode(gap, tol, least):
     assert certified >= least
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("tol", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_local_certificate_reckons_with_the_hessian_a_tolerance_away(tol, weighted):

@@ -72,6 +72,7 @@ class Unclipped(Spread):
         return np.array([float(len(squares)), squares.sum()])
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("ball", [BALLS[0], BALLS[2], BALLS[5]], ids=str)
 def test_a_statistic_of_ones_own_passes(ball, failures):
     assert failures(Spread(), ball) == []
