@@ -44,6 +44,8 @@ def real(
 
     NaN and infinities get through. An array without axes counts as its entry.
     """
+    if type(value) is float:  # nearly all are
+        return value
     entry = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if not isinstance(entry, (bool, np.bool_)) and isinstance(entry, numbers.Real):
         try:

@@ -70,7 +70,7 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
 
 def is_proof(stated: object) -> bool:
     """Whether somebody says where a claim is proved: an empty text, or a flag, does not."""
-    return isinstance(stated, str) and not stated.isspace() and stated != ""
+    return isinstance(stated, str) and stated != "" and not stated.isspace()
 
 
 def both_proved(*claims: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -255,6 +255,8 @@ def _listed(name: str, point: importlib.metadata.EntryPoint) -> Listing:
 
 def _known(name: str) -> type[Part] | None:
     """Return the class of a name, of this process or of an installed package."""
+    if "." not in name:  # of this library: no package offers one
+        return _registry.get(name)
     points = _installed().get(name, ())
     rightful = [point for point in points if _misnamed(point) is None]
     if len(rightful) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from abc import abstractmethod
@@ -159,7 +160,7 @@ class Family(Part, sort="family"):
         """Largest radius that privacy losses know; ``inf`` where they are unbounded."""
         return self.manifold.injectivity_radius
 
-    @property
+    @functools.cached_property
     def potential(self) -> Potential:
         """Energy of the density."""
         return potential(self.kind)

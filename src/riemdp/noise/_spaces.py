@@ -152,7 +152,7 @@ class _SpaceForms(Family):
         """See :meth:`Family.law`."""
         return IsotropicLaw(self.kind, self.manifold, sigma)
 
-    @property
+    @functools.cached_property
     def form(self) -> SpaceForm:
         """The space itself."""
         manifold = self.manifold

@@ -22,11 +22,15 @@ from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from riemdp._part import Part
     from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
     from riemdp.statistics import Metric
+
+    #: Where claims are proved, by the part that makes them.
+    Claims = Mapping[str, str | None]
 
     #: Which statistic on a space is released with noise whose sensitivity is in a metric.
     Wanted = Callable[[Manifold, Metric], Statistic]
@@ -71,7 +75,9 @@ class Offer:
     tol: float
     steps: int | None = None
 
-    def proofs(self, budget: Budget) -> dict[str, str | None]:
+    def proofs(
+        self, budget: Budget, shared: tuple[Claims, Claims] | None = None
+    ) -> dict[str, str | None]:
         """Return where the claims that a guarantee rests on are proved; None where nowhere.
 
         Two parts of one name are proved if both are; one that is not registered under its name, or
@@ -81,25 +87,35 @@ class Offer:
         ----------
         budget : Budget
             Definition of the guarantee.
+        shared : tuple, optional
+            What :meth:`shared_claims` returns, where that is at hand.
 
         Returns
         -------
         dict of str to (str or None)
             By the part that makes the claim.
         """
-        parts = (self.mechanism, budget, self.neighbours)
-        claims = [part.proofs() for part in parts]
-        claims.append(self.statistic.proofs_on(self.ball))
-        # who says nothing of itself claims nothing
-        silent: dict[str, str | None] = {
-            part.name: None
-            for part, claim in zip((*parts, self.statistic), claims, strict=True)
-            if part.name not in claim
-        }
-        claims += [silent, borrowed(*parts, self.statistic)]
-        others = (self.statistic.range(self.ball), self.statistic.answers(self.ball))
-        claims += [ball_proofs(other) for other in others if other is not self.ball]
-        return both_proved(ball_proofs(self.ball), *claims)
+        first, last = self.shared_claims(budget) if shared is None else shared
+        return both_proved(first, _claims(self.mechanism, self.mechanism.proofs()), last)
+
+    def shared_claims(self, budget: Budget) -> tuple[Claims, Claims]:
+        """Return what every mechanism's guarantee rests on: what comes first, and what comes last.
+
+        Parameters
+        ----------
+        budget : Budget
+            Definition of the guarantee.
+
+        Returns
+        -------
+        tuple of two dict of str to (str or None)
+        """
+        statistic, ball = self.statistic, self.ball
+        claims = [_claims(part, part.proofs()) for part in (budget, self.neighbours)]
+        claims.append(_claims(statistic, statistic.proofs_on(ball)))
+        others = (statistic.range(ball), statistic.answers(ball))
+        claims += [ball_proofs(other) for other in others if other is not ball]
+        return ball_proofs(ball), both_proved(*claims)
 
     def unproven(self, budget: Budget) -> str:
         """Return the names of what has no proof, empty if there is none.
@@ -114,6 +130,12 @@ class Offer:
         str
         """
         return unproven(self.proofs(budget))
+
+
+def _claims(part: Part, stated: Claims) -> Claims:
+    """Return what a part states; who says nothing of itself claims nothing."""
+    silent: Claims = {} if part.name in stated else {part.name: None}
+    return both_proved(stated, silent, borrowed(part))
 
 
 def unproven(proofs: dict[str, str | None]) -> str:
@@ -334,23 +356,32 @@ def least_error(
         If none of those that can is proved, and that is not allowed.
     """
     groups: dict[str, list[tuple[Statistic, type[Mechanism]]]] = {}
+    of_metric: dict[int, Statistic] = {}  # by identity: whatever another package states
     for kind in kinds().values():
-        statistic = wanted(ball.manifold, kind.metric)
+        metric = id(kind.metric)
+        statistic = of_metric[metric] = of_metric.get(metric) or wanted(ball.manifold, kind.metric)
         groups.setdefault(statistic.name, []).append((statistic, kind))
     problems: list[str] = []
     missing = ""
+    claims: dict[int, tuple[Claims, Claims]] = {}
+
+    def doubtful(made: Offer) -> str:
+        about = id(made.statistic)
+        claims[about] = claims.get(about) or made.shared_claims(budget)
+        return unproven(made.proofs(budget, claims[about]))
+
     for turn, pairs in enumerate(groups.values()):
         made = offers(pairs, ball, n, budget, neighbours=neighbours, tol=tol)
         found = [each for each in made if isinstance(each, Offer)]
         for (_, kind), each in zip(pairs, made, strict=True):
             if isinstance(each, UnsupportedError):
                 problems.append(f"{kind.name}: {each}")
-        pool = [o for o in found if allow_unproven or not o.unproven(budget)]
+        pool = [each for each in found if allow_unproven or not doubtful(each)]
         if pool:
             best = min(pool, key=_error)
             return best, _reason(best, pool, budget, first=turn == 0, unproven=bool(missing))
         if found and not missing:
-            missing = min(found, key=_error).unproven(budget)
+            missing = doubtful(min(found, key=_error))
     if missing:
         raise not_proved(missing)
     raise NotAttainableError(
