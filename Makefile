@@ -34,7 +34,7 @@ help:
 	@echo "make attack     hostile searches, about an hour; SEED=7 for others"
 	@echo "make mutants    how many small errors the tests notice, a sample; ALL=--all for every one"
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
-	@echo "make reproduce  the papers' figures and tables, in minutes; QUICK=--quick for fewer repeats"
+	@echo "make reproduce  the papers' figures, tables and theorems, in minutes; QUICK=--quick for fewer repeats"
 	@echo "make docs       the documentation: docs/_build/html/index.html"
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make clean      removes what the targets wrote; distclean also the environments"
@@ -94,6 +94,7 @@ bench: $(BENCH_VENV)/.installed-bench $(BENCH_VENV)/.installed-papers $(NUMPY1_V
 reproduce: $(VENV)/.installed-papers
 	$(SINGLE_THREAD) $(BIN)/riemdp reproduce all $(QUICK) --output reproduction
 	$(BIN)/python tools/write_docs_pages.py reproduction reproduction
+	$(SINGLE_THREAD) $(BIN)/python tools/write_docs_pages.py theorems
 
 docs: $(VENV)/.installed-docs $(VENV)/.installed-papers
 	$(SINGLE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html

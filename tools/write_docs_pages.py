@@ -1,10 +1,12 @@
-"""Write the pages "Benchmarks" and "Reproduction" of the documentation from measured results.
+"""Write the documentation's pages of measured results: benchmarks, reproduction, theorems.
 
     python tools/write_docs_pages.py benchmarks ROWS.json [ROWS.json ...]
     python tools/write_docs_pages.py reproduction FOLDER
+    python tools/write_docs_pages.py theorems
 
 ``ROWS.json`` are what ``make bench`` leaves, one for each environment. ``FOLDER`` is the output of
-``riemdp reproduce``. No number on these pages is typed by hand.
+``riemdp reproduce``. The theorems' numbers are computed on the way. No number on these pages is
+typed by hand.
 """
 
 from __future__ import annotations
@@ -34,13 +36,22 @@ REPRODUCTION = """# Reproduction
 
 The figures and tables of the five papers, computed again by `riemdp reproduce` (page written
 {script}): what the paper says, what its method gives here, and the exact answer. Where these differ
-the last column says why; the [errata](errata.md) collect what is wrong in print.
+the last column says why; the [errata](errata.md) collect what is wrong in print, and the
+[theorems](theorems.md) are gone through one by one.
 
 ```{{toctree}}
 :maxdepth: 1
 
 {pages}
 ```
+"""
+THEOREMS = """# Theorems
+
+Every numbered statement of the five papers (page written {script}): what it says, whether it is
+true, where that is shown, and a figure that shows it, computed when the page was written. Where a
+statement needs a correction the right version stands in brackets. “Sharper here” is a true
+statement with a better constant, or with more than the paper says. The [errata](errata.md) are the
+list of what is wrong in print.
 """
 SCRIPT = "by `tools/write_docs_pages.py`"
 
@@ -94,14 +105,40 @@ def reproduction(folder: Path, docs: Path) -> Path:
     return page
 
 
+def theorems(docs: Path) -> Path:
+    """Write one table for each paper, and count what its statements are."""
+    from riemdp_papers import PAPERS
+    from riemdp_papers._report import load_paper
+    from riemdp_papers._theorems import STATUSES
+    from riemdp_papers._theorems import theorems as all_rows
+
+    parts = [THEOREMS.format(script=SCRIPT)]
+    for key in PAPERS:
+        if not (rows := [row for row in all_rows() if row.paper == key]):
+            continue
+        parts.append(f"## {load_paper(key).citation.rstrip('.')}\n")
+        counts = {status: sum(row.status == status for row in rows) for status in STATUSES}
+        counted = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+        parts.append(f"{len(rows)} rows: {counted.replace(', sharper', ' and sharper')}.\n")
+        parts.append(table(["theorem", "status", "where", "number"], [row.cells() for row in rows]))
+        parts.append("")
+    page = docs / "theorems.md"
+    page.write_text("\n".join(parts), encoding="utf-8")
+    return page
+
+
 def main() -> None:
     """Write the page that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("page", choices=["benchmarks", "reproduction"])
-    parser.add_argument("inputs", nargs="+", type=Path)
+    parser.add_argument("page", choices=["benchmarks", "reproduction", "theorems"])
+    parser.add_argument("inputs", nargs="*", type=Path)
     parser.add_argument("--docs", type=Path, default=DOCS)
     options = parser.parse_args()
-    if options.page == "benchmarks":
+    if bool(options.inputs) == (options.page == "theorems"):
+        parser.error("benchmarks and reproduction need their inputs, theorems takes none")
+    if options.page == "theorems":
+        print(theorems(options.docs))
+    elif options.page == "benchmarks":
         print(benchmarks(options.inputs, options.docs))
     else:
         print(reproduction(options.inputs[0], options.docs))

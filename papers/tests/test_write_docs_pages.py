@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from riemdp_papers import PAPERS
+from riemdp import InvalidParameterError
+from riemdp_papers import PAPERS, _theorems
+from riemdp_papers._theorems import Theorem
 
 PATH = Path(__file__).resolve().parents[2] / "tools" / "write_docs_pages.py"
 spec = importlib.util.spec_from_file_location("write_docs_pages", PATH)
@@ -52,3 +54,28 @@ def test_a_missing_page_or_figure_is_an_error(output, tmp_path):
 def test_no_page_without_results(tmp_path):
     with pytest.raises(SystemExit, match="riemdp reproduce all"):
         pages.reproduction(tmp_path, tmp_path)
+
+
+def test_the_theorems_have_a_table_for_each_paper(tmp_path, monkeypatch):
+    def row(paper, name, status="true", number="|1|"):
+        return Theorem(paper, name, "It holds.", status, "[note](x.md)", lambda: number)
+
+    rows = (row("soto", "Lemma 1"), row("utpala", "Theorem 1"), row("utpala", "B", "false"))
+    monkeypatch.setattr(_theorems, "theorems", lambda: rows)
+    text = pages.theorems(tmp_path).read_text(encoding="utf-8")
+    assert text.index("Utpala, Vepakomma, Miolane") < text.index("Soto")
+    assert "2 rows: 1 true, 1 false." in text
+    assert r"| **Lemma 1.** It holds. | true | [note](x.md) | \|1\| |" in text
+    monkeypatch.setattr(_theorems, "theorems", lambda: (row("he", "C", number=" "),))
+    (tmp_path / "theorems.md").unlink()
+    with pytest.raises(InvalidParameterError, match="number of 'C' is empty"):
+        pages.theorems(tmp_path)
+    assert not (tmp_path / "theorems.md").exists()
+
+
+def test_only_the_theorems_need_no_input(monkeypatch, capsys):
+    for arguments in (["theorems", "folder"], ["reproduction"]):
+        monkeypatch.setattr("sys.argv", ["write_docs_pages.py", *arguments])
+        with pytest.raises(SystemExit):
+            pages.main()
+        assert "theorems takes none" in capsys.readouterr().err

@@ -163,7 +163,7 @@ def _chord() -> str:
 
 def _euclidean_laplace() -> str:
     radial = RiemannianLaplace(Euclidean(5), 1.0).sample(
-        np.zeros(5), 200_000, _SETTINGS.generator("reimherr", "a4")
+        np.zeros(5), 200_000, _SETTINGS.generator("reimherr", "A.4")
     )
     value, error = mean_and_error(np.sum(radial**2, axis=1))
     return f"d = 5: E |y|² = {value:.2f} ± {error:.2f} by draws, d (d + 1) = 30"
@@ -230,7 +230,7 @@ _row = functools.partial(Theorem, "reimherr")
 ROWS: tuple[Theorem, ...] = (
     _row(
         "Definition 3",
-        "The Laplace law on a manifold; its normaliser may be finite for some σ alone.",
+        "The Laplace law on a manifold; its normaliser may be finite only for some σ.",
         "true",
         f"{_LAPLACE}, claim 3",
         _definition_3,
@@ -252,8 +252,8 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Assumption 1",
-        "makes the mean unique and ρ² convex along geodesics in (x, y). (In x for fixed y, which "
-        "is what Theorem 2 needs; not in both.)",
+        "The mean is unique, and ρ² convex along geodesics in (x, y). (In x for fixed y, which is "
+        "what Theorem 2 needs; not in both.)",
         "true with a correction",
         _NOTE,
         _assumption_1,
@@ -274,14 +274,15 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Theorem 3",
-        "Restricted to the ball the law has E ρ² = O(d²r²/(n²ε²)).",
+        "Restricted to the ball the law has E ρ² = O(d²r²/(n²ε²)). (With a constant of the space: "
+        "1 on spheres and R^d, none for all balls of hyperbolic spaces.)",
         "true with a correction",
         _NOTE,
         _theorem_3,
     ),
     _row(
         "Theorem 3 (proof)",
-        "takes normal coordinates about m0. (The law is about the mean: coordinates about that.)",
+        "Normal coordinates are taken about m0. (The law is about the mean: about that.)",
         "true with a correction",
         _NOTE,
         _theorem_3_centre,
@@ -330,7 +331,7 @@ ROWS: tuple[Theorem, ...] = (
         _hadamard,
     ),
     _row(
-        "A.1",
+        "Supplement A.1",
         "Gradient descent gives the Fréchet mean. (Its error belongs in the sensitivity.)",
         "true with a correction",
         "[note](proofs/frechet-mean-certificate.md)",
@@ -344,7 +345,7 @@ ROWS: tuple[Theorem, ...] = (
         _proposition_1,
     ),
     _row(
-        "A.2.2 (sensitivity)",
+        "Supplement A.2.2 (sensitivity)",
         "In the embedding the sensitivity of the released mean is 2 r_E/n. (That is the Euclidean "
         "mean's; the Fréchet mean's is larger.)",
         "false",
@@ -352,21 +353,21 @@ ROWS: tuple[Theorem, ...] = (
         _embedding,
     ),
     _row(
-        "A.3.2",
+        "Supplement A.3.2",
         "The geodesic ball of radius r on the unit sphere lies in that of radius 2 sin(r/2).",
         "true",
         _NOTE,
         _chord,
     ),
     _row(
-        "A.4",
+        "Supplement A.4",
         "A direction and a Γ(d, 1) radius make a draw of the Euclidean Laplace law.",
         "true",
         _SAMPLERS,
         _euclidean_laplace,
     ),
     _row(
-        "A.5",
+        "Supplement A.5",
         "A Metropolis–Hastings chain draws the Laplace law on the sphere.",
         "true with a correction",
         _COMPUTED,
