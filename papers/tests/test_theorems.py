@@ -30,7 +30,7 @@ LISTED = {
         *numbered("Theorem", 1, 2, 3, 4),
         "Proposition 1",
         "Lemma 1",
-        *numbered("Supplement", "A.1", "A.2.2", "A.3.2", "A.4", "A.5"),
+        *numbered("Supplement", "A.1", "A.2.2", "A.3.2", "A.4", "A.5", "B.1"),
     ),
     "utpala": (
         *numbered("Table", 1, 2),

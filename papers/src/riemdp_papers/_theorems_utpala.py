@@ -341,7 +341,8 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Section 3 (metric)",
-        "The log-Euclidean distance is a bi-invariant one of that group.",
+        "ρ_LE is the distance of that vector space. (So invariant under ⊕ from either side, and "
+        "under inversion.)",
         "true",
         _NOTE,
         _invariance,
