@@ -12,7 +12,7 @@ NUMBERS = {row.name: row.number for row in ROWS}
     ("name", "figures"),
     [
         ("Definition 3", ("σ < 1,", "σ < 0.5")),
-        ("Theorem 1", ("1.490", "1.9999 Δ/σ")),
+        ("Theorem 1", ("1.490", "riemdp claims 2.", "1.9999 Δ/σ")),
         ("Example 1", ("±0.4488", "2.6928")),
         ("Theorem 2", ("1.2146/n printed, 0.8284/n exact, 0.8282/n attained",)),
         ("Theorem 2 (proof)", ("0.5 printed, 1.0000",)),
