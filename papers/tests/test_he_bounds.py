@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from riemdp_papers import _he_bounds as bounds
+
+TURN = 2.0 * math.pi * np.arange(1024) / 1024
+
+
+def test_the_circle_is_solved_as_well_as_it_can_be():
+    solution, left = bounds.circle_poisson(-np.cos(2.0 * TURN))
+    np.testing.assert_allclose(solution, 0.25 * np.cos(2.0 * TURN), atol=1e-12)
+    assert left < 1e-9
+    assert bounds.circle_poisson(1.0 - np.cos(TURN))[1] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_bound_of_the_norm_fails():
+    """Theorem III.4 (1): closed forms on the first spheres, and the circle as a series."""
+    assert bounds.hemisphere_supremum(1) == pytest.approx(math.pi**2 / 8.0, abs=1e-9)
+    assert bounds.hemisphere_supremum(2) == pytest.approx(2.0 * math.log(2.0), abs=1e-9)
+    assert bounds.hemisphere_supremum(3) == pytest.approx(1.5, abs=1e-9)
+    # a smooth source on the circle is past the bound as well
+    smooth = bounds.circle_poisson(-np.tanh(10.0 * np.cos(TURN)))[0]
+    assert 1.2 < np.max(smooth) < math.pi**2 / 8.0
+
+
+def test_a_density_keeps_the_bound_in_few_dimensions_alone():
+    halves = [0.5 * bounds.hemisphere_supremum(dim) for dim in range(1, 13)]
+    assert max(halves[:-1]) < 1.0 < halves[-1] < 1.001
+
+
+def test_a_density_on_the_circle_keeps_the_bound():
+    """Its exact supremum is that of an arc of a share 1 - 1/sqrt 3: half the norm of the kernel."""
+    share = 1.0 - 1.0 / math.sqrt(3.0)
+    best = math.pi**2 / 6.0 * (1.0 - (1.0 - share) ** 3 - share)
+    assert best == pytest.approx(0.6331, abs=1e-4)
+    shares = np.linspace(0.05, 0.95, 19)
+    arcs = [
+        np.where(np.minimum(TURN, 2.0 * math.pi - TURN) < x * math.pi, 1.0, 0.0) for x in shares
+    ]
+    found = [np.max(np.abs(bounds.circle_poisson(np.mean(x) - x)[0])) for x in arcs]
+    assert 0.62 < max(found) < best + 1e-3
+
+
+def test_the_bound_of_the_error_fails_from_dimension_two_on():
+    """Theorem V.1: 12.6 and 146 lie on the way to the worst step."""
+    assert bounds.step_error(2, math.exp(10.0), 3.6213) == pytest.approx(12.6, abs=0.01)
+    assert bounds.step_error(9, 1000.0, 12.0507) == pytest.approx(146.0, abs=0.1)
+    assert bounds.worst_step(2, math.exp(10.0))[1] == pytest.approx(27.38, abs=0.01)
+    assert bounds.worst_step(9, 1000.0)[1] == pytest.approx(1884.0, abs=1.0)
+    assert bounds.worst_step(2, 1.01)[1] > 6.0
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 100.0])
+def test_the_bound_of_the_error_holds_on_a_line(ratio):
+    assert bounds.worst_step(1, ratio)[1] < 2.0 + 1e-12
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_without_a_step_the_bound_is_attained(dim):
+    """So that "strictly less" is false too."""
+    assert bounds.step_error(dim, 1.0, 3.0) == pytest.approx(dim * (dim + 1.0), rel=1e-12)
+
+
+def test_a_smooth_step_is_past_the_bound_as_well():
+    radius, worst = bounds.worst_step(2, math.exp(10.0))
+    found = [bounds.ramp_error(2, math.exp(10.0), radius, width) for width in (0.1, 0.01, 0.002)]
+    assert 6.0 < found[0] < found[1] < found[2] < worst
+    # a gentle one meets a step: the quadrature is that of the closed form
+    near = bounds.ramp_error(2, 4.0, 3.0, 1e-3)
+    assert near == pytest.approx(bounds.step_error(2, 4.0, 3.0), rel=1e-3)
+
+
+def test_the_hyperbolic_plane_against_quadrature():
+    r = np.linspace(0.0, 80.0, 400_001)
+    weight = np.exp(-2.0 * r) * np.sinh(r)
+    by_sum = np.sum(weight * r * r) / np.sum(weight)
+    assert bounds.hyperbolic_error(2.0) == pytest.approx(by_sum, rel=1e-6)
+    assert by_sum > 1.9 * 6.0 / 4.0
+
+
+def test_the_missing_factor_is_nothing_for_a_constant():
+    assert bounds.published_acceptance_error(1.0, 1e-9) < 1e-8
+    assert bounds.published_acceptance_error(1.0, 1.0) == pytest.approx(0.2003, abs=1e-4)
+
+
+def test_the_stretch_lies_within_its_bounds():
+    low, high = bounds.stretch(0.5)
+    assert math.exp(-0.5) <= low < math.exp(-0.5) * 1.001
+    assert math.exp(0.5) * 0.999 < high <= math.exp(0.5)
