@@ -91,3 +91,10 @@ def test_the_stretch_lies_within_its_bounds():
     low, high = bounds.stretch(0.5)
     assert math.exp(-0.5) <= low < math.exp(-0.5) * 1.001
     assert math.exp(0.5) * 0.999 < high <= math.exp(0.5)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0, 1000.0])
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_the_bound_holds_with_the_power_of_the_ratio(dim, ratio):
+    worst = bounds.worst_step(dim, ratio)[1]
+    assert worst <= ratio**dim * dim * (dim + 1.0) * (1.0 + 1e-12)

@@ -10,8 +10,8 @@ NUMBERS = {row.name: row.number for row in he.ROWS}
 STATEMENTS = (
     "Section II-C, Section III-A, Lemma III.1, Lemma III.2, Theorem III.3, Theorem III.4 (1), "
     "Theorem III.4 (2), Lemma III.5, Corollary III.6, Section III-C, Definition IV.1, "
-    "Theorem IV.2, Definition IV.3, Equation (24), Theorem IV.4, Corollary IV.5, Theorem V.1, Appendix G, "
-    "Table II, Algorithm 1"
+    "Theorem IV.2, Definition IV.3, Equation (24), Theorem IV.4, Corollary IV.5, Theorem V.1, "
+    "Appendix G, Table II, Algorithm 1"
 )
 
 

@@ -138,7 +138,11 @@ def _sensitivity() -> str:
 
 def _limit() -> str:
     curve = RiemannianGaussian(Sphere(1), 1.0).privacy(1.0)
-    return f"S¹, σ = Δ = 1: δ(2.7) = {curve.delta_at(2.7):g}, so μ₀ = 0; μ = {curve.mu():.5f}"
+    wide = RiemannianGaussian(Hyperbolic(2), 100.0).privacy(1.0)
+    return (
+        f"Δ = 1: S¹, σ = 1: δ(2.7) = {curve.delta_at(2.7):g}, so μ₀ = 0, μ = {curve.mu():.5f}; "
+        f"H², σ = 100: μ₀ ≤ .01, μ = {wide.mu():.4f}"
+    )
 
 
 def _volumes() -> str:
