@@ -34,9 +34,7 @@ def test_a_density_keeps_the_bound_in_few_dimensions_alone():
 
 def test_a_density_on_the_circle_keeps_the_bound():
     """Its exact supremum is that of an arc of a share 1 - 1/sqrt 3: half the norm of the kernel."""
-    share = 1.0 - 1.0 / math.sqrt(3.0)
-    best = math.pi**2 / 6.0 * (1.0 - (1.0 - share) ** 3 - share)
-    assert best == pytest.approx(0.6331, abs=1e-4)
+    best = bounds.circle_density_bound()
     shares = np.linspace(0.05, 0.95, 19)
     arcs = [
         np.where(np.minimum(TURN, 2.0 * math.pi - TURN) < x * math.pi, 1.0, 0.0) for x in shares

@@ -68,6 +68,16 @@ def hemisphere_supremum(dim: int) -> float:
     return dim * float(scipy.integrate.quad(slope, 1e-12, 0.5 * math.pi, epsabs=1e-13)[0])
 
 
+def circle_density_bound() -> float:
+    """Largest ``lambda_1 sup |sigma| / sup f`` of a density on the circle: half the kernel's norm.
+
+    Attained by the uniform law on an arc of a share ``1 - 1 / sqrt 3``, where the kernel is
+    positive.
+    """
+    share = 1.0 - 1.0 / math.sqrt(3.0)
+    return math.pi**2 / 6.0 * (1.0 - (1.0 - share) ** 3 - share)
+
+
 def step_error(dim: int, ratio: float, radius: float) -> float:
     """``lambda^2 phi_min E rho^2`` in ``R^dim`` for a factor that steps up at a radius.
 

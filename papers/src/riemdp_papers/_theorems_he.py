@@ -13,6 +13,7 @@ from riemdp import Ball, frechet_mean_sensitivity
 from riemdp.manifolds import Euclidean, Sphere
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp_papers._he_bounds import (
+    circle_density_bound,
     circle_poisson,
     hemisphere_supremum,
     hyperbolic_error,
@@ -78,7 +79,7 @@ def _norm_bound() -> str:
     density = 0.5 * hemisphere_supremum(12)
     return (
         "λ₁ sup|σ| = " + ", ".join(f"{x:.4f}" for x in mean_zero) + " on S¹, S², S³ for |f| ≤ 1; "
-        f"{density:.4f} on S¹² for a density, f ≤ 1"
+        f"{circle_density_bound():.4f} on S¹, {density:.4f} on S¹² for a density, f ≤ 1"
     )
 
 
@@ -158,11 +159,13 @@ def _necessary() -> str:
 
 
 def _error() -> str:
-    flat, nine = worst_step(2, math.exp(10.0)), worst_step(9, 1000.0)
+    flat = step_error(2, math.exp(10.0), 3.62), worst_step(2, math.exp(10.0))[1]
+    nine = step_error(9, 1000.0, 12.05), worst_step(9, 1000.0)[1]
     line = step_error(1, 1000.0, 5.0)
     return (
-        f"λ²φmin E ρ²: {flat[1]:.1f} in R² (bound 6, ratio e¹⁰), {nine[1]:.0f} in R⁹ (90, 10³), "
-        f"{line:.2f} in R (2); H², φ = 1, λ = 2: E ρ² = {hyperbolic_error(2.0):.3f} (1.5)"
+        f"λ²φmin E ρ²: {flat[0]:.1f}, at worst {flat[1]:.1f}, in R² (bound 6, ratio e¹⁰), "
+        f"{nine[0]:.0f}, at worst {nine[1]:.0f}, in R⁹ (90, 10³), {line:.2f} in R (2); H², φ = 1, "
+        f"λ = 2: E ρ² = {hyperbolic_error(2.0):.3f} (1.5)"
     )
 
 
