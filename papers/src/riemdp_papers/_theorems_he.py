@@ -29,7 +29,7 @@ from riemdp_papers._theorems import Theorem
 if TYPE_CHECKING:
     from riemdp_papers._experiment import FloatArray
 
-_NOTE = "[statements](proofs/statements-he.md)"
+_NOTE = "[note](proofs/statements-he.md)"
 _CONFORMAL = "[conformal noise](conformal.md#errata-of-the-paper)"
 _PROOF = "[note](proofs/conformal-laplace.md)"
 _TURN = 2.0 * math.pi * np.arange(512) / 512

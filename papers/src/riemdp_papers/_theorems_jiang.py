@@ -26,7 +26,7 @@ from riemdp_papers._jiang_checks import (
 from riemdp_papers._reimherr_data import SPHERE
 from riemdp_papers._theorems import Theorem
 
-_NOTE = "[statements](proofs/statements-jiang.md)"
+_NOTE = "[note](proofs/statements-jiang.md)"
 _CURVE = "[curves](proofs/isotropic-curve.md)"
 _ERRATA = "[errata](errata.md)"
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _RAO = "[note](proofs/rao.md)"
 _CONVERSIONS = "[note](proofs/privacy-conversions.md)"
-_NOTE = "[statements](proofs/statements-soto.md)"
+_NOTE = "[note](proofs/statements-soto.md)"
 _GRID = np.linspace(-40.0, 40.0, 160_001)
 
 
@@ -118,7 +118,7 @@ def _processing() -> str:
     angle = 2.0 * math.acos(affinity)
     return (
         f"Laplace, Δ = σ, only its sign: angle {2.0 * math.acos(before):.4f} → {angle:.4f}; "
-        f"affinity ≤ θ, as printed, is {affinity:.3f} ≤ .856"
+        f"affinity ≤ θ, as printed, would be {affinity:.3f} ≤ .856"
     )
 
 
