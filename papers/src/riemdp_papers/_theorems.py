@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -80,6 +79,5 @@ class Theorem:
 
 def theorems() -> tuple[Theorem, ...]:
     """Return the rows of all papers, in the papers' order."""
-    modules = [f"riemdp_papers._theorems_{key}" for key in PAPERS]
-    found = [name for name in modules if importlib.util.find_spec(name)]
-    return tuple(row for name in found for row in importlib.import_module(name).ROWS)
+    modules = (importlib.import_module(f"riemdp_papers._theorems_{key}") for key in PAPERS)
+    return tuple(row for module in modules for row in module.ROWS)
