@@ -13,6 +13,7 @@ from riemdp import InvalidParameterError
 from riemdp._files import (
     MOST_NUMBERS,
     check_output,
+    npz_headers,
     read_npy,
     read_npz,
     read_text,
@@ -151,6 +152,35 @@ def test_more_than_the_limit_is_refused_before_it_is_read(tmp_path, header):
     for read, name in ((read_npy, "a.npy"), (read_npz, "a.npz")):
         with pytest.raises(InvalidParameterError, match=f"{name} holds more than {MOST_NUMBERS}"):
             read(tmp_path / name)
+
+
+def test_headers_of_an_archive_are_read_alone(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, x=NUMBERS, y=np.zeros(3, "u1"), z=np.array([None]))
+    expected = {"x": ((40, 3, 3), np.dtype("f8")), "y": ((3,), np.dtype("u1"))}
+    assert npz_headers(path, ["x", "y", "other"]) == expected
+    assert npz_headers(path, ["z"]) == {"z": ((1,), np.dtype("O"))}  # not unpickled
+    npz(path, npy(header=declared((24, 10**12), "|u1"))[:200])
+    assert npz_headers(path, ["x"]) == {"x": ((24, 10**12), np.dtype("u1"))}
+    npz(path, compression=zipfile.ZIP_LZMA)
+    with pytest.raises(InvalidParameterError, match="a compression that numpy"):
+        npz_headers(path, ["x"])
+    for content in (b"", npy()[:70], npy(header=declared("(-40, 9)")), npy(header="{[]: 1}")):
+        npz(path, content)
+        with pytest.raises(InvalidParameterError, match=r"a\.npz is not an \.npz file of plain"):
+            npz_headers(path, ["x"])
+
+
+def test_a_header_that_swells_takes_no_memory(tmp_path):
+    length = 30_000_000
+    npz(tmp_path / "a.npz", b"\x93NUMPY\x02\x00" + length.to_bytes(4, "little") + bytes(length))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidParameterError, match="plain numbers"):
+            npz_headers(tmp_path / "a.npz", ["x"])
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("header", [None, declared((4,))])

@@ -33,7 +33,7 @@ def test_names_are_those_of_the_papers_and_all():
 
 def test_one_paper_is_reproduced(riemdp, seen, tmp_path):
     output = tmp_path / "new" / "folder"
-    (tmp_path / "images.npz").touch()
+    (tmp_path / "mnist_part.npz").touch()
     result = riemdp("reproduce", "jiang", "--quick", "--output", output, "--data", tmp_path)
     assert result.exit_code == 0
     assert result.stdout == f"{output / 'jiang.md'}\n"
@@ -60,7 +60,7 @@ def test_unknown_papers_and_folders_are_usage_errors(riemdp, seen, tmp_path):
     assert riemdp("reproduce").exit_code == 2
     result = riemdp("reproduce", "he", "--data", tmp_path, "--output", tmp_path)
     assert result.exit_code == 2
-    assert "must name a folder with image data sets" in result.stderr
+    assert "(--data or RIEMDP_DATA) must hold one of" in result.stderr
     assert not seen
 
 

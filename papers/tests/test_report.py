@@ -139,14 +139,14 @@ def test_other_code_data_and_libraries_run_again(paper, runs, tmp_path, monkeypa
     reproduce(paper, QUICK, output, silent)
     assert runs[0].runs == 2
     data.mkdir()
-    (data / "images.npz").write_bytes(b"1")
+    (data / "mnist_part.npz").write_bytes(b"1")
     monkeypatch.setenv("RIEMDP_DATA", str(data))
     reproduce(paper, QUICK, output, silent)
     assert runs[0].runs == 3
     monkeypatch.delenv("RIEMDP_DATA")
     reproduce(paper, Settings(quick=True, data=data), output, silent)
     assert runs[0].runs == 3  # the same data
-    (data / "images.npz").write_bytes(b"2")  # other data of the same size
+    (data / "mnist_part.npz").write_bytes(b"2")  # other data of the same size
     reproduce(paper, Settings(quick=True, data=data), output, silent)
     assert runs[0].runs == 4
     monkeypatch.setattr(_report.scipy, "__version__", "0")
@@ -188,7 +188,7 @@ def test_two_runs_in_one_folder_do_not_disturb_each_other(paper, runs, tmp_path,
 
 @pytest.mark.parametrize("name", ["test.md", "figures/test-b.png", "figures/test-a.svg"])
 def test_no_data_set_is_overwritten_under_another_name(paper, runs, tmp_path, name):
-    data = tmp_path / "images.npz"
+    data = tmp_path / "mnist_part.npz"
     data.write_bytes(b"data")
     (tmp_path / "figures").mkdir()
     (tmp_path / name).symlink_to(data)

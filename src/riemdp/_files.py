@@ -6,6 +6,7 @@ Messages never repeat what a file holds.
 from __future__ import annotations
 
 import contextlib
+import io
 import math
 import os
 import secrets
@@ -94,22 +95,68 @@ def read_npz(
             raise InvalidParameterError(
                 f"name one array of {path.name} with --key: {', '.join(names)}{more}"
             )
-        entry = members[key]
-        if entry.flag_bits & 1:
-            raise InvalidParameterError(f"{path.name} is encrypted: write it without a password")
-        if entry.compress_type not in _COMPRESSIONS:
-            raise InvalidParameterError(
-                f"{path.name} has a compression that numpy.savez does not write; save it anew"
-            )
+        entry = _checked(members[key], path)
         if entry.file_size > _WIDEST * most + _LONGEST_HEADER:
             raise too_many(path, most, advice)
         with archive.open(entry) as stream:
             return _read_array(stream, path, most, advice)
 
 
+def npz_headers(
+    path: Path, keys: Iterable[str]
+) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Read the headers of arrays in an ``.npz`` archive: the shape and type that each declares.
+
+    Parameters
+    ----------
+    path : Path
+    keys : iterable of str
+        Names of arrays; those that are not there are left out of the answer.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file is damaged.
+    OSError
+        If the file cannot be opened.
+    """
+    found = {}
+    with opened(path) as file, _damage(path), zipfile.ZipFile(file) as archive:
+        members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+        for key in members.keys() & set(keys):
+            with archive.open(_checked(members[key], path)) as stream:
+                start = io.BytesIO(stream.read(_LONGEST_HEADER))
+            shape, _, dtype = _read_header(start, path)
+            found[key] = shape, dtype
+    return found
+
+
+def _checked(entry: zipfile.ZipInfo, path: Path) -> zipfile.ZipInfo:
+    """Check that a member of an archive is one that NumPy may have written."""
+    if entry.flag_bits & 1:
+        raise InvalidParameterError(f"{path.name} is encrypted: write it without a password")
+    if entry.compress_type not in _COMPRESSIONS:
+        raise InvalidParameterError(
+            f"{path.name} has a compression that numpy.savez does not write; save it anew"
+        )
+    return entry
+
+
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to read; whatever its name is, it raises what the functions here say."""
+    """Open a file to read; whatever its name is, it raises what the functions here say.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is a pipe or a device, whose end nobody knows, or its name has a null character.
+    OSError
+        If the file cannot be opened.
+    """
     try:
         mode = path.stat().st_mode
     except ValueError:
@@ -254,17 +301,23 @@ def _not_plain(path: Path, why: str) -> InvalidParameterError:
     return InvalidParameterError(f"{path.name} is not an {suffix} file of plain numbers ({why})")
 
 
+def _read_header(stream: IO[bytes], path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read shape, order and type of an array of the ``.npy`` format."""
+    header = _READERS[np.lib.format.read_magic(stream)](stream)
+    if any(length < 0 for length in header[0]):
+        raise _not_plain(path, "a negative length")
+    return header
+
+
 def _read_array(stream: IO[bytes], path: Path, most: int, advice: str) -> NDArray[Any]:
     """Read an array of the ``.npy`` format to the end of the stream, and no byte beyond."""
-    shape, by_columns, dtype = _READERS[np.lib.format.read_magic(stream)](stream)
+    shape, by_columns, dtype = _read_header(stream, path)
     if dtype.hasobject:
         raise _not_plain(path, "it holds Python objects")
     if dtype.kind not in "fiu":
         what = "several fields" if dtype.kind == "V" else str(dtype)
         raise InvalidParameterError(f"{path.name} must hold real numbers, got {what}")
     size = math.prod(int(length) for length in shape)
-    if any(length < 0 for length in shape):
-        raise _not_plain(path, "a negative length")
     if size > most:
         raise too_many(path, most, advice)
     array: NDArray[Any] = np.empty(size, dtype)

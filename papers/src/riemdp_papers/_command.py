@@ -37,8 +37,9 @@ def reproduce(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder with image data sets (.npz); by default RIEMDP_DATA, else the digits of "
-            "scikit-learn.",
+            help="Folder with image data sets: .npz archives (MedMNIST's too), folders MNIST, "
+            "FashionMNIST or KMNIST of IDX files, cifar-10-batches-bin; by default RIEMDP_DATA, "
+            "else the digits of scikit-learn.",
             exists=True,
             file_okay=False,
         ),

@@ -126,7 +126,7 @@ class Settings:
     quick : bool
         Fewer repeats and sizes, for a run of minutes.
     data : Path, optional
-        Folder with image data sets (``.npz``).
+        Folder with image data sets.
     seed : int, default 0
         Experiments are reproducible, and so **nothing drawn in them is private**.
     """

@@ -9,7 +9,6 @@ import hashlib
 import importlib
 import importlib.util
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,8 +19,9 @@ import scipy
 
 import riemdp
 from riemdp import InvalidParameterError
-from riemdp.cli import check_output, write_files
+from riemdp.cli import check_output, opened, write_files
 from riemdp_papers._experiment import Experiment, Outcome, Panel, Paper, Row, Settings
+from riemdp_papers._images import Found, data_folder, find_sets
 
 #: Keys of the papers, and the modules that hold them.
 PAPERS = {
@@ -86,10 +86,11 @@ def reproduce(paper: Paper, settings: Settings, output: Path, watcher: Watcher) 
     """
     if importlib.util.find_spec("matplotlib") is None:
         raise InvalidParameterError("the figures need matplotlib: pip install 'riemdp[plot]'")
-    files = _data_files(settings)
-    key = _key(settings, files)
-    for folder in (output, output / "figures", output / "cache"):
-        folder.mkdir(parents=True, exist_ok=True)
+    sets = find_sets(folder) if (folder := data_folder(settings)) else []
+    files = [file for found in sets for file in found.files]
+    key = _key(settings, sets)
+    for place in (output, output / "figures", output / "cache"):
+        place.mkdir(parents=True, exist_ok=True)
     page = check_output(output / f"{paper.key}.md", files)
     for experiment in paper.experiments:
         for figure in _figures(output / "figures" / f"{paper.key}-{experiment.name}"):
@@ -102,7 +103,7 @@ def reproduce(paper: Paper, settings: Settings, output: Path, watcher: Watcher) 
             draw(result.outcome.panels, output / "figures" / name)
         results.append(result)
     text = markdown(paper, settings, results).encode()
-    write_files({page: lambda opened: opened.write(text)})
+    write_files({page: lambda file: file.write(text)})
     return output / f"{paper.key}.md"
 
 
@@ -126,27 +127,12 @@ def _run(
     content = {"key": key, "seconds": seconds, "outcome": dataclasses.asdict(outcome)}
     # An interrupted write must not look like a result, nor disturb another run in this folder.
     text = json.dumps(content, indent=1).encode()
-    write_files({cache: lambda opened: opened.write(text)})
+    write_files({cache: lambda file: file.write(text)})
     watcher(experiment, 1.0)
     return Result(experiment, outcome, seconds)
 
 
-def _data_files(settings: Settings) -> list[Path]:
-    """Return the files of the folder of image data; a folder named in vain is an error."""
-    name = "--data" if settings.data else "RIEMDP_DATA"
-    folder = settings.data or os.environ.get("RIEMDP_DATA")
-    if not folder:
-        return []
-    files = sorted(Path(folder).glob("*.npz"))
-    if not files:
-        raise InvalidParameterError(
-            f"{name} must name a folder with image data sets (.npz), got {folder}; leave it out to "
-            "use scikit-learn's digits"
-        )
-    return files
-
-
-def _key(settings: Settings, files: list[Path]) -> dict[str, object]:
+def _key(settings: Settings, sets: list[Found]) -> dict[str, object]:
     """Return all that kept results depend on."""
     return {
         "version": riemdp.__version__,
@@ -154,8 +140,13 @@ def _key(settings: Settings, files: list[Path]) -> dict[str, object]:
         "libraries": [np.__version__, scipy.__version__],
         "quick": settings.quick,
         "seed": settings.seed,
-        "data": [[file.name, hashlib.sha256(file.read_bytes()).hexdigest()] for file in files],
+        "data": [[found.name, *map(_digest, found.files)] for found in sets],
     }
+
+
+def _digest(file: Path) -> str:
+    with opened(file) as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 @functools.cache
@@ -189,10 +180,10 @@ def draw(panels: tuple[Panel, ...], stem: Path) -> None:
         png, svg = map(check_output, _figures(stem))
         write_files(
             {
-                png: lambda opened: figure.savefig(
-                    opened, format="png", dpi=120, metadata={"Software": None}
+                png: lambda file: figure.savefig(
+                    file, format="png", dpi=120, metadata={"Software": None}
                 ),
-                svg: lambda opened: figure.savefig(opened, format="svg", metadata={"Date": None}),
+                svg: lambda file: figure.savefig(file, format="svg", metadata={"Date": None}),
             }
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp.features import covariance_descriptors, descriptor_radius
+from riemdp.features import descriptor_radius
 from riemdp.manifolds import Euclidean, SPDLogEuclidean
 from riemdp.mechanisms import RiemannianLaplace, TangentGaussian
 from riemdp.privacy import ApproxDP, PureDP
@@ -24,7 +24,7 @@ from riemdp_papers._experiment import (
     Row,
     Settings,
 )
-from riemdp_papers._images import image_sets
+from riemdp_papers._images import ImageSet, image_sets
 from riemdp_papers._utpala_chain import figure_4
 from riemdp_papers._utpala_synthetic import (
     ANALYTIC,
@@ -249,16 +249,15 @@ def figures_2_3(settings: Settings, progress: Progress) -> Outcome:
     """Measure utility on covariance descriptors of images, by class."""
     generator = settings.generator("utpala", "images")
     repeats = 10 if settings.quick else REPEATS
-    space, origin = SPDLogEuclidean(9), np.zeros(45)
     rows, panels = [], []
     sets = image_sets(settings)
     classes = [(images, label) for images in sets for label in images.classes[:CLASSES]]
     for done, (images, label) in enumerate(classes):
-        chart = space.to_chart(covariance_descriptors(images.of_class(label), ETA))
+        chart, origin = images.chart(label, ETA), np.zeros(images.dim)
         n, mean = len(chart), np.mean(chart, axis=0)
         errors: dict[tuple[float, float], FloatArray] = {}
         for epsilon, delta in itertools.product(IMAGE_EPSILONS, (0.0, *IMAGE_DELTAS)):
-            mechanism = _image_mechanism(n, GREY, epsilon, delta)
+            mechanism = _image_mechanism(n, images.channels, epsilon, delta)
             noise = mechanism.sample(origin, repeats, generator)
             errors[epsilon, delta] = np.linalg.norm((mean + noise) - mean, axis=1)
         lines = tuple(
@@ -272,7 +271,7 @@ def figures_2_3(settings: Settings, progress: Progress) -> Outcome:
         title = f"{images.name}, class {label}, N = {n}"
         panels.append(Panel(title, "ε", "ρ(mean, released)", lines, ylog=True))
         reproduced = [with_error(errors[0.1, delta]) for delta in (0.0, 1e-9)]
-        rows.append(_image_row(title, n, GREY, 0.1, " / ".join(reproduced)))
+        rows.append(_image_row(title, n, images.channels, 0.1, " / ".join(reproduced)))
         progress((done + 1) / len(classes))
     rows += [
         _image_row(f"N = {n:,} (Figure 2's {which}), {kind}", n, channels, epsilon, "—")
@@ -280,9 +279,8 @@ def figures_2_3(settings: Settings, progress: Progress) -> Outcome:
         for n, which in ((8000, "least"), (46_276, "most"))
         for epsilon in (0.1, 0.9)
     ]
-    names = ", ".join(images.name for images in sets)
     notes = (
-        f"Images at hand: {names}, all grey: 9 × 9 descriptors. The paper has PathMNIST and "
+        f"Images at hand: {_at_hand(sets)}. The paper has PathMNIST and "
         "OctoMNIST, N from 8,000 to 46,276 (Figure 2), MNIST, KMNIST, CIFAR10 and Fashion-MNIST "
         "without N (Figure 3), and no numbers. PathMNIST and CIFAR10 are in colour, with 11 × 11 "
         "descriptors (section 6.2 calls PathMNIST grey, and OctoMNIST and Fashion-MNIST RGB; the "
@@ -294,6 +292,19 @@ def figures_2_3(settings: Settings, progress: Progress) -> Outcome:
         "hundreds many of the matrices themselves have eigenvalues too far apart for float64.",
     )
     return Outcome(tuple(rows), tuple(panels), notes)
+
+
+def _at_hand(sets: list[ImageSet]) -> str:
+    """Names of data sets, and the size of the descriptors of grey ones and of those in colour."""
+    grey, colour = (
+        ", ".join(images.name for images in sets if images.channels == channels)
+        for channels in (GREY, COLOUR)
+    )
+    if not colour:
+        return f"{grey}, all grey: 9 × 9 descriptors"
+    if not grey:
+        return f"{colour}, all in colour: 11 × 11 descriptors"
+    return f"{grey}, grey: 9 × 9 descriptors; {colour}, in colour: 11 × 11"
 
 
 def _image_row(title: str, n: int, channels: int, epsilon: float, reproduced: str) -> Row:

@@ -1,6 +1,13 @@
 """Command line, and what commands of other packages need to read, write and show like its own."""
 
-from riemdp._files import MOST_NUMBERS, check_output, read_npz, write_files
+from riemdp._files import (
+    MOST_NUMBERS,
+    check_output,
+    npz_headers,
+    opened,
+    read_npz,
+    write_files,
+)
 from riemdp.cli._app import app, main
 from riemdp.cli._output import console, say
 
@@ -10,6 +17,8 @@ __all__ = [
     "check_output",
     "console",
     "main",
+    "npz_headers",
+    "opened",
     "read_npz",
     "say",
     "write_files",
