@@ -149,3 +149,67 @@ def test_the_quick_grid_is_a_part_of_the_full_one(asked):
     asked.clear()
     _run("figures-3-4", Settings(quick=False))
     assert quick < set(asked)
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """What is compared: points, landmarks, ball and the first random number."""
+    seen = []
+
+    def compare(points, landmarks, ball, epsilon, *, draws, generator):
+        seen.append((points, landmarks, ball, generator.random()))
+        return Errors({name: np.full(2, epsilon) for name in NAMES}, {})
+
+    monkeypatch.setattr(_he, "compare", compare)
+    return seen
+
+
+def write(folder, name, n, *colour):
+    rng = np.random.default_rng(n)
+    images = rng.integers(0, 256, (n, 6, 6, *colour), dtype=np.uint8)
+    np.savez(folder / name, x=images, y=np.arange(n) % 3)
+
+
+def test_image_figures_follow_the_data_and_their_channels(tmp_path, compared):
+    settings = Settings(quick=True, data=tmp_path)
+    write(tmp_path, "pathmnist.npz", 9, 3)
+    outcome = _run("figures-6-7", settings)
+    assert "PathMNIST, in colour (the paper" in outcome.notes[0]
+    assert [len(points) for points, *_ in compared] == [3, 3, 3, 3]
+    for points, landmarks, ball, _ in compared:
+        assert points.shape[1:] == landmarks.shape[1:] == ball.center.shape == (66,)
+        assert ball.radius == pytest.approx(11**0.5 * np.log(1000))
+        assert np.linalg.norm(points, axis=1).max() <= ball.radius
+    compared.clear()
+    write(tmp_path, "fashion_mnist_part.npz", 12)
+    records = np.zeros((6, 3073), np.uint8)
+    records[3:] = np.arange(3073) % 256
+    records[:, 0] = [0, 0, 0, 1, 1, 1]
+    (tmp_path / "test_batch.bin").write_bytes(records.tobytes())
+    outcome = _run("figures-6-7", settings)
+    titles = [panel.title for panel in outcome.panels[::2]]
+    assert titles == [
+        *(f"Figure 6, CIFAR-10, class {label}, n = 3" for label in (0, 1)),
+        *(f"Figure 7, Fashion-MNIST, class {label}, n = 4" for label in (0, 1)),
+    ]
+    assert [points.shape for points, *_ in compared] == 4 * [(3, 66)] + 4 * [(4, 45)]
+    assert len({number for *_, number in compared}) == 8  # noise of its own everywhere
+    assert "CIFAR-10, in colour, Fashion-MNIST, grey (the paper" in outcome.notes[0]
+    assert "radius 22.91 and 20.72;" in outcome.notes[0]
+    # what Fashion-MNIST alone gives
+    (tmp_path / "test_batch.bin").unlink()
+    both = compared[4:]
+    compared.clear()
+    _run("figures-6-7", settings)
+    assert [number for *_, number in compared] == [number for *_, number in both]
+
+
+@pytest.mark.usefixtures("_small")
+def test_a_class_in_colour_of_one_image(tmp_path, monkeypatch):
+    rows = {}
+    for most in (0, 100):
+        monkeypatch.setattr(_he_compare, "MOST", most)
+        write(tmp_path, "pathmnist.npz", 1, 3)
+        rows[most] = _run("figures-6-7", Settings(quick=True, data=tmp_path)).rows
+        assert len(rows[most]) == 2
+    assert rows[0] == rows[100]  # no published algorithm for one record

@@ -200,7 +200,7 @@ BROKEN = {
     "no labels": ({"x": IMAGES}, "must have both x and y, got one"),
     "no images": ({**TRAIN, "test_labels": LABELS}, "both test_images and test_labels"),
     "objects": ({"x": IMAGES.astype(object), "y": LABELS}, "uint8 or floats .* got object"),
-    "integers": ({"x": IMAGES.astype("i8"), "y": LABELS}, "got int64; divide by the largest"),
+    "integers": ({"x": IMAGES.astype("i8"), "y": LABELS}, "got int64; convert it"),
     "flags": ({"x": IMAGES > 9, "y": LABELS}, "got bool"),
     "flat": ({"x": IMAGES.reshape(5, 12), "y": LABELS}, r"\(n, H, W\) .* got \(5, 12\)"),
     "four": ({"x": np.zeros((5, 2, 2, 4)), "y": LABELS}, r"got \(5, 2, 2, 4\)"),

@@ -136,6 +136,31 @@ def test_colour_images_are_compared_by_their_exact_means():
     assert "PathMNIST and CIFAR10 are in colour" in outcome.notes[0]
 
 
+def test_images_in_colour_run_in_their_dimension(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 2], 30)
+    colour = rng.integers(0, 256, (60, 5, 5, 3), dtype=np.uint8)
+    np.savez(tmp_path / "pathmnist.npz", train_images=colour, train_labels=labels[:, None])
+    settings = Settings(quick=True, data=tmp_path)
+    outcome = figures_2_3(settings, lambda share: None)
+    assert "PathMNIST, all in colour: 11 × 11 descriptors." in outcome.notes[0]
+    assert [panel.title for panel in outcome.panels] == [
+        f"PathMNIST, class {label}, N = 30" for label in (1, 2)
+    ]
+    np.savez(tmp_path / "octmnist.npz", x=colour[..., 0], y=labels)
+    outcome = figures_2_3(settings, lambda share: None)
+    assert "OctMNIST, grey: 9 × 9 descriptors; PathMNIST, in colour: 11 × 11." in outcome.notes[0]
+    rows = [row for row in outcome.rows if row.reproduced != "—"]
+    assert len(rows) == 4
+    for row, k in zip(rows, (9, 9, 11, 11), strict=True):
+        laplace, gaussian = map(float, row.exact.split(" / "))
+        # the mean distance of the Laplace law is dim times sigma
+        sigma = 2 * k**0.5 * np.log(1e6) / 30 / 0.1
+        assert laplace == pytest.approx(k * (k + 1) / 2 * sigma, rel=1e-3)
+        found = [_number(x) for x in row.reproduced.split(" / ")]
+        assert found == pytest.approx([laplace, gaussian], rel=0.25)
+
+
 def test_the_paper_lists_its_experiments():
     assert PAPER.key == "utpala"
     names = [experiment.name for experiment in PAPER.experiments]

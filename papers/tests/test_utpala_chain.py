@@ -86,3 +86,15 @@ def test_the_largest_norm_is_that_of_the_farthest_image():
     )
     less = _utpala_chain._largest_norm(ImageSet("a", images, np.zeros(6)), 0, 2)
     assert less < found <= 3 * np.log(1e6)
+
+
+def test_the_bound_follows_the_channels(tmp_path):
+    """Images of one pixel reach it: all eigenvalues are eta."""
+    for name, colour in (("octmnist", ()), ("pathmnist", (3,))):
+        images = np.full((2, 1, 1, *colour), 7, np.uint8)
+        np.savez(tmp_path / f"{name}.npz", x=images, y=np.zeros(2, int))
+    rows, panel = _utpala_chain._radius_ratio(Settings(quick=True, data=tmp_path))
+    assert [line.label for line in panel.lines] == ["OctMNIST", "PathMNIST"]
+    assert [line.y for line in panel.lines] == [pytest.approx((1.0,)), pytest.approx((1.0,))]
+    assert "all nine eigenvalues" in rows[0].remark
+    assert "all eleven eigenvalues" in rows[1].remark

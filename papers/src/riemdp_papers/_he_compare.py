@@ -108,7 +108,8 @@ def compare(
     epsilon : float
     draws : tuple of int
         Draws of each mechanism, and of the published one; that is left out where there are too
-        many records. So is the conformal one where its sampler would accept too few proposals.
+        many records, or one alone. So is the conformal one where its sampler would accept too few
+        proposals.
     generator : numpy.random.Generator
     """
     space, dim = ball.manifold, ball.manifold.dim
@@ -155,7 +156,7 @@ def compare(
         released[PUBLIC] = conformal.sample(mean, repeats, generator)
     released[PRIOR] = prior.sample(mean, repeats, generator)
     released[SMALLER] = np.stack([two_stages() for _ in range(repeats)])
-    if len(points) <= MOST:
+    if 2 <= len(points) <= MOST:
         # a chain needs about dim steps to forget that it started at the mean
         published = PublishedConformalLaplace(points, ball, epsilon, steps=400 + 40 * dim)
         released[PUBLISHED] = published.sample(mean, few, generator)

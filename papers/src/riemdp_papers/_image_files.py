@@ -210,8 +210,8 @@ def _check_pair(
     images, labels = pair
     if dtype != np.uint8 and dtype.kind != "f":
         raise InvalidParameterError(
-            f"{path} must have uint8 or floats in [0, 1] in {images}, got {dtype}; divide by the "
-            "largest value of the format"
+            f"{path} must have uint8 or floats in [0, 1] in {images}, got {dtype}; convert it, to "
+            "uint8 if pixels go from 0 to 255"
         )
     if len(shape) != 3 and (len(shape) != 4 or shape[3] != 3):
         raise InvalidParameterError(
