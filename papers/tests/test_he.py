@@ -172,7 +172,8 @@ def write(folder, name, n, *colour):
 
 def test_image_figures_follow_the_data_and_their_channels(tmp_path, compared):
     settings = Settings(quick=True, data=tmp_path)
-    write(tmp_path, "pathmnist.npz", 9, 3)
+    write(tmp_path, "octmnist.npz", 9)
+    write(tmp_path, "pathmnist.npz", 9, 3)  # the last one
     outcome = _run("figures-6-7", settings)
     assert "PathMNIST, in colour (the paper" in outcome.notes[0]
     assert [len(points) for points, *_ in compared] == [3, 3, 3, 3]

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from riemdp import InvalidParameterError
-from riemdp.features import covariance_descriptors
+from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import SPDLogEuclidean
 from riemdp_papers._experiment import Settings
 from riemdp_papers._images import find_sets, image_sets
@@ -127,6 +128,21 @@ def test_unpacked_files_go_first(tmp_path):
     agrees(only(tmp_path), "KMNIST", *written)
 
 
+def test_of_two_spellings_that_of_the_documentation_goes_first(tmp_path):
+    images = np.zeros((1, 2, 2), np.uint8)
+    for i, name in enumerate(("mnist_part.npz", "MNIST_PART.NPZ", "mnist-part.npz")):
+        np.savez(tmp_path / "a.npz", x=images, y=np.array([i]))
+        (tmp_path / "a.npz").rename(tmp_path / name)
+    agrees(only(tmp_path), "MNIST", images, [0])
+
+
+def test_the_folder_may_be_the_present_one(tmp_path, monkeypatch):
+    written = write_idx(tmp_path / "KMNIST" / "raw")
+    for folder in (tmp_path / "KMNIST", tmp_path / "KMNIST" / "raw"):
+        monkeypatch.chdir(folder)
+        agrees(only(Path()), "KMNIST", *written)
+
+
 def test_the_folder_has_to_say_what_idx_files_show(tmp_path):
     write_idx(tmp_path / "images")
     with pytest.raises(InvalidParameterError, match="only the name of their folder tells"):
@@ -177,7 +193,7 @@ def test_archives_of_medmnist(tmp_path, name):
     assert (data.channels, data.dim) == ((3, 66) if colour else (1, 45))
     chart = data.chart(2, 1e-3)
     assert chart.shape == (2, data.dim)
-    assert np.linalg.norm(chart, axis=1).max() <= data.radius(1e-3)
+    assert data.radius(1e-3) == descriptor_radius(1e-3, data.channels)
     np.testing.assert_array_equal(data.chart(2, 1e-3, 1), chart[:1])
     expected = SPDLogEuclidean(8 + data.channels).to_chart(
         covariance_descriptors(images[[0, 2]] / 255, 1e-3)

@@ -149,9 +149,12 @@ def test_other_code_data_and_libraries_run_again(paper, runs, tmp_path, monkeypa
     (data / "mnist_part.npz").write_bytes(b"2")  # other data of the same size
     reproduce(paper, Settings(quick=True, data=data), output, silent)
     assert runs[0].runs == 4
-    monkeypatch.setattr(_report.scipy, "__version__", "0")
+    (data / "mnist_part.npz").rename(data / "octmnist.npz")  # the same as another data set
     reproduce(paper, Settings(quick=True, data=data), output, silent)
     assert runs[0].runs == 5
+    monkeypatch.setattr(_report.scipy, "__version__", "0")
+    reproduce(paper, Settings(quick=True, data=data), output, silent)
+    assert runs[0].runs == 6
 
 
 @pytest.mark.parametrize("variable", [True, False])
