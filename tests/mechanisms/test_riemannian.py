@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 
 from riemdp import _errors as errors
-from riemdp.auditing import audit
+from riemdp.auditing import audit, audit_sampler
 from riemdp.manifolds import (
     Ball,
     Euclidean,
@@ -16,7 +16,7 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.mechanisms import RiemannianGaussian, RiemannianLaplace
-from riemdp.noise import MetropolisLaw
+from riemdp.noise import MetropolisLaw, family
 from riemdp.noise._spaces import LARGEST_DIM
 from riemdp.privacy import (
     GDP,
@@ -29,6 +29,7 @@ from riemdp.privacy import (
     affordable_epsilon,
     delta_floor,
     gaussian_floor,
+    quotient_up,
 )
 
 LAPLACE_SPACES = [
@@ -304,10 +305,45 @@ def test_a_chain_is_calibrated_like_the_law_it_approaches():
         assert chain.sampler == "metropolis"
 
 
-def test_no_law_on_a_ball_of_affine_invariant_matrices():
+def test_laplace_on_a_ball_of_affine_invariant_matrices():
+    manifold = SPDAffineInvariant(3)
+    ball = Ball(manifold, np.diag([1.0, 2.0, 3.0]), 1.0)
+    mechanism = RiemannianLaplace.calibrate(manifold, 0.3, PureDP(0.5), ball=ball)
+    # far beyond sqrt(1/2), where the unrestricted law ends
+    assert mechanism.sigma == pytest.approx(1.2)
+    with pytest.raises(errors.NotAttainableError, match="normaliser"):
+        RiemannianLaplace.calibrate(manifold, 0.3, PureDP(0.2))
+    assert mechanism.privacy(0.3) == PureCurve(quotient_up(0.6, mechanism.sigma))
+    assert mechanism.rao(0.3, "parametric").theta == pytest.approx(0.25)
+    assert mechanism.proven
+    points = mechanism.sample(ball.center, 50, np.random.default_rng(0))
+    assert np.all(ball.contains(points))
+    assert mechanism.expected_distance() < mechanism.error_quantile(0.99) < 2.0 * ball.radius
+    assert (
+        audit_sampler(
+            mechanism, ball.center, samples=1000, generator=np.random.default_rng(1)
+        ).verdict
+        == "consistent"
+    )
+    # negative control: the law of distances of another scale
+    found = audit_sampler(
+        mechanism,
+        ball.center,
+        samples=1000,
+        law=RiemannianLaplace(manifold, 0.2, ball=ball).distance_law(ball.center),
+        generator=np.random.default_rng(1),
+    )
+    assert found.verdict == "violated"
+    with pytest.raises(errors.InvalidParameterError, match="centre"):
+        mechanism.distance_law(ball.point(0.5 * np.eye(6)[0]))
+    with pytest.raises(errors.NotAttainableError, match="smaller ball"):
+        RiemannianLaplace(manifold, 1.0, ball=Ball(manifold, np.eye(3), 25.0))
+
+
+def test_no_law_on_a_ball_where_none_is_known():
     manifold = SPDAffineInvariant(2)
     with pytest.raises(errors.UnsupportedManifoldError, match="without a ball"):
-        RiemannianLaplace(manifold, 0.1, ball=Ball(manifold, np.eye(2), 1.0))
+        family("gaussian", manifold).restricted(Ball(manifold, np.eye(2), 1.0), 0.1)
 
 
 RESTRICTED = [Euclidean(2), Sphere(2), Hyperbolic(2)]

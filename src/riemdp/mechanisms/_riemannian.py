@@ -19,7 +19,7 @@ from riemdp.mechanisms._rao import (
     restricted_laplace_guarantee,
     restricted_laplace_ratio,
 )
-from riemdp.noise import RadialLaw, RestrictedLaplace
+from riemdp.noise import find_sampler
 from riemdp.privacy import PureCurve, RaoDP, check_distance, quotient_up
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from riemdp.manifolds import Ball, FloatArray, Manifold
-    from riemdp.noise import DistanceLaw, Kind, Law
+    from riemdp.noise import DistanceLaw, Kind, Law, RestrictedLaw
     from riemdp.privacy import Budget, PrivacyCurve
 
 
@@ -100,8 +100,7 @@ class RiemannianLaplace(RiemannianMechanism):
                 "the distance of a Laplace law restricted to a ball has a law of its own at each "
                 "footpoint; audit it at the ball's centre"
             )
-        curvature = float(self.manifold.constant_curvature or 0.0)
-        return RadialLaw(self.kind, self.manifold.dim, curvature, self.sigma, self.ball.radius)
+        return self._restricted.about_center
 
     def __post_init__(self) -> None:
         if self.ball is not None:
@@ -219,4 +218,11 @@ class RiemannianLaplace(RiemannianMechanism):
 
     @functools.cached_property
     def _law(self) -> Law:
-        return super()._law if self.ball is None else RestrictedLaplace(self.ball, self.sigma)
+        if self.ball is None:
+            return super()._law
+        return find_sampler(self.sampler).wrap(self._restricted)
+
+    @functools.cached_property
+    def _restricted(self) -> RestrictedLaw:
+        assert self.ball is not None
+        return self._family.restricted(self.ball, self.sigma)

@@ -2,6 +2,7 @@
 
 from riemdp._potential import Kind, potential
 from riemdp.noise._affine_invariant import AffineInvariantLaw
+from riemdp.noise._affine_invariant_ball import AffineInvariantBallLaplace
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._ball_laplace import BallLaplace, RestrictedLaplace
 from riemdp.noise._family import Family, SpaceForm, bisected, family, has_family, rule
@@ -19,7 +20,7 @@ from riemdp.noise._graph_metric import (
 )
 from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
-from riemdp.noise._law import DistanceLaw, Law
+from riemdp.noise._law import DistanceLaw, Law, RestrictedLaw
 from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.noise._net import BallNet, ball_net
 from riemdp.noise._net_poisson import solve_poisson
@@ -31,6 +32,7 @@ from riemdp.noise._samplers import Sampler, find_sampler
 from riemdp.noise._spaces import DensityFamily, has_curve, isotropic_curve
 
 __all__ = [
+    "AffineInvariantBallLaplace",
     "AffineInvariantLaw",
     "AffineInvariantRadial",
     "BallLaplace",
@@ -47,6 +49,7 @@ __all__ = [
     "PushedLaw",
     "RadialLaw",
     "RestrictedLaplace",
+    "RestrictedLaw",
     "Sampler",
     "SecureGenerator",
     "SpaceForm",

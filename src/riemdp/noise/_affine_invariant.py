@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.manifolds import Ball, FloatArray, Manifold
 
 #: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.
 _LARGEST_SPREAD = 34.0
@@ -84,11 +84,7 @@ class AffineInvariantLaw(Law):
     sigma: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.manifold, SPDAffineInvariant):
-            raise UnsupportedManifoldError(
-                "manifold must be an SPDAffineInvariant, got "
-                f"{shown(self.manifold)}; IsotropicLaw serves spaces of constant curvature"
-            )
+        affine_invariant(self.manifold)
         check_kind(self.kind)
         object.__setattr__(self, "sigma", check_sigma(self.sigma))
         _ = self.radial  # checks the rest
@@ -100,7 +96,7 @@ class AffineInvariantLaw(Law):
 
     @functools.cached_property
     def _draw(self) -> AffineInvariantDraw:
-        return _draw(self.kind, self.manifold.k, self.sigma)
+        return affine_invariant_draw(self.kind, self.manifold.k, self.sigma)
 
     def acceptance(self) -> float:
         """Probability that a proposal of the sampler is accepted, from k and sigma alone."""
@@ -167,9 +163,8 @@ class AffineInvariantLaw(Law):
     ) -> FloatArray:
         """Keep the draw in factors until it is projected; see :meth:`Law.sample_from_coordinates`.
 
-        Seen from the centre the footpoint is ``Q diag(e^s) Q^T``, and the draw is ``M^T M`` with
-        ``M = diag(e^(r/2)) V^T diag(e^(s/2)) Q^T``. Singular values and right singular vectors
-        of M give its logarithm; where M is graded, rotations of its rows keep their digits.
+        See :func:`seen_from_center`. Singular values and right singular vectors give the
+        logarithm of a draw; where their matrix is graded, rotations of its rows keep their digits.
 
         Raises
         ------
@@ -183,19 +178,11 @@ class AffineInvariantLaw(Law):
         logs, vectors = self._draw.sample(math.prod(shape), generator)
         if np.max(np.ptp(logs, axis=-1), initial=0.0) > _LARGEST_NOISE_SPREAD:
             raise NotAttainableError(self._too_far())
-        levels, frames = _symmetric.eigh(_symmetric.unvecd(coordinates, k))
-        # largest noise first: the scale of a draw, however far, is kept apart
-        top = logs.max(axis=-1)
-        graded = np.exp(0.5 * (logs - top[:, None]))[:, :, None] * np.swapaxes(vectors, -1, -2)
-        graded = graded.reshape(*shape, k, k) * np.exp(0.5 * levels)[..., None, :]
-        rows = (graded @ np.swapaxes(frames, -1, -2)).reshape(-1, k, k)
-        # the footpoint's spread is at most sqrt(2) radii: which way is taken shows nothing of it
-        spread = np.ptp(logs, axis=-1) + math.sqrt(2.0) * ball.radius
-        values, directions = _right_singular(rows, spread > _PLAIN_SPREAD)
-        far = top[:, None] + 2.0 * np.log(values)
+        footpoint = _symmetric.eigh(_symmetric.unvecd(coordinates, k))
+        far, directions = seen_from_center(logs.reshape(*shape, k), vectors, footpoint, ball.radius)
         length = np.linalg.norm(far, axis=-1, keepdims=True)
         far *= np.where(length > ball.radius, ball.radius / np.where(length > 0, length, 1.0), 1.0)
-        inside = _symmetric.compose(far, np.swapaxes(directions, -1, -2))
+        inside = _symmetric.compose(far, directions)
         return ball.point(_symmetric.vecd(inside).reshape(*shape, self.manifold.dim))
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
@@ -213,10 +200,66 @@ class AffineInvariantLaw(Law):
         )
 
 
+def affine_invariant(manifold: Manifold) -> SPDAffineInvariant:
+    """Return SPD matrices with the affine-invariant metric, and refuse any other space.
+
+    Raises
+    ------
+    UnsupportedManifoldError
+    """
+    if not isinstance(manifold, SPDAffineInvariant):
+        raise UnsupportedManifoldError(
+            f"manifold must be an SPDAffineInvariant, got {shown(manifold)}; IsotropicLaw and "
+            "RestrictedLaplace serve spaces of constant curvature"
+        )
+    return manifold
+
+
 @functools.lru_cache(maxsize=64)
-def _draw(kind: Kind, k: int, sigma: float) -> AffineInvariantDraw:
+def affine_invariant_draw(kind: Kind, k: int, sigma: float) -> AffineInvariantDraw:
     """Sampler with what it has computed, shared by laws with the same public numbers."""
     return AffineInvariantDraw(kind, k, sigma)
+
+
+def seen_from_center(
+    logs: FloatArray,
+    vectors: FloatArray,
+    footpoint: tuple[FloatArray, FloatArray],
+    radius: float,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Logarithms, seen from the centre of a ball, of draws about footpoints of the ball.
+
+    Seen from the centre the footpoint is ``Q diag(e^s) Q^T``, and the draw is ``M^T M`` with
+    ``M = diag(e^(r/2)) V^T diag(e^(s/2)) Q^T``.
+
+    Parameters
+    ----------
+    logs : ndarray, shape (\*size, \*batch, k)
+        The r of each draw: what the footpoint's symmetric root takes the draw back to.
+    vectors : ndarray, shape (n, k, k)
+        The V, as columns, of all draws in turn: eigenvectors in the basis Q.
+    footpoint : ndarray, shape (\*batch, k), and ndarray, shape (\*batch, k, k)
+        The s and Q: eigenvalues and eigenvectors, as columns, of the logarithms of footpoints.
+    radius : float
+        Of the ball.
+
+    Returns
+    -------
+    logs : ndarray, shape (n, k)
+    vectors : ndarray, shape (n, k, k)
+        Eigenvalues and eigenvectors, as columns, of all draws in turn.
+    """
+    k = logs.shape[-1]
+    levels, frames = footpoint
+    # largest noise first: the scale of a draw, however far, is kept apart
+    top = logs.max(axis=-1, keepdims=True)
+    graded = np.exp(0.5 * (logs - top)).reshape(-1, k, 1) * np.swapaxes(vectors, -1, -2)
+    graded = graded.reshape(*logs.shape, k) * np.exp(0.5 * levels)[..., None, :]
+    rows = (graded @ np.swapaxes(frames, -1, -2)).reshape(-1, k, k)
+    # the footpoint's spread is at most sqrt(2) radii: which way is taken shows nothing of it
+    spread = np.ptp(logs, axis=-1).reshape(-1) + math.sqrt(2.0) * radius
+    values, directions = _right_singular(rows, spread > _PLAIN_SPREAD)
+    return top.reshape(-1, 1) + 2.0 * np.log(values), np.swapaxes(directions, -1, -2)
 
 
 def _right_singular(rows: FloatArray, graded: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:

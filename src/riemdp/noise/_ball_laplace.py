@@ -14,7 +14,7 @@ from riemdp.manifolds import as_floats, check_broadcast
 from riemdp.noise._ball_quadrature import BallRadialTable
 from riemdp.noise._cap import sample_cap
 from riemdp.noise._generator import resolve_generator
-from riemdp.noise._law import Law
+from riemdp.noise._law import RestrictedLaw
 from riemdp.noise._polar import (
     Geometry,
     constant_curvature,
@@ -173,7 +173,7 @@ class BallLaplace:
 
 
 @dataclass(frozen=True)
-class RestrictedLaplace(Law):
+class RestrictedLaplace(RestrictedLaw):
     """:class:`BallLaplace` as a law of its ball's space, for draws in other balls too.
 
     Parameters
@@ -223,6 +223,12 @@ class RestrictedLaplace(Law):
             )
         curvature = constant_curvature(manifold)
         return RadialLaw("laplace", manifold.dim, curvature, self.sigma, 2.0 * ball.radius)
+
+    @property
+    def about_center(self) -> RadialLaw:
+        """Law of the distance about the ball's centre."""
+        curvature = constant_curvature(self.manifold)
+        return RadialLaw("laplace", self.manifold.dim, curvature, self.sigma, self.ball.radius)
 
     def sample(
         self,

@@ -18,7 +18,8 @@ from riemdp.privacy import quotient_up
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.noise._law import Law
+    from riemdp.manifolds import Ball
+    from riemdp.noise._law import Law, RestrictedLaw
     from riemdp.privacy import PrivacyCurve
 
 F = TypeVar("F", bound="type[Family]")
@@ -92,6 +93,30 @@ class Family(Part, sort="family"):
         -------
         PrivacyCurve
         """
+
+    def restricted(self, ball: Ball, sigma: float) -> RestrictedLaw:
+        """Law at one scale, restricted to a closed ball; its normaliser moves with the footpoint.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the manifold.
+        sigma : float
+
+        Returns
+        -------
+        RestrictedLaw
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            Where none is known.
+        """
+        del ball, sigma
+        raise UnsupportedManifoldError(
+            f"no {self.kind} law restricted to a ball is known on {self.manifold}; choose one "
+            "without a ball, whose draws are projected onto the ball"
+        )
 
     @property
     def form(self) -> SpaceForm | None:

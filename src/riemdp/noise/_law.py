@@ -193,3 +193,12 @@ class Law(ABC):
 
     def check_drawable(self) -> None:  # noqa: B027 -- nothing to check by default
         """Raise ``NotAttainableError`` if draws take too long or leave float64."""
+
+
+class RestrictedLaw(Law):
+    """A law restricted to a public ball; :attr:`radial` bounds the distance at every footpoint."""
+
+    @property
+    @abstractmethod
+    def about_center(self) -> DistanceLaw:
+        """Law of the distance about the ball's centre."""

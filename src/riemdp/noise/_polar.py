@@ -107,7 +107,7 @@ def constant_curvature(manifold: Manifold) -> float:
             f"{manifold} is not known to be a space of constant curvature like the sphere (the "
             "numbers that it states do not say so); what works are the "
             'tangent mechanisms "tangent-gaussian" and "tangent-laplace" and, on '
-            "SPDAffineInvariant, RiemannianLaplace and RiemannianGaussian without a ball"
+            "SPDAffineInvariant, RiemannianLaplace and RiemannianGaussian"
         )
     return curvature
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, NoReturn
 from riemdp._errors import UnsupportedManifoldError
 from riemdp.manifolds import FlatManifold, Hyperbolic, SPDAffineInvariant, Sphere
 from riemdp.noise._affine_invariant import AffineInvariantLaw
+from riemdp.noise._affine_invariant_ball import AffineInvariantBallLaplace
+from riemdp.noise._ball_laplace import RestrictedLaplace
 from riemdp.noise._family import Family, SpaceForm, no_law, rule
 from riemdp.noise._fisher import fisher_information
 from riemdp.noise._isotropic import IsotropicLaw
-from riemdp.noise._law import Law
+from riemdp.noise._law import Law, RestrictedLaw
 from riemdp.noise._polar import constant_curvature
 from riemdp.noise._radial import RadialLaw, check_sigma
 from riemdp.noise._sinh_envelope import growth_rate
@@ -30,7 +32,7 @@ from riemdp.privacy import (
 
 if TYPE_CHECKING:
     from riemdp._potential import Kind
-    from riemdp.manifolds import Manifold
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.privacy import PrivacyCurve
 
 #: Dimension up to which the integrals of the privacy curves are checked.
@@ -181,6 +183,10 @@ class SpaceFormLaplace(_SpaceForms, LaplaceFamily):
 
     proof = "docs/proofs/riemannian-laplace.md"
 
+    def restricted(self, ball: Ball, sigma: float) -> RestrictedLaw:
+        """See :meth:`Family.restricted`."""
+        return RestrictedLaplace(ball, sigma)
+
 
 @rule("gaussian", FlatManifold, Sphere, Hyperbolic)
 class SpaceFormGaussian(_SpaceForms, GaussianFamily):
@@ -214,6 +220,10 @@ class AffineInvariantLaplace(_AffineInvariant, LaplaceFamily):
     """Laplace noise on symmetric positive definite matrices."""
 
     proof = "docs/proofs/riemannian-laplace.md"
+
+    def restricted(self, ball: Ball, sigma: float) -> RestrictedLaw:
+        """See :meth:`Family.restricted`."""
+        return AffineInvariantBallLaplace(ball, sigma)
 
     @property
     def form(self) -> SpaceForm | None:
