@@ -7,7 +7,12 @@ import pytest
 import scipy.special
 import scipy.stats
 
-from riemdp._errors import NotAttainableError, UnsupportedBallError, UnsupportedManifoldError
+from riemdp._errors import (
+    InvalidParameterError,
+    NotAttainableError,
+    UnsupportedBallError,
+    UnsupportedManifoldError,
+)
 from riemdp.manifolds import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, _symmetric
 from riemdp.noise import AffineInvariantBallLaplace, BallLaplace
 from riemdp.noise._affine_invariant_ball import _Proposals
@@ -85,6 +90,7 @@ class Grid:
 FOOT = np.array([0.6, -0.2, 0.5])
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(
     ("scheme", "radius", "sigma", "length"),
     [("free", 1.5, 0.3, 0.9), ("chart", 1.5, 0.3, 0.9), ("chart", 2.5, 2.0, 1.0)],
@@ -168,6 +174,7 @@ def against_weights(proposals: _Proposals, scheme, number: int, generator):
     return min(found)
 
 
+@pytest.mark.fast("chart")
 @pytest.mark.parametrize("scheme", ["free", "chart"])
 def test_draws_against_weighted_points_on_3_by_3_matrices(scheme, holds):
     assert holds(
@@ -195,6 +202,7 @@ def test_many_draws_against_weighted_points(k, radius, sigma, scheme, holds):
     assert holds(lambda generator: against_weights(proposals, scheme, 60_000, generator))
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("k", "radius", "sigma"), [(1, 1.0, 0.4), (3, 1.5, 0.3), (5, 2.0, 3.0)])
 def test_distances_about_the_center_have_their_law(k, radius, sigma, holds):
     restricted = law(k, radius, sigma)
@@ -225,6 +233,7 @@ def test_distance_about_the_center_against_the_plane():
     np.testing.assert_allclose(share, levels, atol=5e-3)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize(("k", "radius", "sigma"), [(2, 1.0, 0.4), (3, 3.0, 0.3), (4, 2.0, 5.0)])
 def test_the_error_is_bounded_at_every_footpoint(k, radius, sigma):
     restricted = law(k, radius, sigma)
@@ -339,6 +348,9 @@ def test_too_few_proposals_are_refused_beforehand():
         wide.check_drawable()
     with pytest.raises(NotAttainableError, match="smaller ball"):
         wide.sample(wide.ball.center)
+    with pytest.raises(NotAttainableError, match="float64"):
+        law(2, 21.0, 0.1).check_drawable()
+    assert law(1, 300.0, 0.1).acceptance() == 1.0
 
 
 def test_footpoints_outside_the_ball_and_other_spaces_are_refused():
@@ -348,6 +360,8 @@ def test_footpoints_outside_the_ball_and_other_spaces_are_refused():
     ball = Ball(Hyperbolic(2), Hyperbolic(2).origin, 1.0)
     with pytest.raises(UnsupportedManifoldError, match="SPDAffineInvariant"):
         AffineInvariantBallLaplace(ball, 0.2)
+    with pytest.raises(InvalidParameterError, match="1e-100"):
+        law(1, 1.0, 1e-101)
     with pytest.raises(UnsupportedManifoldError, match="normaliser"):
         restricted.log_density(restricted.ball.center, restricted.ball.center)
 

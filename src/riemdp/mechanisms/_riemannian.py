@@ -53,7 +53,9 @@ class RiemannianLaplace(RiemannianMechanism):
         under ``1 / ((dim - 1) sqrt(-curvature))``, on affine-invariant matrices of size k under
         ``sqrt(12 / (k (k^2 - 1)))``.
     ball : Ball, optional
-        Public ball, in a space of constant curvature, that the density is restricted to.
+        Public ball, in a space of constant curvature or of ``SPDAffineInvariant``, that the
+        density is restricted to; then every ``sigma`` will do. On affine-invariant matrices
+        draws are by rejection, and balls too large for that are refused.
     sampler : {"exact", "metropolis"}, default "exact"
         ``"metropolis"`` draws from a chain that only approximates the law, on any manifold;
         :attr:`proven` is then false and everything stated is about the law itself.
@@ -64,7 +66,7 @@ class RiemannianLaplace(RiemannianMechanism):
         If ``sigma`` is not positive and finite, or the ball belongs to another manifold.
     NotAttainableError
         If no normaliser exists for this ``sigma``, or an exact draw would take more than about a
-        minute (large matrices).
+        minute (large matrices, large balls of matrices).
     UnsupportedManifoldError
         On other manifolds, unless draws come from a chain.
 
@@ -207,7 +209,8 @@ class RiemannianLaplace(RiemannianMechanism):
 
         Restricted to a ball it is an upper bound for every footpoint of the ball: the ball is
         convex, so along each direction the radial density is cut at some distance of at most
-        the diameter, and cutting it there makes distances no longer.
+        the diameter, and cutting it there makes distances no longer. On affine-invariant matrices
+        the bound takes the fastest growth of volume along any direction.
 
         Raises
         ------

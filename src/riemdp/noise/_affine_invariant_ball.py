@@ -16,13 +16,12 @@ from riemdp.noise._affine_invariant import (
     affine_invariant_draw,
     seen_from_center,
 )
-from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
+from riemdp.noise._affine_invariant_radial import AffineInvariantRadial, check_distance_scale
 from riemdp.noise._ball_laplace import BallLaplace
 from riemdp.noise._cut_radial import CutRadial
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import RestrictedLaw
 from riemdp.noise._polar import leading_axes, normal_coordinates
-from riemdp.noise._radial import check_sigma
 from riemdp.noise._sinh_envelope import growth_rate, log_sinhc, log_volume, volume_bound
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ _ENOUGH = 0.1
 _RARE = 28.0
 #: A draw that would take longer than this, in seconds, is refused.
 _PATIENCE = 60.0
+#: Largest radius at which a footpoint and a draw, seen from it, keep nine digits in float64.
+_LARGEST_RADIUS = 20.0
 #: Draws about each public footpoint that measure the share.
 _MEASURED = 256
 #: Matrix entries of one batch of proposals.
@@ -71,7 +72,7 @@ class AffineInvariantBallLaplace(RestrictedLaw):
     Raises
     ------
     InvalidParameterError
-        If ``sigma`` is not positive and finite.
+        If ``sigma`` is not positive and finite, or under 1e-100.
     UnsupportedManifoldError
         If the ball belongs to another manifold.
 
@@ -88,7 +89,7 @@ class AffineInvariantBallLaplace(RestrictedLaw):
 
     def __post_init__(self) -> None:
         affine_invariant(self.ball.manifold)
-        object.__setattr__(self, "sigma", check_sigma(self.sigma))
+        object.__setattr__(self, "sigma", check_distance_scale(self.sigma))
 
     @property
     def manifold(self) -> SPDAffineInvariant:
@@ -142,7 +143,13 @@ class AffineInvariantBallLaplace(RestrictedLaw):
         return _plan(self.manifold.k, self.sigma, self.ball.radius)
 
     def check_drawable(self) -> None:
-        """Raise ``NotAttainableError`` if too few proposals are accepted."""
+        """Raise ``NotAttainableError`` if too few proposals are accepted, or float64 is left."""
+        if self.manifold.k > 1 and self.ball.radius > _LARGEST_RADIUS:
+            raise NotAttainableError(
+                f"draws of the Laplace law restricted to a ball of radius {self.ball.radius:g} of "
+                f"{self.manifold} are out of reach of float64: the radius may be at most "
+                f"{_LARGEST_RADIUS:g}; choose a smaller ball"
+            )
         share = self._plan[1]
         if share < LEAST_ACCEPTANCE:
             raise NotAttainableError(

@@ -90,12 +90,8 @@ class AffineInvariantRadial:
     def __post_init__(self) -> None:
         check_kind(self.kind)
         object.__setattr__(self, "k", count(self.k, "k"))
-        object.__setattr__(self, "sigma", check_sigma(self.sigma))
+        object.__setattr__(self, "sigma", check_distance_scale(self.sigma))
         growth = growth_rate(self.k)
-        if self.sigma < _SMALLEST_SIGMA:
-            raise InvalidParameterError(
-                f"sigma, the noise scale, must be at least {_SMALLEST_SIGMA:g}, got {self.sigma:g}"
-            )
         if self.k > 1 and not self._potential.is_linear and self.sigma > _LARGEST_SIGMA:
             raise NotAttainableError(
                 f"the Gaussian law with sigma = {self.sigma:g} on SPD({self.k}) is out of reach of "
@@ -325,3 +321,18 @@ class AffineInvariantRadial:
     @property
     def _potential(self) -> Potential:
         return potential(self.kind)
+
+
+def check_distance_scale(sigma: float) -> float:
+    """Return a positive finite scale whose square does not underflow.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    sigma = check_sigma(sigma)
+    if sigma < _SMALLEST_SIGMA:
+        raise InvalidParameterError(
+            f"sigma, the noise scale, must be at least {_SMALLEST_SIGMA:g}, got {sigma:g}"
+        )
+    return sigma

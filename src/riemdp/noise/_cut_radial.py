@@ -85,10 +85,10 @@ class CutRadial:
     @functools.cached_property
     def _panels(self) -> tuple[FloatArray, FloatArray]:
         """Ends of the panels, all positive, and log densities there."""
-        scan = np.geomspace(1e-120, 1.0, 2 * _SCAN) * self.upper
+        scan = np.geomspace(min(1e-120, 1e-20 * self.upper), self.upper, 2 * _SCAN)
         scan = np.union1d(scan, self.upper * np.arange(1, _SCAN + 1) / _SCAN)
         values = self.log_density(scan)
-        heavy = np.flatnonzero(values > values.max() - _DEPTH)
+        heavy = np.flatnonzero(values >= values.max() - _DEPTH)
         low = scan[max(heavy[0] - 1, 0)]
         high = scan[min(heavy[-1] + 1, scan.size - 1)]
         even, rising = np.linspace(low, high, _PANELS), np.geomspace(low, high, _PANELS)
