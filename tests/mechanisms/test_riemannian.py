@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 
 from riemdp import _errors as errors
-from riemdp.auditing import audit, audit_sampler
+from riemdp.auditing import DistanceScore, audit, audit_sampler
 from riemdp.manifolds import (
     Ball,
     Euclidean,
@@ -334,6 +334,16 @@ def test_laplace_on_a_ball_of_affine_invariant_matrices():
         generator=np.random.default_rng(1),
     )
     assert found.verdict == "violated"
+    # the score of distances is the likelihood ratio up to the normalisers
+    pair = ball.point(-0.9 * np.eye(6)[0]), ball.point(0.9 * np.eye(6)[0])
+    options = {"score": DistanceScore(manifold, *pair), "samples": 4000}
+    for epsilon, verdict in ((3.0, "consistent"), (0.2, "violated")):
+        result = audit(
+            mechanism, *pair, PureDP(epsilon), generator=np.random.default_rng(2), **options
+        )
+        assert result.verdict == verdict
+    with pytest.raises(errors.UnsupportedManifoldError, match="DistanceScore"):
+        mechanism.log_density(*pair)
     with pytest.raises(errors.InvalidParameterError, match="centre"):
         mechanism.distance_law(ball.point(0.5 * np.eye(6)[0]))
     with pytest.raises(errors.NotAttainableError, match="smaller ball"):
