@@ -98,19 +98,31 @@ def from_text(text: str, sort: str) -> Any:
     InvalidParameterError
         If it names no such part.
     """
-    name, _, rest = text.partition(":")
+    name, pairs, values = split_text(text)
     kind = lookup(name, sort)
-    pairs = [item.partition("=") for item in rest.split(",")] if rest else []
-    values = decode_fields({key.strip(): _value(value.strip()) for key, _, value in pairs})
     fields = {field.name: field for field in _fields(kind)}
     needed = [key for key, field in fields.items() if field.default is dataclasses.MISSING]
-    if not set(needed) <= set(values) <= set(fields) or len(values) < len(pairs):
+    if not set(needed) <= set(values) <= set(fields) or len(values) < pairs:
         known = ",".join(f"{key}=..." for key in fields)
         raise InvalidParameterError(
             f"{shown(text)} must have the form {name}{':' if known else ''}{known}"
             + (f", with at least {', '.join(needed)}" if needed else "")
         )
     return _made(kind, values)
+
+
+def split_text(text: str) -> tuple[str, int, dict[str, Any]]:
+    """Return the name in such a text, the number of its pairs, and the fields.
+
+    Parameters
+    ----------
+    text : str
+        ``"name:field=value,field=value"``.
+    """
+    name, _, rest = text.partition(":")
+    pairs = [item.partition("=") for item in rest.split(",")] if rest else []
+    values = decode_fields({key.strip(): _value(value.strip()) for key, _, value in pairs})
+    return name, len(pairs), values
 
 
 def _value(text: str) -> object:

@@ -10,7 +10,7 @@ from riemdp import _errors as errors
 from riemdp.manifolds import Euclidean
 from riemdp.mechanisms import GeneralizedGaussian, RiemannianLaplace, TangentGaussian
 from riemdp.mechanisms._generalized_gaussian import PowerLaw
-from riemdp.privacy import GDP, ZCDP, ApproxDP, GaussianCurve, PureCurve, PureDP, RaoDP
+from riemdp.privacy import GDP, KLDP, ZCDP, ApproxDP, GaussianCurve, PureCurve, PureDP, RaoDP
 
 POWERS = [0.75, 1.0, 1.3, 2.0, 3.0, 4.0]
 
@@ -124,7 +124,7 @@ def test_pure_epsilon_up_to_power_one(power):
     grid = np.concatenate([np.linspace(-3.0, 3.0, 6001), [0.0, 0.4]])[:, None]
     loss = np.abs(mechanism.log_density(grid, [0.0]) - mechanism.log_density(grid, [0.4]))
     epsilon = mechanism.privacy(0.4).pure_epsilon()
-    assert isinstance(mechanism.privacy(0.4), PureCurve)
+    assert isinstance(mechanism.privacy(0.4), PureCurve) is (power == 1.0)
     assert 0.999999 * epsilon < np.max(loss) <= epsilon
     assert np.max(loss) > mechanism.privacy(0.2).pure_epsilon()
 
@@ -152,10 +152,10 @@ def test_calibration_to_theta(power, distance, theta):
     assert not GeneralizedGaussian(0.999 * mechanism.sigma, power).satisfies(0.3, budget)
 
 
-@pytest.mark.parametrize("power", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
 @pytest.mark.parametrize("budget", [PureDP(0.5), ApproxDP(0.5, 1e-5), GDP(0.5), ZCDP(0.1)], ids=str)
 def test_calibration_to_other_budgets(power, budget):
-    if power == 2.0 and isinstance(budget, PureDP):
+    if power > 1.0 and isinstance(budget, PureDP):
         with pytest.raises(errors.InvalidBudgetError, match="no pure epsilon"):
             GeneralizedGaussian.calibrate(0.3, budget, power=power)
         return
@@ -164,12 +164,18 @@ def test_calibration_to_other_budgets(power, budget):
     assert not GeneralizedGaussian(0.999 * mechanism.sigma, power).satisfies(0.3, budget)
 
 
-def test_other_powers_have_no_curve():
-    for power in (1.5, 3.0):
-        with pytest.raises(errors.InvalidParameterError, match="no privacy curve is available"):
-            GeneralizedGaussian(0.6, power).privacy(0.3)
-        with pytest.raises(errors.InvalidBudgetError, match="RaoDP only"):
-            GeneralizedGaussian.calibrate(0.3, PureDP(1.0), power=power)
+@pytest.mark.parametrize("power", [1.5, 3.0])
+def test_above_power_one_there_is_no_pure_epsilon(power):
+    assert GeneralizedGaussian(0.6, power).privacy(0.3).pure_epsilon() == math.inf
+    with pytest.raises(errors.InvalidBudgetError, match="no pure epsilon"):
+        GeneralizedGaussian.calibrate(0.3, PureDP(1.0), power=power)
+
+
+@pytest.mark.parametrize("budget", [GDP(0.5), ZCDP(0.1), KLDP(0.1)], ids=str)
+def test_above_power_two_there_is_no_mu(budget):
+    with pytest.raises(errors.InvalidBudgetError, match=r"no mu and no rho; use a power up to 2"):
+        GeneralizedGaussian.calibrate(0.3, budget, power=2.5)
+    assert not GeneralizedGaussian(1e9, 2.5).satisfies(0.3, GDP(9.0))
 
 
 def test_infinite_information_up_to_power_one_half():

@@ -25,11 +25,11 @@ def test_a_definition_sees_the_curve_and_the_rao_distances_of_the_mechanism():
 
 
 def test_no_curve_is_asked_for_before_it_is_needed():
-    mechanism = GeneralizedGaussian(0.5, 1.5)  # has no curve
+    mechanism = GeneralizedGaussian(0.5, 1.5, dim=2)  # has no curve
     angle = mechanism.rao(0.1, "angle")
     assert mechanism.satisfies(0.1, angle)
     assert not mechanism.satisfies(0.1, RaoDP(0.9 * angle.theta, distance="angle"))
-    with pytest.raises(errors.InvalidParameterError, match="no privacy curve"):
+    with pytest.raises(errors.UnsupportedError, match="no privacy curve"):
         mechanism.satisfies(0.1, GDP(1.0))
 
 

@@ -64,7 +64,7 @@ def calibrate(
         # The scale is the same at every centre, and in a ball of any radius.
         flat = 1.0 / math.sqrt(max(1.0, abs(space.curvature_bound)))
         ball = Ball(space, space.origin, 0.1 * min(flat, space.injectivity_radius))
-        found = kind.calibrate(space, sensitivity, wanted, **kind.needed(ball))
+        found = kind.calibrate_on(space, sensitivity, wanted, **kind.needed(ball))
     elif sensitivity is None and radius is not None and n is not None:
         ball = Ball(space, space.origin, radius)
         chosen = offer(mean_for(space, kind.metric), kind, ball, n, wanted)

@@ -1,4 +1,4 @@
-"""The generalised Gaussian mechanism on the real line, between Laplace, Gaussian and uniform."""
+"""The generalised Gaussian mechanism on R^dim, between Laplace, Gaussian and uniform."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal, final
 import numpy as np
 import scipy
 
-from riemdp._checks import positive, real_array, shown
-from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedBudgetError
+from riemdp._checks import count, positive, real_array, shown
+from riemdp._errors import (
+    InvalidParameterError,
+    NotAttainableError,
+    UnsupportedBudgetError,
+    UnsupportedError,
+    UnsupportedManifoldError,
+)
 from riemdp._part import register
 from riemdp.manifolds import Euclidean, Manifold
 from riemdp.mechanisms._calibration import check_sensitivity
@@ -25,10 +31,13 @@ from riemdp.mechanisms._rao import (
     pure_epsilon_at_angle,
     rao_guarantee,
 )
-from riemdp.noise import leading_axes, resolve_generator
+from riemdp.noise import bisected, leading_axes, resolve_generator
 from riemdp.privacy import (
+    ApproxDP,
     GaussianCurve,
+    GeneralizedGaussianCurve,
     PureCurve,
+    PureDP,
     RaoDP,
     affordable_epsilon,
     affordable_mu,
@@ -37,77 +46,96 @@ from riemdp.privacy import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import FloatArray
-    from riemdp.privacy import Budget
+    from riemdp.privacy import Budget, PrivacyCurve
 
 #: Least exponent: at scale 1 a draw exceeds 1e242 with probability 1e-30.
 LEAST_POWER = 0.01
 #: Relative error allowed for in powers and in the Fisher information.
 _ERROR = 1e-13
+#: Ratios of sensitivity and scale are found to this accuracy, relatively: for a ``delta``, and for
+#: a ``mu`` that is known by chords.
+_DELTA_ACCURACY, _MU_ACCURACY = 1e-13, 1e-8
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """Law of ``|x|`` for the density proportional to ``exp(-|x|^power / sigma^power)``.
+    """Law of ``|x|`` for the density proportional to ``exp(-|x|^power / sigma^power)`` on R^dim.
 
-    ``(|x| / sigma)^power`` is Gamma with shape ``1 / power``.
+    ``(|x| / sigma)^power`` is Gamma with shape ``dim / power``.
 
     Parameters
     ----------
     sigma, power : float
         Positive and finite.
+    dim : int, default 1
     """
 
     sigma: float
     power: float
+    dim: int = 1
 
     def mean(self) -> float:
-        """``sigma Gamma(2/power) / Gamma(1/power)``."""
-        log_gamma = scipy.special.gammaln
-        return self.sigma * math.exp(log_gamma(2.0 / self.power) - log_gamma(1.0 / self.power))
+        """``sigma Gamma((dim+1)/power) / Gamma(dim/power)``."""
+        log_gamma, dim = scipy.special.gammaln, self.dim
+        logs = log_gamma((dim + 1.0) / self.power) - log_gamma(dim / self.power)
+        return self.sigma * math.exp(logs)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Distance that a draw exceeds with probability ``1 - q``."""
         q = real_array(q, "q")
         if not np.all((q >= 0.0) & (q <= 1.0)):
             raise InvalidParameterError("q must hold probabilities in [0, 1]")
-        shape = 1.0 / self.power
+        shape = self.dim / self.power
         upper = scipy.special.gammainccinv(shape, 1.0 - q)
         lower = scipy.special.gammaincinv(shape, q)
-        return np.asarray(self.sigma * np.where(q > 0.5, upper, lower) ** shape)
+        return np.asarray(self.sigma * np.where(q > 0.5, upper, lower) ** (1.0 / self.power))
 
     def log_normaliser(self) -> float:
-        """Log of ``2 sigma Gamma(1 + 1/power)``."""
-        return math.log(2.0 * self.sigma) + float(scipy.special.gammaln(1.0 + 1.0 / self.power))
+        """Log of ``sigma^dim Gamma(1 + dim/power)`` times the volume of the unit ball."""
+        log_gamma, half = scipy.special.gammaln, 0.5 * self.dim
+        total = math.log(2.0 * self.sigma) + float(log_gamma(1.0 + self.dim / self.power))
+        if self.dim > 1:
+            total += half * math.log(math.pi) - float(log_gamma(half + 1.0)) - math.log(2.0)
+            total += (self.dim - 1) * math.log(self.sigma)
+        return total
 
     def fisher_information(self) -> float:
-        """``power^2 Gamma(2 - 1/power) / Gamma(1/power) / sigma^2``; infinite up to power 1/2."""
-        if self.power <= 0.5:
+        """``power^2 Gamma((dim - 2) / power + 2) / Gamma(dim / power) / (dim sigma^2)``.
+
+        Infinite up to power ``1 - dim / 2``: on the line up to 1/2, nowhere from dimension two on.
+        """
+        order = 2.0 * self.power + (self.dim - 2.0)
+        if order <= 0.0:
             return math.inf
         log_gamma = scipy.special.gammaln
-        logs = log_gamma((2.0 * self.power - 1.0) / self.power) - log_gamma(1.0 / self.power)
-        return self.power * math.exp(logs) * self.power / self.sigma / self.sigma
+        logs = log_gamma(order / self.power) - log_gamma(self.dim / self.power)
+        return self.power * math.exp(logs) * self.power / self.sigma / self.sigma / self.dim
 
 
 @final
 @register
 @dataclass(frozen=True)
 class GeneralizedGaussian(Mechanism):
-    """Generalised Gaussian mechanism on R, density ``exp(-|x - footpoint|^power / sigma^power)``.
+    """Generalised Gaussian mechanism, density ``exp(-|x - footpoint|^power / sigma^power)``.
 
     Power 1 is the Laplace mechanism, power 2 the Gaussian with standard deviation
-    ``sigma / sqrt(2)``; towards infinity the law becomes uniform on an interval.
+    ``sigma / sqrt(2)``; towards infinity the law becomes uniform on an interval, or a ball.
 
     Parameters
     ----------
     sigma : float
         Scale, in units of the data; positive and finite.
     power : float
-        Exponent N; finite, at least 0.01. The Fisher information is finite above 1/2 only.
+        Exponent N; finite, at least 0.01. On the line the Fisher information is finite above 1/2
+        only.
+    dim : int, default 1
+        Dimension of the space, with the Euclidean length for ``|x|``.
 
     Raises
     ------
@@ -116,31 +144,40 @@ class GeneralizedGaussian(Mechanism):
 
     Notes
     -----
-    Up to power 1 it is pure ``(sensitivity / sigma)^power``-DP and at power 2 Gaussian DP. For
-    other powers :meth:`privacy` refuses: there is no pure epsilon above power 1, and above power 2
-    neither Gaussian nor zero-concentrated DP. :meth:`rao` holds for every power above 1/2.
+    On the line it has a privacy curve at every power, pure ``(sensitivity / sigma)^power``-DP up
+    to power 1, and Gaussian and zero-concentrated DP up to power 2 and not above. In more
+    dimensions :meth:`privacy` knows powers up to 1 (the pure epsilon) and 2; for others it
+    refuses. :meth:`rao` holds wherever the Fisher information is finite.
 
     References
     ----------
     Liu, "Generalized Gaussian mechanism for differential privacy", IEEE Trans. Knowledge and Data
     Engineering 2018; Soto, Rao differential privacy, Section 4.3 (with scale ``sigma^power`` where
-    ``sigma`` is printed); docs/proofs/rao.md, claim 5.
+    ``sigma`` is printed); docs/proofs/generalized-gaussian.md, and docs/proofs/rao.md, claim 5.
     """
 
-    manifold: Manifold = field(init=False, repr=False, default_factory=lambda: Euclidean(1))
+    manifold: Manifold = field(init=False, repr=False)
     sigma: float
     power: float
+    dim: int = 1
 
     name: ClassVar[str] = "generalized-gaussian"
-    proof: ClassVar[str | None] = "docs/proofs/rao.md"
+    choices: ClassVar[tuple[str, ...]] = ("power",)
+    proof: ClassVar[str | None] = "docs/proofs/generalized-gaussian.md"
+
+    def __repr__(self) -> str:
+        dim = "" if self.dim == 1 else f", dim={self.dim}"
+        return f"GeneralizedGaussian(sigma={self.sigma!r}, power={self.power!r}{dim})"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", count(self.dim, "dim"))
+        object.__setattr__(self, "manifold", Euclidean(self.dim))
         super().__post_init__()
         object.__setattr__(self, "power", _checked_power(self.power))
 
     @classmethod
-    def calibrate(  # type: ignore[override]  # the line is its only manifold
-        cls, sensitivity: float, budget: Budget, *, power: float
+    def calibrate(  # type: ignore[override]  # its manifold is that of a dimension
+        cls, sensitivity: float, budget: Budget, *, power: float, dim: int = 1
     ) -> Self:
         """Mechanism of a given power with the least ``sigma`` that is proved to suffice.
 
@@ -149,10 +186,12 @@ class GeneralizedGaussian(Mechanism):
         sensitivity : float
             Largest difference between the footpoints of neighbouring data sets.
         budget : RaoDP, PureDP, ApproxDP, GDP or ZCDP
-            RaoDP at every power above 1/2 (the angle at every power), PureDP up to power 1, the
-            others up to power 1 and at power 2.
+            On the line: ApproxDP at every power, PureDP up to power 1, GDP, ZCDP and what follows
+            from them up to power 2. In more dimensions these up to power 1 and at power 2. RaoDP
+            where the Fisher information is finite (the angle at powers up to 1, too).
         power : float
             Positive and finite.
+        dim : int, default 1
 
         Returns
         -------
@@ -170,19 +209,36 @@ class GeneralizedGaussian(Mechanism):
             infinite, or where the noise leaves float64.
         """
         sensitivity = check_sensitivity(sensitivity)
-        power = _checked_power(power)
-        ratio = _affordable_ratio(budget, power)
+        power, dim = _checked_power(power), count(dim, "dim")
+        ratio = _affordable_ratio(budget, power, dim)
         if not 0.0 < ratio < math.inf:
             raise NotAttainableError(
                 f"the noise for {budget} at power {power:g} leaves float64; choose a power nearer "
                 "to 1"
             )
         return enough_noise(
-            lambda sigma: cls(sigma, power),
+            lambda sigma: cls(sigma, power, dim),
             sensitivity / ratio,
             sensitivity,
             budget,
         )
+
+    @classmethod
+    def calibrate_on(  # type: ignore[override]
+        cls, manifold: Manifold, sensitivity: float, budget: Budget, *, power: float | None = None
+    ) -> Self:
+        """:meth:`calibrate` on a Euclidean space; the power has to be named."""
+        if power is None:
+            raise UnsupportedError(
+                f'which power? Name it, as in "{cls.name}:power=1.5" or '
+                "GeneralizedGaussian.with_options(power=1.5)"
+            )
+        if manifold != Euclidean(manifold.dim):
+            raise UnsupportedManifoldError(
+                f"the generalised Gaussian is a law on Euclidean(dim), not on {manifold}; use "
+                '"tangent-gaussian" or "tangent-laplace"'
+            )
+        return cls.calibrate(sensitivity, budget, power=power, dim=manifold.dim)
 
     def sample(
         self,
@@ -192,101 +248,204 @@ class GeneralizedGaussian(Mechanism):
     ) -> FloatArray:
         """Exact draws; see :meth:`Mechanism.sample`.
 
-        ``sigma V G^(1/power)`` with V uniform on (-1, 1) and G of law Gamma(1 + 1/power): then
-        ``(|V| G^(1/power))^power`` is Gamma(1/power), and no power of an underflowing number is
-        taken.
+        ``sigma V G^(1/power)`` with V uniform in the unit ball and G of law Gamma(1 + dim/power):
+        then ``(|V| G^(1/power))^power`` is Gamma(dim/power), and no power of an underflowing
+        number is taken.
         """
         generator = resolve_generator(generator)
         points = self.manifold.validate(footpoint)
         shape = (*leading_axes(size), *points.shape)
-        uniform = 2.0 * generator.random(shape) - 1.0
-        gamma = np.asarray(generator.standard_gamma(1.0 + 1.0 / self.power, shape))
+        if self.dim == 1:
+            uniform = 2.0 * generator.random(shape) - 1.0
+        else:
+            normal = generator.standard_normal(shape)
+            length = np.linalg.norm(normal, axis=-1, keepdims=True)
+            uniform = normal / length * generator.random(length.shape) ** (1.0 / self.dim)
+        gammas = (*shape[:-1], 1)
+        gamma = np.asarray(generator.standard_gamma(1.0 + self.dim / self.power, gammas))
         return np.asarray(points + self.sigma * uniform * gamma ** (1.0 / self.power))
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        """Log density on the line; see :meth:`Mechanism.log_density`."""
+        """Log density; see :meth:`Mechanism.log_density`."""
         dist = self.manifold.dist(self.manifold.validate(footpoint), self.manifold.validate(point))
         with np.errstate(over="ignore"):  # an infinite power is a density of 0
             depth = (dist / self.sigma) ** self.power
         return np.asarray(-depth - self._distance_law.log_normaliser())
 
-    def privacy(self, sensitivity: float) -> PureCurve | GaussianCurve:
-        """Pure DP at ``(sensitivity / sigma)^power`` up to power 1, the Gaussian's at power 2.
+    def privacy(self, sensitivity: float) -> PrivacyCurve:
+        """Return the exact curve on the line, that of a pure epsilon or of a Gaussian elsewhere.
+
+        A :class:`PureCurve` at ``(sensitivity / sigma)^power`` at power 1, and up to it in more
+        dimensions; a :class:`GaussianCurve` at power 2.
 
         Raises
         ------
+        UnsupportedError
+            In more than one dimension, for powers above 1 other than 2.
         InvalidParameterError
-            For other powers, or a sensitivity outside its domain.
+            For a sensitivity outside its domain.
         """
         ratio = check_sensitivity(sensitivity) / self.sigma
-        if self.power <= 1.0:
-            return PureCurve(up(ratio**self.power, _ERROR))
         if self.power == 2.0:
             return GaussianCurve(up(math.sqrt(2.0) * ratio, _ERROR))
-        raise InvalidParameterError(
-            f"no privacy curve is available at power {self.power:g}, only up to power 1 and at "
-            'power 2; rao(sensitivity, "angle") holds at every power, and its delta_at gives '
-            "(epsilon, delta)"
-        )
+        if self.power == 1.0 or (self.dim > 1 and self.power < 1.0):
+            return PureCurve(up(ratio**self.power, _ERROR))
+        if self.dim > 1:
+            raise UnsupportedError(
+                f"no privacy curve is available at power {self.power:g} in dimension {self.dim}, "
+                "only up to power 1, at power 2 and on the line; rao(sensitivity, "
+                '"angle") holds at every power, and its delta_at gives (epsilon, delta)'
+            )
+        return GeneralizedGaussianCurve(max(ratio, 5e-324), self.power)
 
     def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
         """Rao privacy; see :meth:`Mechanism.rao`.
 
-        Parametric: ``(sensitivity / sigma) sqrt(N^2 Gamma(2 - 1/N) / Gamma(1/N))`` with the power
-        N. Angle: exact at powers 1 and 2, else bounded by the parametric distance and, up to power
-        1, by what pure DP implies.
+        Parametric: ``(sensitivity / sigma) sqrt(N^2 Gamma((d - 2)/N + 2) / (d Gamma(d/N)))`` with
+        the power N and the dimension d. Angle: exact at powers 1 and 2, else bounded by the
+        parametric distance and, up to power 1, by what pure DP implies.
 
         Raises
         ------
         NotAttainableError
-            For the parametric distance at powers up to 1/2, where it is infinite.
+            For the parametric distance on the line at powers up to 1/2, where it is infinite.
         """
         ratio = check_sensitivity(sensitivity) / self.sigma
         distance = check_distance(distance)
         if self.power == 1.0:
-            return laplace_guarantee(up(ratio, _ERROR), 1, distance, flat=True)
+            return laplace_guarantee(up(ratio, _ERROR), self.dim, distance, flat=True)
         if self.power == 2.0:
             return gaussian_guarantee(up(math.sqrt(2.0) * ratio, _ERROR), distance)
         if distance == "parametric":
-            _check_information(self.power)
+            _check_information(self.power, self.dim)
         angle = (
             pure_angle(self.privacy(sensitivity).pure_epsilon()) if self.power < 1.0 else math.pi
         )
-        parametric = up(ratio * _speed(self.power), _ERROR)
+        parametric = up(ratio * _speed(self.power, self.dim), _speed_error(self.power, self.dim))
         return rao_guarantee(distance, parametric=parametric, angle=angle)
 
     @functools.cached_property
     def _distance_law(self) -> PowerLaw:
-        return PowerLaw(self.sigma, self.power)
+        return PowerLaw(self.sigma, self.power, self.dim)
 
 
-def _affordable_ratio(budget: Budget, power: float) -> float:
+def _affordable_ratio(budget: Budget, power: float, dim: int) -> float:
     """Sensitivity over sigma under a budget, up to rounding."""
     if power == 2.0:
         return affordable_mu(budget) / math.sqrt(2.0)
-    return _ratio(budget, power)
+    return _ratio(budget, power, dim)
 
 
 @functools.singledispatch
-def _ratio(budget: Budget, power: float) -> float:
+def _ratio(budget: Budget, power: float, dim: int) -> float:
+    """From a pure epsilon up to power 1, and on the line up to power 2 from a ``mu``.
+
+    Beyond, by what the definition says of the curve.
+    """
     if power <= 1.0:
-        return _root(affordable_epsilon(budget), power)
+        pure = _root(affordable_epsilon(budget), power)
+        if power == 1.0 or dim > 1:
+            return pure
+        try:
+            mu = affordable_mu(budget)
+        except UnsupportedError:
+            return pure
+        return _largest_ratio(lambda s: _curve(s, power).mu(), mu, pure, _MU_ACCURACY)
+    _check_line(budget, power, dim)
+    if power < 2.0:
+        return _ratio_of_mu(affordable_mu(budget), power)
+    try:
+        return 1.0 / bisected(
+            lambda scale: GeneralizedGaussianCurve(1.0 / scale, power).satisfies(budget), 1.0
+        )
+    except NotAttainableError as error:
+        raise UnsupportedBudgetError(
+            f"the generalised Gaussian of power {power:g} is not proved to satisfy any "
+            f"{shown(budget)}: above power 2 its privacy loss has heavier tails than a Gaussian's, "
+            "so that it has no mu and no rho; use a power up to 2, or ApproxDP(epsilon, delta) or "
+            "RaoDP"
+        ) from error
+
+
+@_ratio.register(PureDP)
+def _(budget: PureDP, power: float, dim: int) -> float:  # noqa: ARG001
+    if power <= 1.0:
+        return _root(budget.epsilon, power)
     raise UnsupportedBudgetError(
-        f"the generalised Gaussian of power {power:g} can be calibrated to RaoDP only, got "
-        f"{shown(budget)}; use a power up to 1 or power 2"
+        f"the generalised Gaussian of power {power:g} has no pure epsilon: above power 1 its "
+        "privacy loss is unbounded; use a power up to 1, or ApproxDP(epsilon, delta)"
     )
 
 
+@_ratio.register(ApproxDP)
+def _(budget: ApproxDP, power: float, dim: int) -> float:
+    if power == 1.0 or (dim > 1 and power < 1.0):
+        return _root(affordable_epsilon(budget), power)
+    _check_line(budget, power, dim)
+    # delta is at most the separation times the largest density
+    least = budget.delta * 2.0 * math.gamma(1.0 + 1.0 / power) * (1.0 - 1e-9)
+    if power < 1.0:
+        least = max(least, _root(budget.epsilon, power))
+
+    def delta(separation: float) -> float:
+        return float(_curve(separation, power).delta_at(budget.epsilon))
+
+    return _largest_ratio(delta, budget.delta, least, _DELTA_ACCURACY)
+
+
 @_ratio.register(RaoDP)
-def _(budget: RaoDP, power: float) -> float:
+def _(budget: RaoDP, power: float, dim: int) -> float:
     if power == 1.0:
-        return laplace_ratio(budget, 1, flat=True)
+        return laplace_ratio(budget, dim, flat=True)
     if budget.distance == "parametric":
-        _check_information(power)
-        return budget.theta / _speed(power)
+        _check_information(power, dim)
+        return budget.theta / _speed(power, dim)
     theta = angle_of(budget)
     pure = _root(pure_epsilon_at_angle(theta), power) if power < 1.0 else 0.0
-    return max(theta / _speed(power), pure)
+    return max(theta / _speed(power, dim), pure)
+
+
+def _curve(separation: float, power: float) -> GeneralizedGaussianCurve:
+    return GeneralizedGaussianCurve(separation, power)
+
+
+def _largest_ratio(
+    claim: Callable[[float], float], allowed: float, least: float, accuracy: float
+) -> float:
+    """Separation at which a rising claim is what is allowed, from one that suffices on."""
+
+    def excess(log_separation: float) -> float:
+        return math.log(max(claim(math.exp(log_separation)), 5e-324) / allowed)
+
+    if not 5e-324 < least < math.inf:  # the caller names the limit
+        return least
+    low = high = math.log(least)
+    step = 0.125
+    while high < 700.0 and excess(high) <= 0.0:
+        low, high = high, high + step
+        step *= 2.0
+    if low == high or high >= 700.0:
+        return math.exp(low)
+    return math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=accuracy, rtol=1e-15)))
+
+
+def _ratio_of_mu(mu: float, power: float) -> float:
+    """Separation with ``2 Phi^{-1}(F(separation / 2)) = mu``, from power 1 to 2."""
+    central = math.erf(mu / (2.0 * math.sqrt(2.0)))
+    if central < 0.5:
+        depth = scipy.special.gammaincinv(1.0 / power, central)
+    else:
+        outside = math.erfc(mu / (2.0 * math.sqrt(2.0)))
+        depth = scipy.special.gammainccinv(1.0 / power, outside)
+    return 2.0 * _root(float(depth), power) * (1.0 - 1e-12)
+
+
+def _check_line(budget: Budget, power: float, dim: int) -> None:
+    if dim > 1:
+        raise UnsupportedBudgetError(
+            f"in dimension {dim} the generalised Gaussian of power {power:g} can be calibrated to "
+            f"RaoDP only, got {shown(budget)}; use a power up to 1, power 2, or the line"
+        )
 
 
 def _root(epsilon: float, power: float) -> float:
@@ -297,13 +456,20 @@ def _root(epsilon: float, power: float) -> float:
         return math.inf
 
 
-def _speed(power: float) -> float:
-    """Square root of the Fisher information at scale 1; infinite up to power 1/2."""
-    return math.sqrt(PowerLaw(1.0, power).fisher_information())
+def _speed(power: float, dim: int) -> float:
+    """Square root of the Fisher information at scale 1; infinite up to power 1/2 on the line."""
+    return math.sqrt(PowerLaw(1.0, power, dim).fisher_information())
 
 
-def _check_information(power: float) -> None:
-    if power <= 0.5:
+def _speed_error(power: float, dim: int) -> float:
+    """Relative error of it: logarithms of large gamma functions lose digits."""
+    if dim == 1:
+        return _ERROR
+    return _ERROR + 1e-15 * float(scipy.special.gammaln(2.0 + dim / power))
+
+
+def _check_information(power: float, dim: int) -> None:
+    if PowerLaw(1.0, power, dim).fisher_information() == math.inf:
         raise NotAttainableError(
             f"the Fisher information of the generalised Gaussian is infinite at power {power:g}; "
             'use a power above 1/2, or the distance "angle"'

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from riemdp._checks import positive, real
+from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._part import Part, borrowed, both_proved, is_proof
 from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold
@@ -62,6 +62,8 @@ class Mechanism(Part, sort="mechanism"):
         Allowance for rounding in draws; None where it is not quantified.
     grid : float or None
         Spacing of the grid that draws lie on; None where they lie on none.
+    choices : tuple of str
+        Fields that a caller may fix before the calibration, see :meth:`with_options`.
 
     Raises
     ------
@@ -76,6 +78,7 @@ class Mechanism(Part, sort="mechanism"):
     options: ClassVar[Mapping[str, Callable[[Ball], Any]]] = MappingProxyType({})
     numerical_delta: ClassVar[float | None] = None
     grid: ClassVar[float | None] = None
+    choices: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         check_manifold(self.manifold)
@@ -186,6 +189,46 @@ class Mechanism(Part, sort="mechanism"):
                 return False
 
         return enough_noise(build, bisected(suffices, sensitivity), sensitivity, budget)
+
+    @classmethod
+    def calibrate_on(
+        cls, manifold: Manifold, sensitivity: float, budget: Budget, **options: Any
+    ) -> Self:
+        """:meth:`calibrate`, for classes whose own does not ask for the manifold.
+
+        Parameters
+        ----------
+        manifold : Manifold
+        sensitivity : float
+        budget : Budget
+        **options
+
+        Returns
+        -------
+        Mechanism
+        """
+        return cls.calibrate(manifold, sensitivity, budget, **options)
+
+    @classmethod
+    def with_options(cls, **options: Any) -> Choice:
+        """Name the class with some fields fixed, for whoever calibrates it.
+
+        Parameters
+        ----------
+        **options
+            Of :attr:`choices`.
+
+        Returns
+        -------
+        Choice
+            Goes where a class goes: ``private_mean(..., mechanism=choice)``.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the class has no such choice.
+        """
+        return Choice(cls, tuple(options.items()))
 
     @abstractmethod
     def sample(
@@ -419,6 +462,55 @@ class Mechanism(Part, sort="mechanism"):
             )
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A class of mechanisms with some fields fixed, to be calibrated.
+
+    Parameters
+    ----------
+    kind : type
+        A class of mechanisms.
+    options : tuple of (str, object)
+        Names of :attr:`Mechanism.choices` with values.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the class has no such choice.
+    """
+
+    kind: type[Mechanism]
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, _ in self.options:
+            if name not in self.kind.choices:
+                known = ", ".join(self.kind.choices) or "it has none"
+                raise InvalidParameterError(
+                    f"{self.kind.name} has no choice {shown(name)}; known: {known}"
+                )
+
+    @property
+    def name(self) -> str:
+        """Name of the class."""
+        return self.kind.name
+
+    @property
+    def metric(self) -> Literal["distance", "coordinates"]:
+        """What the sensitivities of the class are."""
+        return self.kind.metric
+
+    def needed(self, ball: Ball) -> dict[str, Any]:
+        """Return the options that it is calibrated with, those of the ball among them."""
+        return {**self.kind.needed(ball), **dict(self.options)}
+
+    def calibrate_on(
+        self, manifold: Manifold, sensitivity: float, budget: Budget, **options: Any
+    ) -> Mechanism:
+        """Calibrate the class; the options are those of :meth:`needed`."""
+        return self.kind.calibrate_on(manifold, sensitivity, budget, **options)
+
+
 def _at_scale(
     kind: type[M], manifold: Manifold, args: tuple[Any, ...], options: dict[str, Any], sigma: float
 ) -> M:
@@ -445,12 +537,14 @@ def if_known(number: Callable[..., float], *args: float) -> float | None:
 
 
 def check_mechanism(mechanism: object) -> None:
-    """Raise ``InvalidParameterError`` for what is neither a mechanism nor a class of them.
+    """Raise ``InvalidParameterError`` for what is no mechanism, nor a class of them or a choice.
 
     Parameters
     ----------
     mechanism : object
     """
+    if isinstance(mechanism, Choice):
+        mechanism = mechanism.kind
     kind = mechanism if isinstance(mechanism, type) else type(mechanism)
     if not issubclass(kind, Mechanism) or inspect.isabstract(kind):
         raise InvalidParameterError(

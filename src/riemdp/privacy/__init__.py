@@ -16,6 +16,7 @@ from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
 from riemdp.privacy._fisher_rao import normal_fisher_rao_distance
 from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from riemdp.privacy._gdp import GDP
+from riemdp.privacy._generalized_gaussian_curve import GeneralizedGaussianCurve
 from riemdp.privacy._hyperbolic_floor import delta_floor, gaussian_floor
 from riemdp.privacy._isotropic_curve import IsotropicCurve
 from riemdp.privacy._kl import KLDP
@@ -48,6 +49,7 @@ __all__ = [
     "BudgetCurve",
     "ComposedCurve",
     "GaussianCurve",
+    "GeneralizedGaussianCurve",
     "IsotropicCurve",
     "LaplaceCurve",
     "LedgerEntry",

@@ -7,8 +7,9 @@ from typing import cast
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
-from riemdp._part import lookup, offered
-from riemdp.mechanisms import MECHANISMS, Mechanism, check_mechanism
+from riemdp._part import lookup, offered, registered
+from riemdp._part_document import split_text
+from riemdp.mechanisms import MECHANISMS, Choice, Mechanism, check_mechanism
 
 
 def kinds() -> dict[str, type[Mechanism]]:
@@ -17,16 +18,18 @@ def kinds() -> dict[str, type[Mechanism]]:
     return {**MECHANISMS, **{k: v for k, v in foreign.items() if not inspect.isabstract(v)}}
 
 
-def named(mechanism: object) -> type[Mechanism] | Mechanism:
+def named(mechanism: object) -> type[Mechanism] | Choice | Mechanism:
     """Return a mechanism that is given, or the class that is named.
 
     Parameters
     ----------
-    mechanism : str, Mechanism class or Mechanism
+    mechanism : str, Mechanism class, Choice or Mechanism
+        A name may be followed by what a class leaves to choose, as in
+        ``"generalized-gaussian:power=1.5"``.
 
     Returns
     -------
-    type or Mechanism
+    type, Choice or Mechanism
 
     Raises
     ------
@@ -36,14 +39,18 @@ def named(mechanism: object) -> type[Mechanism] | Mechanism:
     if isinstance(mechanism, str):
         if mechanism in MECHANISMS:
             return MECHANISMS[mechanism]
-        if "." not in mechanism:
+        name, pairs, options = split_text(mechanism)
+        if "." not in name and name not in registered(Mechanism.sort):
             known = ", ".join(kinds())
             raise InvalidParameterError(
                 f"unknown mechanism {shown(mechanism)}; known: auto, {known}"
             )
-        mechanism = lookup(mechanism, Mechanism.sort)
+        kind = lookup(name, Mechanism.sort)
+        if len(options) < pairs:
+            raise InvalidParameterError(f"{shown(mechanism)} names a field twice")
+        mechanism = Choice(kind, tuple(options.items())) if pairs else kind
     check_mechanism(mechanism)
-    return cast("type[Mechanism] | Mechanism", mechanism)
+    return cast("type[Mechanism] | Choice | Mechanism", mechanism)
 
 
 def check_accountant(accountant: object) -> None:

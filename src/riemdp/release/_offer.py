@@ -16,7 +16,7 @@ from riemdp._errors import (
 )
 from riemdp._part import borrowed, both_proved, is_own, is_proof
 from riemdp.manifolds import Ball, ball_proofs, check_ball
-from riemdp.mechanisms import Mechanism, check_mechanism
+from riemdp.mechanisms import Choice, Mechanism, check_mechanism
 from riemdp.release._named import kinds
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
@@ -184,7 +184,7 @@ def share(budget: Budget, steps: int) -> Budget:
 
 def offer(
     statistic: Statistic,
-    mechanism: type[Mechanism] | Mechanism,
+    mechanism: type[Mechanism] | Choice | Mechanism,
     ball: Ball,
     n: int,
     budget: Budget,
@@ -197,7 +197,7 @@ def offer(
     Parameters
     ----------
     statistic : Statistic
-    mechanism : Mechanism class or Mechanism
+    mechanism : Mechanism class, Choice or Mechanism
         A class is calibrated to the budget, to a share of it for each of several answers; an
         instance has to satisfy that as it is.
     ball : Ball
@@ -228,7 +228,7 @@ def offer(
     answers = statistic.answers(ball)
     check_ball(answers, f"answers(ball) of {statistic.name}")
     check_mechanism(mechanism)
-    given = None if isinstance(mechanism, type) else mechanism
+    given = mechanism if isinstance(mechanism, Mechanism) else None
     if given is not None and (problem := given.foreign_to(answers)):
         raise InvalidParameterError(problem)
     if not is_one_of(mechanism.metric, ("distance", "coordinates")):
@@ -238,10 +238,10 @@ def offer(
     sensitivity, used = computed_sensitivity(
         statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=tol
     )
-    if isinstance(mechanism, type):
-        with _foreign(mechanism):
+    if not isinstance(mechanism, Mechanism):
+        with _foreign(mechanism.kind if isinstance(mechanism, Choice) else mechanism):
             needed = mechanism.needed(answers)
-            mechanism = mechanism.calibrate(answers.manifold, sensitivity, part, **needed)
+            mechanism = mechanism.calibrate_on(answers.manifold, sensitivity, part, **needed)
             check_mechanism(mechanism)
             positive(mechanism.sigma, "sigma, the noise scale,")
     elif not mechanism.satisfies(sensitivity, part):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball
-    from riemdp.mechanisms import Mechanism
+    from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
@@ -24,7 +24,7 @@ def private_mean(
     ball: Ball,
     budget: Budget,
     *,
-    mechanism: str | type[Mechanism] | Mechanism = "auto",
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
@@ -46,12 +46,13 @@ def private_mean(
         Public ball, chosen without looking at the data.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee that the release has to satisfy.
-    mechanism : str or Mechanism class or Mechanism, default "auto"
+    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         ``"auto"`` takes the mechanism with the least expected distance for the Fréchet mean (for
         the tangent mean where the space has none), decided from public numbers alone. A name
         (``"riemannian-laplace"``, ``"riemannian-gaussian"``, ``"tangent-gaussian"``,
         ``"tangent-laplace"``) or a class is calibrated here; an instance has to satisfy the
-        budget as it is.
+        budget as it is. On Euclidean spaces also ``"generalized-gaussian:power=1.5"``, with any
+        power.
     neighbours : Neighbours, optional
         Which data sets the guarantee is about: those that differ in one record, by default.
     generator : numpy.random.Generator, optional

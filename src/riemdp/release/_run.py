@@ -11,7 +11,7 @@ from riemdp._checks import positive
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp.manifolds import Ball, check_ball, clip_norm
-from riemdp.mechanisms import Mechanism
+from riemdp.mechanisms import Choice, Mechanism
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._named import check_accountant, named
@@ -49,7 +49,7 @@ def private_statistic(
     ball: Ball,
     budget: Budget,
     *,
-    mechanism: str | type[Mechanism] | Mechanism = "auto",
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
@@ -72,7 +72,7 @@ def private_statistic(
         Public ball, chosen without looking at the data.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee that the release has to satisfy.
-    mechanism : str or Mechanism class or Mechanism, default "auto"
+    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         ``"auto"`` takes the mechanism with the least expected distance, decided from public
         numbers alone, among those that are proved (among all with ``allow_unproven``). A name or a
         class is calibrated here; an instance has to satisfy the budget as it is.
@@ -130,7 +130,7 @@ def run(
     budget: Budget,
     *,
     label: str,
-    mechanism: str | type[Mechanism] | Mechanism,
+    mechanism: str | type[Mechanism] | Choice | Mechanism,
     neighbours: Neighbours | None = None,
     generator: np.random.Generator | None,
     accountant: SupportsSpend | None,
@@ -156,7 +156,7 @@ def run(
         kind = named(mechanism)
         statistic = wanted(ball.manifold, kind.metric)
         chosen = offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol)
-        known = isinstance(kind, type)
+        known = not isinstance(kind, Mechanism)
         reason = "named by the caller" if known else "given by the caller, calibrated"
     proofs = chosen.proofs(budget)
     if (missing := unproven(proofs)) and not allow_unproven:
