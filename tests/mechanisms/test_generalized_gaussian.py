@@ -10,7 +10,17 @@ from riemdp import _errors as errors
 from riemdp.manifolds import Euclidean
 from riemdp.mechanisms import GeneralizedGaussian, RiemannianLaplace, TangentGaussian
 from riemdp.mechanisms._generalized_gaussian import PowerLaw
-from riemdp.privacy import GDP, KLDP, ZCDP, ApproxDP, GaussianCurve, PureCurve, PureDP, RaoDP
+from riemdp.privacy import (
+    GDP,
+    KLDP,
+    ZCDP,
+    ApproxDP,
+    GaussianCurve,
+    PureCurve,
+    PureDP,
+    RaoDP,
+    affordable_epsilon,
+)
 
 POWERS = [0.75, 1.0, 1.3, 2.0, 3.0, 4.0]
 
@@ -152,6 +162,7 @@ def test_calibration_to_theta(power, distance, theta):
     assert not GeneralizedGaussian(0.999 * mechanism.sigma, power).satisfies(0.3, budget)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
 @pytest.mark.parametrize("budget", [PureDP(0.5), ApproxDP(0.5, 1e-5), GDP(0.5), ZCDP(0.1)], ids=str)
 def test_calibration_to_other_budgets(power, budget):
@@ -240,3 +251,129 @@ def test_the_least_power_stays_in_float64():
     assert mechanism.expected_distance() < 1e217
     assert mechanism.error_quantile(1.0 - 1e-15) < 1e240
     assert 100.0 * math.log10(scipy.special.gammainccinv(101.0, 1e-30)) < 243.0
+
+
+@pytest.mark.fast(2)
+@pytest.mark.parametrize("power", [0.75, 1.5, 3.0, 30.0, 1e8])
+@pytest.mark.parametrize("budget", [ApproxDP(0.5, 1e-5), ApproxDP(0.01, 0.01)], ids=str)
+def test_calibration_to_epsilon_and_delta_at_every_power(power, budget):
+    mechanism = GeneralizedGaussian.calibrate(0.3, budget, power=power)
+    assert mechanism.satisfies(0.3, budget)
+    assert not GeneralizedGaussian(0.999 * mechanism.sigma, power).satisfies(0.3, budget)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("power", [0.3, 0.75])
+@pytest.mark.parametrize("budget", [GDP(0.5), ZCDP(0.1), KLDP(0.2)], ids=str)
+def test_calibration_under_power_one_is_better_than_by_the_pure_epsilon(power, budget):
+    mechanism = GeneralizedGaussian.calibrate(0.3, budget, power=power)
+    assert mechanism.satisfies(0.3, budget)
+    assert not GeneralizedGaussian(0.999 * mechanism.sigma, power).satisfies(0.3, budget)
+    by_pure = GeneralizedGaussian.calibrate(0.3, PureDP(affordable_epsilon(budget)), power=power)
+    assert mechanism.sigma < 0.999 * by_pure.sigma
+
+
+@pytest.mark.fast(2)
+@pytest.mark.parametrize("power", [0.01, 1.0 + 1e-9, 2.0 - 1e-9, 50.0, 1e6, 1e290])
+@pytest.mark.parametrize("sensitivity", [1e-100, 1e100])
+def test_calibration_at_the_corners(power, sensitivity):
+    budget = ApproxDP(1.0, 1e-6)
+    try:
+        mechanism = GeneralizedGaussian.calibrate(sensitivity, budget, power=power)
+    except errors.NotAttainableError:
+        assert power == 0.01
+    else:
+        assert mechanism.satisfies(sensitivity, budget)
+        assert not GeneralizedGaussian(0.99 * mechanism.sigma, power).satisfies(sensitivity, budget)
+
+
+# In more dimensions.
+
+
+@pytest.mark.fast(2)
+@pytest.mark.parametrize("dim", [2, 5])
+@pytest.mark.parametrize("power", [0.4, 1.0, 1.5, 3.0])
+def test_lengths_and_information_in_more_dimensions(power, dim):
+    mechanism = GeneralizedGaussian(0.7, power, dim)
+    assert mechanism.manifold == Euclidean(dim)
+    law = PowerLaw(0.7, power, dim)
+    area = 2.0 * math.pi ** (0.5 * dim) / math.gamma(0.5 * dim)
+
+    def density(r):
+        point = np.zeros(dim)
+        point[0] = r
+        log_density = float(mechanism.log_density(point, np.zeros(dim)))
+        return area * r ** (dim - 1) * math.exp(log_density)
+
+    def mean(function):  # r = v^4 opens the cusp at the footpoint
+        end = float(law.quantile(1.0 - 1e-15)) ** 0.25
+        return scipy.integrate.quad(
+            lambda v: function(v**4) * density(v**4) * 4.0 * v**3, 0.0, end, limit=400
+        )[0]
+
+    assert mean(lambda r: 1.0) == pytest.approx(1.0, rel=1e-8)
+    assert mechanism.expected_distance() == pytest.approx(mean(lambda r: r), rel=1e-8)
+    slope = power / 0.7**power
+    information = mean(lambda r: (slope * r ** (power - 1.0)) ** 2) / dim
+    assert law.fisher_information() == pytest.approx(information, rel=1e-7)
+    theta = mechanism.rao(0.2, "parametric").theta
+    assert theta == pytest.approx(0.2 * math.sqrt(information), rel=1e-6)
+    assert mechanism.rao(0.2, "angle").theta <= theta
+
+
+def test_a_law_in_more_dimensions_is_the_known_one():
+    for distance in ("angle", "parametric"):
+        same = RiemannianLaplace(Euclidean(3), 0.6).rao(0.4, distance).theta
+        found = GeneralizedGaussian(0.6, 1.0, 3).rao(0.4, distance).theta
+        assert found == pytest.approx(same, rel=1e-12)
+        same = TangentGaussian(Euclidean(3), 0.6 / math.sqrt(2.0)).rao(0.4, distance).theta
+        found = GeneralizedGaussian(0.6, 2.0, 3).rao(0.4, distance).theta
+        assert found == pytest.approx(same, rel=1e-12)
+    near = GeneralizedGaussian(0.6, 1.0 + 1e-9, 3).rao(0.4, "parametric").theta
+    assert near == pytest.approx(0.4 / 0.6 / math.sqrt(3.0), rel=1e-7)
+
+
+@pytest.mark.parametrize("power", [0.4, 3.0])
+def test_draws_in_more_dimensions(power):
+    mechanism = GeneralizedGaussian(0.7, power, 3)
+    for seed in (3, 4):
+        draws = mechanism.sample([1.0, 0.0, 0.0], (2, 10_000), np.random.default_rng(seed))
+        noise = draws.reshape(-1, 3) - [1.0, 0.0, 0.0]
+        length = np.linalg.norm(noise, axis=1)
+        gamma = stats.gamma(3.0 / power)
+        values = [stats.kstest((length / 0.7) ** power, gamma.cdf).pvalue]
+        values += [
+            stats.kstest(noise[:, i] / length, "uniform", (-1.0, 2.0)).pvalue for i in (0, 2)
+        ]
+        if min(values) > 1e-4:
+            break
+    else:
+        pytest.fail("draws do not follow the law")
+    assert stats.kstest((length / 0.7) ** power, stats.gamma(2.0 / power).cdf).pvalue < 1e-4
+
+
+def test_privacy_in_more_dimensions():
+    """The pure epsilon up to power 1, reached at a footpoint; the Gaussian; else none."""
+    mechanism = GeneralizedGaussian(0.6, 0.5, 2)
+    points = np.random.default_rng(1).normal(size=(20_000, 2))
+    points[0] = 0.0
+    loss = mechanism.log_density(points, [0.0, 0.0]) - mechanism.log_density(points, [0.3, 0.0])
+    epsilon = mechanism.privacy(0.3).pure_epsilon()
+    assert np.max(np.abs(loss)) == pytest.approx(epsilon, rel=1e-12)
+    assert np.max(np.abs(loss)) <= epsilon
+    assert GeneralizedGaussian(0.6, 2.0, 2).privacy(0.3) == GeneralizedGaussian(0.6, 2.0).privacy(
+        0.3
+    )
+    with pytest.raises(errors.UnsupportedError, match=r"no privacy curve .* in dimension 2"):
+        GeneralizedGaussian(0.6, 1.5, 2).privacy(0.3)
+    for budget in (ApproxDP(1.0, 1e-5), GDP(1.0)):
+        with pytest.raises(errors.InvalidBudgetError, match=r"in dimension 2 .* RaoDP only"):
+            GeneralizedGaussian.calibrate(0.3, budget, power=1.5, dim=2)
+    for budget in (PureDP(1.0), GDP(1.0), RaoDP(0.4, distance="parametric")):
+        power = 0.5 if isinstance(budget, PureDP) else 2.0
+        found = GeneralizedGaussian.calibrate(0.3, budget, power=power, dim=2)
+        assert found.satisfies(0.3, budget)
+        assert not GeneralizedGaussian(0.999 * found.sigma, power, 2).satisfies(0.3, budget)
+    assert repr(found) == f"GeneralizedGaussian(sigma={found.sigma}, power=2.0, dim=2)"
+    with pytest.raises(errors.InvalidParameterError, match="dim"):
+        GeneralizedGaussian(0.6, 1.5, 0)

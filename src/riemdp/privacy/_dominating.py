@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.privacy._curve import PrivacyCurve, PureCurve
+from riemdp.privacy._generalized_gaussian_curve import GeneralizedGaussianCurve
 from riemdp.privacy._isotropic_curve import IsotropicCurve
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def _(curve: PureCurve, step: float, _: float) -> tuple[FloatArray, float]:
 
 
 @dominating_masses.register(IsotropicCurve)
-def _(curve: IsotropicCurve, step: float, largest: float) -> tuple[FloatArray, float]:
+@dominating_masses.register(GeneralizedGaussianCurve)
+def _(curve: PrivacyCurve, step: float, largest: float) -> tuple[FloatArray, float]:
     size = _cells(step, largest)
     if size <= _MOST_INTEGRALS:
         return _chords(curve, step, size)

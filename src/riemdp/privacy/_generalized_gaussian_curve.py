@@ -19,9 +19,8 @@ import numpy as np
 import scipy
 
 from riemdp._checks import positive
-from riemdp._errors import ConvergenceError
 from riemdp.privacy._budget import check_delta, check_epsilon
-from riemdp.privacy._curve import BRACKET_WIDTH, PrivacyCurve
+from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._isotropic_mu import LossPoints, bracket
 from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR
@@ -48,8 +47,12 @@ _SHARPEST = 1e6
 #: Depth in the density, as ``|x|^N``, beyond which a bound of the tail is used, and what no
 #: ``delta`` before is stated under.
 _DEEPEST, _FLOOR = 690.0, 1e-299
+#: Value of ``|x|^N`` under which the density is the largest one, to rounding.
+_FLAT = 1e-16
 #: How far in ``|x|^N`` beyond the start of an integral its integrand counts.
 _REACH = 80.0
+#: Least power, and least probability of losses under 0, for which ``mu`` is bounded by chords.
+_FLATTEST, _RAREST = 0.02, 1e-12
 #: Rise of the error with the log of a small ``delta``, as a share of it.
 _ROUNDING = 1e-3
 #: Privacy parameters handled at once, so that their nodes stay in the processor's cache.
@@ -171,7 +174,7 @@ class GeneralizedGaussianCurve(PrivacyCurve):
         rows = np.flatnonzero((epsilon > 0.0) & (deep >= _FLOOR) & (epsilon < self.pure_epsilon()))
         if self.power <= _SHARPEST and rows.size:
             log_delta = np.minimum(law.log_delta(epsilon[rows]), 0.0)
-            error = PROBABILITY_ERROR * (1.0 - _ROUNDING * log_delta)
+            error = PROBABILITY_ERROR * (1.0 - _ROUNDING * np.maximum(log_delta, -1e4))
             found = delta_up(np.exp(log_delta) * (1.0 + error), 0.0)
             delta[rows] = np.minimum(delta[rows], np.maximum(found, _FLOOR))
         nothing = (epsilon >= self.pure_epsilon()) | np.isinf(epsilon)
@@ -186,24 +189,20 @@ class GeneralizedGaussianCurve(PrivacyCurve):
 
     @functools.cached_property
     def _mu_bracket(self) -> tuple[float, float]:
-        central = self._law.central()
-        if central < 0.5:
-            mu = 2.0 * math.sqrt(2.0) * float(scipy.special.erfinv(central))
-        else:
-            mu = -2.0 * float(scipy.special.ndtri(0.5 * self._law.peripheral()))
-        mu = up(mu, _ERROR)
+        at_zero, most = self._law.mu_at_zero(), self._law.largest_mu_at_zero()
+        lower = at_zero * (1.0 - _ERROR) if at_zero < math.inf else 0.0
         if self.power > 2.0:
-            return mu * (1.0 - BRACKET_WIDTH), math.inf
+            return lower, math.inf
         if self.power >= 1.0:
-            return mu * (1.0 - 2.0 * _ERROR), mu
+            return lower, up(min(at_zero, most), _ERROR)
         pure = self.pure_epsilon()
         cap = pure_to_gaussian(pure)
+        if self.power < _FLATTEST or self._law.peripheral() < _RAREST:
+            return min(lower, cap), cap
         grid = pure * np.append(np.linspace(0.0, 0.9, 10), [0.95, 0.99])
-        try:
+        with np.errstate(all="ignore"):
             found = bracket(self._law.points, grid, end=pure, cap=cap, deepest=0.999999 * pure)
-        except ConvergenceError:
-            return mu * (1.0 - 2.0 * _ERROR), cap
-        return found
+        return found if 0.0 <= found[0] <= found[1] else (min(lower, cap), cap)
 
 
 @dataclass(frozen=True)
@@ -223,12 +222,27 @@ class _Losses:
         return 1.0 / self.power
 
     def central(self) -> float:
-        """``P(|x| < shift / 2)``."""
-        return float(scipy.special.gammainc(self.shape, self._power(0.5 * self.shift)))
+        """``P(|x| < shift / 2)``; where the density is flat, or underflows, a product."""
+        half = 0.5 * self.shift
+        depth = self._power(half)
+        if depth < _FLAT:
+            return math.exp(math.log(half) - math.lgamma(1.0 + self.shape))
+        return float(scipy.special.gammainc(self.shape, depth))
 
     def peripheral(self) -> float:
         """``P(|x| > shift / 2)``."""
         return float(scipy.special.gammaincc(self.shape, self._power(0.5 * self.shift)))
+
+    def mu_at_zero(self) -> float:
+        """``2 Phi^{-1}(F(shift / 2))``; may be infinite beyond float64."""
+        central = self.central()
+        if central < 0.5:
+            return 2.0 * math.sqrt(2.0) * float(scipy.special.erfinv(central))
+        return -2.0 * float(scipy.special.ndtri(0.5 * self.peripheral()))
+
+    def largest_mu_at_zero(self) -> float:
+        """``2 sqrt(2) (shift / 2)^(power / 2)``, not less up to power 2."""
+        return 2.0 * math.sqrt(2.0) * float((0.5 * self.shift) ** (0.5 * min(self.power, 2.0)))
 
     def loss_at(self, depth: float) -> float:
         """Loss on the far side where ``|x|^power`` is ``depth``, from power 1 on."""
@@ -256,10 +270,13 @@ class _Losses:
 
     def points(self, epsilon: FloatArray) -> LossPoints:
         """Probabilities of the loss at each ``epsilon``, under power 1."""
-        first = np.minimum(self._integrals(epsilon, _all), 0.0)
+        with np.errstate(all="ignore"):
+            ends = [side[2] for side in (self._far_side(epsilon), self._near_side(epsilon))]
+            first, complement = (
+                np.log(0.5 * (share(self.shape, ends[0]) + share(self.shape, ends[1])))
+                for share in (scipy.special.gammainc, scipy.special.gammaincc)
+            )
         second = self._integrals(epsilon, _rest)
-        with np.errstate(divide="ignore"):
-            complement = np.log(-np.expm1(first))
         error = np.full_like(epsilon, PROBABILITY_ERROR)
         return LossPoints(epsilon, first, complement, second, error)
 
@@ -436,10 +453,6 @@ def _crossing(
 def _gain(loss: FloatArray, epsilon: FloatArray) -> FloatArray:
     """Log of ``1 - exp(epsilon - loss)``."""
     return np.asarray(np.log(-np.expm1(-np.maximum(loss - epsilon, 0.0))))
-
-
-def _all(loss: FloatArray, epsilon: FloatArray) -> FloatArray:
-    return np.where(loss >= epsilon, 0.0, -np.inf)
 
 
 def _rest(loss: FloatArray, epsilon: FloatArray) -> FloatArray:
