@@ -490,6 +490,10 @@ class Choice:
                     f"{self.kind.name} has no choice {shown(name)}; known: {known}"
                 )
 
+    def __str__(self) -> str:
+        """Return it as it may be named: ``"name:field=value"``."""
+        return f"{self.name}:" + ",".join(f"{name}={value}" for name, value in self.options)
+
     @property
     def name(self) -> str:
         """Name of the class."""

@@ -51,8 +51,8 @@ _DEEPEST, _FLOOR = 690.0, 1e-299
 _FLAT = 1e-16
 #: How far in ``|x|^N`` beyond the start of an integral its integrand counts.
 _REACH = 80.0
-#: Least power, and least probability of losses under 0, for which ``mu`` is bounded by chords.
-_FLATTEST, _RAREST = 0.02, 1e-12
+#: Least power, largest loss, and probability of losses under 0 with ``mu`` bounded by chords.
+_FLATTEST, _SLIGHTEST, _RAREST = 0.02, 1e-6, 1e-12
 #: Rise of the error with the log of a small ``delta``, as a share of it.
 _ROUNDING = 1e-3
 #: Privacy parameters handled at once, so that their nodes stay in the processor's cache.
@@ -197,7 +197,8 @@ class GeneralizedGaussianCurve(PrivacyCurve):
             return lower, up(min(at_zero, most), _ERROR)
         pure = self.pure_epsilon()
         cap = pure_to_gaussian(pure)
-        if self.power < _FLATTEST or self._law.peripheral() < _RAREST:
+        least = self.power / _FLATTEST, pure / _SLIGHTEST, self._law.peripheral() / _RAREST
+        if min(least) < 1.0:
             return min(lower, cap), cap
         grid = pure * np.append(np.linspace(0.0, 0.9, 10), [0.95, 0.99])
         with np.errstate(all="ignore"):

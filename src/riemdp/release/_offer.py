@@ -239,7 +239,7 @@ def offer(
         statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=tol
     )
     if not isinstance(mechanism, Mechanism):
-        with _foreign(mechanism.kind if isinstance(mechanism, Choice) else mechanism):
+        with _foreign(_class_of(mechanism)):
             needed = mechanism.needed(answers)
             mechanism = mechanism.calibrate_on(answers.manifold, sensitivity, part, **needed)
             check_mechanism(mechanism)
@@ -250,6 +250,10 @@ def offer(
             f"{sensitivity:.6g}; calibrate it, or name the mechanism and let it be calibrated"
         )
     return Offer(statistic, mechanism, ball, n, neighbours, sensitivity, used, steps)
+
+
+def _class_of(mechanism: type[Mechanism] | Choice) -> type[Mechanism]:
+    return mechanism.kind if isinstance(mechanism, Choice) else mechanism
 
 
 @contextlib.contextmanager
@@ -272,7 +276,7 @@ def _foreign(mechanism: type[Mechanism]) -> Iterator[None]:
 
 
 def offers(
-    pairs: Iterable[tuple[Statistic, type[Mechanism]]],
+    pairs: Iterable[tuple[Statistic, type[Mechanism] | Choice]],
     ball: Ball,
     n: int,
     budget: Budget,
@@ -284,7 +288,7 @@ def offers(
 
     Parameters
     ----------
-    pairs : iterable of (Statistic, Mechanism class)
+    pairs : iterable of (Statistic, Mechanism class or Choice)
     ball, n, budget, neighbours, tol
         See :func:`offer`.
 
@@ -296,7 +300,7 @@ def offers(
     for statistic, kind in pairs:
         try:
             made = offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol)
-            if not is_own(kind):
+            if not is_own(_class_of(kind)):
                 _check_error(made)
         except UnsupportedError as error:
             found.append(error)

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from riemdp._checks import positive
-from riemdp._errors import UnsupportedError
+from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.manifolds import Ball, Manifold, check_manifold
+from riemdp.mechanisms import Choice, Mechanism
 from riemdp.privacy import Budget, check_budget
-from riemdp.release._named import kinds
+from riemdp.release._named import kinds, named
 from riemdp.release._offer import Offer, error_quantile, expected_distance, offers
 from riemdp.statistics import FrechetMean, ReplaceOne, check_neighbours, check_statistic, mean_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from riemdp.mechanisms import Mechanism
     from riemdp.release._offer import Wanted
     from riemdp.statistics import Neighbours, Statistic
 
@@ -162,6 +162,7 @@ def plan(
     target_error: float | None = None,
     statistic: Statistic | None = None,
     neighbours: Neighbours | None = None,
+    mechanisms: Iterable[str | type[Mechanism] | Choice] | None = None,
 ) -> Plan:
     """Say what each mechanism will cost in accuracy, from public numbers only.
 
@@ -183,6 +184,9 @@ def plan(
         noise in a tangent space.
     neighbours : Neighbours, optional
         Which data sets the guarantee is about: those that differ in one record, by default.
+    mechanisms : iterable of str, Mechanism class or Choice, optional
+        What is compared; by default what ``"auto"`` chooses among. A name may be followed by what
+        is left to choose, as in ``"generalized-gaussian:power=1.5"``.
 
     Returns
     -------
@@ -206,11 +210,20 @@ def plan(
     check_neighbours(neighbours)
     ball = Ball(manifold, manifold.origin, radius)
     wanted: Wanted = mean_for if statistic is None else lambda *_: statistic
-    found = [
-        _Case(wanted(manifold, kind.metric), kind, ball, neighbours) for kind in kinds().values()
-    ]
+    compared = kinds().values() if mechanisms is None else map(_uncalibrated, mechanisms)
+    found = [_Case(wanted(manifold, kind.metric), kind, ball, neighbours) for kind in compared]
     rows = tuple(case.row(n, budget, target_error) for case in found)
     return Plan(manifold, ball.radius, n, budget, target_error, rows)
+
+
+def _uncalibrated(mechanism: object) -> type[Mechanism] | Choice:
+    """Return a class, with options or without, that is named."""
+    kind = named(mechanism)
+    if isinstance(kind, Mechanism):
+        raise InvalidParameterError(
+            f"a plan calibrates what it compares: name {kind.name}, or its class, not an instance"
+        )
+    return kind
 
 
 def _error(row: PlanRow) -> float:
@@ -223,12 +236,13 @@ class _Case:
     """A statistic and a mechanism, at any n and budget."""
 
     statistic: Statistic
-    kind: type[Mechanism]
+    kind: type[Mechanism] | Choice
     ball: Ball
     neighbours: Neighbours
 
     def row(self, n: int, budget: Budget, target_error: float | None) -> PlanRow:
-        row = PlanRow(self.kind.name, self.statistic.name)
+        name = str(self.kind) if isinstance(self.kind, Choice) else self.kind.name
+        row = PlanRow(name, self.statistic.name)
         if target_error is not None:
             row = replace(
                 row,
