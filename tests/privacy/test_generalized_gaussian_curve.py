@@ -243,6 +243,10 @@ def test_the_corners_of_float64(power, separation):
     if separation < 1.0:
         exact = separation / (2.0 * math.gamma(1.0 + 1.0 / power))
         assert delta[0] >= exact * math.exp(-((0.5 * separation) ** power))
+    for allowed in (1e-320, 1e-100, 0.3):
+        least = curve.epsilon_at(allowed)
+        assert least == math.inf or curve.delta_at(least) <= allowed
+        assert least < math.inf or separation == 1e300
     lower, mu = curve.mu_bracket()
     assert 0.0 <= lower <= mu
     assert (mu < math.inf) is (power <= 2.0) or separation == 1e300

@@ -90,7 +90,7 @@ def test_a_plan_compares_powers():
     assert row.sensitivity == found.sensitivity
     assert "which power" in table["generalized-gaussian"].problem
     assert table.best.mechanism == "tangent-gaussian"
-    with pytest.raises(errors.InvalidParameterError, match="not an instance"):
+    with pytest.raises(errors.InvalidParameterError, match="has its scale already"):
         riemdp.plan(Euclidean(1), 1.0, 60, GDP(0.5), mechanisms=[found.mechanism])
 
 

@@ -6,7 +6,14 @@ from types import MappingProxyType
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_rejection import ConformalRejection
 from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
-from riemdp.mechanisms._mechanism import Choice, Mechanism, check_mechanism, if_known
+from riemdp.mechanisms._mechanism import (
+    Choice,
+    Mechanism,
+    as_choice,
+    calibrated,
+    check_mechanism,
+    if_known,
+)
 from riemdp.mechanisms._public_prior import PublicPriorLaplace
 from riemdp.mechanisms._riemannian import RiemannianLaplace
 from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
@@ -33,6 +40,8 @@ __all__ = [
     "TangentGaussian",
     "TangentLaplace",
     "TangentMechanism",
+    "as_choice",
+    "calibrated",
     "check_mechanism",
     "check_sensitivity",
     "if_known",

@@ -492,7 +492,8 @@ class Choice:
 
     def __str__(self) -> str:
         """Return it as it may be named: ``"name:field=value"``."""
-        return f"{self.name}:" + ",".join(f"{name}={value}" for name, value in self.options)
+        options = ",".join(f"{name}={value}" for name, value in self.options)
+        return f"{self.name}:{options}" if options else self.name
 
     @property
     def name(self) -> str:
@@ -505,14 +506,74 @@ class Choice:
         return self.kind.metric
 
     def needed(self, ball: Ball) -> dict[str, Any]:
-        """Return the options that it is calibrated with, those of the ball among them."""
+        """Return the options that it is calibrated with, those of the ball among them.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball that the footpoint lies in.
+
+        Returns
+        -------
+        dict of str to object
+        """
         return {**self.kind.needed(ball), **dict(self.options)}
 
     def calibrate_on(
         self, manifold: Manifold, sensitivity: float, budget: Budget, **options: Any
     ) -> Mechanism:
-        """Calibrate the class; the options are those of :meth:`needed`."""
+        """Calibrate the class.
+
+        Parameters
+        ----------
+        manifold : Manifold
+        sensitivity : float
+        budget : Budget
+        **options
+            Those of :meth:`needed`.
+
+        Returns
+        -------
+        Mechanism
+        """
         return self.kind.calibrate_on(manifold, sensitivity, budget, **options)
+
+
+def calibrated(mechanism: type[Mechanism] | Choice | Mechanism) -> Mechanism | None:
+    """Return a mechanism that has its scale; None for a class or a choice.
+
+    Parameters
+    ----------
+    mechanism : Mechanism class, Choice or Mechanism
+
+    Returns
+    -------
+    Mechanism or None
+    """
+    return mechanism if isinstance(mechanism, Mechanism) else None
+
+
+def as_choice(mechanism: type[Mechanism] | Choice | Mechanism) -> Choice:
+    """Return what is to be calibrated as a choice, that of no option for a class.
+
+    Parameters
+    ----------
+    mechanism : Mechanism class or Choice
+
+    Returns
+    -------
+    Choice
+
+    Raises
+    ------
+    InvalidParameterError
+        If it has its scale already.
+    """
+    if isinstance(mechanism, Mechanism):
+        raise InvalidParameterError(
+            f"name {mechanism.name}, or its class: an instance has its scale already"
+        )
+    return mechanism if isinstance(mechanism, Choice) else Choice(mechanism)
 
 
 def _at_scale(

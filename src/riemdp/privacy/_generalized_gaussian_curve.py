@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -185,7 +186,8 @@ class GeneralizedGaussianCurve(PrivacyCurve):
         pure = self.pure_epsilon()
         if pure < math.inf:
             return math.nextafter(pure, 0.0)
-        return self._law.loss_at(-math.log(2.0 * delta) if delta < 0.5 else 0.0)
+        depth = 2.0 - math.log(2.0 * delta) if delta < 0.5 else 2.0
+        return min(self._law.loss_at(depth), sys.float_info.max)
 
     @functools.cached_property
     def _mu_bracket(self) -> tuple[float, float]:

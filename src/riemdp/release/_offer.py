@@ -16,7 +16,7 @@ from riemdp._errors import (
 )
 from riemdp._part import borrowed, both_proved, is_own, is_proof
 from riemdp.manifolds import Ball, ball_proofs, check_ball
-from riemdp.mechanisms import Choice, Mechanism, check_mechanism
+from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_mechanism
 from riemdp.release._named import kinds
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
@@ -228,7 +228,7 @@ def offer(
     answers = statistic.answers(ball)
     check_ball(answers, f"answers(ball) of {statistic.name}")
     check_mechanism(mechanism)
-    given = mechanism if isinstance(mechanism, Mechanism) else None
+    given = calibrated(mechanism)
     if given is not None and (problem := given.foreign_to(answers)):
         raise InvalidParameterError(problem)
     if not is_one_of(mechanism.metric, ("distance", "coordinates")):
@@ -238,22 +238,19 @@ def offer(
     sensitivity, used = computed_sensitivity(
         statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=tol
     )
-    if not isinstance(mechanism, Mechanism):
-        with _foreign(_class_of(mechanism)):
-            needed = mechanism.needed(answers)
-            mechanism = mechanism.calibrate_on(answers.manifold, sensitivity, part, **needed)
-            check_mechanism(mechanism)
-            positive(mechanism.sigma, "sigma, the noise scale,")
-    elif not mechanism.satisfies(sensitivity, part):
+    if given is None:
+        choice = as_choice(mechanism)
+        with _foreign(choice.kind):
+            needed = choice.needed(answers)
+            given = choice.calibrate_on(answers.manifold, sensitivity, part, **needed)
+            check_mechanism(given)
+            positive(given.sigma, "sigma, the noise scale,")
+    elif not given.satisfies(sensitivity, part):
         raise NotAttainableError(
-            f"sigma = {mechanism.sigma:.6g} is too little noise for {part} at sensitivity "
+            f"sigma = {given.sigma:.6g} is too little noise for {part} at sensitivity "
             f"{sensitivity:.6g}; calibrate it, or name the mechanism and let it be calibrated"
         )
-    return Offer(statistic, mechanism, ball, n, neighbours, sensitivity, used, steps)
-
-
-def _class_of(mechanism: type[Mechanism] | Choice) -> type[Mechanism]:
-    return mechanism.kind if isinstance(mechanism, Choice) else mechanism
+    return Offer(statistic, given, ball, n, neighbours, sensitivity, used, steps)
 
 
 @contextlib.contextmanager
@@ -300,7 +297,7 @@ def offers(
     for statistic, kind in pairs:
         try:
             made = offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol)
-            if not is_own(_class_of(kind)):
+            if not is_own(as_choice(kind).kind):
                 _check_error(made)
         except UnsupportedError as error:
             found.append(error)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from riemdp._checks import positive
-from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._errors import UnsupportedError
 from riemdp.manifolds import Ball, Manifold, check_manifold
-from riemdp.mechanisms import Choice, Mechanism
+from riemdp.mechanisms import as_choice
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._named import kinds, named
 from riemdp.release._offer import Offer, error_quantile, expected_distance, offers
@@ -19,6 +19,7 @@ from riemdp.statistics import FrechetMean, ReplaceOne, check_neighbours, check_s
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from riemdp.mechanisms import Choice, Mechanism
     from riemdp.release._offer import Wanted
     from riemdp.statistics import Neighbours, Statistic
 
@@ -210,20 +211,11 @@ def plan(
     check_neighbours(neighbours)
     ball = Ball(manifold, manifold.origin, radius)
     wanted: Wanted = mean_for if statistic is None else lambda *_: statistic
-    compared = kinds().values() if mechanisms is None else map(_uncalibrated, mechanisms)
-    found = [_Case(wanted(manifold, kind.metric), kind, ball, neighbours) for kind in compared]
+    compared = kinds().values() if mechanisms is None else map(named, mechanisms)
+    choices = map(as_choice, compared)
+    found = [_Case(wanted(manifold, each.metric), each, ball, neighbours) for each in choices]
     rows = tuple(case.row(n, budget, target_error) for case in found)
     return Plan(manifold, ball.radius, n, budget, target_error, rows)
-
-
-def _uncalibrated(mechanism: object) -> type[Mechanism] | Choice:
-    """Return a class, with options or without, that is named."""
-    kind = named(mechanism)
-    if isinstance(kind, Mechanism):
-        raise InvalidParameterError(
-            f"a plan calibrates what it compares: name {kind.name}, or its class, not an instance"
-        )
-    return kind
 
 
 def _error(row: PlanRow) -> float:
@@ -236,13 +228,12 @@ class _Case:
     """A statistic and a mechanism, at any n and budget."""
 
     statistic: Statistic
-    kind: type[Mechanism] | Choice
+    kind: Choice
     ball: Ball
     neighbours: Neighbours
 
     def row(self, n: int, budget: Budget, target_error: float | None) -> PlanRow:
-        name = str(self.kind) if isinstance(self.kind, Choice) else self.kind.name
-        row = PlanRow(name, self.statistic.name)
+        row = PlanRow(str(self.kind), self.statistic.name)
         if target_error is not None:
             row = replace(
                 row,

@@ -11,7 +11,7 @@ from riemdp._checks import positive
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp.manifolds import Ball, check_ball, clip_norm
-from riemdp.mechanisms import Choice, Mechanism
+from riemdp.mechanisms import Choice, Mechanism, calibrated
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._named import check_accountant, named
@@ -156,7 +156,7 @@ def run(
         kind = named(mechanism)
         statistic = wanted(ball.manifold, kind.metric)
         chosen = offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol)
-        known = not isinstance(kind, Mechanism)
+        known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
     proofs = chosen.proofs(budget)
     if (missing := unproven(proofs)) and not allow_unproven:
