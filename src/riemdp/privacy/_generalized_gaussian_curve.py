@@ -260,8 +260,8 @@ class _Losses:
             return np.ones_like(epsilon)
         end = np.full(epsilon.shape, 1e4 ** (1.0 / self.power))
         start = np.full_like(end, _DEEPEST ** (1.0 / self.power))
-        deep = self._far(start) < epsilon
         low = _crossing(lambda w: self._far(w) < epsilon[:, None], start, end)[0]
+        deep = self._far(low) < epsilon  # at this very float
         with np.errstate(over="ignore", under="ignore"):
             depth = low**self.power * (1.0 - _ERROR)
             return np.where(deep, delta_up(0.5 * np.exp(-depth)), 1.0)
