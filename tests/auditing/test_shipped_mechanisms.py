@@ -106,7 +106,7 @@ def cases():
         (1.0, GDP(0.7)),
         (1.5, GDP(0.7)),
         (2.0, ApproxDP(1.0, 1e-3)),
-        (4.0, ApproxDP(1.0, 1e-3)),
+        (4.0, ApproxDP(1.0, 0.1)),
         (3.0, RaoDP(0.8, distance="angle")),
     ]:
         yield Case("generalized-gaussian", Euclidean(1), budget, power)
