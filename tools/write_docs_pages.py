@@ -47,11 +47,12 @@ the last column says why; the [errata](errata.md) collect what is wrong in print
 """
 THEOREMS = """# Theorems
 
-Every numbered statement of the five papers (page written {script}): what it says, whether it is
-true, where that is shown, and a figure that shows it, computed when the page was written. Where a
-statement needs a correction the right version stands in brackets. “Sharper here” is a true
-statement with a better constant, or with more than the paper says. The [errata](errata.md) are the
-list of what is wrong in print.
+Every numbered statement of the five papers that claims something (page written {script}): what it
+says, whether it is true, where that is shown, and a figure that shows it, computed when the page
+was written. Where a statement needs a correction the right version stands in brackets. “True with a
+correction” covers the statement itself, or the proof or text around it that the row names: what is
+meant holds once that is mended. “Sharper here” is a true statement with a better constant, or with
+more than the paper says. The [errata](errata.md) are the list of what is wrong in print.
 """
 SCRIPT = "by `tools/write_docs_pages.py`"
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 
 from riemdp_papers import _he_bounds as bounds
 
@@ -27,14 +28,35 @@ def test_the_bound_of_the_norm_fails():
     assert 1.2 < np.max(smooth) < math.pi**2 / 8.0
 
 
-def test_a_density_keeps_the_bound_in_few_dimensions_alone():
+def test_a_density_keeps_the_bound_up_to_the_sixth_sphere():
+    caps = [bounds.cap_supremum(dim) for dim in (*range(1, 13), 20, 40)]
+    assert caps == sorted(caps)
+    assert caps[5] < 0.99
+    assert caps[6] > 1.03
+    # hemispheres, which are not the best caps, would say twelve
     halves = [0.5 * bounds.hemisphere_supremum(dim) for dim in range(1, 13)]
     assert max(halves[:-1]) < 1.0 < halves[-1] < 1.001
+    assert all(cap > half for cap, half in zip(caps, halves, strict=False))
+
+
+def test_the_best_cap_against_series():
+    """In Legendre polynomials on the second sphere, whose least eigenvalue is 2."""
+    x = np.linspace(-0.99, 0.99, 199)
+    degrees = np.arange(402)
+    values = scipy.special.eval_legendre(degrees[:, None], x)
+    inner = degrees[1:-1]
+    terms = 0.5 * (values[:-2] - values[2:]) / (inner * (inner + 1.0))[:, None]
+    found = 2.0 * np.max(np.sum(terms, axis=0))
+    assert found == pytest.approx(bounds.cap_supremum(2), abs=1e-4)
+    # the arc of a share 1 - 1 / sqrt 3 on the circle, in closed form
+    share = 1.0 - 1.0 / math.sqrt(3.0)
+    exact = math.pi**2 / 6.0 * (1.0 - (1.0 - share) ** 3 - share)
+    assert bounds.cap_supremum(1) == pytest.approx(exact, rel=1e-10)
 
 
 def test_a_density_on_the_circle_keeps_the_bound():
     """Its exact supremum is that of an arc of a share 1 - 1/sqrt 3: half the norm of the kernel."""
-    best = bounds.circle_density_bound()
+    best = bounds.cap_supremum(1)
     shares = np.linspace(0.05, 0.95, 19)
     arcs = [
         np.where(np.minimum(TURN, 2.0 * math.pi - TURN) < x * math.pi, 1.0, 0.0) for x in shares
@@ -50,6 +72,24 @@ def test_the_bound_of_the_error_fails_from_dimension_two_on():
     assert bounds.worst_step(2, math.exp(10.0))[1] == pytest.approx(27.38, abs=0.01)
     assert bounds.worst_step(9, 1000.0)[1] == pytest.approx(1884.0, abs=1.0)
     assert bounds.worst_step(2, 1.01)[1] > 6.0
+
+
+def test_the_bound_of_the_error_fails_for_the_local_sensitivity_as_well():
+    """With a core of phi_max about the footpoint both readings of lambda agree."""
+    ratio = math.exp(10.0)
+    # without it Delta* = Delta, and the printed bound is far above what the step gives
+    assert bounds.worst_step(2, ratio)[1] < 6.0 * ratio / 1000.0
+    for epsilon, least in ((1.0, 25.0), (0.1, 27.0)):
+        core = 0.5 * epsilon / math.sqrt(ratio)
+        found = bounds.step_error(2, ratio, 6.55, core=core)
+        assert least < found < bounds.step_error(2, ratio, 6.55)
+    # by quadrature
+    r, step = np.linspace(0.0, 8.0, 1_600_001, retstep=True)
+    core = 0.5 / math.sqrt(ratio)
+    factor = np.where((r < core) | (r > 6.55), ratio, 1.0)
+    weight = factor * r * np.exp(-np.cumsum(np.sqrt(factor)) * step)
+    by_sum = np.sum(weight * r * r) / np.sum(weight)
+    assert by_sum == pytest.approx(bounds.step_error(2, ratio, 6.55, core=core), rel=2e-3)
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 100.0])
@@ -96,3 +136,17 @@ def test_the_stretch_lies_within_its_bounds():
 def test_the_bound_holds_with_the_power_of_the_ratio(dim, ratio):
     worst = bounds.worst_step(dim, ratio)[1]
     assert worst <= ratio**dim * dim * (dim + 1.0) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("end", [0.5, 3.0, 30.0])
+def test_the_bound_with_the_power_holds_for_the_law_cut_to_a_conformal_ball(end):
+    """A step, cut at rho* = end / lambda: by quadrature in rho*."""
+    dim, ratio, radius = 2, 50.0, 0.4
+    t = np.linspace(0.0, end, 200_001)
+    r = np.where(t < radius, t, radius + (t - radius) / math.sqrt(ratio))
+    factor = np.where(t < radius, 1.0, ratio)
+    weight = factor ** (0.5 * (dim - 1)) * r ** (dim - 1) * np.exp(-t)
+    found = np.sum(weight * r * r) / np.sum(weight)
+    assert found <= ratio**dim * dim * (dim + 1.0)
+    if end > 20.0:
+        assert found == pytest.approx(bounds.step_error(dim, ratio, radius), rel=1e-3)

@@ -8,10 +8,10 @@ NUMBERS = {row.name: row.number for row in jiang.ROWS}
 
 #: Of the paper, in its order.
 STATEMENTS = (
-    "Definition 2.2, Definition 3.1, Definition 3.3, Theorem 3.1, Theorem 3.2, "
-    "Section 3 (flat space), Corollary 3.2.1, Algorithm 1, Definition 4.1, Proposition 4.1, "
-    "Theorem 4.1, Algorithm 2, Section 4.1, Section 5, Section 5.1, Appendix A.1, Theorem A.1, "
-    "Theorem A.2, Definition A.5"
+    "Definition 2.2, Definition 3.1, Definition 3.3, Theorem 3.1, Theorem 3.1 (proof), "
+    "Theorem 3.2, Section 3 (flat space), Corollary 3.2.1, Algorithm 1, Definition 4.1, "
+    "Proposition 4.1, Theorem 4.1, Algorithm 2, Section 4.1, Section 5, Section 5.1, "
+    "Appendix A.1, Theorem A.1, Theorem A.2, Definition A.5"
 )
 
 
@@ -25,6 +25,8 @@ def test_every_statement_has_a_row():
         ("Definition 2.2, Definition 3.1", ("0.98317 by tests, 0.98317",)),
         ("Definition 3.3", ("6.2832", "4.5573", "8.8636")),
         ("Theorem 3.1", ("0.98317", "0.82248", "1.16122")),
+        ("Theorem 3.1 (proof)", ("0.882", "0.276")),
+        ("Section 4.1", ("0.0063, 1.6e-05", "from its antipode")),
         ("Corollary 3.2.1", ("h = 0.0021", "corrected 0.0474, summed 0.0474")),
         ("Algorithm 1", ("0.98151 as printed, 0.98317",)),
         ("Definition 4.1, Proposition 4.1", ("1.4462 and 1.4462", "1.909")),

@@ -68,17 +68,45 @@ def hemisphere_supremum(dim: int) -> float:
     return dim * float(scipy.integrate.quad(slope, 1e-12, 0.5 * math.pi, epsabs=1e-13)[0])
 
 
-def circle_density_bound() -> float:
-    """Largest ``lambda_1 sup |sigma| / sup f`` of a density on the circle: half the kernel's norm.
+def cap_supremum(dim: int) -> float:
+    """Largest ``lambda_1 sup |sigma| / sup f`` of a density ``f`` on the unit sphere.
 
-    Attained by the uniform law on an arc of a share ``1 - 1 / sqrt 3``, where the kernel is
-    positive.
+    Half the kernel's norm, attained by the uniform law on the cap where the kernel is positive:
+    the kernel falls with the angle ``t`` to the pole, with slope
+    ``(F(t) - 1) / sin(t)^(dim-1)`` up to a factor, ``F`` the share of the cap.
+
+    Parameters
+    ----------
+    dim : int
+
+    Returns
+    -------
+    float
+        At most 1 by Theorem III.4 (1) for a density.
     """
-    share = 1.0 - 1.0 / math.sqrt(3.0)
-    return math.pi**2 / 6.0 * (1.0 - (1.0 - share) ** 3 - share)
+    half = 0.5 * dim
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+
+    def shares(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        # of the cap and of the rest, both with relative accuracy
+        near = 0.5 * scipy.special.betainc(half, 0.5, np.square(np.sin(t)))
+        north = t < 0.5 * math.pi
+        return np.where(north, near, 1.0 - near), np.where(north, 1.0 - near, near)
+
+    def integral(low: float, high: float, inside: bool) -> float:
+        t = low + 0.5 * (high - low) * (nodes + 1.0)
+        cap, rest = shares(t)
+        values = (cap if inside else rest) * rest / np.sin(t) ** (dim - 1)
+        return 0.5 * (high - low) * float(weights @ values)
+
+    def kernel(t: float) -> float:
+        return integral(t, math.pi, False) - integral(0.0, t, True)
+
+    edge = float(scipy.optimize.brentq(kernel, 0.01, math.pi - 0.01, xtol=1e-13))
+    return dim * float(scipy.special.beta(half, 0.5)) * integral(0.0, edge, True)
 
 
-def step_error(dim: int, ratio: float, radius: float) -> float:
+def step_error(dim: int, ratio: float, radius: float, core: float = 0.0) -> float:
     """``lambda^2 phi_min E rho^2`` in ``R^dim`` for a factor that steps up at a radius.
 
     ``phi`` is 1 within ``radius / lambda`` of the footpoint and ``ratio`` beyond, so that ``phi``
@@ -92,21 +120,32 @@ def step_error(dim: int, ratio: float, radius: float) -> float:
         ``phi_max / phi_min``, at least 1.
     radius : float
         In units of ``1 / lambda``.
+    core : float, default 0.0
+        ``phi`` is ``ratio`` within this distance of the footpoint too. With
+        ``epsilon / (2 sqrt ratio)`` that is the sensitivity for ``lambda = epsilon / (2 Delta*)``,
+        so that ``Delta* = sqrt(phi_max) Delta`` at the footpoint as well.
 
     Returns
     -------
     float
-        At most ``dim (dim + 1)`` by Theorem V.1.
+        At most ``dim (dim + 1)`` by Theorem V.1, for ``lambda`` as in Table II, that is
+        ``epsilon / (2 sqrt(phi_max) Delta)``.
     """
     root = math.sqrt(ratio)
+    slow = math.exp(-(root - 1.0) * core)
 
     def moment(power: int) -> float:
-        inner = math.gamma(power + 1.0) * float(scipy.special.gammainc(power + 1.0, radius))
+        def gamma(end: float) -> float:
+            return math.gamma(power + 1.0) * float(scipy.special.gammainc(power + 1.0, end))
+
+        middle = ratio ** (0.5 * dim) * gamma(root * core) / root ** (power + 1)
+        inner = gamma(radius) - gamma(core)
         outer = sum(
             math.comb(power, j) * radius ** (power - j) * math.factorial(j) / root ** (j + 1)
             for j in range(power + 1)
         )
-        return float(inner + ratio ** (0.5 * dim) * math.exp(-radius) * outer)
+        beyond = ratio ** (0.5 * dim) * math.exp(-radius) * outer
+        return float(middle + slow * (inner + beyond))
 
     return moment(dim + 1) / moment(dim - 1)
 

@@ -81,15 +81,15 @@ def trade_off_mu(laws: FloatArray) -> float:
     return float(np.max(gap))
 
 
-def chain_distance(sigma: float, steps: int, points: int = 400) -> float:
+def chain_distance(sigma: float, steps: int, points: int = 400, *, antipode: bool = False) -> float:
     """Total variation between a Metropolis chain on the unit circle and its law.
 
-    The chain of Section 4.1, from the antipode of the footpoint: proposals are normal steps of
+    The chain of Section 4.1, from the footpoint or from its antipode: proposals are normal steps of
     scale ``sigma`` that are refused beyond half a turn. Computed from the matrix of the chain on
     a grid; no draws.
     """
     law = circle_laws(sigma, 0.0, points)[0]
-    start = int(np.argmin(law))
+    start = int(np.argmin(law) if antipode else np.argmax(law))
     turn = 2.0 * math.pi
     gap = np.arange(points) * turn / points
     arc = np.minimum(gap, turn - gap)

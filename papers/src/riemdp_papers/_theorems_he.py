@@ -13,7 +13,7 @@ from riemdp import Ball, frechet_mean_sensitivity
 from riemdp.manifolds import Euclidean, Sphere
 from riemdp.mechanisms import RiemannianLaplace
 from riemdp_papers._he_bounds import (
-    circle_density_bound,
+    cap_supremum,
     circle_poisson,
     hemisphere_supremum,
     hyperbolic_error,
@@ -76,17 +76,23 @@ def _no_solution() -> str:
 
 def _norm_bound() -> str:
     mean_zero = [hemisphere_supremum(dim) for dim in (1, 2, 3)]
-    density = 0.5 * hemisphere_supremum(12)
+    density = [cap_supremum(dim) for dim in (1, 6, 7, 12)]
     return (
-        "λ₁ sup|σ| = " + ", ".join(f"{x:.4f}" for x in mean_zero) + " on S¹, S², S³ for |f| ≤ 1; "
-        f"{circle_density_bound():.4f} on S¹, {density:.4f} on S¹² for a density, f ≤ 1"
+        "λ₁ sup|σ| = "
+        + ", ".join(f"{x:.4f}" for x in mean_zero)
+        + " on S¹, S², S³ for |f| ≤ 1; "
+        + ", ".join(f"{x:.4f}" for x in density)
+        + " on S¹, S⁶, S⁷, S¹² for a density, f ≤ 1"
     )
 
 
 def _extremal() -> str:
     source = 1.0 + np.cos(_TURN)
     solution, _ = circle_poisson(np.mean(source) - source)
-    return f"S¹, f = 1 + cos: σ from {solution.min():g} to {solution.max():g}, bounds -2 and 0"
+    return (
+        f"S¹, f = 1 + cos: σ from {solution.min():g} to {solution.max():g}, bounds -2 and 0; f = "
+        f"±1 on the halves: σ to {hemisphere_supremum(1):.4f}, bounds -1 and 1"
+    )
 
 
 def _factor_range() -> str:
@@ -159,13 +165,16 @@ def _necessary() -> str:
 
 
 def _error() -> str:
-    flat = step_error(2, math.exp(10.0), 3.62), worst_step(2, math.exp(10.0))[1]
+    ratio = math.exp(10.0)
+    flat = step_error(2, ratio, 3.62), worst_step(2, ratio)[1]
+    core = step_error(2, ratio, 6.55, core=0.5 / math.sqrt(ratio))
     nine = step_error(9, 1000.0, 12.05), worst_step(9, 1000.0)[1]
     line = step_error(1, 1000.0, 5.0)
     return (
-        f"λ²φmin E ρ²: {flat[0]:.1f}, at worst {flat[1]:.1f}, in R² (bound 6, ratio e¹⁰), "
-        f"{nine[0]:.0f}, at worst {nine[1]:.0f}, in R⁹ (90, 10³), {line:.2f} in R (2); H², φ = 1, "
-        f"λ = 2: E ρ² = {hyperbolic_error(2.0):.3f} (1.5)"
+        f"H², φ = 1, λ⋆ = 2: E ρ² = {hyperbolic_error(2.0):.3f} (bound 1.5). With λ⋆ = "
+        f"ε/(2√φmax Δ), λ⋆²φmin E ρ²: {flat[0]:.1f}, at worst {flat[1]:.1f}, in R² (6, ratio e¹⁰), "
+        f"{nine[0]:.0f}, at worst {nine[1]:.0f}, in R⁹ (90, 10³), {line:.2f} in R (2); with λ⋆ = "
+        f"ε/(2Δ⋆), ε = 1: {core:.1f} in R²"
     )
 
 
@@ -187,7 +196,8 @@ def _signs() -> str:
 
 def _acceptance() -> str:
     return (
-        f"[-1, 1], φ = exp(2x), λ = 1: total variation {published_acceptance_error(1.0, 1.0):.3f}"
+        "[-1, 1], φ = exp(2x), λ = 1, Q symmetric for g: total variation "
+        f"{published_acceptance_error(1.0, 1.0):.3f}"
     )
 
 
@@ -232,14 +242,15 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Theorem III.4 (1)",
-        "sup|σ| ≤ sup|f|/λ₁. (True of a density on the circle.)",
+        "sup|σ| ≤ sup|f|/λ₁. (True of a density on the spheres up to S⁶.)",
         "false",
         _NOTE,
         _norm_bound,
     ),
     _row(
         "Theorem III.4 (2)",
-        "-fmax/λ₁ ≤ σ ≤ -fmin/λ₁, and the bounds of φ that follow.",
+        "-fmax/λ₁ ≤ σ ≤ -fmin/λ₁, and the bounds of φ that follow. (Neither of a density nor of f "
+        "with mean zero.)",
         "false",
         _NOTE,
         _extremal,
@@ -297,8 +308,9 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Theorem IV.4",
-        "With λ⋆ ≤ ε/(2Δ⋆) the mechanism is ε-DP. (For one fixed φ, λ⋆ and region, not for "
-        "those of the data.)",
+        "ε-DP if the loss is at most ε in both orders, and the loss has the form (21), by which "
+        "λ⋆ ≤ ε/(2Δ⋆) is enough. (The condition is right. Form (21) is for one φ, λ⋆ and region, "
+        "not for those of two data sets.)",
         "false",
         f"{_PROOF}, {{func}}`~riemdp_papers.published_mean`",
         _loss,
@@ -313,8 +325,8 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Theorem V.1",
-        "E ρ² < 16 d(d+1)r²φmax/(n²ε²φmin). (On a line, with ≤; for d ≥ 2 at no ratio above 1, "
-        "and on H^d not at 1.)",
+        "E ρ² < 16 d(d+1)r²φmax/(n²ε²φmin). (On a line, with ≤. For d ≥ 2 neither on hyperbolic "
+        "spaces with φ = 1 nor in R^d.)",
         "false",
         _NOTE,
         _error,
@@ -336,9 +348,9 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Algorithm 1",
-        "Draws from the law of Theorem IV.2. (The acceptance ratio lacks φ^(d/2) where "
-        "proposals are symmetric for g; a chain has no ε.)",
-        "false",
+        "Draws from the law of Theorem IV.2. (In the limit, if Q is a density for the volume of "
+        "g⋆; for that of g the acceptance ratio lacks φ^(d/2). A chain has no ε.)",
+        "true with a correction",
         _CONFORMAL,
         _acceptance,
     ),

@@ -92,24 +92,25 @@ def _theorem_3() -> str:
         return theory.restricted_mean_square(1.0, dim, sigma, _R), sigma
 
     slope = math.log10(square(5, 10**5)[0] / square(5, 10**4)[0])
-    found = []
+    ratios = []
     for dim in (2, 3, 5, 64):
         value, sigma = square(dim, 10**6)
-        found.append(f"{value / sigma**2:.0f}")
+        ratios.append(f"{value / sigma**2:.0f}")
     line = theory.restricted_mean_square(0.0, 1, 1e-4, _R) / 1e-8
     return (
-        f"S⁵: n^{slope:.3f}; E ρ²/σ² is {line:.0f}, {', '.join(found)} at d = 1, 2, 3, 5, 64: "
-        "d (d + 1), where the proof has d (d - 1)"
+        f"S⁵: n^{slope:.3f}; E ρ²/σ² is {line:.0f}, {', '.join(ratios)} at d = 1, 2, 3, 5, 64: "
+        "d (d + 1)"
     )
 
 
-def _theorem_3_centre() -> str:
+def _theorem_3_proof() -> str:
     sigma = 0.04
     centre = theory.centred_mean_square(sigma, 1.0, 0.9)
     right = theory.restricted_mean_square(0.0, 1, sigma, 1.0, 0.9)
+    line = theory.restricted_mean_square(0.0, 1, 1e-4, _R) / 1e-8
     return (
-        f"[-1, 1], mean at .9, σ = .04: E ρ(draw, m0)² = {centre:.4f}, E ρ(draw, mean)² = "
-        f"{right:.5f}"
+        f"d = 1: E ρ²/σ² = {line:.0f}, d (d - 1) = 0. [-1, 1], mean at .9, σ = .04: E ρ(draw, m0)² "
+        f"= {centre:.4f}, E ρ(draw, mean)² = {right:.5f}"
     )
 
 
@@ -127,9 +128,14 @@ def _theorem_4() -> str:
     draws = law.sample(np.zeros(ambient), 200_000, _SETTINGS.generator("reimherr", "theorem-4"))
     value, error = mean_and_error(np.sum(draws[:, :d] ** 2, axis=1))
     return (
-        f"d = {d}, D = {ambient}: σ² × {d * (ambient + 1)}, {value:.2f} ± {error:.2f} by draws; "
-        f"{(ambient + 1) / (d + 1):.3f} times the noise on the subspace, not D/d = {ambient / d:g}"
+        f"d = {d}, D = {ambient}: E|·|² = d (D + 1) σ² = {d * (ambient + 1)} σ², {value:.2f} ± "
+        f"{error:.2f} by draws"
     )
+
+
+def _theorem_4_text() -> str:
+    d, ambient = 2, 10
+    return f"d = {d}, D = {ambient}: {(ambient + 1) / (d + 1):.3f} times, D/d = {ambient / d:g}"
 
 
 def _gradient_descent() -> str:
@@ -152,7 +158,8 @@ def _proposition_1() -> str:
 def _embedding() -> str:
     n = LARGE + 1
     return "; ".join(
-        f"{name}: 2 r_E = {2.0 * radius:.4f}, a pair moves n × {largest_step(ball, n) * n:.4f}"
+        f"{name}: a pair moves n × {largest_step(ball, n) * n:.4f}, 2 r_E = {2.0 * radius:.4f}, "
+        f"4 r_E = {4.0 * radius:.4f}"
         for name, ball, radius in (("P(2)", SPD, SPD_RADIUS), ("S²", SPHERE, SPHERE_RADIUS))
     )
 
@@ -284,18 +291,19 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Theorem 3",
-        "Restricted to the ball the law has E ρ² = O(d²r²/(n²ε²)). (With a constant of the space: "
-        "1 on spheres and R^d, none for all balls of hyperbolic spaces.)",
-        "true with a correction",
+        "Restricted to the ball the law has E ρ² = O(d²r²/(n²ε²)) as σ → 0. (It is at most d (d + "
+        "1) σ² where the Ricci curvature is at least 0, at most that of a hyperbolic space else.)",
+        "true, sharper here",
         _NOTE,
         _theorem_3,
     ),
     _row(
         "Theorem 3 (proof)",
-        "Normal coordinates are taken about m0. (The law is about the mean: about that.)",
+        "In coordinates about m0 it comes to c₂σ²d(d - 1)/c₁. (About the mean, where the law is, "
+        "to d (d + 1).)",
         "true with a correction",
         _NOTE,
-        _theorem_3_centre,
+        _theorem_3_proof,
     ),
     _row(
         "Section 4 (rate)",
@@ -306,10 +314,17 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Theorem 4",
-        "Noise of R^D projected on a d-dimensional subspace has E|·|² = σ² d (D + 1).",
-        "true with a correction",
+        "Noise of R^D projected on a d-dimensional subspace has E|·|² = O(dD r²/(n²ε²)).",
+        "true",
         _NOTE,
         _theorem_4,
+    ),
+    _row(
+        "Theorem 4 (text)",
+        "That is D/d times the noise on the subspace. ((D + 1)/(d + 1) times.)",
+        "true with a correction",
+        _NOTE,
+        _theorem_4_text,
     ),
     _row(
         "Section 5.1 (curvature)",
@@ -349,16 +364,18 @@ ROWS: tuple[Theorem, ...] = (
     ),
     _row(
         "Proposition 1",
-        "The smallest Euclidean ball that holds B_r(I) has radius e^r - 1. (Of those about I.)",
-        "true with a correction",
+        "The Euclidean ball about I that holds B_r(I) has radius r_E = e^r - 1. (Of those about "
+        "any centre it is not the smallest.)",
+        "true",
         _NOTE,
         _proposition_1,
     ),
     _row(
         "Supplement A.2.2 (sensitivity)",
-        "In the embedding the sensitivity of the released mean is 2 r_E/n. (That is the Euclidean "
-        "mean's; the Fréchet mean's is larger.)",
-        "false",
+        "r_E serves to compare sensitivities. (Which is not said. With 2 r_E/n, the Euclidean "
+        "mean's, the release of the Fréchet mean would not be private; 4 r_E/n, as in the authors' "
+        "script on P(2), is above the pair found.)",
+        "true with a correction",
         _COMPUTED,
         _embedding,
     ),
