@@ -24,6 +24,7 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     TangentGaussian,
+    TangentLaplace,
 )
 from riemdp.manifolds import Product
 
@@ -141,6 +142,23 @@ def _boundary():
     law = RiemannianLaplace(Euclidean(1), 0.1, ball=line)
     assert law.privacy(0.1).pure_epsilon() == pytest.approx(2.0, rel=1e-9)
 
+    # on matrices too, at a scale that has no law on the whole space
+    space = SPDAffineInvariant(3)
+    ball = Ball(space, space.origin, 1.0)
+    law = RiemannianLaplace(space, 2.0, ball=ball)
+    assert law.privacy(0.1).pure_epsilon() == pytest.approx(0.1, rel=1e-9)
+    assert ball.contains(law.sample(space.origin, generator=np.random.default_rng(0)))
+    with pytest.raises(riemdp.RiemdpError):
+        RiemannianLaplace(space, 2.0)
+
+
+def _tangent():
+    for space in (Sphere(2), Hyperbolic(2), SPDAffineInvariant(2)):
+        law = TangentLaplace(space, 0.1, base=space.origin)
+        assert law.privacy(0.1).pure_epsilon() == pytest.approx(1.0, rel=1e-9)
+        draw = law.sample(space.origin, generator=np.random.default_rng(0))
+        assert np.isfinite(space.dist(space.origin, draw))
+
 
 def _higher_dimensions():
     draw = _rejection(6).sample(np.zeros(6), generator=np.random.default_rng(0))
@@ -189,6 +207,7 @@ def _connected():
 
 #: What is run for each line of the page that claims something, by the beginning of its text.
 CHECKS = {
+    "noise on one tangent space": _tangent,
     "sensitivity of the mean": _exact_constant,
     "a closer look at positively curved": _positive_curvature,
     "the Gaussian mechanism": _gaussian,
@@ -216,6 +235,7 @@ CHECKS = {
 
 #: Of each open line a word that no part and no public name may have.
 OPEN = {
+    "Theorem 4, the price": "ambient",
     "CAT(0) spaces": "tree",
     "objective perturbation": "objective",
     "the K-norm gradient": "gradient",

@@ -191,3 +191,27 @@ def test_on_hyperbolic_space_the_constant_of_theorem_3_is_not_uniform():
     assert ratios[-1] > 20.0
     small = theory.restricted_mean_square(-1.0, 20, 1e-5, 1.0)
     assert small == pytest.approx(420 * 1e-10, rel=1e-3)
+
+
+def test_the_distance_beyond_constant_curvature_is_at_most_that_of_the_model():
+    """On affine-invariant 2 x 2 matrices, a line times a plane of curvature -1/2: k = 1/2.
+
+    Along a direction at the angle ``angle`` to the line, cut at the end of the ball.
+    """
+    sigma, radius = 0.9, 2.0
+    rho = np.linspace(1e-6, 2.0 * radius, 20_001)
+    model = np.sinh(0.5 * rho) ** 2 * np.exp(-rho / sigma)
+
+    def square(density, end):
+        weight = np.where(rho <= end, density, 0.0)
+        return np.sum(weight * rho**2) / np.sum(weight)
+
+    bound, flat = square(model, 2.0 * radius), square(rho**2 * np.exp(-rho / sigma), 2.0 * radius)
+    for angle in (0.01, 0.5, 1.0, 0.5 * np.pi):
+        x = rho * np.sin(angle) / np.sqrt(2.0)
+        volume = rho**2 * np.sinh(x) / x
+        assert np.all(np.diff(volume / np.sinh(0.5 * rho) ** 2) < 1e-12)
+        for end in (0.5, 2.0, 2.0 * radius):
+            assert square(volume * np.exp(-rho / sigma), end) < bound
+    # the flat model would be too small
+    assert square(volume * np.exp(-rho / sigma), 2.0 * radius) > 1.05 * flat
