@@ -375,8 +375,10 @@ def test_a_price_is_finite_amounts(asked):
 )  # fmt: skip
 def test_nothing_is_given_back_by_a_spend(asked):
     account = Accountant(Priced(1.0))
-    with pytest.raises(InvalidBudgetError, match="price"):
+    with pytest.raises(InvalidBudgetError, match="price") as raised:
         account.spend(Priced(1.0, asked), "wrong")
+    length = len(asked) if isinstance(asked, tuple) else 0
+    assert ("a tuple of 2, as of its total" in str(raised.value)) == (length != 2)
     assert account.ledger == ()
     account.spend(Priced(1.0, (0.5, 0.0)), "right")
     assert account.spent.asked == (0.5, 0.0)

@@ -187,7 +187,7 @@ def test_what_the_curve_says_follows_from_mu():
     mu = 0.2 / (0.3 * math.sqrt(1.0 - 10 * 0.09 / 12.0))
     assert mu <= curve.mu() <= mu * (1.0 + 1e-12)
     lower, upper = curve.mu_bracket()
-    assert lower <= 0.2 / 0.3 < upper == curve.mu()
+    assert 0.2 / 0.3 * (1.0 - 1e-15) <= lower <= 0.2 / 0.3 < upper == curve.mu()
     assert curve.pure_epsilon() == math.inf
     assert curve.zcdp_rho() == pytest.approx(0.5 * mu**2, rel=1e-12)
     epsilon = np.array([0.0, 0.5, 3.0])
