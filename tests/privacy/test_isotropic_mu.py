@@ -199,3 +199,13 @@ def test_points_are_not_spent_on_what_errors_hide(error, most):
     for scale in (0.5, 0.7, 0.9, 0.98):
         bracket(counted, scale * np.linspace(0.0, 1.0, 9), end=1.0)
     assert sum(sizes) <= most
+
+
+def test_a_point_without_one_of_the_probabilities_says_nothing_of_mu():
+    logs = np.log([0.3, 0.2]), np.log([0.7, 0.8])
+    first, second = np.array([-np.inf, logs[0][1]]), np.array([-1.0, -2.0])
+    points = LossPoints(np.array([1.0, 2.0]), first, logs[1], second, np.zeros(2))
+    found = points.exact_mu()
+    assert found[0] == 0.0
+    assert np.isfinite(found[1])
+    assert found[1] != 0.0

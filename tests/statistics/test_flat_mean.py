@@ -309,3 +309,10 @@ def test_the_condition_of_equal_matrices_is_one():
 def test_exponential_2x2_beyond_float64_is_not_finite():
     for middle in (math.log(np.finfo(np.float64).max) + 1e-9, 800.0, 1e300):
         assert np.isinf(_flat_mean._expm_2x2(middle, 0.0, 0.0)).any()
+
+
+@pytest.mark.parametrize("doublings", [1, 10, 20, 30])
+def test_the_allowance_of_a_sum_has_a_rounding_for_every_doubling(doublings):
+    """Pairwise sums of blocks of 128 terms, eight of them side by side."""
+    least = (doublings + 9.0) * np.finfo(np.float64).eps
+    assert 3.0 * least <= _flat_mean.summation_allowance(2**doublings, 3.0) <= 6.0 * least

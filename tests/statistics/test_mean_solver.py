@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import types
+
 import numpy as np
 import pytest
 
@@ -176,3 +178,10 @@ def test_certified_means_are_compared_by_their_numbers():
     assert first == again
     assert hash(first) == hash(again)
     assert first != other
+
+
+def test_a_record_beyond_float64_counts_as_the_center():
+    coordinates = np.array([[np.nan, 0.3], [0.1, 0.2], [np.inf, -np.inf]])
+    ball = types.SimpleNamespace(coordinates=lambda data: data)
+    found = _mean_solver.record_coordinates(ball, coordinates)
+    np.testing.assert_array_equal(found, [[0.0, 0.0], [0.1, 0.2], [0.0, 0.0]])

@@ -20,7 +20,7 @@ from riemdp import (
     verify,
 )
 from riemdp._part_document import decode, encode
-from riemdp.statistics import FrechetMean, Groups, ReplaceOne, TangentMean
+from riemdp.statistics import FrechetMean, Groups, Neighbours, ReplaceOne, TangentMean
 
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
 
@@ -108,3 +108,11 @@ def test_what_a_relation_implies_is_not_inherited():
     with pytest.raises(UnsupportedNeighboursError, match="does not promise"):
         private_mean(np.zeros((50, 2)), ball, PureDP(1.0), neighbours=Less(), accountant=account)
     assert account.ledger == ()
+
+
+def test_a_relation_has_to_say_what_it_makes_of_a_sensitivity():
+    class Silent(Neighbours):
+        name = "tests.Silent"
+
+    with pytest.raises(TypeError, match="sensitivity"):
+        Silent()
