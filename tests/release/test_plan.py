@@ -9,6 +9,7 @@ from riemdp import (
     ZCDP,
     ApproxDP,
     Ball,
+    Euclidean,
     Hyperbolic,
     PureDP,
     SPDAffineInvariant,
@@ -19,6 +20,7 @@ from riemdp import (
 )
 from riemdp.privacy import KLDP, RDP, MeanCDP, RaoDP
 from riemdp.release._plan import crossing
+from riemdp.statistics import Groups
 
 
 @pytest.mark.fast(4)
@@ -111,6 +113,17 @@ def test_crossing_finds_the_least_argument(root, power):
     near = crossing(excess, 1e-6, 1e15, lambda x, up: x * (1.0 + (3e-7 if up else -3e-7)))
     assert root <= near <= root * (1.0 + 1e-6)
     assert crossing(excess, 0.5, 0.9 * root, lambda x, _: x) is None
+
+
+def test_numbers_of_records_are_looked_for_up_to_a_thousand_million_millions():
+    def needed(target):
+        crowd = Groups(10**6)
+        return plan(Euclidean(1), 1.0, 10**8, PureDP(1.0), target_error=target, neighbours=crowd)[
+            "riemannian-laplace"
+        ].required_n
+
+    assert 4.9e14 < needed(4e-9) < 5.1e14
+    assert needed(1e-9) is None
 
 
 def test_target_error_beyond_reach_is_none():
