@@ -1,0 +1,15 @@
+"""Exact draws: ideal real-valued noise, rounded to a public grid. Needs python-flint."""
+
+from riemdp.noise.exact._bits import Bits, Uniform
+from riemdp.noise.exact._draw import ExactDraw
+from riemdp.noise.exact._flat import FlatDraw
+from riemdp.noise.exact._rounded import Rounded, default_grid
+
+__all__ = [
+    "Bits",
+    "ExactDraw",
+    "FlatDraw",
+    "Rounded",
+    "Uniform",
+    "default_grid",
+]

@@ -1,0 +1,94 @@
+"""Independent uniform variables, known by as many of their bits as have been asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    #: An enclosure of python-flint.
+    Ball = Any
+
+#: Bytes that are fetched from a generator at once, at least.
+_BLOCK = 256
+
+
+class Uniform:
+    """A uniform variable on (0, 1), ``sum_j b_j 2^-j`` with fair independent bits ``b_j``.
+
+    Bits are read when they are asked for and never again: a longer prefix continues a shorter
+    one. So whatever was decided from some bits stays true.
+
+    Parameters
+    ----------
+    read : callable
+        Returns so many fresh random bytes.
+    """
+
+    __slots__ = ("_length", "_read", "_value")
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+        self._value = 0
+        self._length = 0
+
+    def prefix(self, bits: int) -> int:
+        """Return the first ``bits`` bits, as an integer below ``2^bits``.
+
+        Parameters
+        ----------
+        bits : int
+
+        Returns
+        -------
+        int
+        """
+        missing = bits - self._length
+        if missing > 0:
+            count = -(-missing // 8)
+            self._value = self._value << 8 * count | int.from_bytes(self._read(count), "big")
+            self._length += 8 * count
+        return self._value >> (self._length - bits)
+
+    def ball(self) -> Ball:
+        """Return the enclosure of all values that the bits of the working precision leave."""
+        from flint import arb, ctx
+
+        bits = ctx.prec
+        return arb((2 * self.prefix(bits) + 1, -bits - 1), (1, -bits - 1))
+
+
+class Bits:
+    """Where uniform variables come from: a generator's bits, each used once.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+        Source of randomness. Ideal bits give the ideal law; see docs/proofs/exact-draws for what
+        a pseudorandom generator changes.
+    """
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._block = b""
+        self._used = 0
+
+    def uniform(self) -> Uniform:
+        """Return a new uniform variable, of which no bit has been read."""
+        return Uniform(self._read)
+
+    def uniforms(self, count: int) -> list[Uniform]:
+        """Return so many new uniform variables."""
+        return [self.uniform() for _ in range(count)]
+
+    def _read(self, count: int) -> bytes:
+        end = self._used + count
+        if end > len(self._block):
+            fresh = self._generator.bytes(max(_BLOCK, count))
+            self._block, self._used, end = self._block[self._used :] + fresh, 0, count
+        taken = self._block[self._used : end]
+        self._used = end
+        return taken

@@ -1,0 +1,105 @@
+"""What every law of exact draws shares: bits, precision and grid around its own map."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from riemdp._errors import InvalidParameterError
+from riemdp.noise._generator import resolve_generator
+from riemdp.noise.exact._bits import Bits
+from riemdp.noise.exact._ladder import PRECISION, ladder
+from riemdp.noise.exact._rounded import Rounded, check_grid, check_precision, exact_numbers
+from riemdp.privacy import certified_available
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    import numpy as np
+
+    from riemdp.noise.exact._ladder import Ladder
+
+
+class ExactDraw(ABC):
+    """A law of noise whose ideal draws are returned as their roundings to a public grid.
+
+    For ideal random bits the integers have the law of the nearest grid point of the real-valued
+    draw, exactly: a guarantee of the ideal mechanism is one of these integers, by post-processing.
+
+    References
+    ----------
+    docs/proofs/exact-draws.
+    """
+
+    @property
+    @abstractmethod
+    def coordinates(self) -> int:
+        """How many coordinates a draw has."""
+
+    @abstractmethod
+    def integers(
+        self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
+    ) -> list[int]:
+        """Return the rounding of the draw that these bits stand for."""
+
+    def draw(
+        self,
+        footpoint: Sequence[Any],
+        grid: int,
+        *,
+        generator: np.random.Generator | None = None,
+        precision: int = PRECISION,
+    ) -> Rounded:
+        """Draw about a footpoint, and round.
+
+        Parameters
+        ----------
+        footpoint : sequence of int, Fraction or float, length ``coordinates``
+            Normal coordinates of the footpoint about the centre, in units of distance, taken as
+            the rational numbers they are.
+        grid : int
+            The coordinates of the draw are rounded to multiples of ``2^-grid``, a public choice.
+        generator : numpy.random.Generator, optional
+            Source of bits; this process's secure generator by default. A draw is private with
+            that alone.
+        precision : int, default 128
+            Bits of the balls that each decision starts with. It does not change the law.
+
+        Returns
+        -------
+        Rounded
+            The integers, and the grid.
+
+        Raises
+        ------
+        InvalidParameterError
+            If python-flint is missing, a parameter lies outside its domain, or the footpoint has
+            another length or numbers that are not finite.
+        """
+        generator = resolve_generator(generator)
+        if not certified_available():
+            raise InvalidParameterError(
+                "an exact draw needs python-flint; pip install 'riemdp[certified]'"
+            )
+        grid, precision = check_grid(grid), check_precision(precision)
+        return self.rounded(Bits(generator), footpoint, grid, precision)
+
+    def rounded(
+        self, bits: Bits, footpoint: Sequence[Any], grid: int, precision: int = PRECISION
+    ) -> Rounded:
+        """Return the draw that given bits stand for; see :meth:`draw`."""
+        exact = exact_numbers(footpoint, self.coordinates)
+        with ladder(precision) as rungs:
+            return Rounded(tuple(self.integers(bits, rungs, exact, grid)), grid)
+
+
+def nearest_all(rungs: Ladder, numbers: Sequence[Any]) -> list[int] | None:
+    """Return the nearest integers of all, None where one is open."""
+    found = []
+    for number in numbers:
+        whole = rungs.nearest(number)
+        if whole is None:
+            return None
+        found.append(whole)
+    return found

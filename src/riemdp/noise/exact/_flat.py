@@ -1,0 +1,102 @@
+"""Exact draws of the Laplace and Gaussian laws on R^d."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from riemdp._potential import potential
+from riemdp.noise._radial import RadialLaw
+from riemdp.noise.exact._draw import ExactDraw, nearest_all
+from riemdp.noise.exact._rounded import ball_of
+from riemdp.noise.exact._variates import (
+    direction,
+    direction_uniforms,
+    gamma,
+    gamma_uniforms,
+    normal_uniforms,
+    normals,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from riemdp._potential import Kind
+    from riemdp.noise.exact._bits import Bits
+    from riemdp.noise.exact._ladder import Ladder
+
+    Ball = Any
+
+
+@dataclass(frozen=True)
+class FlatDraw(ExactDraw):
+    """Draws on R^d with density proportional to ``exp(-|x - v| / sigma)`` or of a Gaussian law.
+
+    The Laplace length has a gamma law of shape ``dim``, its direction is uniform; the Gaussian
+    is ``sigma`` times standard normal coordinates.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+        Which law.
+    dim : int
+        Dimension.
+    sigma : float
+        Scale, taken as the rational number it is.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter lies outside its domain.
+
+    References
+    ----------
+    docs/proofs/exact-draws.
+    """
+
+    kind: Kind
+    dim: int
+    sigma: float
+
+    def __post_init__(self) -> None:
+        law = RadialLaw(self.kind, self.dim, 0.0, self.sigma)  # checks all three
+        object.__setattr__(self, "dim", law.dim)
+        object.__setattr__(self, "sigma", law.sigma)
+
+    @property
+    def coordinates(self) -> int:
+        """The dimension."""
+        return self.dim
+
+    def integers(
+        self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
+    ) -> list[int]:
+        """Return the rounding of the draw that these bits stand for."""
+        unit = Fraction(2) ** grid
+        scale, scaled = Fraction(self.sigma) * unit, [unit * v for v in footpoint]
+        noise = self._noise(bits)
+
+        def question() -> list[int] | None:
+            factor, origin = ball_of(scale), map(ball_of, scaled)
+            return nearest_all(
+                ladder, [v + factor * x for v, x in zip(origin, noise(), strict=True)]
+            )
+
+        return ladder.settle(question)
+
+    def _noise(self, bits: Bits) -> Callable[[], list[Ball]]:
+        """Noise of scale 1, as a function of uniform variables."""
+        dim = self.dim
+        if not potential(self.kind).is_linear:
+            uniforms = bits.uniforms(normal_uniforms(dim))
+            return lambda: normals(uniforms, dim)
+        lengths = bits.uniforms(gamma_uniforms(2 * dim))
+        turns = bits.uniforms(direction_uniforms(dim))
+
+        def laplace() -> list[Ball]:
+            length = gamma(lengths, 2 * dim)
+            return [length * x for x in direction(turns, dim)]
+
+        return laplace

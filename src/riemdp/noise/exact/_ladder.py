@@ -1,0 +1,107 @@
+"""Answers about real numbers, given only where an enclosure decides."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Ball = Any
+
+Answer = TypeVar("Answer")
+
+#: Working precision to begin with, in bits.
+PRECISION = 128
+
+
+class Ladder:
+    """Working precisions, doubled until an answer is certain.
+
+    Parameters
+    ----------
+    precision : int
+        Bits to begin each question with. It sets the time that an answer takes, not the answer.
+    """
+
+    def __init__(self, precision: int) -> None:
+        self._precision = precision
+
+    def settle(self, question: Callable[[], Answer | None]) -> Answer:
+        """Ask at growing precision until the answer is not None.
+
+        Parameters
+        ----------
+        question : callable
+            Computes with balls at python-flint's working precision, and returns None where they
+            leave the answer open.
+
+        Returns
+        -------
+        object
+            The answer.
+        """
+        from flint import ctx
+
+        bits = self._precision
+        while True:
+            ctx.prec = bits
+            answer = question()
+            if answer is not None:
+                return answer
+            bits *= 2
+
+    @staticmethod
+    def less(first: Ball, second: Ball) -> bool | None:
+        """Whether one number is less than another, None where their enclosures overlap."""
+        if first < second:
+            return True
+        if first > second:
+            return False
+        return None
+
+    @staticmethod
+    def nearest(number: Ball) -> int | None:
+        """Return the nearest integer, None where the enclosure holds a half or is unbounded."""
+        whole = (number + 0.5).floor().unique_fmpz()
+        return None if whole is None else int(whole)
+
+
+@contextlib.contextmanager
+def ladder(precision: int) -> Iterator[Ladder]:
+    """Keep python-flint's working precision, which is global, to one draw at a time.
+
+    Other threads that change it meanwhile cost time and nothing else: whatever the precision,
+    an enclosure is one.
+
+    Parameters
+    ----------
+    precision : int
+        Bits to begin with.
+
+    Yields
+    ------
+    Ladder
+    """
+    from flint import ctx
+
+    with _LOCK[0]:
+        before = ctx.prec
+        try:
+            yield Ladder(precision)
+        finally:
+            ctx.prec = before
+
+
+_LOCK = [threading.RLock()]
+
+
+def _after_fork_in_child() -> None:
+    _LOCK[0] = threading.RLock()  # a thread that was not forked may hold the old one
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,124 @@
+"""Random variables as functions of uniform ones, enclosed at the working precision.
+
+All are exact in real arithmetic and take a fixed number of uniform variables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from riemdp.noise.exact._bits import Uniform
+
+    Ball = Any
+
+
+def exponential(uniform: Uniform) -> Ball:
+    """Enclose a standard exponential variable, ``-log U``."""
+    return -uniform.ball().log()
+
+
+def gamma(uniforms: Sequence[Uniform], twice_shape: int) -> Ball:
+    """Enclose a gamma variable of integer or half-integer shape and scale 1.
+
+    A sum of exponential variables, the log of one product (exponents of balls do not run out),
+    and for the half of half the square of a normal variable.
+
+    Parameters
+    ----------
+    uniforms : sequence of Uniform
+        :func:`gamma_uniforms` of them.
+    twice_shape : int
+        Twice the shape, positive.
+
+    Returns
+    -------
+    arb
+    """
+    from flint import arb
+
+    product = arb(1)
+    for uniform in uniforms[: twice_shape // 2]:
+        product *= uniform.ball()
+    total = -product.log()
+    if twice_shape % 2:
+        total += normals(uniforms[twice_shape // 2 :], 1)[0] ** 2 / 2
+    return total
+
+
+def gamma_uniforms(twice_shape: int) -> int:
+    """How many uniform variables :func:`gamma` takes."""
+    return twice_shape // 2 + 2 * (twice_shape % 2)
+
+
+def normals(uniforms: Sequence[Uniform], count: int) -> list[Ball]:
+    """Enclose independent standard normal variables, ``sqrt(-2 log U) (cos, sin)(2 pi V)``.
+
+    Parameters
+    ----------
+    uniforms : sequence of Uniform
+        :func:`normal_uniforms` of them.
+    count : int
+        How many.
+
+    Returns
+    -------
+    list of arb
+
+    References
+    ----------
+    Box and Muller, "A note on the generation of random normal deviates", Annals of Mathematical
+    Statistics 29 (1958).
+    """
+    found = []
+    for i in range(0, 2 * ((count + 1) // 2), 2):
+        length = (-2 * uniforms[i].ball().log()).sqrt()
+        sine, cosine = (2 * uniforms[i + 1].ball()).sin_cos_pi()
+        found += [length * cosine, length * sine]
+    return found[:count]
+
+
+def normal_uniforms(count: int) -> int:
+    """How many uniform variables :func:`normals` takes."""
+    return 2 * ((count + 1) // 2)
+
+
+def direction(uniforms: Sequence[Uniform], dim: int) -> list[Ball]:
+    """Enclose a uniform unit vector: normal variables over their norm, on the line a sign.
+
+    Parameters
+    ----------
+    uniforms : sequence of Uniform
+        :func:`direction_uniforms` of them.
+    dim : int
+        Dimension.
+
+    Returns
+    -------
+    list of arb
+    """
+    from flint import arb
+
+    if dim == 1:
+        return [arb(1 - 2 * uniforms[0].prefix(1))]
+    components = normals(uniforms, dim)
+    scale = 1 / norm(components)
+    return [scale * x for x in components]
+
+
+def direction_uniforms(dim: int) -> int:
+    """How many uniform variables :func:`direction` takes."""
+    return 1 if dim == 1 else normal_uniforms(dim)
+
+
+def norm(components: Sequence[Ball]) -> Ball:
+    """Enclose the Euclidean norm."""
+    from flint import arb
+
+    square = arb(0)
+    for x in components:
+        square += x * x
+    # A square is not negative, though an enclosure of it may hold negative numbers.
+    return square.nonnegative_part().sqrt()

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from riemdp import InvalidParameterError
+from riemdp.noise import RadialLaw
+from riemdp.noise.exact import FlatDraw
+
+mpmath = pytest.importorskip("mpmath")
+
+KINDS = ["gaussian", "laplace"]
+
+
+def other_formulas(reader, law, footpoint):
+    """The draw of the same bits at 420 bits: sums of logarithms, half angles."""
+    dim = law.dim
+    if law.kind == "gaussian":
+        noise = reader.normals(dim)
+    else:
+        length = sum(-mpmath.log(reader()) for _ in range(dim))
+        noise = [length * x for x in reader.direction(dim)]
+    return [v + law.sigma * x for v, x in zip(footpoint, noise, strict=True)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("dim", "count"), [(1, 20), (2, 20), (5, 10)])
+def test_the_starting_precision_changes_nothing(kind, dim, count, same):
+    law, footpoint = FlatDraw(kind, dim, 0.3), [Fraction(i, 7) for i in range(dim)]
+    assert same(law, footpoint, 42, range(count)) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "setting",
+    [
+        (1, 1.0, 0.0, 40, 200),
+        (3, 1e-6, 1e-300, 60, 200),
+        (10, 100.0, 0.1, 84, 100),
+        (465, 0.5, 0.3, 41, 5),
+        (2, 1e-300, 1e300, 40, 20),
+    ],
+)
+def test_the_starting_precision_changes_nothing_at_extremes(kind, setting, same):
+    dim, sigma, value, grid, count = setting
+    assert same(FlatDraw(kind, dim, sigma), [value] * dim, grid, range(count)) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_formulas_give_the_same_integers(kind, mismatches):
+    law, footpoint = FlatDraw(kind, 3, 0.3), [0.1, Fraction(-1, 3), 0]
+    assert mismatches(other_formulas, law, footpoint, 84, range(20)) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("dim", "count"), [(1, 600), (2, 600), (10, 500), (465, 5)])
+def test_other_formulas_give_the_same_integers_in_many_draws(kind, dim, count, mismatches):
+    law, footpoint = FlatDraw(kind, dim, 0.7), [Fraction(i - 3, 11) for i in range(dim)]
+    assert mismatches(other_formulas, law, footpoint, 44, range(count)) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rounding_the_middle_of_a_ball_gives_other_integers(kind, mismatches, guess):
+    guess("nearest")
+    law, footpoint = FlatDraw(kind, 3, 0.3), [0.1, Fraction(-1, 3), 0]
+    assert mismatches(other_formulas, law, footpoint, 44, range(20), precision=48) >= 5
+
+
+def fit(law, footpoint, sigma, count, generator):
+    """Smaller p-value of lengths and of the first coordinate of directions."""
+    found = [law.draw(footpoint, 45, generator=generator).values() for _ in range(count)]
+    offset = np.array(found) - np.array(footpoint)
+    length = np.linalg.norm(offset, axis=1)
+    lengths = scipy.stats.kstest(length, RadialLaw(law.kind, law.dim, 0.0, sigma).cdf).pvalue
+    half = 0.5 * (law.dim - 1)
+    cosine = 0.5 * (1.0 + offset[:, 0] / length)
+    return min(lengths, scipy.stats.kstest(cosine, scipy.stats.beta(half, half).cdf).pvalue)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dim", [2, 3, 10])
+def test_draws_follow_the_law_and_another_scale_is_noticed(kind, dim, holds):
+    law, footpoint = FlatDraw(kind, dim, 0.4), [0.25] * dim
+    assert holds(lambda generator: fit(law, footpoint, 0.4, 5_000, generator))
+    assert fit(law, footpoint, 0.42, 5_000, np.random.default_rng(20211)) < 1e-3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_few_draws_follow_the_law(kind, holds):
+    law, footpoint = FlatDraw(kind, 2, 0.4), [0.25, -3.0]
+    assert holds(lambda generator: fit(law, footpoint, 0.4, 300, generator))
+    assert fit(law, footpoint, 0.6, 300, np.random.default_rng(20211)) < 1e-4
+
+
+def test_extremes():
+    assert FlatDraw("laplace", 1, 1e-300).draw([5.0], 3).integers == (40,)
+    assert FlatDraw("gaussian", 2, 1e-3).draw([1.0, 2.0], -3).integers == (0, 0)
+    fine = FlatDraw("gaussian", 2, 1.0).draw([1e-300, 1e300], 2000)
+    assert fine.integers[1].bit_length() > 2900
+    assert len(FlatDraw("laplace", 465, 0.5).draw([0.0] * 465, 41).integers) == 465
+
+
+def test_the_footpoint_is_the_rational_number_it_is():
+    """A third is no float: at step 1/3 2^-100 a float would be seen."""
+    law = FlatDraw("gaussian", 1, 2.0**-1000)
+    found = law.draw([Fraction(1, 3)], 200).integers[0]
+    assert abs(3 * found - 2**200) <= 1
+    rounded = law.draw([1 / 3], 200).integers[0]
+    assert abs(3 * rounded - 2**200) > 2**100
+
+
+@pytest.mark.parametrize("arguments", [("heat", 2, 1.0), ("laplace", 0, 1.0), ("laplace", 2, -1.0)])
+def test_laws_that_are_none(arguments):
+    with pytest.raises(InvalidParameterError):
+        FlatDraw(*arguments)

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from riemdp import InvalidParameterError
+from riemdp.noise.exact import Rounded, default_grid
+
+
+def test_values_are_the_nearest_floats():
+    integers = (0, 1, -3, 2**60 + 1, -(10**40))
+    for grid in (0, 41, 84, -7):
+        expected = [float(Fraction(n) * Fraction(2) ** -grid) for n in integers]
+        assert Rounded(integers, grid).values().tolist() == expected
+
+
+def test_default_grid():
+    for sigma in (1e-300, 1e-6, 0.1, 0.5, 1.0, 1.5, 100.0, 1e300):
+        assert default_grid(sigma) == 40 - math.floor(math.log2(sigma))
+    with pytest.raises(InvalidParameterError):
+        default_grid(0.0)
