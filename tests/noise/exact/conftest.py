@@ -61,6 +61,9 @@ class Reader:
     def direction(self, dim):
         if dim == 1:
             return [mpmath.mpf(1) if self() < 0.5 else mpmath.mpf(-1)]
+        if dim == 2:
+            turn = mpmath.expjpi(2 * self())
+            return [turn.real, turn.imag]
         components = self.normals(dim)
         length = mpmath.norm(components)
         return [x / length for x in components]

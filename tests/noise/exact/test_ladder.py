@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from riemdp.noise.exact._ladder import Ladder, ladder
+from riemdp.noise.exact._ladder import Ladder, working_precision
 
 flint = pytest.importorskip("flint")
 
@@ -19,8 +19,8 @@ def test_precision_doubles_until_the_answer_is_there():
         return Ladder.less(flint.arb(2).sqrt(), flint.arb(2).sqrt() + flint.arb((1, -300)))
 
     before = flint.ctx.prec
-    with ladder(24) as rungs:
-        assert rungs.settle(question) is True
+    with working_precision(24):
+        assert Ladder(24).settle(question) is True
     assert asked == [24, 48, 96, 192, 384]
     assert flint.ctx.prec == before
 
@@ -48,13 +48,13 @@ def test_the_working_precision_is_kept_from_other_threads():
     seen = []
 
     def other():
-        with ladder(64) as rungs:
-            seen.append(rungs.settle(lambda: flint.ctx.prec))
+        with working_precision(64):
+            seen.append(flint.ctx.prec)
 
-    with ladder(256) as rungs:
+    with working_precision(256):
         thread = threading.Thread(target=other)
         thread.start()
-        assert rungs.settle(lambda: flint.ctx.prec) == 256
+        assert flint.ctx.prec == 256
         assert seen == []
     thread.join()
     assert seen == [64]
@@ -66,7 +66,7 @@ def test_a_child_of_a_fork_is_not_locked_out():
     inside, done = threading.Event(), threading.Event()
 
     def hold():
-        with ladder(64):
+        with working_precision(64):
             inside.set()
             done.wait(10)
 
@@ -75,7 +75,7 @@ def test_a_child_of_a_fork_is_not_locked_out():
     inside.wait(10)
     child = os.fork()
     if child == 0:
-        with ladder(24):
+        with working_precision(24):
             os._exit(7)
     done.set()
     thread.join()

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 from riemdp.noise.exact import Bits
-from riemdp.noise.exact._ladder import ladder
+from riemdp.noise.exact._ladder import Ladder, working_precision
 from riemdp.noise.exact._variates import (
     direction,
     direction_uniforms,
@@ -23,10 +23,10 @@ flint = pytest.importorskip("flint")
 
 def draws(function, count, uniforms, generator):
     bits, found = Bits(generator), []
-    with ladder(64) as rungs:
+    with working_precision(64):
         for _ in range(count):
             strings = bits.uniforms(uniforms)
-            found.append(rungs.settle(partial(function, strings)))
+            found.append(Ladder(64).settle(partial(function, strings)))
     return np.array([[float(x) for x in row] for row in found])
 
 

@@ -4,12 +4,14 @@ from riemdp.noise.exact._bits import Bits, Uniform
 from riemdp.noise.exact._draw import ExactDraw
 from riemdp.noise.exact._flat import FlatDraw
 from riemdp.noise.exact._rounded import Rounded, default_grid
+from riemdp.noise.exact._space_form import SpaceFormDraw
 
 __all__ = [
     "Bits",
     "ExactDraw",
     "FlatDraw",
     "Rounded",
+    "SpaceFormDraw",
     "Uniform",
     "default_grid",
 ]

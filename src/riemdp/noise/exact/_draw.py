@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from riemdp._errors import InvalidParameterError
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise.exact._bits import Bits
-from riemdp.noise.exact._ladder import PRECISION, ladder
+from riemdp.noise.exact._ladder import PRECISION, Ladder, working_precision
 from riemdp.noise.exact._rounded import Rounded, check_grid, check_precision, exact_numbers
 from riemdp.privacy import certified_available
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     import numpy as np
-
-    from riemdp.noise.exact._ladder import Ladder
 
 
 class ExactDraw(ABC):
@@ -90,15 +88,15 @@ class ExactDraw(ABC):
     ) -> Rounded:
         """Return the draw that given bits stand for; see :meth:`draw`."""
         exact = exact_numbers(footpoint, self.coordinates)
-        with ladder(precision) as rungs:
-            return Rounded(tuple(self.integers(bits, rungs, exact, grid)), grid)
+        with working_precision(precision):
+            return Rounded(tuple(self.integers(bits, Ladder(precision), exact, grid)), grid)
 
 
-def nearest_all(rungs: Ladder, numbers: Sequence[Any]) -> list[int] | None:
+def nearest_all(ladder: Ladder, numbers: Sequence[Any]) -> list[int] | None:
     """Return the nearest integers of all, None where one is open."""
     found = []
     for number in numbers:
-        whole = rungs.nearest(number)
+        whole = ladder.nearest(number)
         if whole is None:
             return None
         found.append(whole)

@@ -71,27 +71,23 @@ class Ladder:
 
 
 @contextlib.contextmanager
-def ladder(precision: int) -> Iterator[Ladder]:
-    """Keep python-flint's working precision, which is global, to one draw at a time.
+def working_precision(bits: int) -> Iterator[None]:
+    """Set python-flint's working precision, which is global, and keep it to one draw at a time.
 
     Other threads that change it meanwhile cost time and nothing else: whatever the precision,
     an enclosure is one.
 
     Parameters
     ----------
-    precision : int
-        Bits to begin with.
-
-    Yields
-    ------
-    Ladder
+    bits : int
     """
     from flint import ctx
 
     with _LOCK[0]:
         before = ctx.prec
+        ctx.prec = bits
         try:
-            yield Ladder(precision)
+            yield
         finally:
             ctx.prec = before
 

@@ -86,7 +86,9 @@ def normal_uniforms(count: int) -> int:
 
 
 def direction(uniforms: Sequence[Uniform], dim: int) -> list[Ball]:
-    """Enclose a uniform unit vector: normal variables over their norm, on the line a sign.
+    """Enclose a uniform unit vector: normal variables over their norm.
+
+    On the line it is a sign. In the plane the norm cancels, and an angle is left.
 
     Parameters
     ----------
@@ -103,6 +105,9 @@ def direction(uniforms: Sequence[Uniform], dim: int) -> list[Ball]:
 
     if dim == 1:
         return [arb(1 - 2 * uniforms[0].prefix(1))]
+    if dim == 2:
+        sine, cosine = (2 * uniforms[0].ball()).sin_cos_pi()
+        return [cosine, sine]
     components = normals(uniforms, dim)
     scale = 1 / norm(components)
     return [scale * x for x in components]
@@ -110,7 +115,7 @@ def direction(uniforms: Sequence[Uniform], dim: int) -> list[Ball]:
 
 def direction_uniforms(dim: int) -> int:
     """How many uniform variables :func:`direction` takes."""
-    return 1 if dim == 1 else normal_uniforms(dim)
+    return 1 if dim <= 2 else normal_uniforms(dim)
 
 
 def norm(components: Sequence[Ball]) -> Ball:

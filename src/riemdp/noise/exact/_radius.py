@@ -1,0 +1,295 @@
+"""Exact draws of the distance on spheres and hyperbolic spaces: a three-piece envelope."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from riemdp._errors import NotAttainableError
+from riemdp._potential import potential
+from riemdp.noise._profile import Profile
+from riemdp.noise.exact._ladder import working_precision
+from riemdp.noise.exact._rounded import ball_of
+from riemdp.noise.exact._trigonometry import Trigonometry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from riemdp._potential import Kind
+    from riemdp.noise.exact._bits import Bits, Uniform
+    from riemdp.noise.exact._ladder import Ladder
+
+    Ball = Any
+
+#: Bits at which the public numbers of an envelope are certified, at first and at most.
+_CERTIFY, _MOST_BITS = 256, 8192
+#: Steps of Newton's method from a float64 to these bits.
+_NEWTON = 12
+
+
+@dataclass(frozen=True)
+class Touches:
+    """Public rational numbers that an envelope is made of, in units of ``1/k``.
+
+    Parameters
+    ----------
+    left, right : Fraction or None
+        Where its tangents touch; None where there is no such piece.
+    level : Fraction
+        Upper bound of ``h``, proved.
+    """
+
+    left: Fraction | None
+    right: Fraction | None
+    level: Fraction
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Balls of one working precision: ends and rates of the pieces, and areas over ``e^level``."""
+
+    sigma: Ball
+    level: Ball
+    left: Ball
+    left_rate: Ball
+    left_floor: Ball
+    left_mass: Ball
+    right: Ball
+    right_rate: Ball
+    right_floor: Ball
+    inner_mass: Ball
+    mass: Ball
+
+
+@dataclass(frozen=True)
+class ExactRadius:
+    """Law with density proportional to ``exp(h)``, ``h(r) = power * log s(r) - U(r / sigma)``.
+
+    Distances are in units of ``1/k``, ``k = sqrt|curvature|``. ``h`` is concave, so tangents at
+    any points lie above it, and so does any level that is at least its maximum.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+        Which ``U``.
+    power : int
+        Dimension minus one.
+    curvature : Fraction
+        Not 0.
+    sigma : Fraction
+        Scale, in units of distance.
+    """
+
+    kind: Kind
+    power: int
+    curvature: Fraction
+    sigma: Fraction
+
+    def draw(self, bits: Bits, ladder: Ladder) -> Callable[[], Ball | None]:
+        """Accept a proposal, and return what encloses it at the working precision.
+
+        Each attempt takes two new uniform variables: the place under the envelope, and the height
+        to accept at.
+
+        Parameters
+        ----------
+        bits : Bits
+        ladder : Ladder
+
+        Returns
+        -------
+        callable
+            Returns an arb, in units of ``1/k``, or None where the piece is not decided.
+        """
+        while True:
+            place, height = bits.uniforms(2)
+            if ladder.settle(functools.partial(self._accepts, ladder, place, height)):
+                return functools.partial(self._radius, ladder, place)
+
+    def _radius(self, ladder: Ladder, place: Uniform) -> Ball | None:
+        proposal = self._proposal(ladder, place)
+        return None if proposal is None else proposal[0]
+
+    def _accepts(self, ladder: Ladder, place: Uniform, height: Uniform) -> bool | None:
+        proposal = self._proposal(ladder, place)
+        if proposal is None:
+            return None
+        radius, log_envelope = proposal
+        pieces = self._pieces()
+        above = self._log_density(radius, pieces.sigma) - pieces.level - log_envelope
+        return ladder.less(height.ball().log(), above)
+
+    def _proposal(self, ladder: Ladder, place: Uniform) -> tuple[Ball, Ball] | None:
+        """Invert the area under the envelope; also the envelope's log height over the level."""
+        from flint import arb
+
+        pieces = self._pieces()
+        area = place.ball() * pieces.mass
+        in_left = ladder.less(area, pieces.left_mass)
+        in_inner = ladder.less(area, pieces.inner_mass)
+        if in_left:
+            log_height = (pieces.left_floor + area * pieces.left_rate).log()
+            return pieces.left + log_height / pieces.left_rate, log_height
+        if in_left is None or in_inner is None:
+            return None
+        if in_inner:
+            return pieces.left + (area - pieces.left_mass), arb(0)
+        log_height = (pieces.right_floor + (pieces.mass - area) * pieces.right_rate).log()
+        return pieces.right - log_height / pieces.right_rate, log_height
+
+    def _pieces(self) -> _Pieces:
+        from flint import ctx
+
+        bits = ctx.prec
+        found = self._known.get(bits)
+        if found is None:
+            found = self._known[bits] = self._cut()
+        return found
+
+    @functools.cached_property
+    def _known(self) -> dict[int, _Pieces]:
+        """Pieces at the working precisions that there have been."""
+        return {}
+
+    @functools.cached_property
+    def trigonometry(self) -> Trigonometry:
+        """That of the space."""
+        return Trigonometry(1 if self.curvature > 0 else -1)
+
+    def scale(self) -> Ball:
+        """Enclose sigma in units of ``1/k``."""
+        return ball_of(self.sigma) * ball_of(abs(self.curvature)).sqrt()
+
+    def _log_density(self, r: Ball, sigma: Ball) -> Ball:
+        energy = potential(self.kind).energy(r / sigma)
+        return self.power * self.trigonometry.log_sine(r) - energy if self.power else -energy
+
+    def _slope(self, r: Ball, sigma: Ball) -> Ball:
+        pull = potential(self.kind).pull(r, sigma)
+        return self.power * self.trigonometry.cotangent(r) - pull if self.power else -pull
+
+    def _bend(self, r: Ball, sigma: Ball) -> Ball:
+        """Second derivative of ``h``."""
+        bend = potential(self.kind).bend(1.0, sigma)
+        sine, _ = self.trigonometry.sine_cosine(r)
+        return -self.power / (sine * sine) - bend
+
+    @functools.cached_property
+    def profile(self) -> Profile:
+        """The same law in float64: where tangents are to touch, which can be anywhere."""
+        sign = self.trigonometry.sign
+        return Profile(
+            kind=self.kind,
+            power=self.power,
+            sign=sign if self.power else 0,
+            sigma=float(self.sigma) * math.sqrt(abs(self.curvature)),
+            upper=math.pi if sign > 0 else math.inf,
+        )
+
+    @functools.cached_property
+    def touches(self) -> Touches:
+        """The envelope's public numbers, certified.
+
+        Raises
+        ------
+        NotAttainableError
+            If no envelope can be certified with 8192 bits: scales of no use.
+        """
+        profile = self.profile
+        above = profile.mode + float(profile.fall(1.0, side=1))
+        right = Fraction(above) if above < profile.upper else None
+        if self.power == 0:
+            return Touches(None, right, Fraction(0))  # h falls from h(0) = 0
+        left = Fraction(profile.mode - float(profile.fall(1.0, side=-1)))
+        bits = _CERTIFY
+        while right is not None and left > 0 and bits <= _MOST_BITS:
+            with working_precision(bits):
+                level = self._level(left, right)
+            if level is not None:
+                return Touches(left, right, level)
+            bits *= 2
+        raise NotAttainableError(
+            f"no exact draw of the {self.kind} law with sigma = {float(self.sigma):g} in dimension "
+            f"{self.power + 1} at curvature {float(self.curvature):g}: its envelope could not be "
+            "certified; use a scale nearer to the other lengths"
+        )
+
+    def _level(self, left: Fraction, right: Fraction) -> Fraction | None:
+        """Upper bound of ``h``, None where the working precision proves too little.
+
+        With slopes of opposite signs at both ends the maximum lies between, and ``h`` is nowhere
+        above its tangent at any ``r`` between: the maximum is at most
+        ``h(r) + |h'(r)| (right - left)``. How well ``r`` was found matters little.
+        """
+        from flint import arb
+
+        sigma, low, high = self.scale(), ball_of(left), ball_of(right)
+        r = arb(self.profile.mode)
+        for _ in range(_NEWTON):
+            r = (r - self._slope(r, sigma) / self._bend(r, sigma)).mid()
+        down, up = self._slope(high, sigma), self._slope(low, sigma)
+        if not (low < r < high < self.trigonometry.end() and down < 0 < up):
+            return None
+        bound = self._log_density(r, sigma) + abs(self._slope(r, sigma)) * (high - low)
+        level = bound.upper()
+        start = low + (level - self._log_density(low, sigma)) / up
+        end = high + (level - self._log_density(high, sigma)) / down
+        if not start < end:
+            return None
+        mantissa, exponent = level.man_exp()
+        return int(mantissa) * Fraction(2) ** int(exponent)
+
+    def _cut(self) -> _Pieces:
+        """Pieces at the working precision."""
+        from flint import arb
+
+        touches, sigma = self.touches, self.scale()
+        level, end = ball_of(touches.level), self.trigonometry.end()
+        left = left_rate = left_floor = left_mass = arb(0)
+        if touches.left is not None:
+            touch = ball_of(touches.left)
+            left_rate = self._slope(touch, sigma)
+            left = touch + (level - self._log_density(touch, sigma)) / left_rate
+            left_floor = (-left_rate * left).exp()
+            left_mass = -((-left_rate * left).expm1()) / left_rate
+        right, right_rate, right_floor, right_mass = end, arb(1), arb(0), arb(0)
+        if touches.right is not None:
+            touch = ball_of(touches.right)
+            right_rate = -self._slope(touch, sigma)
+            right = touch - (level - self._log_density(touch, sigma)) / right_rate
+            if self.trigonometry.sign > 0:
+                right_floor = (-right_rate * (end - right)).exp()
+            right_mass = (1 - right_floor) / right_rate
+        inner_mass = left_mass + (right - left)
+        return _Pieces(
+            sigma=sigma,
+            level=level,
+            left=left,
+            left_rate=left_rate,
+            left_floor=left_floor,
+            left_mass=left_mass,
+            right=right,
+            right_rate=right_rate,
+            right_floor=right_floor,
+            inner_mass=inner_mass,
+            mass=inner_mass + right_mass,
+        )
+
+
+@functools.lru_cache(maxsize=256)
+def exact_radius(kind: Kind, power: int, curvature: float, sigma: float) -> ExactRadius:
+    """Return the law of these public numbers, with what has been worked out of it.
+
+    Parameters
+    ----------
+    kind, power, curvature, sigma
+        As in :class:`ExactRadius`.
+
+    Returns
+    -------
+    ExactRadius
+    """
+    return ExactRadius(kind, power, Fraction(curvature), Fraction(sigma))

@@ -1,0 +1,152 @@
+"""Exact draws of the Riemannian Laplace and Gaussian laws on circles, S^d and H^d."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from riemdp._checks import positive
+from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp._potential import potential
+from riemdp.noise._radial import RadialLaw
+from riemdp.noise.exact._draw import ExactDraw, nearest_all
+from riemdp.noise.exact._radius import ExactRadius, exact_radius
+from riemdp.noise.exact._rounded import ball_of
+from riemdp.noise.exact._variates import direction, direction_uniforms, norm
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from riemdp._potential import Kind
+    from riemdp.noise.exact._bits import Bits
+    from riemdp.noise.exact._ladder import Ladder
+
+    Ball = Any
+
+
+@dataclass(frozen=True)
+class SpaceFormDraw(ExactDraw):
+    r"""Draws with density proportional to ``exp(-U(dist(x, footpoint) / sigma))``.
+
+    On the sphere or the hyperbolic space of a curvature, in Riemannian volume; in dimension one
+    and positive curvature on the circle of length ``2 pi / sqrt(curvature)``. ``U(x) = x``
+    (Laplace) or ``x^2 / 2`` (Gaussian). Footpoints and draws are normal coordinates about the
+    centre, orthonormal and in units of distance; on spheres those no longer than ``pi / k``.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+        Which law.
+    dim : int
+        Dimension.
+    curvature : float
+        Sectional curvature, not 0, taken as the rational number it is.
+    sigma : float
+        Scale, in units of distance, taken as the rational number it is.
+    radius : float, optional
+        Radius of a public ball about the centre: longer draws are shortened to it before they
+        are rounded.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter lies outside its domain.
+    NotAttainableError
+        For the Laplace law on negative curvature unless ``sigma < 1 / ((dim - 1) k)``: no
+        normaliser exists.
+
+    References
+    ----------
+    docs/proofs/exact-draws and docs/proofs/exact-samplers.
+    """
+
+    kind: Kind
+    dim: int
+    curvature: float
+    sigma: float
+    radius: float | None = None
+
+    def __post_init__(self) -> None:
+        law = RadialLaw(self.kind, self.dim, self.curvature, self.sigma)  # checks all four
+        for name in ("dim", "curvature", "sigma"):
+            object.__setattr__(self, name, getattr(law, name))
+        if self.curvature == 0.0:
+            raise InvalidParameterError(
+                "curvature must not be 0; FlatDraw is what draws on flat space"
+            )
+        if self.radius is not None:
+            object.__setattr__(self, "radius", positive(self.radius, "radius"))
+        growth = self._radial.power * Fraction(self.sigma)
+        is_bounded = self.curvature > 0.0 or not potential(self.kind).is_linear
+        # The check above is one of floats. Here it is exact.
+        if not is_bounded and growth**2 * abs(Fraction(self.curvature)) >= 1:
+            raise NotAttainableError(
+                f"the Laplace law with sigma = {self.sigma!r} has no normaliser in dimension "
+                f"{self.dim} at curvature {self.curvature:g}; use a smaller sigma"
+            )
+
+    @property
+    def coordinates(self) -> int:
+        """The dimension."""
+        return self.dim
+
+    @functools.cached_property
+    def _radial(self) -> ExactRadius:
+        return exact_radius(self.kind, self.dim - 1, self.curvature, self.sigma)
+
+    def integers(
+        self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
+    ) -> list[int]:
+        """Return the rounding of the draw that these bits stand for."""
+        radius = self._radial.draw(bits, ladder)
+        turns = bits.uniforms(direction_uniforms(self.dim))
+
+        def question() -> list[int] | None:
+            length = radius()
+            if length is None:
+                return None
+            ends = self._end(footpoint, length, direction(turns, self.dim), grid)
+            return nearest_all(ladder, ends)
+
+        return self._clamp(ladder.settle(question), grid)
+
+    def _end(
+        self, footpoint: Sequence[Fraction], length: Ball, turn: Sequence[Ball], grid: int
+    ) -> list[Ball]:
+        """Coordinates, in steps of the grid, of the end of a ray from the footpoint.
+
+        The direction of the ray is given in the frame that is parallel along the geodesic from
+        the centre. All are entire functions of the footpoint: none takes another path at 0.
+        """
+        trigonometry = self._radial.trigonometry
+        k = ball_of(abs(Fraction(self.curvature))).sqrt()
+        start = [k * ball_of(v) for v in footpoint]
+        distance = norm(start)
+        sinc, half = trigonometry.sinc(distance), trigonometry.sinc(distance / 2)
+        _, cosine = trigonometry.sine_cosine(distance)
+        reach_sine, reach_cosine = trigonometry.sine_cosine(length)
+        toward = reach_sine * sum(u * v for u, v in zip(turn, start, strict=True))
+        sign = trigonometry.sign
+        along = reach_cosine * sinc - sign * toward * (half * half) / 2
+        across = [along * v + reach_sine * u for u, v in zip(turn, start, strict=True)]
+        height = reach_cosine * cosine - sign * toward * sinc
+        size = norm(across)
+        drawn = trigonometry.distance(size, height) / k
+        if self.radius is not None and self.dim > 1:
+            drawn = drawn.min(ball_of(Fraction(self.radius)))
+        factor = drawn * ball_of(Fraction(2) ** grid) / size
+        return [factor * x for x in across]
+
+    def _clamp(self, integers: list[int], grid: int) -> list[int]:
+        """Shorten to the ball in dimension one, after rounding, which is the same.
+
+        Before it the end of the ball, which has positive probability there, might lie exactly
+        between two points of the grid and never be decided.
+        """
+        if self.radius is None or self.dim > 1:
+            return integers
+        most = math.floor(Fraction(self.radius) * Fraction(2) ** grid + Fraction(1, 2))
+        return [max(-most, min(most, n)) for n in integers]

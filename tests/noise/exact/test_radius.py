@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from riemdp.noise.exact._radius import ExactRadius, exact_radius
+
+flint = pytest.importorskip("flint")
+
+LAWS = [
+    ("laplace", 1, 1.0, 0.3),
+    ("gaussian", 1, 1.0, 100.0),
+    ("gaussian", 9, 2.5, 1e-6),
+    ("laplace", 1, -1.0, 1.0 - 1e-12),
+    ("laplace", 63, -1.0, (1.0 - 1e-9) / 63),
+    ("laplace", 4, -0.3, 0.2),
+    ("gaussian", 99, -1.0, 2.0),
+    ("gaussian", 0, 1.0, 0.5),
+    ("laplace", 0, 1.0, 0.5),
+    ("laplace", 0, 1.0, 5.0),
+]
+
+
+@pytest.mark.parametrize("numbers", LAWS)
+def test_the_envelope_lies_above(numbers):
+    """Everywhere, by balls: at the touching points it may meet."""
+    law = exact_radius(*numbers)
+    before = flint.ctx.prec
+    flint.ctx.prec = 300
+    try:
+        pieces = law._pieces()
+        sigma = pieces.sigma
+        end = math.pi if numbers[2] > 0 else law.profile.mode + 50.0 * float(sigma)
+        for share in np.linspace(0.001, 0.999, 200):
+            r = flint.arb(float(share) * end)
+            log_envelope = pieces.level
+            if r < pieces.left:
+                log_envelope += pieces.left_rate * (r - pieces.left)
+            elif r > pieces.right:
+                log_envelope -= pieces.right_rate * (r - pieces.right)
+            assert not law._log_density(r, sigma) > log_envelope
+        # not too far above: the acceptance
+        peak = law._log_density(flint.arb(law.profile.mode), sigma) if numbers[1] else 0
+        assert pieces.level - peak < 1e-20
+        assert pieces.left <= pieces.right or numbers[1] == 0
+    finally:
+        flint.ctx.prec = before
+
+
+@pytest.mark.parametrize("numbers", [("laplace", 1, 1.0, 0.3), ("gaussian", 4, -1.0, 0.5)])
+def test_no_level_is_certified_below_the_maximum(numbers):
+    """Touching points on one side of the mode bound nothing."""
+    kind, power, curvature, sigma = numbers
+    law = ExactRadius(kind, power, Fraction(curvature), Fraction(sigma))
+    left, right, mode = law.touches.left, law.touches.right, Fraction(law.profile.mode)
+    before = flint.ctx.prec
+    flint.ctx.prec = 256
+    try:
+        assert law._level(left, right) == law.touches.level
+        assert law._level(left, mode * Fraction(99, 100)) is None
+        assert law._level(mode * Fraction(101, 100), right) is None
+        assert law._level(right, left) is None
+    finally:
+        flint.ctx.prec = before
+
+
+def test_numbers_are_worked_out_once():
+    law = exact_radius("laplace", 2, -1.0, 0.25)
+    assert exact_radius("laplace", 2, -1.0, 0.25) is law
+    assert law.touches is law.touches
