@@ -1,5 +1,6 @@
 """Exact draws: ideal real-valued noise, rounded to a public grid. Needs python-flint."""
 
+from riemdp.noise.exact._affine_invariant import AffineInvariantDraw
 from riemdp.noise.exact._bits import Bits, Uniform
 from riemdp.noise.exact._draw import ExactDraw
 from riemdp.noise.exact._flat import FlatDraw
@@ -7,6 +8,7 @@ from riemdp.noise.exact._rounded import Rounded, default_grid
 from riemdp.noise.exact._space_form import SpaceFormDraw
 
 __all__ = [
+    "AffineInvariantDraw",
     "Bits",
     "ExactDraw",
     "FlatDraw",

@@ -35,6 +35,9 @@ class ExactDraw(ABC):
     def coordinates(self) -> int:
         """How many coordinates a draw has."""
 
+    def check_drawable(self) -> None:  # noqa: B027 -- nothing to check by default
+        """Raise ``NotAttainableError`` if draws take too long, from public numbers alone."""
+
     @abstractmethod
     def integers(
         self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
@@ -74,6 +77,8 @@ class ExactDraw(ABC):
         InvalidParameterError
             If python-flint is missing, a parameter lies outside its domain, or the footpoint has
             another length or numbers that are not finite.
+        NotAttainableError
+            If a draw would take more than about a minute, from public numbers alone.
         """
         generator = resolve_generator(generator)
         if not certified_available():
@@ -81,6 +86,7 @@ class ExactDraw(ABC):
                 "an exact draw needs python-flint; pip install 'riemdp[certified]'"
             )
         grid, precision = check_grid(grid), check_precision(precision)
+        self.check_drawable()
         return self.rounded(Bits(generator), footpoint, grid, precision)
 
     def rounded(
