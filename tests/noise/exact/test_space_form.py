@@ -246,7 +246,7 @@ def test_a_few_draws_follow_the_law(kind, name, holds):
     dim, curvature, sigma, _ = FITS[name]
     law = SpaceFormDraw(kind, dim, curvature, sigma)
     assert holds(lambda generator: fit(law, 0.3, sigma, 300, generator))
-    assert fit(law, 0.3, 2.0 * sigma, 300, np.random.default_rng(20211)) < 1e-2
+    assert fit(law, 0.3, 1.5 * sigma, 300, np.random.default_rng(20211)) < 1e-2
 
 
 def test_draws_are_shortened_to_the_ball():
