@@ -226,17 +226,17 @@ def test_draws_follow_the_law_and_another_scale_is_noticed(kind, k, sigma, holds
     assert fit(law, 1.05 * sigma, 5_000, np.random.default_rng(20211)) < 1e-3
 
 
-@pytest.mark.fast("gaussian")
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_draws_follow_the_law(kind, holds):
     law = AffineInvariantDraw(kind, 2, 0.5)
-    assert holds(lambda generator: fit(law, 0.5, 150, generator))
-    assert fit(law, 0.8, 150, np.random.default_rng(20211)) < 1e-3
+    assert holds(lambda generator: fit(law, 0.5, 80, generator))
+    assert fit(law, 0.8, 80, np.random.default_rng(20211)) < 1e-3
 
 
 def test_draws_are_shortened_to_the_ball():
     law = AffineInvariantDraw("gaussian", 2, 1.0, 0.25)
-    lengths = [np.linalg.norm(law.draw([0.1, 0.0, 0.0], 48).values()) for _ in range(40)]
+    lengths = [np.linalg.norm(law.draw([0.1, 0.0, 0.0], 48).values()) for _ in range(20)]
     assert max(lengths) == pytest.approx(0.25, abs=1e-13)
 
 

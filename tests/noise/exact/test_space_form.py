@@ -179,6 +179,7 @@ def test_other_formulas_give_the_same_integers_at_extremes(name, mismatches):
         assert mismatches(other_formulas, law, [value] * dim, 53, range(30)) == 0
 
 
+@pytest.mark.fast("S2")
 @pytest.mark.parametrize("name", ["S2", "H4"])
 def test_rounding_the_middle_of_a_ball_gives_other_integers(name, mismatches, guess):
     guess("nearest")
@@ -239,14 +240,14 @@ def test_draws_follow_the_law_and_another_scale_is_noticed(kind, name, holds):
     assert fit(law, 0.3, 1.05 * sigma, count, np.random.default_rng(20211)) < 1e-3
 
 
-@pytest.mark.fast("S2-laplace", "H2-gaussian")
+@pytest.mark.fast("H2-laplace")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", FITS)
 def test_a_few_draws_follow_the_law(kind, name, holds):
     dim, curvature, sigma, _ = FITS[name]
     law = SpaceFormDraw(kind, dim, curvature, sigma)
-    assert holds(lambda generator: fit(law, 0.3, sigma, 300, generator))
-    assert fit(law, 0.3, 1.5 * sigma, 300, np.random.default_rng(20211)) < 1e-2
+    assert holds(lambda generator: fit(law, 0.3, sigma, 200, generator))
+    assert fit(law, 0.3, 1.5 * sigma, 200, np.random.default_rng(20211)) < 1e-2
 
 
 def test_draws_are_shortened_to_the_ball():
