@@ -276,3 +276,15 @@ def test_composed_numerically_it_is_better_than_through_mu():
     through_mu = GaussianCurve(composed.mu()).delta_at(1.0)
     assert composed.delta_at(1.0) < 0.5 * through_mu
     assert composed.delta_at(1.0) > curve.delta_at(1.0)
+
+
+@pytest.mark.parametrize(
+    ("power", "separation", "epsilon", "exact"),
+    [  # a hundred digits of the series, and incomplete gamma functions
+        (99746.1897113699, 2.3144175428337955e-8, 0.39498847194625236, 3.97981370104e-85),
+        (360322.2073116588, 5.137780295526646e-8, 0.6129408140515336, 4.15235251587e-24),
+    ],
+)
+def test_sharp_edges_are_rounded_up_too(power, separation, epsilon, exact):
+    found = float(GeneralizedGaussianCurve(separation, power).delta_at(epsilon))
+    assert exact <= found <= exact * (1.0 + 1e-6)

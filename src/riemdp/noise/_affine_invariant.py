@@ -179,7 +179,9 @@ class AffineInvariantLaw(Law):
         if np.max(np.ptp(logs, axis=-1), initial=0.0) > _LARGEST_NOISE_SPREAD:
             raise NotAttainableError(self._too_far())
         footpoint = _symmetric.eigh(_symmetric.unvecd(coordinates, k))
-        far, directions = seen_from_center(logs.reshape(*shape, k), vectors, footpoint, ball.radius)
+        # the footpoint's spread is at most sqrt(2) radii
+        spread = np.ptp(logs, axis=-1) + math.sqrt(2.0) * ball.radius
+        far, directions = seen_from_center(logs.reshape(*shape, k), vectors, footpoint, spread)
         length = np.linalg.norm(far, axis=-1, keepdims=True)
         far *= np.where(length > ball.radius, ball.radius / np.where(length > 0, length, 1.0), 1.0)
         inside = _symmetric.compose(far, directions)
@@ -225,7 +227,7 @@ def seen_from_center(
     logs: FloatArray,
     vectors: FloatArray,
     footpoint: tuple[FloatArray, FloatArray],
-    radius: float,
+    spread: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
     r"""Logarithms, seen from the centre of a ball, of draws about footpoints of the ball.
 
@@ -240,8 +242,9 @@ def seen_from_center(
         The V, as columns, of all draws in turn: eigenvectors in the basis Q.
     footpoint : ndarray, shape (\*batch, k), and ndarray, shape (\*batch, k, k)
         The s and Q: eigenvalues and eigenvectors, as columns, of the logarithms of footpoints.
-    radius : float
-        Of the ball.
+    spread : float or ndarray, shape (n,)
+        Bound of the spread of log-eigenvalues of M^T M that knows nothing of the footpoint: it says
+        which way M is decomposed.
 
     Returns
     -------
@@ -256,9 +259,8 @@ def seen_from_center(
     graded = np.exp(0.5 * (logs - top)).reshape(-1, k, 1) * np.swapaxes(vectors, -1, -2)
     graded = graded.reshape(*logs.shape, k) * np.exp(0.5 * levels)[..., None, :]
     rows = (graded @ np.swapaxes(frames, -1, -2)).reshape(-1, k, k)
-    # the footpoint's spread is at most sqrt(2) radii: which way is taken shows nothing of it
-    spread = np.ptp(logs, axis=-1).reshape(-1) + math.sqrt(2.0) * radius
-    values, directions = _right_singular(rows, spread > _PLAIN_SPREAD)
+    graded_rows = np.broadcast_to(np.asarray(spread) > _PLAIN_SPREAD, rows.shape[:1])
+    values, directions = _right_singular(rows, graded_rows)
     return top.reshape(-1, 1) + 2.0 * np.log(values), np.swapaxes(directions, -1, -2)
 
 

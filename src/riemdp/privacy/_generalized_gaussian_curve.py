@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 #: Relative error of a loss, of a shift and of powers of them: some units in the last place.
 _LOSS_ERROR = 4e-15
+#: Relative error of a position between nodes: times the power that of a loss, times the depth in
+#: the density, too, that of the density.
+_PLACE_ERROR = 1e-15
 #: Relative error allowed for in powers, gamma functions and quantiles.
 _ERROR = 1e-12
 #: Largest power with integrals: farther on the density has an edge that float64 does not resolve,
@@ -94,6 +97,9 @@ class GeneralizedGaussianCurve(PrivacyCurve):
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         """Proved ``delta``, rounded up: mostly 1e-11 (relative) more, and 1e-299 at least.
+
+        Next to :meth:`pure_epsilon`, and far out at powers in the thousands, it may be several
+        times as much.
 
         From :meth:`pure_epsilon` on it is 0. Above power 1e6 it is what holds at ``epsilon = 0``,
         until that of the tail is less.
@@ -175,7 +181,9 @@ class GeneralizedGaussianCurve(PrivacyCurve):
         rows = np.flatnonzero((epsilon > 0.0) & (deep >= _FLOOR) & (epsilon < self.pure_epsilon()))
         if self.power <= _SHARPEST and rows.size:
             log_delta = np.minimum(law.log_delta(epsilon[rows]), 0.0)
-            error = PROBABILITY_ERROR * (1.0 - _ROUNDING * np.maximum(log_delta, -1e4))
+            depth = -np.maximum(log_delta, -1e4)
+            error = PROBABILITY_ERROR * (1.0 + _ROUNDING * depth)
+            error = error + law.place_error * (1.0 + depth)
             found = delta_up(np.exp(log_delta) * (1.0 + error), 0.0)
             delta[rows] = np.minimum(delta[rows], np.maximum(found, _FLOOR))
         nothing = (epsilon >= self.pure_epsilon()) | np.isinf(epsilon)
@@ -223,6 +231,11 @@ class _Losses:
     def shape(self) -> float:
         """Shape of the gamma law of ``|x|^power``."""
         return 1.0 / self.power
+
+    @property
+    def place_error(self) -> float:
+        """Relative error of ``|x|^power`` by that of a position; of none under power 1."""
+        return _PLACE_ERROR * self.power if self.power > 1.0 else 0.0
 
     def central(self) -> float:
         """``P(|x| < shift / 2)``; where the density is flat, or underflows, a product."""
@@ -358,7 +371,7 @@ class _Losses:
 
             def log_integrand(t: FloatArray, top: FloatArray) -> FloatArray:
                 w = np.where(t <= top, start + t, stop - top)
-                found = loss(w) * (1.0 + _LOSS_ERROR)
+                found = loss(w) * (1.0 + _LOSS_ERROR + self.place_error)
                 return np.asarray(self._log_density(w) + part(found, wanted[rows, None]))
 
             return log_integrand
@@ -383,7 +396,9 @@ class _Losses:
     ) -> FloatArray:
         """Log of the largest value of an integrand: loss and density have one peak each."""
         mode = np.clip(self.shape - 1.0 if self.power < 1.0 else 0.0, start, stop)
-        gains = [part(loss(w) * (1.0 + _LOSS_ERROR), epsilon) for w in (start, stop)]
+        gains = [
+            part(loss(w) * (1.0 + _LOSS_ERROR + self.place_error), epsilon) for w in (start, stop)
+        ]
         return np.asarray(self._log_density(mode) + np.maximum(*gains))
 
     def _far_side(self, epsilon: FloatArray) -> tuple[Loss, FloatArray, FloatArray]:
