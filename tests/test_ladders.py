@@ -16,7 +16,7 @@ KINDS = {
 } - {"Budget", "PrivacyCurve"}
 #: Checks of an argument that has to be of the one class, and a definition that asks for its own.
 ALLOWED = {
-    "mechanisms/_calibration.py: ApproxDP",
+    "privacy/_affordable.py: ApproxDP",
     "privacy/_approx.py: ApproxDP",
     "privacy/_certified.py: IsotropicCurve",
     "privacy/_rao.py: RaoDP",

@@ -19,7 +19,6 @@ from riemdp import (
     RaoDP,
 )
 from riemdp.auditing._claims import (
-    check_claim,
     check_samples,
     excess,
     is_one_number,
@@ -27,7 +26,7 @@ from riemdp.auditing._claims import (
     tail_delta,
 )
 from riemdp.auditing._confidence import upper_bound
-from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve
+from riemdp.privacy import GaussianCurve, LaplaceCurve, PureCurve, check_claim
 
 #: A claim, and laws that meet it exactly: rates of an event by its threshold.
 CLAIMS = [

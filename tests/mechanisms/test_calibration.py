@@ -3,8 +3,8 @@ import math
 import pytest
 
 from riemdp import _errors as errors
-from riemdp.mechanisms._calibration import check_sensitivity, classical_mu
-from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP
+from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, classical_mu
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "x", None, True, [1.0]])

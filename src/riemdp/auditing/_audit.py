@@ -11,7 +11,7 @@ import numpy as np
 
 from riemdp._checks import count, plain_array, real, shown
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
-from riemdp.auditing._claims import Claim, check_claim, check_samples, excess
+from riemdp.auditing._claims import Claim, check_samples, excess
 from riemdp.auditing._events import CertifiedEvent, certify, choose, error_probability
 from riemdp.auditing._neighbours import check_neighbours, same_records
 from riemdp.auditing._scores import (
@@ -25,7 +25,7 @@ from riemdp.auditing._scores import (
 )
 from riemdp.auditing._trade_off import TradeOff, measure
 from riemdp.noise import resolve_generator
-from riemdp.privacy import check_delta, check_epsilon
+from riemdp.privacy import check_claim, check_delta, check_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Callable

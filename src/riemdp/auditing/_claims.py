@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import shown
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 from riemdp.auditing._confidence import delta_bound, epsilon_bound, mu_bound, upper_bound
 from riemdp.privacy import (
@@ -38,22 +37,6 @@ _GRID = 400
 _MOST_EPSILON = 300.0
 #: More samples are never asked for.
 _MOST = 2**60
-
-
-def check_claim(claim: object) -> Claim:
-    """Return a claim that says something about every event.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is neither a budget nor a privacy curve.
-    """
-    if not isinstance(claim, (Budget, PrivacyCurve)):
-        raise InvalidParameterError(
-            f"claim must be a budget such as PureDP(1.0) or GDP(1.0), or a PrivacyCurve such as "
-            f"mechanism.privacy(sensitivity), got {shown(claim)}"
-        )
-    return claim
 
 
 @functools.singledispatch

@@ -11,9 +11,10 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
-from riemdp.auditing._claims import Claim, check_claim, pure_epsilon
+from riemdp.auditing._claims import Claim, pure_epsilon
 from riemdp.auditing._scores import LogLikelihoodRatio, log_ratio
 from riemdp.noise import resolve_generator
+from riemdp.privacy import check_claim
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -11,7 +11,7 @@ from riemdp.manifolds._norms import clip_norm
 from riemdp.manifolds._points import as_floats, check_broadcast, check_points, raise_first
 from riemdp.manifolds._product import FlatProduct, Product
 from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
-from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant
+from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, as_affine_invariant
 from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
 
@@ -31,6 +31,7 @@ __all__ = [
     "SPDAffineInvariant",
     "SPDLogEuclidean",
     "Sphere",
+    "as_affine_invariant",
     "as_floats",
     "ball_proofs",
     "check_ball",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from riemdp._checks import count
-from riemdp._errors import NotOnManifoldError
+from riemdp._checks import count, shown
+from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._jacobi import orthogonal_rows
@@ -227,3 +227,29 @@ def spectral_log(center: FloatArray, points: FloatArray) -> tuple[FloatArray, Fl
     with np.errstate(all="ignore"):
         inverse = inverse_factor(np.asarray(np.linalg.cholesky(center), dtype=np.float64))
         return _symmetric.log_eigh(whiten(inverse, points), total=True)
+
+
+def as_affine_invariant(manifold: Manifold, advice: str = "") -> SPDAffineInvariant:
+    """Return SPD matrices with the affine-invariant metric, and refuse any other space.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    advice : str, default ""
+        What to use elsewhere; ends the message.
+
+    Returns
+    -------
+    SPDAffineInvariant
+
+    Raises
+    ------
+    UnsupportedManifoldError
+        If it is another space.
+    """
+    if not isinstance(manifold, SPDAffineInvariant):
+        end = f"; {advice}" if advice else ""
+        raise UnsupportedManifoldError(
+            f"manifold must be an SPDAffineInvariant, got {shown(manifold)}{end}"
+        )
+    return manifold

@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import shown
-from riemdp._errors import (
-    NotAttainableError,
-    UnsupportedManifoldError,
-)
+from riemdp._errors import NotAttainableError
 from riemdp._potential import potential
-from riemdp.manifolds import SPDAffineInvariant, _symmetric, as_floats, check_broadcast
+from riemdp.manifolds import _symmetric, as_affine_invariant, as_floats, check_broadcast
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
@@ -29,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.manifolds import Ball, FloatArray, SPDAffineInvariant
 
 #: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.
 _LARGEST_SPREAD = 34.0
@@ -40,6 +36,8 @@ _LARGEST_NOISE_SPREAD = 600.0
 _REACH = 424.0
 #: Share of draws farther out that is put up with.
 _RARE = 1e-9
+#: Where noise on other spaces is.
+OTHER_SPACES = "IsotropicLaw and RestrictedLaplace serve spaces of constant curvature"
 #: Spread up to which plain singular values keep 13 digits of the logarithms.
 _PLAIN_SPREAD = 12.0
 
@@ -84,7 +82,7 @@ class AffineInvariantLaw(Law):
     sigma: float
 
     def __post_init__(self) -> None:
-        affine_invariant(self.manifold)
+        as_affine_invariant(self.manifold, OTHER_SPACES)
         check_kind(self.kind)
         object.__setattr__(self, "sigma", check_sigma(self.sigma))
         _ = self.radial  # checks the rest
@@ -200,21 +198,6 @@ class AffineInvariantLaw(Law):
             f"float64 on {self.manifold}; use a smaller sigma (more data, a smaller ball, a "
             "larger budget), or release into a public ball"
         )
-
-
-def affine_invariant(manifold: Manifold) -> SPDAffineInvariant:
-    """Return SPD matrices with the affine-invariant metric, and refuse any other space.
-
-    Raises
-    ------
-    UnsupportedManifoldError
-    """
-    if not isinstance(manifold, SPDAffineInvariant):
-        raise UnsupportedManifoldError(
-            f"manifold must be an SPDAffineInvariant, got {shown(manifold)}; IsotropicLaw and "
-            "RestrictedLaplace serve spaces of constant curvature"
-        )
-    return manifold
 
 
 @functools.lru_cache(maxsize=64)

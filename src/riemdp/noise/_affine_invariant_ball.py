@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from riemdp._errors import NotAttainableError, UnsupportedManifoldError
-from riemdp.manifolds import Ball, Euclidean, _symmetric, as_floats
+from riemdp.manifolds import Ball, Euclidean, _symmetric, as_affine_invariant, as_floats
 from riemdp.noise._affine_invariant import (
-    affine_invariant,
+    OTHER_SPACES,
     affine_invariant_draw,
     seen_from_center,
 )
@@ -89,13 +89,13 @@ class AffineInvariantBallLaplace(RestrictedLaw):
     exact_radial: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        affine_invariant(self.ball.manifold)
+        as_affine_invariant(self.ball.manifold, OTHER_SPACES)
         object.__setattr__(self, "sigma", check_distance_scale(self.sigma))
 
     @property
     def manifold(self) -> SPDAffineInvariant:
         """Space of the ball."""
-        return affine_invariant(self.ball.manifold)
+        return as_affine_invariant(self.ball.manifold, OTHER_SPACES)
 
     @functools.cached_property
     def radial(self) -> DistanceLaw:

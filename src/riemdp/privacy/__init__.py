@@ -5,14 +5,19 @@ from riemdp.privacy._affine_invariant_curve import (
     AffineInvariantGaussianCurve,
     affine_invariant_sigma,
 )
-from riemdp.privacy._affordable import affordable_epsilon, affordable_mu, implied_epsilon
+from riemdp.privacy._affordable import (
+    affordable_epsilon,
+    affordable_mu,
+    classical_mu,
+    implied_epsilon,
+)
 from riemdp.privacy._approx import ApproxDP
 from riemdp.privacy._budget import Budget, check_budget, check_delta, check_epsilon
 from riemdp.privacy._certified import certified_available, certified_delta
 from riemdp.privacy._compose import compose, compose_budgets, compose_curves
 from riemdp.privacy._composed import BudgetCurve, ComposedCurve
 from riemdp.privacy._conversions import convert, within
-from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
+from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve, check_claim
 from riemdp.privacy._fisher_rao import normal_fisher_rao_distance
 from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from riemdp.privacy._gdp import GDP
@@ -67,9 +72,11 @@ __all__ = [
     "certified_available",
     "certified_delta",
     "check_budget",
+    "check_claim",
     "check_delta",
     "check_distance",
     "check_epsilon",
+    "classical_mu",
     "compose",
     "compose_budgets",
     "compose_curves",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from riemdp._checks import shown
 from riemdp._errors import NotAttainableError, UnsupportedBudgetError
+from riemdp.privacy._approx import ApproxDP
 from riemdp.privacy._budget import Budget
 from riemdp.privacy._curve import GaussianCurve, PureCurve
 from riemdp.privacy._pure import PureDP
@@ -64,6 +65,38 @@ def affordable_mu(budget: Budget) -> float:
     if closed is not None:
         return closed
     return _largest(budget, lambda mu: budget.allows(GaussianCurve(mu)))
+
+
+def classical_mu(budget: Budget) -> float:
+    """Separation that the classical formula allows, ``epsilon / sqrt(2 log(1.25/delta))``.
+
+    Proved for ``epsilon < 1`` only (Dwork, Roth, "The algorithmic foundations of differential
+    privacy", 2014, Theorem 3.22).
+
+    Parameters
+    ----------
+    budget : ApproxDP
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    UnsupportedBudgetError
+        For another definition, or from ``epsilon = 1`` on.
+    """
+    if not isinstance(budget, ApproxDP):
+        raise UnsupportedBudgetError(
+            f'method="classical" is a formula for ApproxDP(epsilon, delta), got {shown(budget)}; '
+            'use method="analytic"'
+        )
+    if budget.epsilon >= 1.0:
+        raise UnsupportedBudgetError(
+            f"the classical Gaussian formula is proved for epsilon < 1 only, got "
+            f'{budget.epsilon}; use method="analytic", which holds for every epsilon'
+        )
+    return budget.epsilon / math.sqrt(2.0 * math.log(1.25 / budget.delta))
 
 
 def implied_epsilon(budget: Budget) -> float:

@@ -335,3 +335,27 @@ class PureCurve(PrivacyCurve):
 
     def _angle(self) -> RaoDP:
         return angle(angle_of_response(self.epsilon))
+
+
+def check_claim(claim: object) -> Budget | PrivacyCurve:
+    """Return a claim that says something about every event.
+
+    Parameters
+    ----------
+    claim : object
+
+    Returns
+    -------
+    Budget or PrivacyCurve
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is neither a budget nor a privacy curve.
+    """
+    if not isinstance(claim, (Budget, PrivacyCurve)):
+        raise InvalidParameterError(
+            f"claim must be a budget such as PureDP(1.0) or GDP(1.0), or a PrivacyCurve such as "
+            f"mechanism.privacy(sensitivity), got {shown(claim)}"
+        )
+    return claim
