@@ -98,8 +98,8 @@ class GeneralizedGaussianCurve(PrivacyCurve):
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         """Proved ``delta``, rounded up: mostly 1e-11 (relative) more, and 1e-299 at least.
 
-        Next to :meth:`pure_epsilon`, and far out at powers in the thousands, it may be several
-        times as much.
+        Next to :meth:`pure_epsilon`, and far out at powers in the thousands, it may be many times
+        as much.
 
         From :meth:`pure_epsilon` on it is 0. Above power 1e6 it is what holds at ``epsilon = 0``,
         until that of the tail is less.
