@@ -134,6 +134,14 @@ def real_array(
         return entries.astype(np.float64, copy=False)
 
 
+def probabilities(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return numbers in [0, 1] as float64, of any shape."""
+    q = real_array(values, name)
+    if not np.all((q >= 0.0) & (q <= 1.0)):
+        raise InvalidParameterError(f"{name} must hold probabilities in [0, 1]")
+    return q
+
+
 def _hides_a_mask(values: object) -> bool:
     """Whether a sequence holds a masked array, at any depth."""
     level: list[Any] = [values] if _is_sequence(values) else []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from riemdp._checks import count, real_array
+from riemdp._checks import count, probabilities, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._potential import Potential, potential
 from riemdp.noise._radial import check_kind, check_sigma, log_sphere_area
@@ -182,9 +182,7 @@ class AffineInvariantRadial:
         InvalidParameterError
             If a probability lies outside [0, 1].
         """
-        q = real_array(q, "q")
-        if not np.all((q >= 0.0) & (q <= 1.0)):
-            raise InvalidParameterError("q must hold probabilities in [0, 1]")
+        q = probabilities(q, "q")
         shape = self._mixture[0]
         low = scipy.special.gammaincinv(shape[0], q)
         high = scipy.special.gammainccinv(shape[-1], 1.0 - q)

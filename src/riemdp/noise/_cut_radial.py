@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import real_array
-from riemdp._errors import InvalidParameterError
+from riemdp._checks import probabilities
 from riemdp.noise._quadrature import gauss_legendre
 
 if TYPE_CHECKING:
@@ -64,9 +63,7 @@ class CutRadial:
         InvalidParameterError
             If a probability lies outside [0, 1].
         """
-        q = real_array(q, "q")
-        if not np.all((q >= 0.0) & (q <= 1.0)):
-            raise InvalidParameterError("q must hold probabilities in [0, 1]")
+        q = probabilities(q, "q")
         edges, heights = self._panels
         masses = self._nodes[1].sum(axis=-1)
         ends = np.concatenate([[0.0], np.cumsum(masses)])

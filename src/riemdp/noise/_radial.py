@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp._checks import count, positive, real, real_array
+from riemdp._checks import count, positive, probabilities, real, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp._potential import Potential, potential
 from riemdp.noise._envelope import Envelope
@@ -169,9 +169,7 @@ class RadialLaw:
         InvalidParameterError
             If a probability lies outside [0, 1].
         """
-        q = real_array(q, "q")
-        if not np.all((q >= 0.0) & (q <= 1.0)):
-            raise InvalidParameterError("q must hold probabilities in [0, 1]")
+        q = probabilities(q, "q")
         if self._is_closed:
             upper = scipy.special.gammainccinv(self._shape, 1.0 - q)
             lower = scipy.special.gammaincinv(self._shape, q)
