@@ -2,8 +2,10 @@ import math
 
 import pytest
 
+from riemdp import Euclidean
 from riemdp import _errors as errors
-from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms import RiemannianLaplace
+from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, classical_mu
 
 
@@ -22,3 +24,14 @@ def test_classical_formula():
     for epsilon in (1.0, 2.0):
         with pytest.raises(errors.InvalidBudgetError, match="epsilon < 1 only"):
             classical_mu(ApproxDP(epsilon, 1e-6))
+
+
+def test_noise_grows_by_roundings_until_it_is_enough():
+    def build(sigma):
+        return RiemannianLaplace(Euclidean(1), sigma)
+
+    least = enough_noise(build, 0.3 * (1.0 - 1e-15), 0.3, PureDP(1.0)).sigma
+    assert 0.3 <= least <= 0.3 * (1.0 + 1e-14)
+    assert not build(0.3 * (1.0 - 1e-9)).satisfies(0.3, PureDP(1.0))
+    with pytest.raises(errors.NotAttainableError, match="exceeds float64"):
+        enough_noise(build, math.inf, 0.3, PureDP(1.0))

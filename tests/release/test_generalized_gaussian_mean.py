@@ -6,9 +6,9 @@ import riemdp
 from riemdp import Ball, Euclidean, Release, Sphere, private_mean, verify
 from riemdp import _errors as errors
 from riemdp.cli import app
-from riemdp.mechanisms import Choice, GeneralizedGaussian, TangentGaussian
+from riemdp.mechanisms import GeneralizedGaussian
 from riemdp.privacy import GDP, ApproxDP, PureDP
-from riemdp.release import named, offer
+from riemdp.release import offer
 from riemdp.statistics import FrechetMean
 
 LINE = Ball(Euclidean(1), [0.5], 1.0)
@@ -125,13 +125,6 @@ def test_other_spaces_are_refused():
     ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
     with pytest.raises(errors.UnsupportedManifoldError, match=r"a law on Euclidean\(dim\)"):
         released("generalized-gaussian:power=1.5", GDP(1.0), [[0.0, 0.0, 1.0]], ball)
-
-
-def test_a_choice_is_a_class_with_options():
-    choice = named("generalized-gaussian:power=1.5")
-    assert choice == Choice(GeneralizedGaussian, (("power", 1.5),))
-    assert (choice.name, choice.metric) == ("generalized-gaussian", "distance")
-    assert named("tangent-gaussian") is TangentGaussian
 
 
 @pytest.mark.slow

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms._choice import Choice
 from riemdp.mechanisms._conformal_rejection import ConformalRejection
 from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
 from riemdp.mechanisms._mechanism import (
-    Choice,
     Mechanism,
     as_choice,
     calibrated,

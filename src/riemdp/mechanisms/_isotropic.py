@@ -22,7 +22,8 @@ from riemdp._errors import (
     UnsupportedBudgetError,
     UnsupportedManifoldError,
 )
-from riemdp.mechanisms._mechanism import Mechanism, enough_noise
+from riemdp.mechanisms._calibration import enough_noise
+from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.mechanisms._rao import isotropic_gaussian_sigma, laplace_guarantee, laplace_ratio
 from riemdp.noise import has_curve, isotropic_curve
 from riemdp.privacy import (

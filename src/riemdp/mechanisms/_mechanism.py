@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
-import sys
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from riemdp._checks import positive, real, shown
+from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._part import Part, borrowed, both_proved, is_proof
 from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold
-from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
+from riemdp.mechanisms._choice import Choice
 from riemdp.mechanisms._proved import Proved
 from riemdp.noise import bisected, normal_coordinates
 from riemdp.privacy import check_distance
@@ -462,83 +461,6 @@ class Mechanism(Part, sort="mechanism"):
             )
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A class of mechanisms with some fields fixed, to be calibrated.
-
-    Parameters
-    ----------
-    kind : type
-        A class of mechanisms.
-    options : tuple of (str, object)
-        Names of :attr:`Mechanism.choices` with values.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the class has no such choice.
-    """
-
-    kind: type[Mechanism]
-    options: tuple[tuple[str, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        for name, _ in self.options:
-            if name not in self.kind.choices:
-                known = ", ".join(self.kind.choices) or "it has none"
-                raise InvalidParameterError(
-                    f"{self.kind.name} has no choice {shown(name)}; known: {known}"
-                )
-
-    def __str__(self) -> str:
-        """Return it as it may be named: ``"name:field=value"``."""
-        options = ",".join(f"{name}={value}" for name, value in self.options)
-        return f"{self.name}:{options}" if options else self.name
-
-    @property
-    def name(self) -> str:
-        """Name of the class."""
-        return self.kind.name
-
-    @property
-    def metric(self) -> Literal["distance", "coordinates"]:
-        """What the sensitivities of the class are."""
-        return self.kind.metric
-
-    def needed(self, ball: Ball) -> dict[str, Any]:
-        """Return the options that it is calibrated with, those of the ball among them.
-
-        Parameters
-        ----------
-        ball : Ball
-            Public ball that the footpoint lies in.
-
-        Returns
-        -------
-        dict of str to object
-        """
-        return {**self.kind.needed(ball), **dict(self.options)}
-
-    def calibrate_on(
-        self, manifold: Manifold, sensitivity: float, budget: Budget, **options: Any
-    ) -> Mechanism:
-        """Calibrate the class.
-
-        Parameters
-        ----------
-        manifold : Manifold
-        sensitivity : float
-        budget : Budget
-        **options
-            Those of :meth:`needed`.
-
-        Returns
-        -------
-        Mechanism
-        """
-        return self.kind.calibrate_on(manifold, sensitivity, budget, **options)
-
-
 def calibrated(mechanism: type[Mechanism] | Choice | Mechanism) -> Mechanism | None:
     """Return a mechanism that has its scale; None for a class or a choice.
 
@@ -616,26 +538,3 @@ def check_mechanism(mechanism: object) -> None:
             "mechanism must be a name, a Mechanism class or a calibrated Mechanism, "
             f"got {type(mechanism).__name__}"
         )
-
-
-def enough_noise(
-    build: Callable[[float], M], sigma: float, sensitivity: float, budget: Budget
-) -> M:
-    """Mechanism at ``sigma`` or the next few floats, where it satisfies the budget.
-
-    Raises
-    ------
-    NotAttainableError
-        If the noise exceeds float64.
-    """
-    step = sys.float_info.epsilon
-    while not math.isinf(sigma):
-        mechanism = build(sigma)
-        if mechanism.satisfies(sensitivity, budget):
-            return mechanism
-        sigma *= 1.0 + step
-        step *= 2.0
-    raise NotAttainableError(
-        f"the noise for {budget} at sensitivity {sensitivity:.6g} exceeds float64; choose a "
-        "larger budget, a smaller ball, or more data"
-    )

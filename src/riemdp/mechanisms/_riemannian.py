@@ -11,9 +11,8 @@ from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds import check_manifold
 from riemdp.mechanisms._additive import RiemannianMechanism, SamplerName, noise
-from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
-from riemdp.mechanisms._mechanism import enough_noise
 from riemdp.mechanisms._rao import (
     laplace_guarantee,
     restricted_laplace_guarantee,

@@ -10,9 +10,8 @@ from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds import Euclidean, check_manifold
-from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
 from riemdp.mechanisms._isotropic import isotropic_scales, least_noise
-from riemdp.mechanisms._mechanism import enough_noise
 from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 from riemdp.noise import family
