@@ -73,7 +73,7 @@ def test_small_budgets_hurt_and_large_ones_do_not(digits, ball, small):
         ("tangent-gaussian", ApproxDP(0.5, 1e-5)),
     ):
         row = rows[mechanism, budget]
-        assert row.accuracy < 0.6 * best
+        assert row.accuracy < 0.7 * best
         assert row.actual_class <= 2 * ball.radius
     for mechanism, budget in (
         ("riemannian-laplace", PureDP(8.0)),

@@ -168,18 +168,23 @@ def test_a_tolerance_that_would_tell_of_the_data_is_refused_for_all_of_them():
         assert private_mean(data, ball, PureDP(1.0), tol=floor, accountant=account).tol == floor
 
 
-def test_what_fails_after_the_checks_has_been_paid_for(monkeypatch):
+@pytest.mark.parametrize("arithmetic", ["exact", "float64"])
+def test_what_fails_after_the_checks_has_been_paid_for(monkeypatch, arithmetic):
     ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
 
     def fail(*_):
         raise ConvergenceError("as if the data were hard")
 
-    monkeypatch.setattr(_run, "answer", fail)
+    monkeypatch.setattr(_run, "answer" if arithmetic == "float64" else "exact_answer", fail)
     account = Accountant(PureDP(1.0))
     with pytest.raises(ConvergenceError):
-        private_mean([[0.0, 0.0, 1.0]], ball, PureDP(1.0), accountant=account)
+        private_mean(
+            [[0.0, 0.0, 1.0]], ball, PureDP(1.0), accountant=account, arithmetic=arithmetic
+        )
     with pytest.raises(riemdp.BudgetExceededError):
-        private_mean([[0.0, 0.0, 1.0]], ball, PureDP(1.0), accountant=account)
+        private_mean(
+            [[0.0, 0.0, 1.0]], ball, PureDP(1.0), accountant=account, arithmetic=arithmetic
+        )
 
 
 def test_a_document_whose_tolerance_rounding_may_have_exceeded_does_not_verify():

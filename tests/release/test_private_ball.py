@@ -22,6 +22,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.manifolds import Product
+from riemdp.noise.exact import FlatDraw
 from riemdp.release import _private_ball
 from riemdp.release._offer import least_error
 from riemdp.release._private_ball import private_ball, shell_counts
@@ -83,16 +84,22 @@ def test_half_of_epsilon_for_each_stage(monkeypatch):
         seen["center"] = budget
         return least_error(wanted, ball, n, budget)
 
-    class Source(np.random.Generator):
-        def laplace(self, *, scale, size):
-            seen["scale"] = scale
-            return np.zeros(size)
+    class Law(FlatDraw):
+        def integers(self, bits, ladder, footpoint, grid):
+            seen.setdefault("laws", []).append((self.kind, self.dim, self.sigma, *footpoint))
+            return super().integers(bits, ladder, footpoint, grid)
 
     monkeypatch.setattr(_private_ball, "least_error", spy)
-    private_ball(_cluster(100, 0.1), PLANE, 0.6, generator=Source(np.random.PCG64(0)))
+    monkeypatch.setattr(_private_ball, "FlatDraw", Law)
+    data = _cluster(100, 0.1)
+    private_ball(data, PLANE, 0.6, generator=np.random.default_rng(0))
     assert seen["center"] == PureDP(0.3)
-    # a replaced record changes two counts by one each: L1 sensitivity 2
-    assert seen["scale"] == pytest.approx(2 / 0.3)
+    # A replaced record changes two counts by one each: L1 sensitivity 2.
+    *_, kinds, dims, scales, counts = (None, *zip(*seen["laws"], strict=True))
+    assert set(kinds) == {"laplace"}
+    assert set(dims) == {1}
+    assert set(scales) == {2 / 0.3}
+    assert sum(counts) == 100
 
 
 def test_noise_of_the_counts_hides_one_record():

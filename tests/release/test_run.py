@@ -20,6 +20,8 @@ from riemdp import (
     private_mean,
     private_statistic,
 )
+from riemdp.noise.exact import ExactDraw, Rounded
+from riemdp.release._run import rounded_point
 from riemdp.statistics import FrechetMean, Groups, Neighbours, ReplaceOne, Summary, TangentMean
 
 SPHERE = Sphere(2)
@@ -76,6 +78,8 @@ def test_auto_takes_a_mechanism_for_the_statistic():
         ({"neighbours": "replace-one"}, "neighbours must be"),
         ({"mechanism": np.zeros(3)}, "mechanism must be"),
         ({"tol": -1.0}, "tol"),
+        ({"arithmetic": "decimal"}, "arithmetic must be"),
+        ({"arithmetic": 64}, "arithmetic must be"),
         ({"accountant": 3}, "accountant"),
     ],
 )
@@ -105,7 +109,8 @@ def test_a_definition_without_shares_has_no_statistics_of_several_answers():
 def test_warnings_and_what_is_not_quantified_are_said():
     release = private_mean(POINTS, BALL, GDP(1.0))
     assert release.warnings == ()
-    assert (release.numerical_delta, release.grid, release.rounded) == (None, None, False)
+    plain = private_mean(POINTS, BALL, GDP(1.0), arithmetic="float64")
+    assert (plain.numerical_delta, plain.grid, plain.rounded) == (None, None, None)
     seeded_release = private_mean(POINTS, BALL, GDP(1.0), generator=seeded())
     assert seeded_release.warnings == ("the noise was seeded: this release is not private",)
     with pytest.warns(DeprecationWarning, match="statistic.name"):
@@ -191,17 +196,29 @@ class Beyond(Summary):
         return np.array([self.share * ball.radius, 0.0])
 
 
+@pytest.mark.parametrize("arithmetic", ["exact", "float64"])
 @pytest.mark.parametrize("share", [1.5, 1.0 + 1e-8, 1.0, 0.5])
-def test_footpoints_lie_in_the_ball_of_answers(monkeypatch, share):
+def test_footpoints_lie_in_the_ball_of_answers(monkeypatch, share, arithmetic):
     seen = []
 
     def draw(self, coordinates, ball, generator=None):
         seen.append(coordinates)
         return ball.center
 
+    def exact_draw(self, footpoint, grid, *, generator):
+        seen.append([float(x) for x in footpoint])
+        return Rounded((0, 0), grid)
+
     monkeypatch.setattr(riemdp.RiemannianGaussian, "sample_from_coordinates", draw)
+    monkeypatch.setattr(ExactDraw, "draw", exact_draw)
     private_statistic(
-        Beyond(share), POINTS, BALL, GDP(1.0), mechanism="riemannian-gaussian", allow_unproven=True
+        Beyond(share),
+        POINTS,
+        BALL,
+        GDP(1.0),
+        mechanism="riemannian-gaussian",
+        allow_unproven=True,
+        arithmetic=arithmetic,
     )
     wanted = min(share, 1.0) * BALL.radius
     np.testing.assert_allclose(seen, [[wanted, 0.0]], rtol=1e-12)
@@ -304,3 +321,15 @@ def test_a_later_question_is_one_too(monkeypatch):
     monkeypatch.setattr(Zero, "ask", lambda self, ball, point, step: self if step == 0 else None)
     with pytest.raises(riemdp.InvalidParameterError, match=r"Zero\.ask must return"):
         private_statistic(Zero(), POINTS, BALL, PureDP(1.0))
+
+
+def test_draws_beyond_float64_are_projected_as_others_are():
+    line = Ball(Euclidean(2), [0.0, 1.0], 3.0)
+    far = rounded_point(line, Rounded((3 * 2**1100, -4 * 2**1100), 5))
+    np.testing.assert_allclose(far, [1.8, -1.4], rtol=1e-12)
+    np.testing.assert_allclose(rounded_point(line, Rounded((3, -4), 2)), [0.75, 0.0], rtol=1e-12)
+    release = private_mean(
+        np.zeros((1, 2)), line, PureDP(1.0), mechanism=riemdp.RiemannianLaplace(Euclidean(2), 1e308)
+    )
+    assert max(map(abs, release.rounded)).bit_length() - release.grid > 900
+    assert line.contains(release.value)

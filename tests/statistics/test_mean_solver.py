@@ -16,7 +16,6 @@ from riemdp.statistics._mean_solver import (
     FlatAverage,
     average,
     is_solved,
-    joined,
     mean_solver,
     space_solver,
 )
@@ -162,13 +161,6 @@ def test_a_solver_is_proved_where_those_that_it_uses_are(table):
         _mean_solver._solvers.pop(Dented, None)
         register_solver(Dented, Using(*spaces))
         assert is_solved(Dented(2)) == proved
-
-
-def test_chunks_of_nested_records_are_joined_level_by_level():
-    first, second = (np.zeros(2), (np.ones(3),)), (np.ones(1), (np.zeros(1),))
-    outer, (inner,) = joined(first, second)
-    np.testing.assert_array_equal(outer, [0, 0, 1])
-    np.testing.assert_array_equal(inner, [1, 1, 1, 0])
 
 
 def test_certified_means_are_compared_by_their_numbers():

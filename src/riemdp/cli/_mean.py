@@ -76,6 +76,10 @@ def mean(
         float | None,
         typer.Option(help="Public tolerance of the mean; twice it adds to the sensitivity."),
     ] = None,
+    arithmetic: Annotated[
+        str,
+        typer.Option(help="exact, or float64, whose low bits tell neighbouring data sets apart."),
+    ] = "exact",
     curvature: CurvatureOption = None,
     key: Annotated[str | None, typer.Option(help="Array of an .npz that holds several.")] = None,
     max_numbers: MaxNumbersOption = MOST_NUMBERS,
@@ -121,6 +125,7 @@ def mean(
             generator=generator,
             allow_unproven=allow_unproven,
             tol=tol,
+            arithmetic=arithmetic,  # type: ignore[arg-type]  # checked there
         )
     contents: dict[Path, Callable[[IO[bytes]], object]] = {}
     if release_file is not None:

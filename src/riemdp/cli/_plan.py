@@ -69,7 +69,8 @@ def plan(
             statistic=None if statistic is None else from_text(statistic, Statistic.sort),
             neighbours=from_text(neighbours, Neighbours.sort),
         )
-    columns = ["mechanism", "summary", "sensitivity", "sigma", "E[distance]", "95 % quantile"]
+    columns = ["mechanism", "summary", "arithmetic"]
+    columns += ["sensitivity", "sigma", "E[distance]", "95 % quantile"]
     if target_error is not None:
         columns += ["n needed", "budget needed"]
     title = f"{space}, radius {radius:g}, n = {n}, {describe(wanted)}"
@@ -91,7 +92,8 @@ def plan(
 
 def _cells(row: PlanRow, with_target: bool) -> list[str]:
     numbers = (row.sensitivity, row.sigma, row.expected_distance, row.quantile_95)
-    cells = [row.mechanism, row.summary, *("-" if x is None else f"{x:.6g}" for x in numbers)]
+    cells = [row.mechanism, row.summary, row.arithmetic or "-"]
+    cells += ["-" if x is None else f"{x:.6g}" for x in numbers]
     if with_target:
         cells.append("-" if row.required_n is None else str(row.required_n))
         cells.append("-" if row.required_budget is None else describe(row.required_budget))

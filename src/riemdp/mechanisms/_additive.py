@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.noise import DistanceLaw, Family, Kind, Law
+    from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import PrivacyCurve
 
 SamplerName = Literal["exact", "metropolis"]
@@ -83,6 +84,10 @@ class RiemannianMechanism(Mechanism):
     ) -> FloatArray:
         """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
         return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
+
+    def exact_draw(self, ball: Ball) -> ExactDraw:  # noqa: ARG002
+        """See :meth:`Mechanism.exact_draw`."""
+        return self._law.exact_draw()
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""

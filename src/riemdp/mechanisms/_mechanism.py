@@ -28,11 +28,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.noise import DistanceLaw
+    from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import Budget, PrivacyCurve, RaoDP
 
     FloatArray = NDArray[np.float64]
 
 M = TypeVar("M", bound="Mechanism")
+
+#: Methods that draw.
+_DRAWS = frozenset({"sample", "sample_in_ball", "sample_from_coordinates"})
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,6 @@ class Mechanism(Part, sort="mechanism"):
         them.
     numerical_delta : float or None
         Allowance for rounding in draws; None where it is not quantified.
-    grid : float or None
-        Spacing of the grid that draws lie on; None where they lie on none.
     choices : tuple of str
         Fields that a caller may fix before the calibration, see :meth:`with_options`.
 
@@ -76,8 +78,13 @@ class Mechanism(Part, sort="mechanism"):
     metric: ClassVar[Literal["distance", "coordinates"]] = "distance"
     options: ClassVar[Mapping[str, Callable[[Ball], Any]]] = MappingProxyType({})
     numerical_delta: ClassVar[float | None] = None
-    grid: ClassVar[float | None] = None
     choices: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # What draws in another way has no exact draw, unless it says so.
+        if not _DRAWS.isdisjoint(vars(cls)) and "exact_draw" not in vars(cls):
+            cls.exact_draw = Mechanism.exact_draw  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
         check_manifold(self.manifold)
@@ -307,6 +314,28 @@ class Mechanism(Part, sort="mechanism"):
         ndarray, shape (\*batch, \*point_shape)
         """
         return ball.project(self.sample(ball.point(coordinates), generator=generator))
+
+    def exact_draw(self, ball: Ball) -> ExactDraw:  # noqa: ARG002
+        """How ideal draws about footpoints in a public ball are rounded to a grid, exactly.
+
+        The integers that it draws have every guarantee of the mechanism, with no allowance for
+        arithmetic: docs/proofs/exact-draws.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball that the footpoint lies in, and about whose centre coordinates are.
+
+        Returns
+        -------
+        ExactDraw
+
+        Raises
+        ------
+        UnsupportedError
+            Where there is no proved way; by default.
+        """
+        raise UnsupportedError(f"no exactly rounded draw of {self.name} is known")
 
     @abstractmethod
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:

@@ -14,6 +14,7 @@ from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
     NotOnManifoldError,
+    UnsupportedError,
 )
 from riemdp.manifolds import Euclidean, as_floats, check_broadcast, clip_norm
 from riemdp.mechanisms._mechanism import Mechanism
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise import Kind, RadialLaw
+    from riemdp.noise.exact import ExactDraw
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +152,18 @@ class TangentMechanism(ArrayFields, Mechanism):
             noisy = coordinates + isotropic_vectors(self._distance_law, shape, generator)
             return ball.point(clip_norm(noisy, ball.radius))
         return super().sample_from_coordinates(coordinates, ball, generator)
+
+    def exact_draw(self, ball: Ball) -> ExactDraw:
+        """Draw in the tangent space at the centre; see :meth:`Mechanism.exact_draw`.
+
+        Raises
+        ------
+        UnsupportedError
+            If the base is another point.
+        """
+        if (problem := self.foreign_to(ball)) is not None:
+            raise UnsupportedError(problem)
+        return self._law.exact_draw()
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Log density of the noisy tangent vector at ``log_base(point)``.

@@ -20,12 +20,15 @@ from riemdp.noise._law import Law
 from riemdp.noise._polar import leading_axes
 from riemdp.noise._radial import check_kind, check_sigma
 from riemdp.noise._sinh_envelope import growth_rate
+from riemdp.noise.exact._affine_invariant import AffineInvariantDraw as RoundedDraw
+from riemdp.noise.exact._flat import FlatDraw
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, SPDAffineInvariant
+    from riemdp.noise.exact._draw import ExactDraw
 
 #: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.
 _LARGEST_SPREAD = 34.0
@@ -86,6 +89,12 @@ class AffineInvariantLaw(Law):
         check_kind(self.kind)
         object.__setattr__(self, "sigma", check_sigma(self.sigma))
         _ = self.radial  # checks the rest
+
+    def exact_draw(self) -> ExactDraw:
+        """See :meth:`Law.exact_draw`; size 1 is a line."""
+        if self.manifold.k == 1:
+            return FlatDraw(self.kind, 1, self.sigma)
+        return RoundedDraw(self.kind, self.manifold.k, self.sigma)
 
     @functools.cached_property
     def radial(self) -> AffineInvariantRadial:

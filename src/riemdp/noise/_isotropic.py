@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,12 +23,15 @@ from riemdp.noise._polar import (
     uniform_directions,
 )
 from riemdp.noise._radial import RadialLaw
+from riemdp.noise.exact._flat import FlatDraw
+from riemdp.noise.exact._space_form import SpaceFormDraw
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.noise.exact._draw import ExactDraw
 
 #: Largest radius, in units of 1/sqrt(-curvature), of a draw that gets hyperboloid coordinates.
 _HYPERBOLIC_REACH = 300.0
@@ -83,6 +87,15 @@ class IsotropicLaw(Law):
             sigma=self.sigma,
             upper=self.manifold.injectivity_radius,
         )
+
+    def exact_draw(self) -> ExactDraw:
+        """See :meth:`Law.exact_draw`."""
+        law = self.radial
+        if law.curvature == 0.0 and math.isinf(law.upper):
+            return FlatDraw(self.kind, law.dim, self.sigma)
+        # A sphere, a circle (whose curvature here is not that of its law) or a hyperbolic space.
+        manifold: Any = self.manifold
+        return SpaceFormDraw(self.kind, law.dim, manifold.curvature, self.sigma)
 
     def sample(
         self,

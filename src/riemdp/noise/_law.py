@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.noise.exact._draw import ExactDraw
 
 
 class DistanceLaw(Protocol):
@@ -189,6 +190,23 @@ class Law(ABC):
         del point, footpoint
         raise UnsupportedManifoldError(
             f"the density of the {self.kind} law on {self.manifold} is not known"
+        )
+
+    def exact_draw(self) -> ExactDraw:
+        """How ideal draws of the law are rounded to a public grid, exactly.
+
+        Returns
+        -------
+        ExactDraw
+            About the centre of any ball, in normal coordinates.
+
+        Raises
+        ------
+        UnsupportedError
+            Where there is no proved way; by default.
+        """
+        raise UnsupportedManifoldError(
+            f"no exactly rounded draw of the {self.kind} law on {self.manifold} is known"
         )
 
     def check_drawable(self) -> None:  # noqa: B027 -- nothing to check by default

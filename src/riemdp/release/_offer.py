@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, get_args
 
 from riemdp._checks import count, is_one_of, positive, shown
 from riemdp._errors import (
@@ -17,6 +17,7 @@ from riemdp._errors import (
 from riemdp._part import borrowed, both_proved, is_own, is_proof
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_mechanism
+from riemdp.privacy import certified_available
 from riemdp.release._named import kinds
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from riemdp._part import Part
     from riemdp.manifolds import Manifold
+    from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import Budget
     from riemdp.statistics import Metric
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     #: Which statistic on a space is released with noise whose sensitivity is in a metric.
     Wanted = Callable[[Manifold, Metric], Statistic]
 
+#: In which arithmetic a release is made.
+Arithmetic = Literal["exact", "float64"]
 
 #: Names that a message lists, and how long one is printed.
 _MOST_NAMES, _LONGEST_NAME = 9, 80
@@ -64,6 +68,8 @@ class Offer:
     steps : int or None
         Number of answers that the budget is shared among, as it was read for that; None of an offer
         that is not drawn from.
+    draw : ExactDraw or None
+        How ideal draws are rounded to a public grid; None of draws in float64.
     """
 
     statistic: Statistic
@@ -74,6 +80,13 @@ class Offer:
     sensitivity: float
     tol: float
     steps: int | None = None
+    draw: ExactDraw | None = None
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """``"exact"`` where statistic and draw are proved in every bit, else ``"float64"``."""
+        exact = self.draw is not None and self.statistic.numerical_delta == 0.0
+        return "exact" if exact else "float64"
 
     def proofs(
         self, budget: Budget, shared: tuple[Claims, Claims] | None = None
@@ -96,7 +109,8 @@ class Offer:
             By the part that makes the claim.
         """
         first, last = self.shared_claims(budget) if shared is None else shared
-        return both_proved(first, _claims(self.mechanism, self.mechanism.proofs()), last)
+        draw = {} if self.draw is None else {"exact draw": self.draw.proof}
+        return both_proved(first, _claims(self.mechanism, self.mechanism.proofs()), draw, last)
 
     def shared_claims(self, budget: Budget) -> tuple[Claims, Claims]:
         """Return what every mechanism's guarantee rests on: what comes first, and what comes last.
@@ -170,6 +184,15 @@ def _named(name: str) -> str:
     return name if name.isprintable() and len(name) <= _LONGEST_NAME else shown(name)
 
 
+def check_arithmetic(arithmetic: object) -> None:
+    """Raise ``InvalidParameterError`` for what names no arithmetic."""
+    if not is_one_of(arithmetic, get_args(Arithmetic)):
+        raise InvalidParameterError(
+            f'arithmetic must be "exact" or "float64", got {shown(arithmetic)}; the first is the '
+            "default, and what protects the bits of a release"
+        )
+
+
 def share(budget: Budget, steps: int) -> Budget:
     """Budget of each of several answers, what is asked for next depending on those before.
 
@@ -191,6 +214,7 @@ def offer(
     *,
     neighbours: Neighbours | None = None,
     tol: float | None = None,
+    arithmetic: Arithmetic = "exact",
 ) -> Offer:
     """Calibrate one mechanism for a statistic, or hold one against it.
 
@@ -209,6 +233,8 @@ def offer(
         :class:`ReplaceOne` by default.
     tol : float, optional
         Public tolerance of the statistic; its own by default.
+    arithmetic : {"exact", "float64"}, default "exact"
+        Exact as far as it is proved: of draw and statistic, of the draw alone, or of neither.
 
     Returns
     -------
@@ -221,6 +247,56 @@ def offer(
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
+
+    def found(computed: Statistic) -> Offer:
+        return _offer(computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol)
+
+    if arithmetic == "float64":
+        return found(statistic)
+    try:
+        exact = statistic.exactly(ball)
+    except UnsupportedError:
+        exact = statistic
+    made = found(exact)
+    try:
+        return replace(made, draw=_exact_draw(made))
+    except UnsupportedError:  # without an exact draw nothing else needs to be exact
+        if exact is statistic:
+            return made
+    return found(statistic)
+
+
+def _exact_draw(made: Offer) -> ExactDraw:
+    """Return the draw of an offer.
+
+    Raises
+    ------
+    UnsupportedError
+        If none is proved, or one would take too long, from public numbers alone.
+    InvalidParameterError
+        If python-flint is missing.
+    """
+    draw = made.mechanism.exact_draw(made.statistic.answers(made.ball))
+    if not certified_available():
+        raise InvalidParameterError(
+            "releases need python-flint for exact draws, and it is not installed: pip install "
+            'python-flint; or rely on float64 with arithmetic="float64"'
+        )
+    draw.check_drawable()
+    return draw
+
+
+def _offer(
+    statistic: Statistic,
+    mechanism: type[Mechanism] | Choice | Mechanism,
+    ball: Ball,
+    n: int,
+    budget: Budget,
+    *,
+    neighbours: Neighbours | None,
+    tol: float | None,
+) -> Offer:
+    """Return what :func:`offer` does, without a draw."""
     steps = count(statistic.steps, "steps, the number of answers,")
     part = share(budget, steps)
     neighbours = ReplaceOne() if neighbours is None else neighbours
@@ -280,13 +356,14 @@ def offers(
     *,
     neighbours: Neighbours | None = None,
     tol: float | None = None,
+    arithmetic: Arithmetic = "exact",
 ) -> list[Offer | UnsupportedError]:
     """Return what :func:`offer` returns of each pair, or why it is not available.
 
     Parameters
     ----------
     pairs : iterable of (Statistic, Mechanism class or Choice)
-    ball, n, budget, neighbours, tol
+    ball, n, budget, neighbours, tol, arithmetic
         See :func:`offer`.
 
     Returns
@@ -296,7 +373,16 @@ def offers(
     found: list[Offer | UnsupportedError] = []
     for statistic, kind in pairs:
         try:
-            made = offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol)
+            made = offer(
+                statistic,
+                kind,
+                ball,
+                n,
+                budget,
+                neighbours=neighbours,
+                tol=tol,
+                arithmetic=arithmetic,
+            )
             if not is_own(as_choice(kind).kind):
                 _check_error(made)
         except UnsupportedError as error:
@@ -343,6 +429,7 @@ def least_error(
     neighbours: Neighbours | None = None,
     tol: float | None = None,
     allow_unproven: bool = False,
+    arithmetic: Arithmetic = "exact",
 ) -> tuple[Offer, str]:
     """Return the offer with the least expected distance, and the reason in words.
 
@@ -372,7 +459,7 @@ def least_error(
         return unproven(made.proofs(budget, claims[about]))
 
     for turn, pairs in enumerate(groups.values()):
-        made = offers(pairs, ball, n, budget, neighbours=neighbours, tol=tol)
+        made = offers(pairs, ball, n, budget, neighbours=neighbours, tol=tol, arithmetic=arithmetic)
         found = [each for each in made if isinstance(each, Offer)]
         for (_, kind), each in zip(pairs, made, strict=True):
             if isinstance(each, UnsupportedError):

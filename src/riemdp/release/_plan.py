@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from riemdp.mechanisms import Choice, Mechanism
-    from riemdp.release._offer import Wanted
+    from riemdp.release._offer import Arithmetic, Wanted
     from riemdp.statistics import Neighbours, Statistic
 
 #: Largest n, and largest factor on a privacy parameter, that ``target_error`` looks for.
@@ -57,6 +57,9 @@ class PlanRow:
     unproven : str
         Names of what has no proof, without which ``"auto"`` does not take it; empty if there is
         none.
+    arithmetic : {"exact", "float64"} or None
+        In which a release with it is made: exact where statistic and draw are proved in every bit.
+        None where it is not available.
     """
 
     mechanism: str
@@ -69,6 +72,7 @@ class PlanRow:
     required_n: int | None = None
     required_budget: Budget | None = None
     unproven: str = ""
+    arithmetic: Arithmetic | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,8 @@ class Plan:
         return min(pool, key=_error, default=None)
 
     def __str__(self) -> str:
-        header = ["mechanism", "summary", "sensitivity", "sigma", "E[distance]", "95 %"]
+        header = ["mechanism", "summary", "arithmetic"]
+        header += ["sensitivity", "sigma", "E[distance]", "95 %"]
         if self.target_error is not None:
             header += ["n needed", "budget needed"]
         lines = [header, *(self._cells(row) for row in self.rows)]
@@ -147,7 +152,8 @@ class Plan:
 
     def _cells(self, row: PlanRow) -> list[str]:
         numbers = (row.sensitivity, row.sigma, row.expected_distance, row.quantile_95)
-        cells = [row.mechanism, row.summary, *("-" if x is None else f"{x:.6g}" for x in numbers)]
+        cells = [row.mechanism, row.summary, row.arithmetic or "-"]
+        cells += ["-" if x is None else f"{x:.6g}" for x in numbers]
         if self.target_error is not None:
             cells.append("-" if row.required_n is None else str(row.required_n))
             cells.append("-" if row.required_budget is None else str(row.required_budget))
@@ -250,6 +256,7 @@ class _Case:
             expected_distance=expected_distance(made),
             quantile_95=error_quantile(made, 0.95),
             unproven=made.unproven(budget),
+            arithmetic=made.arithmetic,
         )
 
     def error(self, n: int, budget: Budget) -> float:

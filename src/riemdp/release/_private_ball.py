@@ -17,6 +17,7 @@ from riemdp._errors import (
 from riemdp.manifolds import Ball, check_ball
 from riemdp.mechanisms._conformal_density import checked_records
 from riemdp.noise import resolve_generator
+from riemdp.noise.exact import FlatDraw, default_grid
 from riemdp.privacy import PureDP
 from riemdp.release._named import check_accountant
 from riemdp.release._offer import least_error
@@ -110,9 +111,11 @@ def private_ball(
         )
     if accountant is not None:
         accountant.spend(PureDP(epsilon), "private_ball")
-    center = drawn(chosen, start, question, records, source)
+    center, _ = drawn(chosen, start, question, records, source)
     counts = shell_counts(ball, center, records)
-    counts = counts + source.laplace(scale=scale, size=counts.shape)
+    law = FlatDraw("laplace", 1, scale)
+    noisy = [law.draw([count], default_grid(scale), generator=source) for count in counts]
+    counts = np.concatenate([count.values() for count in noisy])
     radius = expansion * _dense_radius(ball.reach, counts, len(records), half)
     if radius >= ball.reach:
         return ball

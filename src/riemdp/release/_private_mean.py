@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
+    from riemdp.release._offer import Arithmetic
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours
@@ -30,6 +31,7 @@ def private_mean(
     accountant: SupportsSpend | None = None,
     allow_unproven: bool = False,
     tol: float | None = None,
+    arithmetic: Arithmetic = "exact",
 ) -> Release:
     r"""Release a differentially private mean of manifold-valued data.
 
@@ -68,6 +70,10 @@ def private_mean(
         Public tolerance of the mean; ``2 tol`` is added to the sensitivity. By default a tiny
         fraction of it. Fix it before seeing the data. What float64 cannot carry for every data set
         in the ball is refused.
+    arithmetic : {"exact", "float64"}, default "exact"
+        ``"exact"`` draws the ideal noise, rounded to a public grid, about a mean in exact
+        arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
+        is not proved. ``"float64"`` asks for neither: its low bits tell neighbours apart.
 
     Returns
     -------
@@ -108,4 +114,5 @@ def private_mean(
         accountant=accountant,
         allow_unproven=allow_unproven,
         tol=tol,
+        arithmetic=arithmetic,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
 from dataclasses import dataclass, field
@@ -12,9 +13,10 @@ import numpy as np
 from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, real_array, shown
-from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.manifolds import check_ball
 from riemdp.mechanisms import check_mechanism
+from riemdp.noise.exact import check_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
 from riemdp.release._offer import Offer, doubt
@@ -75,6 +77,12 @@ class Release(ArrayFields):
     stated_error : tuple of (float or None), optional
         Expected distance and 95 % quantile as a document states them, for :func:`verify` to hold
         against the mechanism's; ``(None, None)`` where it states that they are not known.
+    grid : int or None
+        Minus the binary logarithm of the step of the public grid that the noisy answer was drawn
+        on; None of a draw in float64.
+    rounded : tuple of int or None
+        The noisy answer on that grid, before it was shortened to the ball: normal coordinates
+        about its centre, in steps of the grid. Of several answers all, one after the other.
 
     Raises
     ------
@@ -96,6 +104,8 @@ class Release(ArrayFields):
     reproducible: bool = False
     stated_proofs: tuple[tuple[str, str | None], ...] | None = field(default=None, repr=False)
     stated_error: tuple[float | None, float | None] | None = field(default=None, repr=False)
+    grid: int | None = field(default=None, repr=False)
+    rounded: tuple[int, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         value = np.array(real_array(self.value, "value"))
@@ -120,6 +130,7 @@ class Release(ArrayFields):
             _check_pairs(self.stated_proofs, "stated_proofs", (str,), (str, type(None)))
         if self.stated_error is not None:
             _check_pairs((self.stated_error,), "stated_error", *2 * ((float, type(None)),))
+        _check_rounded(self.grid, self.rounded)
 
     @property
     def sigma(self) -> float:
@@ -144,6 +155,10 @@ class Release(ArrayFields):
     @property
     def offer(self) -> Offer:
         """What was drawn from: the statistic with its calibrated mechanism."""
+        draw = None
+        if self.rounded is not None:
+            with contextlib.suppress(UnsupportedError):  # integers are stated that it cannot draw
+                draw = self.mechanism.exact_draw(self.statistic.answers(self.ball))
         return Offer(
             self.statistic,
             self.mechanism,
@@ -152,6 +167,7 @@ class Release(ArrayFields):
             self.neighbours,
             self.sensitivity,
             self.tol,
+            draw=draw,
         )
 
     @property
@@ -166,18 +182,12 @@ class Release(ArrayFields):
 
     @property
     def numerical_delta(self) -> float | None:
-        """Allowance for float64 arithmetic, 0.0 where none is needed; None: not quantified."""
-        return _serialise.allowance(self.statistic, self.mechanism)
+        """Allowance for arithmetic; None: not quantified.
 
-    @property
-    def grid(self) -> float | None:
-        """Spacing of the grid that the value was drawn on; None if on none."""
-        return self.mechanism.grid
-
-    @property
-    def rounded(self) -> bool:
-        """Whether the value was drawn on a grid."""
-        return self.grid is not None
+        0.0 where the integers in :attr:`rounded` have the guarantee exactly: the noise was drawn
+        by exact arithmetic, about a statistic whose tolerance is proved.
+        """
+        return _serialise.allowance(self.statistic, self.mechanism, self.rounded is not None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -270,6 +280,15 @@ class Release(ArrayFields):
             raise InvalidParameterError(
                 f"this is not a release written by Release.to_json ({type(error).__name__})"
             ) from None
+
+
+def _check_rounded(grid: object, rounded: object) -> None:
+    """Raise ``InvalidParameterError`` for what no draw on a grid returns."""
+    if grid is None and rounded is None:
+        return
+    if not isinstance(rounded, tuple) or not all(type(n) is int for n in rounded):
+        raise InvalidParameterError("rounded must be a tuple of integers, with its grid")
+    check_grid(grid)
 
 
 def _check_pairs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -13,9 +13,17 @@ from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import Choice, Mechanism, calibrated
 from riemdp.noise import is_secure, resolve_generator
+from riemdp.noise.exact import Rounded, default_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._named import check_accountant, named
-from riemdp.release._offer import Offer, least_error, not_proved, offer, unproven
+from riemdp.release._offer import (
+    Offer,
+    check_arithmetic,
+    least_error,
+    not_proved,
+    offer,
+    unproven,
+)
 from riemdp.release._release import Release
 from riemdp.statistics import (
     Question,
@@ -25,12 +33,15 @@ from riemdp.statistics import (
     check_neighbours,
     check_rows,
     check_statistic,
+    exact_answer,
 )
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.release._offer import Wanted
+    from riemdp.release._offer import Arithmetic, Wanted
     from riemdp.statistics import Neighbours
 
     FloatArray = NDArray[np.float64]
@@ -55,6 +66,7 @@ def private_statistic(
     accountant: SupportsSpend | None = None,
     allow_unproven: bool = False,
     tol: float | None = None,
+    arithmetic: Arithmetic = "exact",
 ) -> Release:
     r"""Release a differentially private statistic of manifold-valued data.
 
@@ -89,6 +101,10 @@ def private_statistic(
     tol : float, optional
         Public tolerance of the statistic; ``2 tol`` is added to the sensitivity. By default the
         statistic's own. Fix it before seeing the data.
+    arithmetic : {"exact", "float64"}, default "exact"
+        ``"exact"`` draws the ideal noise, rounded to a public grid, about a statistic in exact
+        arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
+        is not proved. ``"float64"`` asks for neither: its low bits tell neighbours apart.
 
     Returns
     -------
@@ -120,6 +136,7 @@ def private_statistic(
         accountant=accountant,
         allow_unproven=allow_unproven,
         tol=tol,
+        arithmetic=arithmetic,
     )
 
 
@@ -136,6 +153,7 @@ def run(
     accountant: SupportsSpend | None,
     allow_unproven: bool,
     tol: float | None,
+    arithmetic: Arithmetic,
 ) -> Release:
     """Release the statistic that is wanted with a mechanism; see :func:`private_statistic`."""
     check_ball(ball)
@@ -143,6 +161,7 @@ def run(
     neighbours = ReplaceOne() if neighbours is None else neighbours
     check_neighbours(neighbours)
     tol = None if tol is None else positive(tol, "tol")
+    check_arithmetic(arithmetic)
     check_accountant(accountant)
     source = resolve_generator(generator)
     data = ball.manifold.validate(points)
@@ -150,12 +169,28 @@ def run(
     n = len(data)
     if isinstance(mechanism, str) and mechanism == "auto":
         chosen, reason = least_error(
-            wanted, ball, n, budget, neighbours=neighbours, tol=tol, allow_unproven=allow_unproven
+            wanted,
+            ball,
+            n,
+            budget,
+            neighbours=neighbours,
+            tol=tol,
+            allow_unproven=allow_unproven,
+            arithmetic=arithmetic,
         )
     else:
         kind = named(mechanism)
         statistic = wanted(ball.manifold, kind.metric)
-        chosen = offer(statistic, kind, ball, n, budget, neighbours=neighbours, tol=tol)
+        chosen = offer(
+            statistic,
+            kind,
+            ball,
+            n,
+            budget,
+            neighbours=neighbours,
+            tol=tol,
+            arithmetic=arithmetic,
+        )
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
     proofs = chosen.proofs(budget)
@@ -171,7 +206,7 @@ def run(
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
     if accountant is not None:
         accountant.spend(budget, f"{label}, {chosen.mechanism.name}")
-    value = drawn(chosen, start, first, data, source)
+    value, rounded = drawn(chosen, start, first, data, source)
     return Release(
         value=value,
         guarantee=budget,
@@ -186,8 +221,13 @@ def run(
         stated_proofs=tuple(proofs.items()),
         private=is_secure(source),
         reproducible=not is_secure(source),
+        grid=None if rounded is None else rounded.grid,
+        rounded=None if rounded is None else rounded.integers,
     )
 
+
+#: Binary logarithm of a length that float64 holds and no ball of a release has.
+_LONGEST = 1000
 
 #: An answer this much longer than its ball's radius, relatively, breaks what its statistic says.
 _LONGER = 1.0 + 1e-9
@@ -229,7 +269,7 @@ def drawn(
     question: Question,
     data: FloatArray,
     source: np.random.Generator,
-) -> FloatArray:
+) -> tuple[FloatArray, Rounded | None]:
     r"""Answer, add noise and move, as often as the budget was shared.
 
     Parameters
@@ -246,28 +286,99 @@ def drawn(
 
     Returns
     -------
-    ndarray, shape (\*point_shape,)
+    value : ndarray, shape (\*point_shape,)
+    rounded : Rounded or None
+        The noisy answers, one after the other, on the grid that they were drawn on; None of draws
+        in float64.
     """
     statistic, ball = chosen.statistic, chosen.ball
     answers = statistic.answers(ball)
+    integers: tuple[int, ...] = ()
+    grid = default_grid(chosen.mechanism.sigma)
     for step in range(chosen.steps or 1):
         if step > 0:
             question = asked(statistic, ball, point, step)
-        footpoint = answer(question, ball, data, chosen.tol)
+        ask: Any = answer if chosen.draw is None else exact_answer
+        footpoint = ask(question, ball, data, chosen.tol)
         if len(footpoint) != answers.manifold.dim:
             raise InvalidParameterError(  # how many there are may tell of the data
                 f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "
                 f"{answers.manifold}"
             )
-        draw = functools.partial(_draw, chosen.mechanism, footpoint, answers, source)
+        draw = functools.partial(_draw, chosen, footpoint, answers, grid, source)
         noisy = discreetly(chosen.mechanism.name, draw)
+        if isinstance(noisy, Rounded):
+            integers += noisy.integers
+            noisy = rounded_point(answers, noisy)
         point = statistic.move(ball, point, noisy, step)
-    return point
+    return point, None if chosen.draw is None else Rounded(integers, grid)
 
 
 def _draw(
-    mechanism: Mechanism, footpoint: FloatArray, answers: Ball, source: np.random.Generator
-) -> FloatArray:
-    if not np.linalg.norm(footpoint) <= answers.reach * _LONGER:
-        footpoint = clip_norm(footpoint, answers.reach)
-    return mechanism.sample_from_coordinates(footpoint, answers, source)
+    chosen: Offer,
+    footpoint: FloatArray | tuple[Fraction, ...],
+    answers: Ball,
+    grid: int,
+    source: np.random.Generator,
+) -> FloatArray | Rounded:
+    numbers = np.array([float(x) for x in footpoint])
+    if not np.linalg.norm(numbers) <= answers.reach * _LONGER:
+        footpoint = numbers = clip_norm(numbers, answers.reach)
+    if chosen.draw is None:
+        return chosen.mechanism.sample_from_coordinates(numbers, answers, source)
+    return chosen.draw.draw(tuple(footpoint), grid, generator=source)
+
+
+def rounded_point(answers: Ball, rounded: Rounded) -> FloatArray:
+    r"""Return the point of a ball that a draw on a grid stands for.
+
+    Parameters
+    ----------
+    answers : Ball
+        Public ball.
+    rounded : Rounded
+        Normal coordinates about its centre, of any length.
+
+    Returns
+    -------
+    ndarray, shape (\*point_shape,)
+        Projected onto the ball.
+    """
+    # One that float64 cannot hold is shortened in the same direction, to far beyond any ball.
+    longest = max(abs(n).bit_length() for n in rounded.integers) - rounded.grid
+    near = Rounded(rounded.integers, rounded.grid + max(0, longest - _LONGEST))
+    return answers.point(clip_norm(near.values(), answers.reach))
+
+
+def replayed(statistic: Statistic, ball: Ball, grid: int, integers: tuple[int, ...]) -> FloatArray:
+    r"""Return the value that draws on a grid lead to: what :func:`drawn` made of them.
+
+    Parameters
+    ----------
+    statistic : Statistic
+    ball : Ball
+        Public ball of the records.
+    grid : int
+    integers : tuple of int
+        As many for each answer as it has coordinates.
+
+    Returns
+    -------
+    ndarray, shape (\*point_shape,)
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are fewer integers than answers have coordinates, or more.
+    """
+    answers = statistic.answers(ball)
+    dim, point = answers.manifold.dim, statistic.start(ball)
+    if len(integers) != statistic.steps * dim:
+        raise InvalidParameterError(
+            f"rounded must hold {dim} integers for each of {statistic.steps} answers, got "
+            f"{len(integers)}"
+        )
+    for step in range(statistic.steps):
+        noisy = Rounded(integers[step * dim : (step + 1) * dim], grid)
+        point = statistic.move(ball, point, rounded_point(answers, noisy), step)
+    return point

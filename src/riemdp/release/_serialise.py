@@ -48,6 +48,8 @@ _KEYS_1 = _KEYS - {"statistic", "neighbours", "proofs"} | {
     "proven",
     "reproducible",
 }
+#: What a document has besides, of a draw on a grid.
+_ROUNDED = {"grid", "rounded"}
 #: What a document of the first format said of the ball, by option.
 _OPTIONS_1 = {"base": ("base", "ball-center"), "restricted_to_ball": ("ball", True)}
 #: Name, among the proofs, of a release that was stated to have none.
@@ -63,6 +65,7 @@ def to_document(release: Release) -> dict[str, Any]:
         If the mechanism does not belong to the ball, or a part is not registered.
     """
     ball, statistic = release.ball, release.statistic
+    on_grid = {"grid": release.grid, "rounded": list(release.rounded or ())}
     return {
         "format": FORMAT,
         "value": release.value.tolist(),
@@ -76,6 +79,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "numerical_delta": release.numerical_delta,
         **{name: getattr(release, name) for name in _SHARED},
         **_errors(release),
+        **({} if release.rounded is None else on_grid),
     }
 
 
@@ -113,7 +117,8 @@ def from_document(document: object) -> dict[str, Any]:
             f"format {shown(written)} is neither {FORMAT!r} nor {FORMAT_1!r}: written by another "
             "version"
         )
-    fields = _document.fields(document, _KEYS)
+    on_grid = _ROUNDED if isinstance(document, dict) and _ROUNDED & set(document) else set()
+    fields = _document.fields(document, _KEYS | on_grid)
     proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
     for proof in proofs.values():
         if proof is not None:
@@ -125,8 +130,17 @@ def from_document(document: object) -> dict[str, Any]:
         neighbours=decode(fields["neighbours"], Neighbours.sort),
         mechanism=mechanism_from_dict,
         reproducible=not private,
+        rounded=_integers(fields["rounded"]) if on_grid else None,
     )
+    found["grid"] = fields.get("grid")
     return {**found, "stated_proofs": tuple(proofs.items())}
+
+
+def _integers(values: object) -> tuple[int, ...]:
+    """Return the integers that a document lists."""
+    if not isinstance(values, list) or not all(type(value) is int for value in values):
+        raise InvalidParameterError("rounded must be a list of integers")
+    return tuple(values)
 
 
 def _from_format_1(document: object) -> dict[str, Any]:
@@ -154,6 +168,7 @@ def _common(
     neighbours: Neighbours,
     mechanism: Any,
     reproducible: bool,
+    rounded: tuple[int, ...] | None = None,
 ) -> dict[str, Any]:
     """Return the fields that both formats write alike."""
 
@@ -165,7 +180,9 @@ def _common(
     stated: Any = (fields["expected_distance"], fields["error_quantile_95"])
     if stated != (None, None):
         stated = (number("expected_distance"), number("error_quantile_95"))
-    found = {
+    if rounded is not None and fields["numerical_delta"] is not None:
+        statistic = statistic.exactly(ball)
+    found: dict[str, Any] = {
         "value": statistic.range(ball).manifold.validate(
             _document.numbers(fields["value"], "value")
         ),
@@ -180,10 +197,11 @@ def _common(
         "private": _document.flag(fields["private"], "private"),
         "reproducible": reproducible,
         "stated_error": stated,
+        "rounded": rounded,
     }
     # last: its law may take a while
     used = mechanism(fields["mechanism"], statistic.answers(ball))
-    known = allowance(statistic, used)
+    known = allowance(statistic, used, rounded is not None)
     if fields["numerical_delta"] != known or isinstance(fields["numerical_delta"], bool):
         raise InvalidParameterError(
             f"numerical_delta of this statistic and mechanism must be {known} (None is null)"
@@ -201,11 +219,20 @@ def _errors(release: Release) -> dict[str, float | None]:
     return {"expected_distance": found[0], "error_quantile_95": found[1]}
 
 
-def allowance(statistic: Statistic, mechanism: Mechanism) -> float | None:
-    """Numerical delta of a release: known where that of all that computes is."""
-    if statistic.numerical_delta is None or mechanism.numerical_delta is None:
+def allowance(statistic: Statistic, mechanism: Mechanism, rounded: bool) -> float | None:
+    """Numerical delta of a release: known where that of all that computes is.
+
+    Parameters
+    ----------
+    statistic : Statistic
+    mechanism : Mechanism
+    rounded : bool
+        Whether it was drawn on a grid by exact arithmetic, which takes none.
+    """
+    drawn = 0.0 if rounded else mechanism.numerical_delta
+    if statistic.numerical_delta is None or drawn is None:
         return None
-    return statistic.steps * (statistic.numerical_delta + mechanism.numerical_delta)
+    return statistic.steps * (statistic.numerical_delta + drawn)
 
 
 def ball_from_dict(manifold: Manifold, document: object) -> Ball:

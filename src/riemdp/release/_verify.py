@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from riemdp._checks import positive, shown
+import numpy as np
+
+from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.release._offer import Offer, share
 from riemdp.release._release import Release
+from riemdp.release._run import replayed
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 
 #: A release is calibrated to the last digit that one processor computes; on another one that digit
 #: may differ. Far less than the errors that are allowed for in every integral.
 _ELSEWHERE = 1.0 - 1e-13
 
+
+#: Relative difference of a value that is computed again from the same integers.
+_SAME = 1e-12
 
 #: What computing something again may raise.
 _FAILED = (RiemdpError, ArithmeticError)
@@ -98,7 +104,40 @@ def verify(release: Release) -> Verification:
         "secure generator" if release.private else "seeded by the caller: NOT private",
     )
     return Verification(
-        (space, *_guarantee(release), _error(release), inside, _proof(release), seeded)
+        (
+            space,
+            *_guarantee(release),
+            _error(release),
+            inside,
+            *_arithmetic(release),
+            _proof(release),
+            seeded,
+        )
+    )
+
+
+def _arithmetic(release: Release) -> tuple[Check, ...]:
+    """Value from the integers, which a release without allowance for arithmetic has."""
+    if release.rounded is None or release.grid is None:
+        return ()
+    try:
+        release.mechanism.exact_draw(release.statistic.answers(release.ball))
+        value = replayed(release.statistic, release.ball, release.grid, release.rounded)
+    except _FAILED as error:
+        return (Check("arithmetic", False, _said(error)),)
+    size = float(np.max(np.abs(value)))
+    same = value.shape == release.value.shape and bool(
+        np.max(np.abs(value - release.value)) <= _SAME * size
+    )
+    return (
+        Check(
+            "arithmetic",
+            same,
+            f"the value is that of {len(release.rounded)} integers on the grid 2^{-release.grid}; "
+            f"numerical delta {release.numerical_delta}"
+            if same
+            else "the value is not that of the integers",
+        ),
     )
 
 
@@ -146,7 +185,9 @@ def _sensitivity(offer: Offer) -> float:
     One that rounding may have exceeded, which earlier versions allowed, is refused.
     """
     statistic, ball, mechanism = offer.statistic, offer.ball, offer.mechanism
-    tol = positive(offer.tol, "tol")
+    tol = real(offer.tol, "tol")
+    if not 0.0 <= tol < math.inf:
+        raise InvalidParameterError(f"tol must be finite and at least 0, got {tol}")
     exact = exact_sensitivity(statistic, ball, offer.n, offer.neighbours, mechanism.metric)
     rounding = statistic.rounding(ball)
     if tol < rounding:

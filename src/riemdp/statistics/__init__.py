@@ -27,6 +27,7 @@ from riemdp.statistics._statistic import (
     Summary,
     answer,
     check_statistic,
+    exact_answer,
 )
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "check_statistic",
     "clipped_frechet_mean",
     "clipped_tangent_mean",
+    "exact_answer",
     "frechet_mean",
     "frechet_mean_sensitivity",
     "is_average",

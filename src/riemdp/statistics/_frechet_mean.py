@@ -15,9 +15,9 @@ from riemdp.statistics._mean_solver import (
     average,
     check_bound,
     mean_solver,
-    record_coordinates,
     space_solver,
 )
+from riemdp.statistics._records import record_coordinates
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -13,6 +13,8 @@ from riemdp._errors import ConvergenceError, InvalidParameterError, UnsupportedM
 from riemdp._part import is_proof
 from riemdp.manifolds import FlatManifold, Manifold, clip_norm
 from riemdp.statistics import _flat_mean
+from riemdp.statistics._exact_mean import ExactMean, ExactSum
+from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._tolerance import average_floor
 
 if TYPE_CHECKING:
@@ -59,11 +61,14 @@ class MeanSolver(ABC):
         Whether normal coordinates about any centre keep distances, as on flat spaces.
     certifies : bool
         Whether a mean is found by iteration and certified, and not by a formula.
+    exact : ExactMean or None
+        How a mean is computed in exact arithmetic; None where nobody knows.
     """
 
     proof: ClassVar[str | None] = None
     isometric: ClassVar[bool] = False
     certifies: ClassVar[bool] = True
+    exact: ClassVar[ExactMean | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -204,6 +209,7 @@ class Average(MeanSolver):
 
     proof = "docs/proofs/frechet-mean-certificate.md"
     certifies = False
+    exact = ExactSum()
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped coordinates; see :func:`record_coordinates`."""
@@ -328,21 +334,6 @@ def average(manifold: Manifold) -> MeanSolver:
     kind = _kind(manifold)
     flat = kind is not None and _solvers[kind].isometric
     return _solvers[kind] if kind is not None and flat else _AVERAGE
-
-
-def joined(first: Partial, second: Partial) -> Partial:
-    """Join the records of two chunks, in the form that a solver works with."""
-    if isinstance(first, tuple):
-        return tuple(joined(*pair) for pair in zip(first, second, strict=True))
-    return np.concatenate([first, second])
-
-
-def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
-    """Clipped coordinates ``(n, dim)``; of a record beyond the range of float64 the centre's."""
-    with np.errstate(all="ignore"):
-        coordinates = ball.coordinates(data)
-    finite = np.isfinite(coordinates).all(axis=-1, keepdims=True)
-    return np.where(finite, coordinates, 0.0)
 
 
 def check_bound(bound: float, tol: float) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, final
+import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal, final
 
-from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
+import numpy as np
+
+from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, joined, mean_solver
+from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
+from riemdp.statistics._records import joined
 from riemdp.statistics._sensitivity import (
     convexity_limit,
     frechet_mean_sensitivity,
@@ -17,11 +21,13 @@ from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
+    from typing import Self
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, Manifold
+    from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._statistic import Metric, Partial
 
     FloatArray = NDArray[np.float64]
@@ -32,28 +38,85 @@ _CERTIFIABLE = 1e-3
 _HEMISPHERE_MARGIN = 2e-3
 
 
+@dataclass(frozen=True)
 class Mean(Summary):
-    """What the means share: a solver computes them, and clips records in the form it works in."""
+    """What the means share: a solver computes them, and clips records in the form it works in.
+
+    Attributes
+    ----------
+    arithmetic : {"float64", "exact"}
+        How; see :meth:`exactly`.
+    """
 
     clips = True
+
+    arithmetic: Literal["float64", "exact"] = field(
+        default="float64", init=False, repr=False, compare=False
+    )
 
     def _solver(self, manifold: Manifold) -> MeanSolver:
         return mean_solver(manifold)
 
+    def _exact(self, ball: Ball) -> ExactMean | None:
+        """How it is computed in exact arithmetic; None in float64."""
+        return self._solver(ball.manifold).exact if self.arithmetic == "exact" else None
+
+    def _is_sum(self, ball: Ball) -> bool:
+        exact = self._exact(ball)
+        return exact is not None and exact.is_sum
+
+    @property
+    def numerical_delta(self) -> float | None:
+        """See :attr:`Statistic.numerical_delta`: 0.0 in exact arithmetic."""
+        return 0.0 if self.arithmetic == "exact" else None
+
+    def exactly(self, ball: Ball) -> Self:
+        """Return the mean in exact arithmetic; see :meth:`Statistic.exactly`.
+
+        Raises
+        ------
+        UnsupportedError
+            Where its error in float64 is bounded by constants that are measured, not proved.
+        """
+        if self._solver(ball.manifold).exact is None:
+            raise UnsupportedError(
+                f"no exact arithmetic is known of the {self.name} on {ball.manifold}"
+            )
+        found = copy.copy(self)
+        object.__setattr__(found, "arithmetic", "exact")
+        return found
+
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
+        """Return the proof of the sensitivity, and that of the arithmetic where it is exact."""
+        exact = self._exact(ball)
+        return {**super().proofs_on(ball), **({"exact mean": exact.proof} if exact else {})}
+
     def summarise(self, ball: Ball, records: FloatArray) -> Partial:
         """Clip; see :meth:`Question.summarise`."""
-        return self._solver(ball.manifold).records(ball, records)
+        return (self._exact(ball) or self._solver(ball.manifold)).records(ball, records)
 
     def merge(self, first: Partial, second: Partial) -> Partial:
-        """Put chunks one after the other; see :meth:`Question.merge`."""
+        """Put chunks together; see :meth:`Question.merge`."""
         return joined(first, second)
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
         """Certify the mean of all records; see :meth:`Question.finish`."""
+        exact = self.finish_exactly(ball, partial, tol)
+        if exact is not None:
+            return np.array([float(x) for x in exact])
         return self._solver(ball.manifold).mean(ball, partial, tol)
+
+    def finish_exactly(
+        self, ball: Ball, partial: Partial, tol: float
+    ) -> tuple[Fraction, ...] | None:
+        """In exact arithmetic, the same; see :meth:`Question.finish_exactly`."""
+        exact = self._exact(ball)
+        return None if exact is None else exact.mean(ball, partial, tol)
 
     def tolerance(self, ball: Ball, sensitivity: float) -> float:
         """Return a billionth of the sensitivity where float64 carries that, more where not.
+
+        Sums of integers need none.
 
         Raises
         ------
@@ -61,6 +124,8 @@ class Mean(Summary):
             Where float64 carries too little of the mean.
         """
         solver = self._solver(ball.manifold)
+        if self._is_sum(ball):
+            return 0.0
         floor = solver.floor(ball)
         if solver.certifies and floor > _CERTIFIABLE * ball.radius:
             raise UnsupportedBallError(
@@ -72,7 +137,12 @@ class Mean(Summary):
         return max(floor, 1e-9 * sensitivity)
 
     def rounding(self, ball: Ball) -> float:
-        """Return half of the floor, whose other half leaves room for the solver."""
+        """Return half of the floor, whose other half leaves room for the solver.
+
+        Sums of integers take nothing.
+        """
+        if self._is_sum(ball):
+            return 0.0
         return 0.5 * self._solver(ball.manifold).floor(ball)
 
 
@@ -113,7 +183,8 @@ class FrechetMean(Mean):
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
         """Return the proof of the sensitivity, where the space's solver is proved too."""
-        return {self.name: self.proof if is_solved(ball.manifold) else None}
+        solved = {self.name: self.proof if is_solved(ball.manifold) else None}
+        return {**super().proofs_on(ball), **solved}
 
 
 @final

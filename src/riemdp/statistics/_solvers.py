@@ -32,10 +32,10 @@ from riemdp.statistics._mean_solver import (
     MeanSolver,
     check_bound,
     mean_solver,
-    record_coordinates,
     register_solver,
     space_solver,
 )
+from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._tolerance import conversion_allowance, hyperbolic_floor, spherical_floor
 
 if TYPE_CHECKING:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from riemdp._checks import kind_of
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
+from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp._part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -94,6 +96,31 @@ class Question(ABC):
             If the tolerance cannot be certified.
         """
 
+    def finish_exactly(
+        self,
+        ball: Ball,  # noqa: ARG002
+        partial: Partial,  # noqa: ARG002
+        tol: float,  # noqa: ARG002
+    ) -> tuple[Fraction, ...] | None:
+        """Answer with rational numbers, where :meth:`finish` would round them.
+
+        Parameters
+        ----------
+        ball, partial, tol
+            As in :meth:`finish`.
+
+        Returns
+        -------
+        tuple of Fraction, or None
+            None, by default: what :meth:`finish` returns is the answer itself.
+
+        Raises
+        ------
+        ConvergenceError
+            If the tolerance cannot be certified.
+        """
+        return None
+
 
 class Statistic(Part, sort="statistic"):
     """A function of records in a public ball whose value lies in another ball, its range.
@@ -106,12 +133,39 @@ class Statistic(Part, sort="statistic"):
     steps : int
         Number of answers, public. What is asked for next may depend on what was released; each is
         paid for by its share of the budget.
-    numerical_delta : float or None
-        Allowance for rounding; None where it is not quantified.
     """
 
     steps: int = 1
-    numerical_delta: ClassVar[float | None] = None
+
+    @property
+    def numerical_delta(self) -> float | None:
+        """Allowance for rounding that the tolerance leaves; None where it is not quantified.
+
+        0.0 says that every answer as computed is proved to lie within the tolerance.
+        """
+        return None
+
+    def exactly(self, ball: Ball) -> Self:  # noqa: ARG002
+        """Return the same statistic, computed so that its tolerance is proved in every bit.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        Statistic
+            With :attr:`numerical_delta` 0.0; by default the statistic itself, if it has that.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is no such way on this ball.
+        """
+        if self.numerical_delta is None:
+            raise UnsupportedError(f"no exact arithmetic is known of {self.name}")
+        return self
 
     def range(self, ball: Ball) -> Ball:
         """Public ball that holds the value for any records of a ball; by default the same.
@@ -308,8 +362,6 @@ class Summary(Statistic, Question):
 def answer(question: Question, ball: Ball, data: FloatArray, tol: float) -> FloatArray:
     r"""Clip records to a ball, and answer.
 
-    This is the one place where records are clipped before a statistic sees them.
-
     Parameters
     ----------
     question : Question
@@ -333,19 +385,60 @@ def answer(question: Question, ball: Ball, data: FloatArray, tol: float) -> Floa
     RiemdpError
         In place of any other error of the question.
     """
-    rows = data.view()
-    rows.flags.writeable = False  # they are the caller's
 
     def computed() -> FloatArray | None:
-        records = rows if question.clips else ball.project(rows)
-        found = np.asarray(question.finish(ball, question.summarise(ball, records), tol))
-        plain = found.ndim == 1 and found.dtype.kind in "fiu"
-        return found.astype(np.float64) if plain else None
+        return _floats(question.finish(ball, _summary(question, ball, data), tol))
 
-    name = type(question).__name__
-    found = discreetly(name, computed)
+    return _answered(question, discreetly(type(question).__name__, computed))
+
+
+def exact_answer(
+    question: Question, ball: Ball, data: FloatArray, tol: float
+) -> tuple[Fraction, ...]:
+    r"""Clip records to a ball, and answer with rational numbers; see :func:`answer`.
+
+    Parameters
+    ----------
+    question : Question
+    ball : Ball
+    data : ndarray, shape (n, \*point_shape)
+    tol : float
+
+    Returns
+    -------
+    tuple of Fraction, length dim
+    """
+
+    def computed() -> FloatArray | tuple[Fraction, ...] | None:
+        partial = _summary(question, ball, data)
+        exact = question.finish_exactly(ball, partial, tol)
+        return _floats(question.finish(ball, partial, tol)) if exact is None else exact
+
+    found = discreetly(type(question).__name__, computed)
+    if isinstance(found, tuple):
+        return found
+    return tuple(map(Fraction, _answered(question, found).tolist()))
+
+
+def _summary(question: Question, ball: Ball, data: FloatArray) -> Partial:
+    """Clip records, and summarise them: the one place where a statistic gets to see any."""
+    rows = data.view()
+    rows.flags.writeable = False  # they are the caller's
+    return question.summarise(ball, rows if question.clips else ball.project(rows))
+
+
+def _floats(answered: object) -> FloatArray | None:
+    """Return float64 coordinates, None for what is something else."""
+    found = np.asarray(answered)
+    return found.astype(np.float64) if found.ndim == 1 and found.dtype.kind in "fiu" else None
+
+
+def _answered(question: Question, found: FloatArray | None) -> FloatArray:
+    """Return an answer, zero if it is not finite."""
     if found is None:  # what it is instead may tell of the data
-        raise InvalidParameterError(f"{name}.finish must return real coordinates of shape (dim,)")
+        raise InvalidParameterError(
+            f"{type(question).__name__}.finish must return real coordinates of shape (dim,)"
+        )
     return found if np.isfinite(found).all() else np.zeros_like(found)
 
 

@@ -4,7 +4,7 @@ from riemdp.noise.exact._affine_invariant import AffineInvariantDraw
 from riemdp.noise.exact._bits import Bits, Uniform
 from riemdp.noise.exact._draw import ExactDraw
 from riemdp.noise.exact._flat import FlatDraw
-from riemdp.noise.exact._rounded import Rounded, default_grid
+from riemdp.noise.exact._rounded import Rounded, check_grid, default_grid
 from riemdp.noise.exact._space_form import SpaceFormDraw
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "Rounded",
     "SpaceFormDraw",
     "Uniform",
+    "check_grid",
     "default_grid",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError, NotAttainableError
@@ -63,6 +63,8 @@ class AffineInvariantDraw(ExactDraw):
     ----------
     docs/proofs/exact-draws and docs/proofs/affine-invariant-sampler.
     """
+
+    proof: ClassVar[str | None] = "docs/proofs/exact-draws.md"
 
     kind: Kind
     k: int

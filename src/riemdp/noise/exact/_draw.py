@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._errors import InvalidParameterError
 from riemdp.noise._generator import resolve_generator
@@ -25,10 +25,21 @@ class ExactDraw(ABC):
     For ideal random bits the integers have the law of the nearest grid point of the real-valued
     draw, exactly: a guarantee of the ideal mechanism is one of these integers, by post-processing.
 
+    Attributes
+    ----------
+    proof : str or None
+        Where that is proved of this very class; it is not inherited.
+
     References
     ----------
     docs/proofs/exact-draws.
     """
+
+    proof: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.proof = vars(cls).get("proof")
 
     @property
     @abstractmethod

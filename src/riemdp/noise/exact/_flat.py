@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from riemdp._potential import potential
 from riemdp.noise._radial import RadialLaw
@@ -55,6 +55,8 @@ class FlatDraw(ExactDraw):
     ----------
     docs/proofs/exact-draws.
     """
+
+    proof: ClassVar[str | None] = "docs/proofs/exact-draws.md"
 
     kind: Kind
     dim: int

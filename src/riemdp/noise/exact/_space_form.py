@@ -6,7 +6,7 @@ import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError, NotAttainableError
@@ -62,6 +62,8 @@ class SpaceFormDraw(ExactDraw):
     ----------
     docs/proofs/exact-draws and docs/proofs/exact-samplers.
     """
+
+    proof: ClassVar[str | None] = "docs/proofs/exact-draws.md"
 
     kind: Kind
     dim: int

@@ -1,0 +1,122 @@
+"""Means in exact arithmetic: sums of integers, of records that a public grid rounds one by one."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from riemdp.manifolds import clip_norm
+from riemdp.statistics._records import IntegerSum, record_coordinates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._statistic import Partial
+
+    FloatArray = NDArray[np.float64]
+
+#: Share of the radius that records keep from the boundary, so that none rounds over it.
+_MARGIN = 2.0**-40
+#: Records have coordinates of about this many bits.
+_BITS = 40
+#: Integers of 42 bits that int64 adds.
+_ROWS = 2**20
+
+
+class ExactMean(ABC):
+    """How a mean is computed so that its tolerance is proved, with no allowance for rounding.
+
+    Attributes
+    ----------
+    proof : str
+        Where it is proved.
+    is_sum : bool
+        Whether nothing is rounded but the records, so that the tolerance is zero.
+    """
+
+    proof: ClassVar[str]
+    is_sum: ClassVar[bool] = False
+
+    @abstractmethod
+    def records(self, ball: Ball, data: FloatArray) -> Partial:
+        r"""Say of a chunk what :meth:`mean` needs of it.
+
+        Parameters
+        ----------
+        ball : Ball
+        data : ndarray, shape (m, \*point_shape)
+            Valid points, inside or outside.
+
+        Returns
+        -------
+        object
+        """
+
+    @abstractmethod
+    def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
+        """Return normal coordinates of a point that is proved to lie within ``tol`` of the mean.
+
+        Raises
+        ------
+        ConvergenceError
+            If that cannot be proved.
+        """
+
+
+def shortened(ball: Ball, data: FloatArray) -> FloatArray:
+    r"""Coordinates of records that lie in the ball as real numbers, not only up to rounding.
+
+    Those near the boundary or beyond it are shortened to the radius less ``2^-40`` of it, or less
+    ``(dim + 8) 2^-52`` if that is more, which is what rounding takes from a norm and a quotient.
+
+    Parameters
+    ----------
+    ball : Ball
+    data : ndarray, shape (n, \*point_shape)
+        Valid points, inside or outside.
+
+    Returns
+    -------
+    ndarray, shape (n, dim)
+        Of exact Euclidean norm at most ``ball.reach``.
+    """
+    coordinates = np.ascontiguousarray(record_coordinates(ball, data))
+    margin = max(_MARGIN, (coordinates.shape[-1] + 8.0) * 2.0**-52)
+    return clip_norm(coordinates, ball.reach * (1.0 - margin))
+
+
+class ExactSum(ExactMean):
+    """Average of coordinates: each record is rounded to a public grid, and integers are added.
+
+    So the sum is exact and the order of the records does not count, and the vectors that are added
+    have norm at most the radius: the average moves by at most ``2 radius / n``, exactly.
+
+    References
+    ----------
+    docs/proofs/exact-draws.md, "Sums"
+    """
+
+    proof = "docs/proofs/exact-draws.md"
+    is_sum = True
+
+    def records(self, ball: Ball, data: FloatArray) -> IntegerSum:
+        """Round each record towards zero, and add; see :meth:`ExactMean.records`."""
+        rows = shortened(ball, data)
+        whole = np.trunc(np.ldexp(rows, grid_of(ball))).astype(np.int64)
+        parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in range(0, len(whole), _ROWS)]
+        return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
+
+    def mean(self, ball: Ball, partial: IntegerSum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+        """Divide, as rational numbers."""
+        unit = Fraction(2) ** -grid_of(ball) / partial.count
+        return tuple(total * unit for total in partial.total)
+
+
+def grid_of(ball: Ball) -> int:
+    """Minus the binary logarithm of the grid's step, from the radius alone."""
+    return _BITS + 1 - math.frexp(ball.reach)[1]

@@ -1,0 +1,53 @@
+"""Records in a public ball, in the forms that means are computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._statistic import Partial
+
+    FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class IntegerSum:
+    """Sum of records on a grid.
+
+    Attributes
+    ----------
+    total : tuple of int
+        One for each coordinate, in steps of the grid.
+    count : int
+        Number of records.
+    """
+
+    total: tuple[int, ...]
+    count: int
+
+    def __add__(self, other: IntegerSum) -> IntegerSum:
+        total = tuple(a + b for a, b in zip(self.total, other.total, strict=True))
+        return IntegerSum(total, self.count + other.count)
+
+
+def joined(first: Partial, second: Partial) -> Partial:
+    """Join two chunks, in the form that a solver works with: sums are added."""
+    if isinstance(first, IntegerSum):
+        return first + second
+    if isinstance(first, tuple):
+        return tuple(joined(*pair) for pair in zip(first, second, strict=True))
+    return np.concatenate([first, second])
+
+
+def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
+    """Clipped coordinates ``(n, dim)``; of a record beyond the range of float64 the centre's."""
+    with np.errstate(all="ignore"):
+        coordinates = ball.coordinates(data)
+    finite = np.isfinite(coordinates).all(axis=-1, keepdims=True)
+    return np.where(finite, coordinates, 0.0)
