@@ -32,7 +32,7 @@ _GUARD, _MOST_BITS = 32, 4096
 
 
 def certified_available() -> bool:
-    """Whether python-flint is installed: ``pip install 'riemdp[certified]'``."""
+    """Whether python-flint is installed."""
     return importlib.util.find_spec("flint") is not None
 
 
@@ -86,7 +86,7 @@ def certified_delta(
     epsilon = float(check_epsilon(epsilon))
     if not certified_available():
         raise InvalidParameterError(
-            "an enclosure needs python-flint; pip install 'riemdp[certified]'"
+            "an enclosure needs python-flint, which is not installed: pip install python-flint"
         )
     if epsilon == math.inf:
         return 0.0, 0.0

@@ -107,7 +107,7 @@ class ExactSum(ExactMean):
     def records(self, ball: Ball, data: FloatArray) -> IntegerSum:
         """Round each record towards zero, and add; see :meth:`ExactMean.records`."""
         rows = shortened(ball, data)
-        whole = np.trunc(np.ldexp(rows, grid_of(ball))).astype(np.int64)
+        whole = (rows * 2.0 ** grid_of(ball)).astype(np.int64)  # a power of two rounds nothing
         parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in range(0, len(whole), _ROWS)]
         return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
 

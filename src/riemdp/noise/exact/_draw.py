@@ -94,7 +94,7 @@ class ExactDraw(ABC):
         generator = resolve_generator(generator)
         if not certified_available():
             raise InvalidParameterError(
-                "an exact draw needs python-flint; pip install 'riemdp[certified]'"
+                "an exact draw needs python-flint, which is not installed: pip install python-flint"
             )
         grid, precision = check_grid(grid), check_precision(precision)
         self.check_drawable()
