@@ -15,6 +15,7 @@ from riemdp.manifolds import Ball, Product
 from riemdp.noise._family import Family, bisected, family, rule
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
+from riemdp.noise.exact._independent import IndependentDraw
 from riemdp.privacy import GaussianCurve, gaussian_floor, up
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
     from riemdp.noise._law import DistanceLaw
+    from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
 
 #: Cells that the squared distance is shared out in.
@@ -66,6 +68,10 @@ class IndependentLaw(Law):
     def radial(self) -> IndependentRadial:
         """Law of the distance."""
         return IndependentRadial(tuple(part.radial for part in self.parts))
+
+    def exact_draw(self) -> ExactDraw:
+        """See :meth:`Law.exact_draw`."""
+        return IndependentDraw(tuple(part.exact_draw() for part in self.parts))
 
     def check_drawable(self) -> None:
         """See :meth:`Law.check_drawable`."""

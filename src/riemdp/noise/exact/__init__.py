@@ -4,6 +4,7 @@ from riemdp.noise.exact._affine_invariant import AffineInvariantDraw
 from riemdp.noise.exact._bits import Bits, Uniform
 from riemdp.noise.exact._draw import ExactDraw
 from riemdp.noise.exact._flat import FlatDraw
+from riemdp.noise.exact._independent import IndependentDraw
 from riemdp.noise.exact._rounded import Rounded, check_grid, default_grid
 from riemdp.noise.exact._space_form import SpaceFormDraw
 
@@ -12,6 +13,7 @@ __all__ = [
     "Bits",
     "ExactDraw",
     "FlatDraw",
+    "IndependentDraw",
     "Rounded",
     "SpaceFormDraw",
     "Uniform",

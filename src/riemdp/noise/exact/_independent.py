@@ -1,0 +1,54 @@
+"""Exact draws of independent parts, as products of spaces have them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from riemdp.noise.exact._draw import ExactDraw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from riemdp.noise.exact._bits import Bits
+    from riemdp.noise.exact._ladder import Ladder
+
+
+@dataclass(frozen=True)
+class IndependentDraw(ExactDraw):
+    """Draws whose parts, one after the other among the coordinates, are independent.
+
+    Parameters
+    ----------
+    parts : tuple of ExactDraw
+        One for each factor of a product, in its coordinates.
+
+    References
+    ----------
+    docs/proofs/exact-draws.
+    """
+
+    proof: ClassVar[str | None] = "docs/proofs/exact-draws.md"
+
+    parts: tuple[ExactDraw, ...]
+
+    @property
+    def coordinates(self) -> int:
+        """Those of all parts."""
+        return sum(part.coordinates for part in self.parts)
+
+    def check_drawable(self) -> None:
+        """See :meth:`ExactDraw.check_drawable`."""
+        for part in self.parts:
+            part.check_drawable()
+
+    def integers(
+        self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
+    ) -> list[int]:
+        """Return the rounding of the draw that these bits stand for."""
+        found: list[int] = []
+        for part in self.parts:
+            own = footpoint[len(found) : len(found) + part.coordinates]
+            found += part.integers(bits, ladder, own, grid)
+        return found
