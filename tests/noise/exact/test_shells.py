@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from riemdp import NotAttainableError
+from riemdp._working_precision import working_precision
 from riemdp.noise.exact import Bits
-from riemdp.noise.exact._ladder import Ladder, working_precision
+from riemdp.noise.exact._ladder import Ladder
 from riemdp.noise.exact._shells import ExactShells, Knots, exact_shells
 
 flint = pytest.importorskip("flint")

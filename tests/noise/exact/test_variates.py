@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from riemdp._working_precision import working_precision
 from riemdp.noise.exact import Bits
-from riemdp.noise.exact._ladder import Ladder, working_precision
+from riemdp.noise.exact._ladder import Ladder
 from riemdp.noise.exact._variates import (
     direction,
     direction_uniforms,

@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._errors import InvalidParameterError
+from riemdp._working_precision import working_precision
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise.exact._bits import Bits
-from riemdp.noise.exact._ladder import PRECISION, Ladder, working_precision
+from riemdp.noise.exact._ladder import PRECISION, Ladder
 from riemdp.noise.exact._rounded import Rounded, check_grid, check_precision, exact_numbers
 from riemdp.privacy import certified_available
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     Ball = Any
 
@@ -68,36 +65,3 @@ class Ladder:
         """Return the nearest integer, None where the enclosure holds a half or is unbounded."""
         whole = (number + 0.5).floor().unique_fmpz()
         return None if whole is None else int(whole)
-
-
-@contextlib.contextmanager
-def working_precision(bits: int) -> Iterator[None]:
-    """Set python-flint's working precision, which is global, and keep it to one draw at a time.
-
-    Other threads that change it meanwhile cost time and nothing else: whatever the precision,
-    an enclosure is one.
-
-    Parameters
-    ----------
-    bits : int
-    """
-    from flint import ctx
-
-    with _LOCK[0]:
-        before = ctx.prec
-        ctx.prec = bits
-        try:
-            yield
-        finally:
-            ctx.prec = before
-
-
-_LOCK = [threading.RLock()]
-
-
-def _after_fork_in_child() -> None:
-    _LOCK[0] = threading.RLock()  # a thread that was not forked may hold the old one
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from riemdp._errors import NotAttainableError
 from riemdp._potential import potential
+from riemdp._working_precision import working_precision
 from riemdp.noise._profile import Profile
-from riemdp.noise.exact._ladder import working_precision
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._trigonometry import Trigonometry
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from riemdp._errors import NotAttainableError
 from riemdp._potential import potential
+from riemdp._working_precision import working_precision
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._radial import log_sphere_area
 from riemdp.noise._sinh_envelope import growth_rate, log_sinhc
-from riemdp.noise.exact._ladder import working_precision
 from riemdp.noise.exact._rounded import ball_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,383 @@
+"""Certified means on spheres and hyperbolic spaces, against vectors of the ambient space."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from riemdp import Ball, ConvergenceError, Hyperbolic, Sphere
+from riemdp._working_precision import working_precision
+from riemdp.manifolds import clip_norm
+from riemdp.statistics import _certified_space_form
+from riemdp.statistics._certified_space_form import certificate, refined
+from riemdp.statistics._mean_solver import mean_solver
+
+flint = pytest.importorskip("flint")
+mpmath = pytest.importorskip("mpmath")
+
+
+class Ambient:
+    """Spheres and hyperboloids of unit curvature in mpmath: inner products and arc cosines.
+
+    Nothing is taken in the frame or the coordinates about the origin but the points themselves.
+    """
+
+    def __init__(self, curvature, records):
+        self.sign = mpmath.mpf(1 if curvature > 0 else -1)
+        self.k = mpmath.sqrt(abs(mpmath.mpf(curvature)))
+        self.data = [self.place(x) for x in records]
+
+    def place(self, coordinates):
+        x = [self.k * mpmath.mpf(float(c)) for c in coordinates]
+        length = mpmath.sqrt(sum(c * c for c in x))
+        even, odd = (mpmath.cos, mpmath.sin) if self.sign > 0 else (mpmath.cosh, mpmath.sinh)
+        factor = odd(length) / length if length else mpmath.mpf(1)
+        return [even(length), *(factor * c for c in x)]
+
+    def inner(self, x, y):
+        return self.sign * x[0] * y[0] + sum(a * b for a, b in zip(x[1:], y[1:], strict=True))
+
+    def angle(self, x, y):
+        cosine = self.sign * self.inner(x, y)
+        return mpmath.acos(min(cosine, 1)) if self.sign > 0 else mpmath.acosh(max(cosine, 1))
+
+    def log(self, base, x):
+        angle = self.angle(base, x)
+        cosine = mpmath.cos(angle) if self.sign > 0 else mpmath.cosh(angle)
+        across = [b - cosine * a for a, b in zip(base, x, strict=True)]
+        length = mpmath.sqrt(abs(self.inner(across, across)))
+        return [angle / length * c if length else mpmath.mpf(0) for c in across]
+
+    def exp(self, base, tangent):
+        length = mpmath.sqrt(abs(self.inner(tangent, tangent)))
+        if not length:
+            return base
+        even, odd = (mpmath.cos, mpmath.sin) if self.sign > 0 else (mpmath.cosh, mpmath.sinh)
+        pairs = zip(base, tangent, strict=True)
+        return [even(length) * a + odd(length) / length * b for a, b in pairs]
+
+    def gradient(self, base):
+        logs = [self.log(base, x) for x in self.data]
+        return [sum(parts) / len(logs) for parts in zip(*logs, strict=True)]
+
+    def mean(self, start):
+        """Newton's method in an orthonormal basis of the tangent space; quadratic, so a few do."""
+        mean = self.place(start)
+        for _ in range(30):
+            basis = self.basis(mean)
+            dim = len(basis)
+            logs = [[self.inner(e, v) for e in basis] for v in self.logs(mean)]
+            hessian, gradient = mpmath.zeros(dim, dim), mpmath.zeros(dim, 1)
+            for v in logs:
+                square = sum(c * c for c in v)
+                length = mpmath.sqrt(square)
+                cot = mpmath.cot if self.sign > 0 else mpmath.coth
+                a = length * cot(length) if length else mpmath.mpf(1)
+                for i, j in itertools.product(range(dim), repeat=2):
+                    bent = (1 - a) * v[i] * v[j] / square if length else 0
+                    hessian[i, j] += (bent + (a if i == j else 0)) / len(logs)
+                for i in range(dim):
+                    gradient[i] += v[i] / len(logs)
+            step = mpmath.lu_solve(hessian, gradient)
+            size = mpmath.norm(step)
+            tangent = [sum(step[i] * basis[i][j] for i in range(dim)) for j in range(len(mean))]
+            mean = self.exp(mean, tangent)
+            if size < mpmath.mpf(10) ** -25:
+                return mean
+        raise AssertionError("the reference did not converge")
+
+    def logs(self, base):
+        return [self.log(base, x) for x in self.data]
+
+    def basis(self, base):
+        """Gram and Schmidt, twice: units of the ambient space made orthogonal to the base."""
+        found = []
+        for index in range(1, len(base)):
+            e = [mpmath.mpf(i == index) for i in range(len(base))]
+            for _ in range(2):
+                for b, sign in [(base, self.sign), *((f, 1) for f in found)]:
+                    share = sign * self.inner(e, b)
+                    e = [x - share * y for x, y in zip(e, b, strict=True)]
+            length = mpmath.sqrt(self.inner(e, e))
+            found.append([x / length for x in e])
+        return found
+
+    def distance(self, coordinates, point):
+        gap = [x - y for x, y in zip(self.place(coordinates), point, strict=True)]
+        half = mpmath.sqrt(abs(self.inner(gap, gap))) / 2
+        return 2 * (mpmath.asin(half) if self.sign > 0 else mpmath.asinh(half)) / self.k
+
+    def coordinates(self, point):
+        """About the origin."""
+        origin = [mpmath.mpf(i == 0) for i in range(len(point))]
+        return [c / self.k for c in self.log(origin, point)[1:]]
+
+    def most(self, coordinates, radius):
+        """What (b) and (c) allow, the latter in a ball of twice the quotient of the averages."""
+        place, size = self.place(coordinates), self.size(coordinates)
+        angles = [self.angle(place, x) for x in self.data]
+        average = sum(x * mpmath.cot(x) for x in angles) / len(angles)
+        widest, step = 2 * self.k * radius, 2 * self.k * size / average
+        far = widest + step
+        change = step * (far - mpmath.sin(far) * mpmath.cos(far)) / mpmath.sin(far) ** 2
+        bounds = [average - change, widest * mpmath.cot(widest)]
+        return size / max(bounds)
+
+    def size(self, coordinates):
+        """Norm of the gradient in units of distance."""
+        gradient = self.gradient(self.place(coordinates))
+        return mpmath.sqrt(abs(self.inner(gradient, gradient))) / self.k
+
+
+@pytest.fixture(autouse=True)
+def _digits():
+    with mpmath.workdps(70):
+        yield
+
+
+def within(rng, n, dim, radius):
+    """Vectors in a ball, some at its boundary."""
+    x = rng.normal(size=(n, dim))
+    lengths = np.minimum(1.2 * rng.random(n) ** (1.0 / dim), 1.0) * radius * (1.0 - 1e-12)
+    return x * (lengths / np.linalg.norm(x, axis=1))[:, None]
+
+
+#: curvature, dimension, radius
+SPACES = {
+    "S2": (1.0, 2, 0.7),
+    "S3 wide": (2.5, 3, 0.85),
+    "S10": (0.3, 10, 1.3),
+    "S2 nearly a hemisphere": (1.0, 2, 0.998 * math.pi / 2),
+    "H2": (-1.0, 2, 1.0),
+    "H3 far": (-1.0, 3, 8.0),
+    "H10": (-2.5, 10, 0.6),
+    "S2 tiny": (1.0, 2, 1e-9),
+    "H2 tiny": (-0.7, 2, 1e-9),
+}
+
+
+def nearly(curvature, records, radius):
+    """The mean to about what float64 coordinates can be."""
+    dim = records.shape[1]
+    manifold = Sphere(dim, curvature) if curvature > 0.0 else Hyperbolic(dim, curvature)
+    ball = Ball(manifold, manifold.origin, radius)
+    solver = mean_solver(manifold)
+    start = solver.mean(ball, solver.records(ball, ball.point(records)), 2.0 * solver.floor(ball))
+    growth = math.sinh(radius * math.sqrt(max(-curvature, 0.0)))
+    return refined(curvature, start, records, radius, 1e-13 * (radius + growth))
+
+
+def along(*places, dim=3):
+    """Records on one axis."""
+    return np.outer(places, np.eye(dim)[0])
+
+
+def moves(rng, dim, count):
+    sizes = 10.0 ** rng.uniform(-17.0, -2.0, (count, 1))
+    return sizes * rng.normal(size=(count, dim)) / math.sqrt(dim)
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_bound_is_the_gradient_over_what_the_hessian_is_at_least(name):
+    curvature, dim, radius = SPACES[name]
+    records = within(np.random.default_rng(7), 7, dim, radius)
+    records[0] = 0.0
+    exact = Ambient(curvature, records)
+    point, bound = nearly(curvature, records, radius)
+    mean = exact.mean(point)
+    assert exact.distance(point, mean) <= bound
+    for move in (1e-7, 1e-9):
+        moved = point.copy()
+        moved[-1] += move * radius
+        found, size = certificate(curvature, moved, records, radius), exact.size(moved)
+        assert exact.distance(moved, mean) <= found
+        if curvature < 0.0:
+            assert size <= found <= size * (1 + 1e-12)
+        else:
+            assert size <= found <= exact.most(moved, radius) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("dim", [2, 10])
+def test_a_millionth_is_reported_as_a_millionth(sign, dim):
+    records = within(np.random.default_rng(dim), 8, dim, 0.05)
+    point, _ = nearly(sign, records, 0.05)
+    moved = point.copy()
+    moved[0] += 1e-6
+    found = certificate(sign, moved, records, 1e-9)
+    assert 1e-6 * (1 - 1e-3) <= found <= 1.01e-6
+    assert found >= Ambient(sign, records).distance(moved, Ambient(sign, records).mean(point))
+
+
+HARD = {
+    "two ends": (-1.0, 8.0, along(8.0, -8.0, -8.0)),
+    "two ends, tiny": (-1.0, 1e-9, along(1e-9, -1e-9, -1e-9)),
+    "nearly antipodal": (1.0, 1.5676, along(1.5676, -1.5676)),
+    "nearly antipodal, uneven": (1.0, 1.5676, along(1.5676, -1.5676, 1.5676, 1.5676)),
+    "three corners": (
+        1.0,
+        1.5676,
+        1.5675 * np.array([[1.0, 0, 0], [-0.5, 0.75**0.5, 0], [-0.5, -(0.75**0.5), 0]]),
+    ),
+    "all the same": (-1.0, 2.0, along(1.25, 1.25, 1.25)),
+    "all the same on a sphere": (1.0, 1.0, along(0.75, 0.75, 0.75)),
+    "all at the origin": (-1.0, 1.0, along(0.0, 0.0)),
+    "at the origin of a sphere": (1.0, 1.0, along(0.0, 0.0)),
+    "next to nothing": (-1.0, 1.0, along(1e-300, -1e-300, 3e-300)),
+    "next to nothing on a sphere": (1.0, 1.0, along(1e-300, -1e-300, 3e-300)),
+    "denormal": (1.0, 1.0, along(5e-324, 0.0, 0.5)),
+    "beyond 128 bits": (-1.0, 60.0, along(60.0, -60.0, 59.0)),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_bound_holds_on_hard_data(name):
+    curvature, radius, records = HARD[name]
+    digits = 700 if "nothing" in name else 70
+    with mpmath.workdps(digits):
+        exact, rng = Ambient(curvature, records), np.random.default_rng(3)
+        mean = exact.mean(records.mean(axis=0))
+        middle = np.array([float(c) for c in exact.coordinates(mean)])
+        tol, finite, noise = 1e-9 * radius, 0, mpmath.mpf(10) ** (5 - digits // 2)
+        for place in (records[0], middle, *(middle + moves(rng, 3, 6) * radius)):
+            inside = clip_norm(place, radius)
+            found = certificate(curvature, inside, records, tol)
+            finite += found < math.inf
+            assert exact.distance(inside, mean) <= found + noise
+    assert finite >= (8 if curvature < 0.0 else 2)
+    if radius < 50.0:
+        assert certificate(curvature, middle, records, tol) <= tol
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(300))
+def test_bound_holds_anywhere(seed):
+    rng = np.random.default_rng(seed)
+    dim, sign = int(rng.choice([2, 3, 5])), rng.choice([-1.0, 1.0])
+    curvature = float(sign * 10.0 ** rng.uniform(-2, 2))
+    share = rng.uniform(0.1, 0.998) * math.pi / 2 if sign > 0 else rng.uniform(0.1, 8.0)
+    radius = float(share / math.sqrt(abs(curvature)))
+    records = within(rng, int(rng.integers(1, 7)), dim, radius)
+    if rng.random() < 0.5:
+        records = records[rng.integers(0, len(records), 8)]  # coincident ones
+    exact = Ambient(curvature, records)
+    point, bound = nearly(curvature, records, radius)
+    mean = exact.mean(point)
+    assert exact.distance(point, mean) <= bound
+    for place in point + moves(rng, dim, 5) * radius:
+        assert exact.distance(place, mean) <= certificate(curvature, place, records, 1e-6 * radius)
+
+
+@pytest.mark.parametrize("name", ["S10", "H3 far"])
+@pytest.mark.parametrize("bits", [24, 53, 700])
+def test_precision_decides_nothing(name, bits, monkeypatch):
+    curvature, dim, radius = SPACES[name]
+    records = within(np.random.default_rng(1), 6, dim, radius)
+    point = records.mean(axis=0)
+    expected = certificate(curvature, point, records, 1e-12)
+    monkeypatch.setattr(_certified_space_form, "_BITS", bits)
+    monkeypatch.setattr(_certified_space_form, "_CHUNK", 4)
+    found = certificate(curvature, point, records, 1e-12)
+    assert found == pytest.approx(expected, rel=1e-6)
+    assert Ambient(curvature, records).size(point) <= found
+
+
+@pytest.mark.parametrize("name", ["S2", "H2"])
+def test_another_record_is_noticed(name):
+    curvature, dim, radius = SPACES[name]
+    records = within(np.random.default_rng(2), 20, dim, radius)
+    point, bound = nearly(curvature, records, radius)
+    assert bound < 1e-12
+    records[3] *= 1.0 - 1e-9
+    assert 1e-11 < certificate(curvature, point, records, 1e-12) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["S2", "H2"])
+def test_a_frame_that_is_not_parallel_is_noticed(name, monkeypatch):
+    curvature, dim, radius = SPACES[name]
+    records = within(np.random.default_rng(2), 20, dim, radius)
+    point = 0.5 * records[0]
+    monkeypatch.setattr(_certified_space_form._Sums, "_turn", lambda _: 0)
+    size = float(Ambient(curvature, records).size(point))
+    gradient = _certified_space_form._certified(curvature, point, records, 1.0)[1]
+    assert abs(np.linalg.norm(gradient) - size) > 1e-3 * size
+    monkeypatch.undo()
+    gradient = _certified_space_form._certified(curvature, point, records, 1.0)[1]
+    assert np.linalg.norm(gradient) == pytest.approx(size, rel=1e-12)
+
+
+@pytest.mark.parametrize("manifold", [Sphere(2), Hyperbolic(2)], ids=["sphere", "hyperbolic"])
+def test_means_of_the_solvers_are_certified_as_they_are(manifold):
+    ball = Ball(manifold, manifold.origin, 0.9)
+    records = within(np.random.default_rng(4), 30, 2, 0.9)
+    solver = mean_solver(manifold)
+    found = solver.mean(ball, solver.records(ball, ball.point(records)), 1e-10)
+    curvature = manifold.constant_curvature
+    assert certificate(curvature, found, records, 1e-10) <= 1e-10
+    assert certificate(curvature, found, records + 1e-9, 1e-10) > 1e-10
+
+
+def test_no_bound_beyond_a_hemisphere_or_of_what_is_not_finite():
+    records, point = np.array([[0.1, 0.2], [1.2, 0.0]]), np.array([0.65, 0.1])
+    for curvature in (-1.0, 1.0):
+        assert certificate(curvature, point, records, 1.0) < 0.1
+        for wrong in (math.nan, math.inf):
+            assert certificate(curvature, point, records + wrong, 1.0) == math.inf
+            assert certificate(curvature, point + wrong, records, 1.0) == math.inf
+    right = math.pi / 2 * (1.0 + 1e-15)
+    for outside in (right, 4.0):
+        assert certificate(1.0, np.array([outside, 0.0]), records, 1.0) == math.inf
+        records[1, 0] = outside
+        assert certificate(1.0, point, records, 1.0) == math.inf
+
+
+def test_where_no_bound_is_proved():
+    # Distances beyond a right angle, from a point at which the functional is not convex.
+    records = along(1.56, 1.56, -1.56, dim=2)
+    assert certificate(1.0, np.array([-1.5, 0.0]), records, 10.0) == math.inf
+
+
+@pytest.mark.parametrize("name", ["S2", "H2"])
+def test_refined_stops_or_raises(name):
+    curvature, dim, radius = SPACES[name]
+    records = within(np.random.default_rng(5), 20, dim, radius)
+    near, bound = refined(curvature, np.zeros(dim), records, radius, 1e-14)
+    assert bound <= 1e-14
+    assert bound == certificate(curvature, near, records, 1e-14)
+    same, _ = refined(curvature, near, records, radius, 1e-14)
+    assert np.array_equal(same, near)
+    with pytest.raises(ConvergenceError):
+        refined(curvature, near, records, radius, 1e-25)
+    with pytest.raises(ConvergenceError):
+        refined(curvature, near, records * math.nan, radius, 1e-14)
+
+
+def test_refined_stays_in_the_ball():
+    records = along(1.0, 1.0, dim=2)
+    near, _ = refined(-1.0, np.array([3.0, 0.0]), records, 1.0, 1e-12)
+    assert np.linalg.norm(near) <= 1.0
+
+
+@pytest.mark.parametrize("number", ["1/3", "-1/3", "5e-324", "1e-400", "1e400", "0"])
+def test_bounds_are_rounded_up(number):
+    exact = Fraction(number)
+    with working_precision(128):
+        ball = flint.arb(exact.numerator) / exact.denominator
+        found = _certified_space_form._rounded_up(ball)
+    assert found >= exact
+    assert math.nextafter(found, -math.inf) < exact
+    assert _certified_space_form._rounded_up(flint.arb.nan()) == math.inf
+
+
+def test_the_quotient_of_length_and_sine_at_one():
+    with working_precision(128):
+        for ball in ("1", "[1 +/- 1e-30]"):
+            spherical = _certified_space_form._spherical(flint.arb(3))
+            for quotient in (spherical, _certified_space_form._hyperbolic()):
+                found = quotient(flint.arb(ball))
+                assert found.contains(1)
+                assert found.rad() < 1e-20
