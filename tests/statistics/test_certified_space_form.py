@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from riemdp import Ball, ConvergenceError, Hyperbolic, Sphere
+from riemdp import Ball, ConvergenceError, Hyperbolic, InvalidParameterError, Sphere
 from riemdp._working_precision import working_precision
 from riemdp.manifolds import clip_norm
 from riemdp.statistics import _certified_space_form
@@ -373,11 +373,25 @@ def test_bounds_are_rounded_up(number):
     assert _certified_space_form._rounded_up(flint.arb.nan()) == math.inf
 
 
-def test_the_quotient_of_length_and_sine_at_one():
+@pytest.mark.parametrize("ball", ["1", "[1 +/- 1e-30]", "[1.2 +/- 0.3]", "[-0.9 +/- 0.05]"])
+def test_the_quotient_of_length_and_sine(ball):
     with working_precision(128):
-        for ball in ("1", "[1 +/- 1e-30]"):
-            spherical = _certified_space_form._spherical(flint.arb(3))
-            for quotient in (spherical, _certified_space_form._hyperbolic()):
-                found = quotient(flint.arb(ball))
-                assert found.contains(1)
-                assert found.rad() < 1e-20
+        cosine = flint.arb(ball)
+        middle, radius = (mpmath.mpf(float(x)) for x in (cosine.mid(), cosine.rad()))
+        for share in (-1, -0.5, 0, 0.5, 1):
+            place = middle + share * radius * (1 - mpmath.mpf(2) ** -40)
+            arc = mpmath.acos if place < 1 else mpmath.acosh
+            exact = arc(place) / mpmath.sqrt(abs(1 - place**2)) if place != 1 else 1
+            if place <= 1:
+                found = _certified_space_form._spherical(flint.arb(3))(cosine)
+                assert found.contains(flint.arb(str(exact)).mid())
+            if place >= 1:
+                found = _certified_space_form._hyperbolic()(cosine)
+                assert found.contains(flint.arb(str(exact)).mid())
+        assert found.rad() < 1e-30 or radius > 1e-20
+
+
+def test_flat_space_is_refused():
+    for wrong in (0.0, -0.0):
+        with pytest.raises(InvalidParameterError, match="flat"):
+            certificate(wrong, np.ones(2), np.ones((3, 2)), 1e-9)

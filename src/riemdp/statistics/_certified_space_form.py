@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp._errors import InvalidParameterError
 from riemdp._working_precision import working_precision
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._mean_solver import check_bound
@@ -54,6 +55,11 @@ def certificate(curvature: float, point: FloatArray, records: FloatArray, tol: f
     -------
     float
         In units of distance, rounded up; inf where no bound is proved.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the curvature is 0, of which the formulas say nothing.
 
     References
     ----------
@@ -105,6 +111,8 @@ def _certified(
     curvature: float, point: FloatArray, records: FloatArray, tol: float
 ) -> tuple[float, FloatArray]:
     """Return the bound and, in float64, minus the gradient."""
+    if curvature == 0.0:
+        raise InvalidParameterError("curvature must not be 0; averages are exact on flat space")
     unknown = np.full(point.shape, math.nan)
     if not (np.isfinite(point).all() and np.isfinite(records).all()):
         return math.inf, unknown
