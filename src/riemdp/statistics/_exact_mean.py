@@ -35,14 +35,15 @@ class ExactMean(ABC):
     ----------
     proof : str
         Where it is proved.
-    is_sum : bool
-        Whether nothing is rounded but the records, so that the tolerance is zero.
     """
 
     proof: ClassVar[str]
-    is_sum: ClassVar[bool] = False
 
-    @abstractmethod
+    @property
+    def is_sum(self) -> bool:
+        """Whether nothing is rounded but the records, so that the tolerance is zero."""
+        return False
+
     def records(self, ball: Ball, data: FloatArray) -> Partial:
         r"""Say of a chunk what :meth:`mean` needs of it.
 
@@ -55,6 +56,18 @@ class ExactMean(ABC):
         Returns
         -------
         object
+        """
+        return self.of_coordinates(ball, shortened(ball, data))
+
+    @abstractmethod
+    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:
+        """Say the same of records that are given by coordinates, which are exact.
+
+        Parameters
+        ----------
+        ball : Ball
+        coordinates : ndarray, shape (m, dim)
+            About the centre, of exact norm at most ``ball.reach``.
         """
 
     @abstractmethod
@@ -102,12 +115,17 @@ class ExactSum(ExactMean):
     """
 
     proof = "docs/proofs/exact-draws.md"
-    is_sum = True
 
-    def records(self, ball: Ball, data: FloatArray) -> IntegerSum:
-        """Round each record towards zero, and add; see :meth:`ExactMean.records`."""
-        rows = shortened(ball, data)
-        whole = (rows * 2.0 ** grid_of(ball)).astype(np.int64)  # a power of two rounds nothing
+    @property
+    def is_sum(self) -> bool:
+        """Yes."""
+        return True
+
+    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> IntegerSum:
+        """Round each record towards zero, and add; see :meth:`ExactMean.of_coordinates`."""
+        whole = (coordinates * 2.0 ** grid_of(ball)).astype(
+            np.int64
+        )  # a power of two rounds nothing
         parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in range(0, len(whole), _ROWS)]
         return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
 

@@ -61,14 +61,11 @@ class MeanSolver(ABC):
         Whether normal coordinates about any centre keep distances, as on flat spaces.
     certifies : bool
         Whether a mean is found by iteration and certified, and not by a formula.
-    exact : ExactMean or None
-        How a mean is computed in exact arithmetic; None where nobody knows.
     """
 
     proof: ClassVar[str | None] = None
     isometric: ClassVar[bool] = False
     certifies: ClassVar[bool] = True
-    exact: ClassVar[ExactMean | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -130,6 +127,19 @@ class MeanSolver(ABC):
         float
             In units of geodesic distance.
         """
+
+    def exact(self, manifold: Manifold) -> ExactMean | None:  # noqa: ARG002
+        """How a mean is computed in exact arithmetic; None, by default, where nobody knows.
+
+        Parameters
+        ----------
+        manifold : Manifold
+
+        Returns
+        -------
+        ExactMean or None
+        """
+        return None
 
     def parts(self, manifold: Manifold) -> tuple[Manifold, ...]:  # noqa: ARG002
         """Return other spaces whose solvers this one uses.
@@ -204,12 +214,18 @@ class MeanSolver(ABC):
         raise unknown_mean(manifold)
 
 
+_EXACT_SUM = ExactSum()
+
+
 class Average(MeanSolver):
     """The mean is the average of normal coordinates: in dimension one, and of flat spaces."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
     certifies = False
-    exact = ExactSum()
+
+    def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
+        """As a sum of integers; see :meth:`MeanSolver.exact`."""
+        return _EXACT_SUM
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped coordinates; see :func:`record_coordinates`."""

@@ -59,7 +59,9 @@ class Mean(Summary):
 
     def _exact(self, ball: Ball) -> ExactMean | None:
         """How it is computed in exact arithmetic; None in float64."""
-        return self._solver(ball.manifold).exact if self.arithmetic == "exact" else None
+        if self.arithmetic == "float64":
+            return None
+        return self._solver(ball.manifold).exact(ball.manifold)
 
     def _is_sum(self, ball: Ball) -> bool:
         exact = self._exact(ball)
@@ -78,7 +80,7 @@ class Mean(Summary):
         UnsupportedError
             Where its error in float64 is bounded by constants that are measured, not proved.
         """
-        if self._solver(ball.manifold).exact is None:
+        if self._solver(ball.manifold).exact(ball.manifold) is None:
             raise UnsupportedError(
                 f"no exact arithmetic is known of the {self.name} on {ball.manifold}"
             )

@@ -26,6 +26,7 @@ from riemdp.statistics import (
     _flat_mean,
     _space_form_mean,
 )
+from riemdp.statistics._certified_means import ProductMean, SpaceFormMean
 from riemdp.statistics._mean_solver import (
     CertifiedMean,
     FlatAverage,
@@ -41,9 +42,16 @@ from riemdp.statistics._tolerance import conversion_allowance, hyperbolic_floor,
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._statistic import Partial
 
     FloatArray = NDArray[np.float64]
+
+
+def _float_mean(ball: Ball, points: FloatArray, tol: float) -> FloatArray:
+    """Coordinates of the mean of points of a ball, as float64 carries them."""
+    solver = mean_solver(ball.manifold)
+    return solver.mean(ball, solver.records(ball, points), tol)
 
 
 class EuclideanAverage(FlatAverage):
@@ -90,6 +98,10 @@ class SphereSolver(MeanSolver):
     """Newton's method; the circle has a closed form."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
+
+    def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
+        """Certified in ball arithmetic; see :meth:`MeanSolver.exact`."""
+        return SpaceFormMean(_float_mean)
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped points."""
@@ -139,6 +151,10 @@ class HyperbolicSolver(MeanSolver):
     """Newton's method, about the origin: there coordinates are as small as the ball allows."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
+
+    def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
+        """Certified in ball arithmetic; see :meth:`MeanSolver.exact`."""
+        return SpaceFormMean(_float_mean)
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped coordinates about the centre."""
@@ -259,6 +275,12 @@ class ProductSolver(MeanSolver):
     """Factor by factor, of records that were clipped as a whole."""
 
     proof = "docs/proofs/products.md"
+
+    def exact(self, manifold: Any) -> ExactMean | None:
+        """Factor by factor, where there is such a way for each; see :meth:`MeanSolver.exact`."""
+        found = [mean_solver(space).exact(space) for space in manifold.spaces]
+        known = tuple(part for part in found if part is not None)
+        return ProductMean(known, _factors) if len(known) == len(found) else None
 
     def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, ...]:
         """Parts of the clipped points."""

@@ -1,0 +1,100 @@
+"""Fréchet means of curved spaces, certified at the coordinates that noise is added to."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._errors import ConvergenceError
+from riemdp.statistics import _certified_space_form
+from riemdp.statistics._exact_mean import ExactMean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._statistic import Partial
+
+    FloatArray = NDArray[np.float64]
+
+
+class SpaceFormMean(ExactMean):
+    """On spheres and hyperbolic spaces; the float64 solver only says where to look.
+
+    Parameters
+    ----------
+    approximate : callable
+        ``approximate(ball, points, tol)``: coordinates near the mean, or ``ConvergenceError``.
+
+    References
+    ----------
+    docs/proofs/certified-means.md
+    """
+
+    proof = "docs/proofs/certified-means.md"
+
+    def __init__(self, approximate: Callable[[Ball, FloatArray, float], FloatArray]) -> None:
+        self._approximate = approximate
+
+    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Themselves; see :meth:`ExactMean.of_coordinates`."""
+        return coordinates
+
+    def mean(self, ball: Ball, partial: FloatArray, tol: float) -> tuple[Fraction, ...]:
+        """Certify coordinates; see :meth:`ExactMean.mean`."""
+        manifold: Any = ball.manifold
+        try:
+            start = self._approximate(ball, ball.point(partial), tol)
+        except ConvergenceError:  # it asks more of itself than is needed here
+            start = partial.mean(axis=0)
+        point, _ = _certified_space_form.refined(
+            manifold.curvature, start, partial, ball.radius, tol
+        )
+        return tuple(map(Fraction, point.tolist()))
+
+
+class ProductMean(ExactMean):
+    """Factor by factor, of records that were shortened as a whole.
+
+    Parameters
+    ----------
+    parts : tuple of ExactMean
+        How the factors' means are computed.
+    factors : callable
+        ``factors(ball)``: balls of the factors that hold the parts of a ball.
+
+    References
+    ----------
+    docs/proofs/certified-means.md, "Products"
+    """
+
+    proof = "docs/proofs/certified-means.md"
+
+    def __init__(
+        self, parts: tuple[ExactMean, ...], factors: Callable[[Ball], Sequence[Ball]]
+    ) -> None:
+        self._parts, self._factors = parts, factors
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether all of them are."""
+        return all(part.is_sum for part in self._parts)
+
+    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
+        """Those of the factors, one after the other; see :meth:`ExactMean.of_coordinates`."""
+        manifold: Any = ball.manifold
+        each = zip(
+            self._parts, self._factors(ball), manifold.split_coordinates(coordinates), strict=True
+        )
+        return tuple(part.of_coordinates(own, rows) for part, own, rows in each)
+
+    def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
+        """Certify each to its share; see :meth:`ExactMean.mean`."""
+        share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
+        each = zip(self._parts, self._factors(ball), partial, strict=True)
+        return tuple(x for part, own, rows in each for x in part.mean(own, rows, share))

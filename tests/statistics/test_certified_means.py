@@ -1,0 +1,97 @@
+"""Certified means as releases use them: from records to the coordinates that noise is added to."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from riemdp import Ball, Euclidean, Hyperbolic, Sphere
+from riemdp._errors import ConvergenceError
+from riemdp.manifolds import Product
+from riemdp.statistics import FrechetMean, answer, exact_answer
+from riemdp.statistics._certified_means import SpaceFormMean
+from riemdp.statistics._certified_space_form import certificate
+from riemdp.statistics._exact_mean import shortened
+
+BALLS = [
+    Ball(Sphere(2), [0.0, 0.0, 1.0], 0.9),
+    Ball(Sphere(3, 4.0), [0.5, 0.0, 0.0, 0.0], 0.6),
+    Ball(Hyperbolic(2), Hyperbolic(2).origin, 1.5),
+    Ball(Hyperbolic(4, -0.5), Hyperbolic(4, -0.5).origin, 5.0),
+]
+PRODUCT = Product(Sphere(2), Euclidean(2), Hyperbolic(2))
+
+
+def records(ball, n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    return ball.point(rng.normal(size=(n, ball.manifold.dim)) * 0.6 * ball.radius)
+
+
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_the_mean_is_within_the_tolerance(ball):
+    data, exact = records(ball), FrechetMean().exactly(ball)
+    tol = exact.tolerance(ball, 1e-3)
+    assert tol > 0.0
+    found = exact_answer(exact, ball, data, tol)
+    assert all(isinstance(x, Fraction) for x in found)
+    point = np.array([float(x) for x in found])
+    rows = shortened(ball, data)
+    assert certificate(ball.manifold.curvature, point, rows, tol) <= tol
+    # what float64 finds lies there too, and another record elsewhere
+    plain = answer(FrechetMean(), ball, data, tol)
+    np.testing.assert_allclose(point, plain, atol=1e-9)
+    moved = np.concatenate([data[:-1], ball.center[None]])
+    other = np.array([float(x) for x in exact_answer(exact, ball, moved, tol)])
+    assert certificate(ball.manifold.curvature, other, rows, tol) > 1e-4
+
+
+@pytest.mark.parametrize("ball", [*BALLS, Ball(PRODUCT, PRODUCT.origin, 1.0)], ids=str)
+def test_chunks_make_the_whole(ball):
+    data, exact = records(ball), FrechetMean().exactly(ball)
+    tol = exact.tolerance(ball, 1e-3)
+    parts = [exact.summarise(ball, rows) for rows in np.split(data, [1, 17])]
+    total = exact.merge(exact.merge(parts[0], parts[1]), parts[2])
+    assert exact.finish_exactly(ball, total, tol) == exact_answer(exact, ball, data, tol)
+
+
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_what_float64_cannot_certify_is_certified_all_the_same(ball):
+    def gives_up(*_):
+        raise ConvergenceError("float64 rounding exceeds it")
+
+    data = shortened(ball, records(ball))
+    tol = FrechetMean().tolerance(ball, 1e-3)
+    found = SpaceFormMean(gives_up).mean(ball, data, tol)
+    point = np.array([float(x) for x in found])
+    assert certificate(ball.manifold.curvature, point, data, tol) <= tol
+    wrong = SpaceFormMean(lambda *_: np.full(ball.manifold.dim, 0.3 * ball.radius))
+    again = np.array([float(x) for x in wrong.mean(ball, data, tol)])
+    np.testing.assert_allclose(again, point, atol=1e-9)
+
+
+def test_products_are_certified_factor_by_factor():
+    ball = Ball(PRODUCT, PRODUCT.origin, 1.0)
+    data, exact = records(ball), FrechetMean().exactly(ball)
+    tol = exact.tolerance(ball, 1e-3)
+    found = exact_answer(exact, ball, data, tol)
+    rows = shortened(ball, data)
+    point = np.array([float(x) for x in found])
+    for part, curvature in ((slice(0, 2), 1.0), (slice(4, 6), -1.0)):
+        bound = certificate(curvature, point[part], np.ascontiguousarray(rows[:, part]), tol)
+        assert bound <= tol / np.sqrt(3.0)
+    # the flat factor is a sum of integers
+    np.testing.assert_allclose(point[2:4], rows[:, 2:4].mean(axis=0), atol=2.0**-39)
+    assert {x.denominator & (x.denominator - 1) for x in found[:2]} == {0}
+    assert found[2].denominator % 5 == 0
+    np.testing.assert_allclose(point, answer(FrechetMean(), ball, data, tol), atol=1e-9)
+
+
+def test_products_of_flat_factors_need_no_tolerance():
+    space = Product(Euclidean(2), Sphere(1))
+    ball = Ball(space, space.origin, 1.0)
+    exact = FrechetMean().exactly(ball)
+    assert exact.tolerance(ball, 1e-3) == 0.0
+    data = records(ball, 7)
+    found = exact_answer(exact, ball, data, 0.0)
+    rows = shortened(ball, data)
+    np.testing.assert_allclose([float(x) for x in found], rows.mean(axis=0), atol=2.0**-39)
