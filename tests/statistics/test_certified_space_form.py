@@ -335,6 +335,44 @@ def test_no_bound_beyond_a_hemisphere_or_of_what_is_not_finite():
         assert certificate(1.0, point, records, 1.0) == math.inf
 
 
+def enclosure(size, mean_a, reach, k=2.0):
+    """What :class:`_Enclosure` holds on a sphere, of these exact numbers."""
+    numbers = (flint.arb(x) for x in (k, reach, size, mean_a))
+    k, reach, size, mean_a = numbers
+    return _certified_space_form._Enclosure(True, k, reach, [], size, mean_a)
+
+
+@pytest.mark.parametrize("reach", [0.25, 0.75, 1.25, 1.5625])
+@pytest.mark.parametrize("radius", [1e-9, 1e-3])
+def test_claim_c(reach, radius):
+    far, mean_a = 2 * mpmath.mpf(reach) + 2 * mpmath.mpf(radius), 0.5
+    slope = mpmath.diff(lambda x: x * mpmath.cot(x), far)
+    least = mean_a + 2 * mpmath.mpf(radius) * slope
+    if least <= 0:
+        assert enclosure(0.0, mean_a, reach)._within(radius) == math.inf
+        return
+    allowed = float(least * radius)
+    size = allowed * (1 - 1e-9)
+    assert enclosure(size, mean_a, reach)._within(radius) == pytest.approx(
+        float(size / least), rel=1e-14, abs=0.0
+    )
+    assert enclosure(allowed * (1 + 1e-9), mean_a, reach)._within(radius) == math.inf
+
+
+def test_claim_c_ends_where_balls_reach_a_right_angle():
+    limit = (math.pi / 2 - 0.25) / 2
+    assert enclosure(1e-6, 10.0, 0.25)._within(limit * (1 - 1e-15)) < 1e-6
+    assert enclosure(1e-6, 10.0, 0.25)._within(limit * (1 + 1e-15)) == math.inf
+    for radius in (0.0, -1.0, math.nan, math.inf):
+        assert enclosure(1e-6, 10.0, 0.25)._within(radius) == math.inf
+
+
+def test_claim_b():
+    found = enclosure(1e-6, -10.0, 0.75)._in_ball()
+    assert found == pytest.approx(1e-6 / (1.5 / math.tan(1.5)), rel=1e-12, abs=0.0)
+    assert enclosure(1e-6, 10.0, math.pi / 4 * (1 + 1e-15))._in_ball() == math.inf
+
+
 def test_where_no_bound_is_proved():
     # Distances beyond a right angle, from a point at which the functional is not convex.
     records = along(1.56, 1.56, -1.56, dim=2)

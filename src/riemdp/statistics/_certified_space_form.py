@@ -265,7 +265,7 @@ class _Enclosure:
         far = 2 * self.reach + step  # no record is farther from any point of that ball
         sine, cosine = far.sin_cos()
         least = self.mean_a - step * (far - sine * cosine) / (sine * sine)
-        if not (least > 0 and self.size < least * arb(radius)):
+        if not self.size < least * arb(radius):  # only where ``least`` is positive
             return math.inf
         return _rounded_up(self.size / least)
 
