@@ -411,6 +411,17 @@ def test_bounds_are_rounded_up(number):
     assert _certified_space_form._rounded_up(flint.arb.nan()) == math.inf
 
 
+@pytest.mark.parametrize("bits", [2, 24, 128])
+def test_float64_numbers_enter_as_what_they_are(bits):
+    numbers = [0.1, -math.pi, 5e-324, 1.7976931348623157e308]
+    with working_precision(bits):
+        balls = [*map(flint.arb, numbers), *flint.arb_mat(2, 2, numbers).entries()]
+    for ball, number in zip(balls, 2 * numbers, strict=True):
+        mantissa, exponent = map(int, ball.man_exp())  # of exact balls alone
+        assert ball.is_exact()
+        assert mantissa * Fraction(2) ** exponent == Fraction(number)
+
+
 @pytest.mark.parametrize("ball", ["1", "[1 +/- 1e-30]", "[1.2 +/- 0.3]", "[-0.9 +/- 0.05]"])
 def test_the_quotient_of_length_and_sine(ball):
     with working_precision(128):

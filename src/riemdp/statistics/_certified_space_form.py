@@ -172,10 +172,9 @@ class _Sums:
         from flint import arb, arb_mat
 
         count, dim = records.shape
-        entries = [arb(x) for x in records.ravel().tolist()]
-        matrix, column = arb_mat(count, dim, entries), arb_mat(dim, 1, self.point)
+        matrix, column = arb_mat(count, dim, records.ravel().tolist()), arb_mat(dim, 1, self.point)
         # A sum of squares of exact numbers is zero where they are, and seen to be positive else.
-        zero, rows = arb(0), zip(*[iter(entries)] * dim, strict=True)
+        zero, rows = arb(0), zip(*[iter(matrix.entries())] * dim, strict=True)
         angles = [self.k * sum([x * x for x in row], zero).sqrt() for row in rows]
         if self.spherical:
             self.reach = _largest([self.reach, *angles])
