@@ -15,7 +15,10 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
 )
+from riemdp import _errors as errors
 from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.noise.exact import FlatDraw, SpaceFormDraw
+from riemdp.release import _offer as module
 from riemdp.release import offer, offers
 from riemdp.release._offer import Offer, least_error
 from riemdp.release._sensitivity import computed_sensitivity
@@ -242,3 +245,60 @@ def test_no_order_of_mechanisms_counts(monkeypatch, order):
     monkeypatch.setattr(_named, "MECHANISMS", dict(list(MECHANISMS.items())[::order]))
     chosen, _ = least_error(mean_for, ball_of(Euclidean(2)), 50, PureDP(1.0))
     assert chosen.mechanism.name == "tangent-laplace"
+
+
+@pytest.mark.parametrize(
+    "exact_draw",
+    [boom, leaves, lambda *_: None, lambda *_: FlatDraw("laplace", 5, 1.0), lambda *_: FlatDraw],
+)
+def test_an_exact_draw_of_another_package_that_is_none_is_not_used(exact_draw):
+    kind = type("M", (RiemannianLaplace,), {"name": "lab.M", "exact_draw": exact_draw})
+    made = offer(FrechetMean(), kind, ball_of(Sphere(2)), 50, PureDP(1.0))
+    assert made.draw is None
+    assert made.arithmetic == "float64"
+    assert made.tol > 0.0
+
+
+def test_who_draws_in_another_way_has_no_exact_draw():
+    """Its privacy is that of its own draws: those of the class above it need not be."""
+
+    class Louder(RiemannianLaplace):
+        name = "lab.Louder"
+
+        def sample_from_coordinates(self, coordinates, ball, generator=None):
+            return ball.center
+
+    class Named(RiemannianLaplace):
+        name = "lab.Named"
+
+    ball = ball_of(Sphere(2))
+    assert offer(FrechetMean(), Louder, ball, 50, PureDP(1.0)).draw is None
+    assert isinstance(offer(FrechetMean(), Named, ball, 50, PureDP(1.0)).draw, SpaceFormDraw)
+
+
+def test_arithmetic_is_exact_where_draw_and_statistic_are():
+    exact = offer(FrechetMean(), RiemannianLaplace, ball_of(Euclidean(2)), 50, PureDP(1.0))
+    assert (exact.arithmetic, exact.tol, exact.sensitivity) == ("exact", 0.0, exact.sensitivity)
+    assert exact.sensitivity == pytest.approx(2 * 0.6 / 50, rel=1e-14)
+    plain = offer(
+        FrechetMean(),
+        RiemannianLaplace,
+        ball_of(Euclidean(2)),
+        50,
+        PureDP(1.0),
+        arithmetic="float64",
+    )
+    assert (plain.arithmetic, plain.draw) == ("float64", None)
+    assert plain.tol > 0.0
+    restricted = RiemannianLaplace(Sphere(2), 1.0, ball=ball_of(Sphere(2)))
+    made = offer(FrechetMean(), restricted, ball_of(Sphere(2)), 50, PureDP(1.0))
+    assert (made.arithmetic, made.draw) == ("float64", None)
+    assert made.statistic.numerical_delta is None
+
+
+def test_without_python_flint_nothing_is_drawn_in_float64_unasked(monkeypatch):
+    monkeypatch.setattr(module, "certified_available", lambda: False)
+    arguments = (FrechetMean(), RiemannianLaplace, ball_of(Sphere(2)), 50, PureDP(1.0))
+    with pytest.raises(errors.InvalidParameterError, match='arithmetic="float64"'):
+        offer(*arguments)
+    assert offer(*arguments, arithmetic="float64").draw is None

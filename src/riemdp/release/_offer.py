@@ -17,6 +17,7 @@ from riemdp._errors import (
 from riemdp._part import borrowed, both_proved, is_own, is_proof
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_mechanism
+from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import certified_available
 from riemdp.release._named import kinds
 from riemdp.release._sensitivity import computed_sensitivity
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from riemdp._part import Part
     from riemdp.manifolds import Manifold
-    from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import Budget
     from riemdp.statistics import Metric
 
@@ -276,13 +276,21 @@ def _exact_draw(made: Offer) -> ExactDraw:
     InvalidParameterError
         If python-flint is missing.
     """
-    draw = made.mechanism.exact_draw(made.statistic.answers(made.ball))
+    answers = made.statistic.answers(made.ball)
+    with _foreign(type(made.mechanism)):
+        draw: object = made.mechanism.exact_draw(answers)
+        if not isinstance(draw, ExactDraw) or draw.coordinates != answers.manifold.dim:
+            raise UnsupportedError(
+                f"exact_draw of {made.mechanism.name} must return an ExactDraw with "
+                f"{answers.manifold.dim} coordinates"
+            )
     if not certified_available():
         raise InvalidParameterError(
             "releases need python-flint for exact draws, and it is not installed: pip install "
             'python-flint; or rely on float64 with arithmetic="float64"'
         )
-    draw.check_drawable()
+    with _foreign(type(made.mechanism)):
+        draw.check_drawable()
     return draw
 
 
