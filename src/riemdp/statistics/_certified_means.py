@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
+    from riemdp.statistics._mean_solver import MeanSolver
     from riemdp.statistics._statistic import Partial
 
     FloatArray = NDArray[np.float64]
@@ -28,8 +29,8 @@ class SpaceFormMean(ExactMean):
 
     Parameters
     ----------
-    approximate : callable
-        ``approximate(ball, points, tol)``: coordinates near the mean, or ``ConvergenceError``.
+    solver : MeanSolver
+        Of float64, for the space and its floor.
 
     References
     ----------
@@ -38,8 +39,12 @@ class SpaceFormMean(ExactMean):
 
     proof = "docs/proofs/certified-means.md"
 
-    def __init__(self, approximate: Callable[[Ball, FloatArray, float], FloatArray]) -> None:
-        self._approximate = approximate
+    def __init__(self, solver: MeanSolver) -> None:
+        self._solver = solver
+
+    def floor(self, ball: Ball) -> float:
+        """Return that of the solver, which gets as near as that."""
+        return self._solver.floor(ball)
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> FloatArray:  # noqa: ARG002
         """Themselves; see :meth:`ExactMean.of_coordinates`."""
@@ -48,8 +53,9 @@ class SpaceFormMean(ExactMean):
     def mean(self, ball: Ball, partial: FloatArray, tol: float) -> tuple[Fraction, ...]:
         """Certify coordinates; see :meth:`ExactMean.mean`."""
         manifold: Any = ball.manifold
+        solver, points = self._solver, ball.point(partial)
         try:
-            start = self._approximate(ball, ball.point(partial), tol)
+            start = solver.mean(ball, solver.records(ball, points), tol)
         except ConvergenceError:  # it asks more of itself than is needed here
             start = partial.mean(axis=0)
         point, _ = _certified_space_form.refined(
@@ -80,10 +86,11 @@ class ProductMean(ExactMean):
     ) -> None:
         self._parts, self._factors = parts, factors
 
-    @property
-    def is_sum(self) -> bool:
-        """Whether all of them are."""
-        return all(part.is_sum for part in self._parts)
+    def floor(self, ball: Ball) -> float:
+        """Return the root of the sum of squares, all as large as the largest."""
+        each = zip(self._parts, self._factors(ball), strict=True)
+        largest = max(part.floor(own) for part, own in each)
+        return math.sqrt(len(self._parts)) * largest * (1.0 + 1e-14)
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
         """Those of the factors, one after the other; see :meth:`ExactMean.of_coordinates`."""

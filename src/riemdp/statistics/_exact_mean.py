@@ -39,10 +39,21 @@ class ExactMean(ABC):
 
     proof: ClassVar[str]
 
-    @property
-    def is_sum(self) -> bool:
-        """Whether nothing is rounded but the records, so that the tolerance is zero."""
-        return False
+    @abstractmethod
+    def floor(self, ball: Ball) -> float:
+        """Least public tolerance that every data set in a ball can be certified to.
+
+        Zero where nothing is rounded but the records.
+
+        Parameters
+        ----------
+        ball : Ball
+
+        Returns
+        -------
+        float
+            In units of geodesic distance.
+        """
 
     def records(self, ball: Ball, data: FloatArray) -> Partial:
         r"""Say of a chunk what :meth:`mean` needs of it.
@@ -116,10 +127,9 @@ class ExactSum(ExactMean):
 
     proof = "docs/proofs/exact-draws.md"
 
-    @property
-    def is_sum(self) -> bool:
-        """Yes."""
-        return True
+    def floor(self, ball: Ball) -> float:  # noqa: ARG002
+        """Zero."""
+        return 0.0
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> IntegerSum:
         """Round each record towards zero, and add; see :meth:`ExactMean.of_coordinates`."""

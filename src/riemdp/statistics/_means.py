@@ -63,9 +63,9 @@ class Mean(Summary):
             return None
         return self._solver(ball.manifold).exact(ball.manifold)
 
-    def _is_sum(self, ball: Ball) -> bool:
-        exact = self._exact(ball)
-        return exact is not None and exact.is_sum
+    def _floor(self, ball: Ball) -> float:
+        """Least tolerance in the arithmetic that it is computed in."""
+        return (self._exact(ball) or self._solver(ball.manifold)).floor(ball)
 
     @property
     def numerical_delta(self) -> float | None:
@@ -125,11 +125,10 @@ class Mean(Summary):
         UnsupportedBallError
             Where float64 carries too little of the mean.
         """
-        solver = self._solver(ball.manifold)
-        if self._is_sum(ball):
+        floor = self._floor(ball)
+        if floor == 0.0:
             return 0.0
-        floor = solver.floor(ball)
-        if solver.certifies and floor > _CERTIFIABLE * ball.radius:
+        if self._solver(ball.manifold).certifies and floor > _CERTIFIABLE * ball.radius:
             raise UnsupportedBallError(
                 f"in a ball of radius {ball.radius:.6g} on {ball.manifold} rounding may be as "
                 f"large as {floor:.3g}, so that a Fréchet mean cannot be certified in float64; "
@@ -143,9 +142,7 @@ class Mean(Summary):
 
         Sums of integers take nothing.
         """
-        if self._is_sum(ball):
-            return 0.0
-        return 0.5 * self._solver(ball.manifold).floor(ball)
+        return 0.5 * self._floor(ball)
 
 
 @final

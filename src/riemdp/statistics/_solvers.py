@@ -48,12 +48,6 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
-def _float_mean(ball: Ball, points: FloatArray, tol: float) -> FloatArray:
-    """Coordinates of the mean of points of a ball, as float64 carries them."""
-    solver = mean_solver(ball.manifold)
-    return solver.mean(ball, solver.records(ball, points), tol)
-
-
 class EuclideanAverage(FlatAverage):
     """Points are their own chart."""
 
@@ -101,7 +95,7 @@ class SphereSolver(MeanSolver):
 
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
         """Certified in ball arithmetic; see :meth:`MeanSolver.exact`."""
-        return SpaceFormMean(_float_mean)
+        return SpaceFormMean(self)
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped points."""
@@ -154,7 +148,7 @@ class HyperbolicSolver(MeanSolver):
 
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
         """Certified in ball arithmetic; see :meth:`MeanSolver.exact`."""
-        return SpaceFormMean(_float_mean)
+        return SpaceFormMean(self)
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped coordinates about the centre."""
