@@ -132,7 +132,7 @@ def test_what_has_no_enclosure(monkeypatch):
     with pytest.raises(errors.InvalidParameterError, match="epsilon"):
         certified_delta(curve, -0.1)
     monkeypatch.setattr(certified, "certified_available", lambda: False)
-    with pytest.raises(errors.InvalidParameterError, match=r"riemdp\[certified\]"):
+    with pytest.raises(errors.InvalidParameterError, match=r"pip install python-flint"):
         certified_delta(curve, 0.1)
 
 

@@ -192,6 +192,7 @@ STATED = {
     "PureDP": "docs/proofs/privacy-conversions.md",
     "replace-one": "docs/proofs/index.md",
     "frechet-mean": "docs/proofs/frechet-mean-sensitivity.md",
+    "exact mean": "docs/proofs/certified-means.md",
     "exact draw": "docs/proofs/exact-draws.md",
 }
 
@@ -199,7 +200,7 @@ STATED = {
 @pytest.mark.parametrize(
     ("proofs", "named"),
     [
-        ({}, "Sphere, riemannian-laplace, exact draw, PureDP, replace-one, frechet-mean"),
+        ({}, "exact draw, PureDP, replace-one, frechet-mean, exact mean"),
         (STATED | {"Sphere": ""}, "no proof is known of Sphere"),
         (STATED | {"PureDP": "https://example.org/other"}, "stated for PureDP"),
         ({k: v for k, v in STATED.items() if k != "frechet-mean"}, "stated for frechet-mean"),
@@ -285,3 +286,52 @@ def test_the_law_is_made_last(monkeypatch):
     for wrong in ({"n": 0}, {"tol": "x"}, {"value": [2, 0, 0]}, {"expected_distance": "x"}):
         with pytest.raises(RiemdpError):
             Release.from_json(json.dumps(document | wrong))
+
+
+def document_of(**options):
+    return json.loads(release_of(**options).to_json())
+
+
+def test_the_value_is_that_of_the_integers():
+    release = release_of()
+    assert failed(release) == set()
+    (check,) = (check for check in verify(release).checks if check.name == "arithmetic")
+    assert check.detail.endswith(f"on the grid 2^-{release.grid}; numerical delta 0.0")
+    last = release.rounded[-1]
+    near = (*release.rounded[:-1], last + 2**12)  # more than rounding of the value
+    assert failed(replace(release, rounded=near)) == {"arithmetic"}
+    assert failed(replace(release, grid=release.grid + 1)) == {"arithmetic"}
+    assert failed(replace(release, rounded=release.rounded[:-1])) == {"arithmetic"}
+    assert failed(replace(release, rounded=(*release.rounded, 0))) == {"arithmetic"}
+    # nor are they what any mechanism could have drawn
+    restricted = RiemannianLaplace(Sphere(2), 2.0 * release.sigma, ball=release.ball)
+    assert "arithmetic" in failed(replace(release, mechanism=restricted))
+
+
+def test_exact_arithmetic_is_not_claimed_without_integers():
+    document = document_of()
+    assert document["numerical_delta"] == 0.0
+    bare = {key: value for key, value in document.items() if key not in {"grid", "rounded"}}
+    with pytest.raises(InvalidParameterError, match="numerical_delta"):
+        Release.from_json(json.dumps(bare))
+    for key in ("grid", "rounded"):
+        with pytest.raises(InvalidParameterError):
+            Release.from_json(json.dumps({k: v for k, v in document.items() if k != key}))
+    # Without the claim a flat mean needs the tolerance of sums in float64.
+    flat = json.loads(
+        private_statistic(
+            FrechetMean(), [[0.1, 0.2]], Ball(Euclidean(2), [0.0, 0.0], 1.0), PureDP(1.0)
+        ).to_json()
+    )
+    assert flat["tol"] == 0.0
+    assert failed(Release.from_json(json.dumps(flat))) == set()
+    flat["numerical_delta"] = None
+    assert "sensitivity" in failed(Release.from_json(json.dumps(flat)))
+
+
+def test_float64_says_nothing_of_arithmetic():
+    release = release_of(arithmetic="float64")
+    assert (release.numerical_delta, release.rounded, release.grid) == (None, None, None)
+    assert {"grid", "rounded"}.isdisjoint(json.loads(release.to_json()))
+    assert "arithmetic" not in {check.name for check in verify(release).checks}
+    assert failed(release) == set()
