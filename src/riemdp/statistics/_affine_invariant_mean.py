@@ -100,6 +100,12 @@ def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]
         passes += used
 
 
+def improve(problem: Problem, at: Pass) -> Pass:
+    """Take one Newton step, shortened until it helps, or none if none helps."""
+    after, _ = _step(problem, at)
+    return after if after.size < at.size else at
+
+
 def _cholesky(matrix: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
 

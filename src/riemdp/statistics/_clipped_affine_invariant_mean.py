@@ -15,7 +15,7 @@ import numpy as np
 
 from riemdp.manifolds import _symmetric, clip_norm
 from riemdp.manifolds._spd_affine_invariant import spectral_log
-from riemdp.statistics._affine_invariant_mean import Pass, descend
+from riemdp.statistics._affine_invariant_mean import Pass, descend, improve
 from riemdp.statistics._flat_mean import composition_allowance, pairwise_sum, sum_of_compositions
 
 if TYPE_CHECKING:
@@ -48,6 +48,13 @@ def spectral_mean(logs: FloatArray, vectors: FloatArray, radius: float, tol: flo
     problem = _Spectral(logs, vectors, radius)
     at, _ = descend(problem, problem.start(), tol)
     return _symmetric.vecd(at.point)
+
+
+def improved(point: FloatArray, logs: FloatArray, vectors: FloatArray, radius: float) -> FloatArray:
+    """Return coordinates ``(dim,)`` one Newton step nearer to the mean, or none if none helps."""
+    problem = _Spectral(logs, vectors, radius)
+    at = problem.evaluate(_symmetric.unvecd(point, logs.shape[-1]))
+    return _symmetric.vecd(improve(problem, at).point)
 
 
 def worst_allowance(k: int, radius: float) -> float:

@@ -1,0 +1,355 @@
+"""Proof that coordinates are near the mean of affine-invariant records, rounding and all.
+
+A record is the matrix ``Q diag(e^s) Q^T``, ``s`` its float64 log-eigenvalues and ``Q`` the
+orthogonal matrix nearest to its float64 vectors. What a decomposition returns is not believed but
+multiplied out, and what sums and products can be wrong by is added; exponentials are made of these.
+The proof: docs/proofs/certified-means.md, "SPD matrices, affine-invariant".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp.manifolds import _symmetric, clip_norm
+from riemdp.statistics._clipped_affine_invariant_mean import (
+    improved,
+    spectral_mean,
+    worst_allowance,
+)
+from riemdp.statistics._mean_solver import check_bound
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+    Matrix = Any
+
+#: Unit roundoff of float64.
+_UNIT = 2.0**-53
+#: Longest logarithm of a record or a point, far beyond what any tolerance allows.
+_LONGEST = 64.0
+#: What a bound made of some dozens of rounded operations is raised by. The second part is for
+#: results below the least normal number.
+_UP, _TINY = 1.0 + 2.0**-30, 1e-150
+#: Bits of the enclosures of the few matrices that belong to no record.
+_PRECISION = 256
+#: Newton steps after those of the solver.
+_STEPS = 4
+#: Logarithm of two in two parts, the first of 40 bits.
+_LN2 = 0xB17217F7D1 * 2.0**-40, float.fromhex("0x1.9ef35793c7673p-41")
+#: Coefficients of the exponential, the highest first.
+_TAYLOR = tuple(1.0 / math.factorial(j) for j in range(13, -1, -1))
+#: Norm of ``A - 1`` under which a record is decomposed by what it differs from the point.
+_NEAR = 0.5
+#: Units of roundoff, times k, that frames of LAPACK and its singular value decompositions are wrong
+#: by; measured ones are under two thirds. Only :func:`floor` and :func:`exact_records` use them.
+_FRAME, _DECOMPOSITION = 8.0, 32.0
+
+
+def certified_mean(logs: FloatArray, vectors: FloatArray, radius: float, tol: float) -> FloatArray:
+    """Return coordinates ``(dim,)`` that are proved to be within ``tol`` of the mean.
+
+    Parameters
+    ----------
+    logs : ndarray, shape (n, k)
+        Log-eigenvalues of the records as seen from the centre, see :func:`exact_records`.
+    vectors : ndarray, shape (n, k, k)
+        Their eigenvectors, in columns.
+    radius : float
+        Of the ball that holds the records.
+    tol : float
+        In units of geodesic distance; at least :func:`floor`.
+
+    Returns
+    -------
+    ndarray, shape (dim,)
+        As :func:`certificate` takes them.
+
+    Raises
+    ------
+    ConvergenceError
+        If that cannot be proved.
+    """
+    point = spectral_mean(logs, vectors, radius, tol)
+    bound = certificate(point, logs, vectors)
+    for _ in range(_STEPS):
+        if bound <= tol:
+            break
+        point = improved(point, logs, vectors, radius)
+        bound = certificate(point, logs, vectors)
+    check_bound(bound, tol)
+    return point
+
+
+def exact_records(
+    logs: FloatArray, vectors: FloatArray, radius: float
+) -> tuple[FloatArray, FloatArray]:
+    """Make records lie in the ball exactly, and be certifiable; each by itself.
+
+    Lengths are kept under the radius by the rounding of a length. A record whose vectors are not
+    orthogonal to rounding, or not finite, counts as the centre.
+
+    Parameters
+    ----------
+    logs : ndarray, shape (n, k)
+    vectors : ndarray, shape (n, k, k)
+    radius : float
+
+    Returns
+    -------
+    logs, vectors : ndarray
+        Of the same shapes.
+    """
+    k = logs.shape[-1]
+    with np.errstate(all="ignore"):
+        sound = (_defect(vectors) <= _frame_defect(k)) & np.isfinite(logs).all(axis=-1)
+    logs = np.where(sound[:, None], logs, 0.0)
+    vectors = np.where(sound[:, None, None], vectors, np.eye(k))
+    return clip_norm(logs, radius * (1.0 - 2.0**-40)), vectors
+
+
+def certificate(point: FloatArray, logs: FloatArray, vectors: FloatArray) -> float:
+    """Bound the distance of the point with these coordinates from the exact mean of the records.
+
+    Parameters
+    ----------
+    point : ndarray, shape (dim,)
+        Diagonal of the logarithm, then ``sqrt(2)`` times its upper triangle, row by row: the very
+        numbers that noise is added to.
+    logs : ndarray, shape (n, k)
+    vectors : ndarray, shape (n, k, k)
+        The records ``Q diag(e^s) Q^T``, ``Q`` the orthogonal matrix nearest to the vectors.
+
+    Returns
+    -------
+    float
+        In units of geodesic distance, rounded up; infinite where nothing is proved.
+
+    References
+    ----------
+    docs/proofs/certified-means.md
+    """
+    n, k = logs.shape
+    length = float(np.linalg.norm(point))
+    lengths = np.linalg.norm(logs, axis=-1)
+    if not (length <= _LONGEST and bool((lengths <= _LONGEST).all())):
+        return math.inf
+    whitening, moved = _whitening(point, k)
+    if not moved < math.inf:
+        return math.inf
+
+    def part(rows: slice) -> tuple[FloatArray, float, float]:
+        defects = _defect(vectors[rows])
+        seen = _seen(whitening, logs[rows], vectors[rows], defects)
+        lost = seen.distances + _frame_distances(logs[rows], defects)
+        sizes = _norm(seen.logs)
+        lost += _composition_rounding(k, seen.defects) * sizes
+        total = _sum((seen.vectors * seen.logs[:, None, :]) @ np.swapaxes(seen.vectors, -1, -2))
+        return total, float(lost.sum()), float(sizes.sum())
+
+    with np.errstate(all="ignore"):
+        try:
+            totals, lost, sizes = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+        except np.linalg.LinAlgError:
+            return math.inf
+        if not all(np.isfinite(total).all() for total in totals):
+            return math.inf
+        entries = np.array(totals).reshape(len(totals), -1).T
+        gradient = np.array([math.fsum(entry) for entry in entries]) / n
+        rounding = (n.bit_length() + 5.0) * _UNIT * math.fsum(sizes)
+        bound = moved + float(np.linalg.norm(gradient)) + (math.fsum(lost) + rounding) / n
+    return bound * _UP + _TINY if bound < math.inf else math.inf
+
+
+def floor(k: int, radius: float) -> float:
+    """Return the least tolerance that any records in a ball can be certified to.
+
+    It is made of the errors that :func:`certificate` adds, at the largest condition numbers in the
+    ball, of decompositions as good as LAPACK's; twice, for what they do to the solver. Never less
+    than what the solver asks for.
+
+    Parameters
+    ----------
+    k : int
+    radius : float
+
+    Returns
+    -------
+    float
+        In units of geodesic distance.
+    """
+    if radius > _LONGEST:
+        return math.inf
+    # Largest ratios of eigenvalues' roots: of points and records, and of records seen from points.
+    near, far = math.exp(radius / math.sqrt(2.0)), math.exp(math.sqrt(2.0) * radius)
+    small = (1.0 + math.sqrt(k) * math.expm1(0.5 * radius)) * near * math.exp(0.5 * radius)
+    products = 2.0 * _product_rounding(k) * k * min(small, math.sqrt(k) * far)
+    exponentials = 4.0 * math.sqrt(k) * _UNIT * min(4.0, 1.1 + 9.0 * radius)
+    close = math.expm1(2.0 * radius) <= _NEAR
+    decomposition = 2.0 * k * _UNIT * (_FRAME if close else _DECOMPOSITION * far)
+    frames = 1.03 * _frame_defect(k) * (far + near) + (k + 1.0) * k * _UNIT
+    point = 2.0 * k * _UNIT * near
+    seen = (float(_composition_rounding(k, np.array(_frame_defect(k)))) + 70.0 * _UNIT) * radius
+    worst = products + exponentials + decomposition + frames + point + 2.0 * seen
+    return 2.0 * max(worst_allowance(k, radius), 1.01 * worst)
+
+
+def exponential(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """``e^x`` for ``|x| <= 64`` and a bound of its relative error: sums and products alone."""
+    whole = np.rint(x * (1.0 / math.log(2.0)))
+    rest = (x - whole * _LN2[0]) - whole * _LN2[1]
+    value = np.full(x.shape, _TAYLOR[0])
+    for coefficient in _TAYLOR[1:]:
+        value *= rest
+        value += coefficient
+    error = _UNIT * np.minimum(4.0, 1.1 + 9.0 * np.abs(x))
+    return np.asarray(np.ldexp(value, whole.astype(np.int32))), error
+
+
+@dataclass
+class _Seen:
+    """Records as seen from a point: nearly ``Z diag(e^l) Z^T``.
+
+    ``distances`` bounds how far the records with the vectors as they are lie from those with the
+    orthogonal matrix nearest to ``Z``, ``defects`` bounds ``|Z^T Z - 1|``.
+    """
+
+    logs: FloatArray  # (n, k)
+    vectors: FloatArray  # (n, k, k)
+    distances: FloatArray  # (n,)
+    defects: FloatArray  # (n,)
+
+
+def _seen(
+    whitening: FloatArray, logs: FloatArray, vectors: FloatArray, defects_before: FloatArray
+) -> _Seen:
+    """Decompose ``W U e^s U^T W^T``, and bound what is left."""
+    k = logs.shape[-1]
+    root, root_error = exponential(0.5 * logs)
+    factor = (whitening @ vectors) * root[:, None, :]
+    found, frame = _decomposed(factor)
+    valid = np.abs(found).max(axis=-1) <= 2.0 * _LONGEST
+    inverse, inverse_error = exponential(-0.5 * np.where(valid[:, None], found, 0.0))
+    rest = (np.swapaxes(frame, -1, -2) @ factor) * inverse[:, :, None]  # nearly orthogonal
+    defects = _defect(frame)
+    residual = _defect(np.swapaxes(rest, -1, -2))
+    size = 1.0 + residual  # of ``rest``
+    stretch = _product_norm(whitening) * _norm(inverse) * _norm(root)
+    error = _product_rounding(k) * stretch * (1.0 + defects) * (1.0 + defects_before)
+    # Exponentials scale rows or columns, which the distance sees as it is.
+    scaling = 1.01 * _norm(inverse_error)
+    turned = 0.51 * defects * inverse.max(axis=-1) / inverse.min(axis=-1)
+    error += (scaling + turned + scaling * turned) * (size + error)
+    distances = _log_bound(residual + 2.0 * size * error + error * error)
+    distances += 2.01 * _norm(root_error)
+    distances = np.where(valid & (defects <= 0.01), distances, math.inf)
+    return _Seen(found, frame, distances, defects)
+
+
+def _decomposed(factor: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return about the eigenvalues' logarithms and eigenvectors of ``C C^T``.
+
+    Near the identity from what it differs by: LAPACK is wrong by rounding times the matrix.
+    """
+    rest = factor @ np.swapaxes(factor, -1, -2) - np.eye(factor.shape[-1])
+    if bool((np.einsum("nij,nij->n", rest, rest) <= _NEAR**2).all()):
+        values, frame = np.linalg.eigh(rest)
+        return np.log1p(values), frame
+    frame, values, _ = np.linalg.svd(factor)
+    return 2.0 * np.log(values), frame
+
+
+def _frame_distances(logs: FloatArray, defects: FloatArray) -> FloatArray:
+    """Bound the distances of ``U e^s U^T`` from ``Q e^s Q^T``, by those of ``U^T U`` from one."""
+    root, _ = exponential(0.5 * logs)
+    turned = 0.51 * defects * root.max(axis=-1) / root.min(axis=-1)
+    distances = _log_bound(turned * (2.0 + turned))
+    return np.where(defects <= 0.01, distances, math.inf)
+
+
+def _composition_rounding(k: int, defects: FloatArray) -> FloatArray:
+    """Bound the error of ``Z diag(l) Z^T``, as the logarithm with Q for Z, in units of ``|l|``."""
+    return np.asarray(1.03 * defects + (k + 2.0) * k * _UNIT * (1.0 + defects))
+
+
+def _log_bound(defect: FloatArray) -> FloatArray:
+    """Bound ``|log X|`` by ``|X - 1|``, Frobenius norms both: ``-log(1 - x) <= x / (1 - x)``."""
+    return np.where(defect < 0.5, defect / (1.0 - np.minimum(defect, 0.5)), math.inf)
+
+
+def _defect(frames: FloatArray) -> FloatArray:
+    """Bound ``|Z^T Z - 1|`` in the Frobenius norm, ``(n,)``."""
+    k = frames.shape[-1]
+    product = np.swapaxes(frames, -1, -2) @ frames
+    square = np.einsum("nii->n", product)
+    found = np.sqrt(((product - np.eye(k)) ** 2).sum(axis=(-1, -2)))
+    return np.asarray((found + (k + 1.0) * _UNIT * square) * _UP)
+
+
+def _norm(rows: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt((rows * rows).sum(axis=-1)))
+
+
+def _product_norm(matrix: FloatArray) -> float:
+    """Bound the spectral norm of the absolute values of a matrix."""
+    size = np.abs(matrix)
+    rows_columns = math.sqrt(float(size.sum(axis=0).max()) * float(size.sum(axis=1).max()))
+    return min(rows_columns, float(np.linalg.norm(size))) * _UP
+
+
+def _product_rounding(k: int) -> float:
+    """Relative error of ``D (Z^T ((W U) E))``: two products, two scalings."""
+    return (2.0 * k + 3.0) * _UNIT
+
+
+def _frame_defect(k: int) -> float:
+    """Return what :func:`_defect` finds at most of vectors as good as LAPACK's."""
+    return (_FRAME + k + 1.0) * k * _UNIT
+
+
+def _sum(terms: FloatArray) -> FloatArray:
+    """Sum over the first axis; no term is part of more additions than n has binary digits."""
+    while len(terms) > 1:
+        half = len(terms) // 2
+        paired = terms[:half] + terms[half : 2 * half]
+        terms = np.concatenate([paired, terms[2 * half :]]) if len(terms) % 2 else paired
+    return np.asarray(terms[0])
+
+
+def _whitening(point: FloatArray, k: int) -> tuple[FloatArray, float]:
+    """Return W, nearly ``exp(-S/2)``, and a bound of ``dist((W^T W)^-1, exp(S))``.
+
+    S is the exact matrix with the coordinates.
+    """
+    from flint import arb_mat, ctx
+
+    with ctx.workprec(_PRECISION):
+        root = (_exact_matrix(point, k) / 2).exp()
+        inverse = (-_exact_matrix(point, k) / 2).exp()
+        whitening = np.array([[float(x) for x in row] for row in inverse.table()])
+        return whitening, _displacement(arb_mat(whitening.tolist()) * root)
+
+
+def _displacement(seen: Matrix) -> float:
+    """Bound ``|log(B B^T)|`` of an ``arb_mat`` B, infinite unless it is small."""
+    defect = seen * seen.transpose() - type(seen)(seen.nrows(), seen.ncols(), 1)
+    size = sum((x * x for row in defect.table() for x in row), start=0 * seen[0, 0]).sqrt()
+    size = float(size.abs_upper()) * _UP
+    return size / (1.0 - size) * _UP if size < 0.5 else math.inf
+
+
+def _exact_matrix(point: FloatArray, k: int) -> Matrix:
+    """Enclose the symmetric matrix with these coordinates."""
+    from flint import arb, arb_mat
+
+    rows = [[arb(0)] * k for _ in range(k)]
+    rest, root = iter(point[k:].tolist()), arb(2).sqrt()
+    for i in range(k):
+        rows[i][i] = arb(float(point[i]))
+        for j in range(i + 1, k):
+            rows[i][j] = rows[j][i] = arb(next(rest)) / root
+    return arb_mat(rows)
