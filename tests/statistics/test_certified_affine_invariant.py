@@ -265,21 +265,48 @@ def test_the_whitening_is_compared_with_the_point():
     assert certified._displacement(flint.arb_mat(3, 3, 1) * 3) == math.inf
 
 
-def test_the_rounding_of_products_is_needed(monkeypatch):
+def test_the_rounding_of_products_is_covered_and_is_all_that_covers_it(monkeypatch):
     """At a record far from the centre all large numbers cancel before they are decomposed."""
-    monkeypatch.setattr(certified, "_product_rounding", lambda _: 0.0)
     rng = np.random.default_rng(0)
     logs, vectors = some_records(rng, 3, 15.0, ("opposite",) * 3)
-    missed = 0
-    for i in range(3):
-        point = _symmetric.vecd(_symmetric.compose(logs[i], vectors[i]))
-        whitening, _ = certified._whitening(point, 3)
-        found = seen_by(point, logs[i : i + 1], vectors[i : i + 1])
-        claimed = matrix_of(found.logs[0], nearest_orthogonal(found.vectors[0]))
-        raw = matrix_of(logs[i], exact(vectors[i]))
-        truth = distance_of(exact(whitening) * raw * exact(whitening).T, claimed)
-        missed += bool(truth > found.distances[0])
-    assert missed
+
+    def missed():
+        for i in range(3):
+            point = _symmetric.vecd(_symmetric.compose(logs[i], vectors[i]))
+            whitening, _ = certified._whitening(point, 3)
+            found = seen_by(point, logs[i : i + 1], vectors[i : i + 1])
+            claimed = matrix_of(found.logs[0], nearest_orthogonal(found.vectors[0]))
+            raw = matrix_of(logs[i], exact(vectors[i]))
+            truth = distance_of(exact(whitening) * raw * exact(whitening).T, claimed)
+            yield bool(truth > found.distances[0])
+
+    assert not any(missed())
+    monkeypatch.setattr(certified, "_product_rounding", lambda _: 0.0)
+    assert any(missed())
+
+
+def test_the_errors_of_point_and_compositions_are_part_of_the_bound(monkeypatch):
+    logs, vectors = some_records(np.random.default_rng(5), 3, 1.0)
+    point = certified_mean(logs, vectors, 1.0, floor(3, 1.0))
+    sizes = certified._norm(seen_by(point, logs, vectors).logs)
+    whitening, _ = certified._whitening(point, 3)
+    with monkeypatch.context() as broken:
+        broken.setattr(certified, "_whitening", lambda *_: (whitening, 1e-3))
+        assert certificate(point, logs, vectors) == pytest.approx(1e-3, rel=1e-6)
+    with monkeypatch.context() as broken:
+        broken.setattr(certified, "_composition_rounding", lambda *_: 1e-3)
+        assert certificate(point, logs, vectors) == pytest.approx(1e-3 * sizes.mean(), rel=1e-6)
+
+
+def test_the_rounding_of_a_sum_grows_with_its_levels():
+    """Of logarithms of norm 56, on both sides of the point, whose sum is exactly zero."""
+    logs = 40.0 * np.array([[1.0, 1.0], [-1.0, -1.0]])
+    bounds = []
+    for n in (2, 4096):
+        records = np.repeat(logs, n // 2, axis=0), np.repeat(np.eye(2)[None], n, axis=0)
+        bounds.append(certificate(np.zeros(3), *records))
+    levels = (bounds[1] - bounds[0]) / (2.0**-53 * 40.0 * math.sqrt(2.0))
+    assert levels == pytest.approx(11.0, rel=0.05)
 
 
 def test_exponentials_are_as_right_as_is_claimed(monkeypatch):
