@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp._working_precision import working_precision
 from riemdp.manifolds import _symmetric, clip_norm
 from riemdp.statistics._clipped_affine_invariant_mean import (
     improved,
@@ -325,9 +326,9 @@ def _whitening(point: FloatArray, k: int) -> tuple[FloatArray, float]:
 
     S is the exact matrix with the coordinates.
     """
-    from flint import arb_mat, ctx
+    from flint import arb_mat
 
-    with ctx.workprec(_PRECISION):
+    with working_precision(_PRECISION):
         root = (_exact_matrix(point, k) / 2).exp()
         inverse = (-_exact_matrix(point, k) / 2).exp()
         whitening = np.array([[float(x) for x in row] for row in inverse.table()])

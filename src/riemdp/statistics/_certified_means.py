@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import ConvergenceError
-from riemdp.statistics import _certified_space_form
+from riemdp.manifolds import _symmetric
+from riemdp.statistics import _certified_affine_invariant, _certified_space_form
+from riemdp.statistics._clipped_affine_invariant_mean import clipped_spectrum
 from riemdp.statistics._exact_mean import ExactMean
 
 if TYPE_CHECKING:
@@ -61,6 +63,40 @@ class SpaceFormMean(ExactMean):
         point, _ = _certified_space_form.refined(
             manifold.curvature, start, partial, ball.radius, tol
         )
+        return tuple(map(Fraction, point.tolist()))
+
+
+class AffineInvariantMean(ExactMean):
+    """On affine-invariant matrices, where decompositions are verified and not believed.
+
+    References
+    ----------
+    docs/proofs/certified-means.md
+    """
+
+    proof = "docs/proofs/certified-means.md"
+
+    def floor(self, ball: Ball) -> float:
+        """See :meth:`ExactMean.floor`."""
+        manifold: Any = ball.manifold
+        return _certified_affine_invariant.floor(manifold.k, ball.radius)
+
+    def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log-eigenvalues as seen from the centre, and eigenvectors, of the matrices themselves."""
+        logs, vectors = clipped_spectrum(ball, data)
+        return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
+
+    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Decompose their matrices; see :meth:`ExactMean.of_coordinates`."""
+        manifold: Any = ball.manifold
+        logs, vectors = np.linalg.eigh(_symmetric.unvecd(coordinates, manifold.k))
+        return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
+
+    def mean(
+        self, ball: Ball, partial: tuple[FloatArray, FloatArray], tol: float
+    ) -> tuple[Fraction, ...]:
+        """Certify coordinates; see :meth:`ExactMean.mean`."""
+        point = _certified_affine_invariant.certified_mean(*partial, ball.radius, tol)
         return tuple(map(Fraction, point.tolist()))
 
 

@@ -26,7 +26,7 @@ from riemdp.statistics import (
     _flat_mean,
     _space_form_mean,
 )
-from riemdp.statistics._certified_means import ProductMean, SpaceFormMean
+from riemdp.statistics._certified_means import AffineInvariantMean, ProductMean, SpaceFormMean
 from riemdp.statistics._mean_solver import (
     CertifiedMean,
     FlatAverage,
@@ -182,6 +182,10 @@ class AffineInvariantSolver(MeanSolver):
     """Newton's method on whitened records."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
+
+    def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
+        """Certified with every rounding bounded; see :meth:`MeanSolver.exact`."""
+        return AffineInvariantMean()
 
     def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Clipped log-eigenvalues, seen from the centre, and eigenvectors."""
