@@ -22,6 +22,8 @@ def test_a_draw_is_what_its_bits_stand_for():
         (([0.0, np.nan], 40), "finite"),
         (([0.0, np.inf], 40), "finite"),
         (([0.0, True], 40), "got bool"),
+        ((None, 40), "sequence of 2 numbers"),
+        ((0.5, 40), "got float"),
         (([0.0, "secret"], 40), "got str"),
         (([0.0, 0.0], 40.0), "grid"),
         (([0.0, 0.0], 10**6), "grid"),

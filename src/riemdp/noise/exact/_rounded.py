@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -83,6 +84,10 @@ def exact_numbers(values: Sequence[Any], dim: int) -> list[Fraction]:
     InvalidParameterError
         If there are not ``dim`` of them, or one is not finite. No coordinate is told.
     """
+    if not isinstance(values, Iterable):
+        raise InvalidParameterError(
+            f"footpoint must be a sequence of {dim} numbers, got {kind_of(values)}"
+        )
     found = [_exact(value) for value in values]
     if len(found) != dim:
         raise InvalidParameterError(
