@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from riemdp import NotAttainableError
 from riemdp.noise.exact._radius import ExactRadius, exact_radius
 
 flint = pytest.importorskip("flint")
@@ -63,6 +64,40 @@ def test_no_level_is_certified_below_the_maximum(numbers):
         assert law._level(left, mode * Fraction(99, 100)) is None
         assert law._level(mode * Fraction(101, 100), right) is None
         assert law._level(right, left) is None
+    finally:
+        flint.ctx.prec = before
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        ("gaussian", 1, -1.0, 1e150),  # points of float64 are further apart than the law is wide
+        ("gaussian", 1, 1e-300, 1e-200),
+        ("laplace", 0, -1e-300, 1e-200),
+        ("laplace", 1, 1.0, 5e-324),
+    ],
+)
+def test_scales_of_no_use_are_refused(numbers):
+    with pytest.raises(NotAttainableError, match="certified"):
+        _ = exact_radius(*numbers).touches
+
+
+def test_no_level_is_certified_that_nearly_no_proposal_passes():
+    """As another thread might bring about that lowers the precision meanwhile."""
+    law = ExactRadius("gaussian", 300, Fraction(-1), Fraction(0.01))
+    touches = law.touches
+    before = flint.ctx.prec
+    try:
+        for precision in range(2, 64):
+            flint.ctx.prec = precision
+            level = law._level(touches.left, touches.right)
+            assert level is None or 0 <= level - touches.level < 3
+        flint.ctx.prec = 256
+        mode = Fraction(law.profile.mode)
+        near = [mode + (x - mode) / 1000 for x in (touches.left, touches.right)]
+        far = [mode + (x - mode) * 100 for x in (touches.left, touches.right)]
+        assert law._level(*near) is None
+        assert law._level(touches.left, far[1]) is None
     finally:
         flint.ctx.prec = before
 

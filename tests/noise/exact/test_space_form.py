@@ -276,6 +276,12 @@ def test_the_laplace_law_needs_a_normaliser():
     SpaceFormDraw("gaussian", 3, -1.0, 5.0).draw([0.0] * 3, 40)
 
 
+def test_whether_a_law_can_be_drawn_is_known_before_a_draw():
+    SpaceFormDraw("gaussian", 2, -1.0, 1e10).check_drawable()
+    with pytest.raises(NotAttainableError, match="certified"):
+        SpaceFormDraw("gaussian", 2, -1.0, 1e150).check_drawable()
+
+
 def _over_the_limit():
     for i in range(1, 10_000):
         curvature = 1.0 + i / 1024

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from riemdp._errors import NotAttainableError
 from riemdp._potential import potential
 from riemdp._working_precision import working_precision
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 _CERTIFY, _MOST_BITS = 256, 8192
 #: Steps of Newton's method from a float64 to these bits.
 _NEWTON = 12
+#: Height of the maximum over the points where an envelope touches: one if they were found exactly.
+_LEAST_FALL, _MOST_FALL = 0.25, 3
 
 
 @dataclass(frozen=True)
@@ -198,20 +202,33 @@ class ExactRadius:
         NotAttainableError
             If no envelope can be certified with 8192 bits: scales of no use.
         """
-        profile = self.profile
-        above = profile.mode + float(profile.fall(1.0, side=1))
-        right = Fraction(above) if above < profile.upper else None
-        if self.power == 0:
+        try:
+            with np.errstate(all="ignore"):
+                left, right = self._search()
+        except (ArithmeticError, ValueError):  # beyond the range of float64
+            raise self._uncertified() from None
+        if left is None and (right is None or right > 0):
             return Touches(None, right, Fraction(0))  # h falls from h(0) = 0
-        left = Fraction(profile.mode - float(profile.fall(1.0, side=-1)))
         bits = _CERTIFY
-        while right is not None and left > 0 and bits <= _MOST_BITS:
+        while left is not None and right is not None and left > 0 and bits <= _MOST_BITS:
             with working_precision(bits):
                 level = self._level(left, right)
             if level is not None:
                 return Touches(left, right, level)
             bits *= 2
-        raise NotAttainableError(
+        raise self._uncertified()
+
+    def _search(self) -> tuple[Fraction | None, Fraction | None]:
+        """Look for points where ``h`` has fallen by one, in floating point."""
+        profile = self.profile
+        above = profile.mode + float(profile.fall(1.0, side=1))
+        right = None if above >= profile.upper else Fraction(above)
+        if self.power == 0:
+            return None, right
+        return Fraction(profile.mode - float(profile.fall(1.0, side=-1))), right
+
+    def _uncertified(self) -> NotAttainableError:
+        return NotAttainableError(
             f"no exact draw of the {self.kind} law with sigma = {float(self.sigma):g} in dimension "
             f"{self.power + 1} at curvature {float(self.curvature):g}: its envelope could not be "
             "certified; use a scale nearer to the other lengths"
@@ -222,7 +239,9 @@ class ExactRadius:
 
         With slopes of opposite signs at both ends the maximum lies between, and ``h`` is nowhere
         above its tangent at any ``r`` between: the maximum is at most
-        ``h(r) + |h'(r)| (right - left)``. How well ``r`` was found matters little.
+        ``h(r) + |h'(r)| (right - left)``. How well ``r`` was found matters little. Waste is no
+        breach, but touching points nearly at the maximum or far below it would make an envelope
+        that no proposal passes.
         """
         from flint import arb
 
@@ -233,11 +252,11 @@ class ExactRadius:
         down, up = self._slope(high, sigma), self._slope(low, sigma)
         if not (low < r < high < self.trigonometry.end() and down < 0 < up):
             return None
-        bound = self._log_density(r, sigma) + abs(self._slope(r, sigma)) * (high - low)
-        level = bound.upper()
-        start = low + (level - self._log_density(low, sigma)) / up
-        end = high + (level - self._log_density(high, sigma)) / down
-        if not start < end:
+        peak, ends = self._log_density(r, sigma), [self._log_density(x, sigma) for x in (low, high)]
+        level = (peak + abs(self._slope(r, sigma)) * (high - low)).upper()
+        if not all(peak - end > _LEAST_FALL and level - end < _MOST_FALL for end in ends):
+            return None
+        if not low + (level - ends[0]) / up < high + (level - ends[1]) / down:
             return None
         mantissa, exponent = level.man_exp()
         return int(mantissa) * Fraction(2) ** int(exponent)

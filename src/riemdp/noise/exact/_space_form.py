@@ -95,6 +95,10 @@ class SpaceFormDraw(ExactDraw):
         """The dimension."""
         return self.dim
 
+    def check_drawable(self) -> None:
+        """Raise ``NotAttainableError`` if no envelope can be certified."""
+        _ = self._radial.touches
+
     @functools.cached_property
     def _radial(self) -> ExactRadius:
         return exact_radius(self.kind, self.dim - 1, self.curvature, self.sigma)
