@@ -38,6 +38,12 @@ class Tape(Bits):
         return Uniform(read)
 
 
+@pytest.fixture
+def tape():
+    """Strings of a seed that can be read twice."""
+    return Tape
+
+
 class Reader:
     """The same strings as numbers of mpmath, one after the other."""
 

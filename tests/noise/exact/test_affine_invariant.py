@@ -267,6 +267,22 @@ def test_the_laplace_law_needs_a_normaliser():
         AffineInvariantDraw("laplace", 2, last).draw([0.0] * 3, 41)
 
 
+def test_wide_laws_that_take_many_bits_are_refused():
+    with pytest.raises(NotAttainableError, match="seconds"):
+        AffineInvariantDraw("gaussian", 2, 1000.0).check_drawable()
+
+
+def test_a_far_footpoint_of_the_ball_takes_no_more_bits(tape):
+    law = AffineInvariantDraw("gaussian", 2, 0.3, 60.0)
+    read = []
+    for footpoint in ([0.0, 0.0, 0.0], [42.0, -42.0, 5.0]):
+        for seed in range(4):
+            bits = tape(seed)
+            law.rounded(bits, footpoint, 42)
+            read.append(bits.most)
+    assert len(set(read)) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +13,7 @@ from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp._potential import potential
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise.exact._draw import ExactDraw, nearest_all
+from riemdp.noise.exact._ladder import PRECISION
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._shells import ExactShells, exact_shells
 from riemdp.noise.exact._variates import direction, direction_uniforms, norm
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 #: A draw that would take longer than this, in seconds, is refused.
 _PATIENCE = 60.0
+#: Bits that are left when all that is foreseen is lost.
+_SPARE = 24
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,8 @@ class AffineInvariantDraw(ExactDraw):
         """Raise ``NotAttainableError`` if a draw would take more than about a minute."""
         # with most time spent on eigenvalues
         seconds = (2e-4 + 3e-6 * self.k**3) / max(self.acceptance(), 1e-300)
+        # and shells and coordinates at the precision that far draws take
+        seconds += (0.7 + 3e-3 * self.k**3) * (self._bits(0) / 8192) ** 1.6
         if seconds > _PATIENCE:
             raise NotAttainableError(
                 f"an exact draw of the {self.kind} law with sigma = {self.sigma:g} on "
@@ -112,6 +118,15 @@ class AffineInvariantDraw(ExactDraw):
     @property
     def _shells(self) -> ExactShells:
         return exact_shells(self.kind, self.k, self.sigma)
+
+    def _bits(self, grid: int) -> int:
+        """Bits that suffice, but for rare draws, from every footpoint of the ball.
+
+        Eigenvalues of a point at distance r from the centre differ by a factor of up to
+        ``exp(sqrt(2) r)``; the smallest is known that much less well than the largest.
+        """
+        reach = self._shells.far + (self.radius or 0.0)
+        return math.ceil(reach * math.sqrt(2.0) / math.log(2.0) + math.log2(1.0 + reach)) + grid
 
     def integers(
         self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
@@ -131,7 +146,8 @@ class AffineInvariantDraw(ExactDraw):
             ends = self._end(footpoint, noise, grid)
             return None if ends is None else nearest_all(ladder, ends)
 
-        return ladder.settle(question)
+        # Begun with too few bits, a far footpoint would show in the number of rounds.
+        return ladder.settle(question, max(0, self._bits(grid) + _SPARE - PRECISION))
 
     def _accepts(
         self, ladder: Ladder, place: Uniform, height: Uniform, turns: Sequence[Uniform]

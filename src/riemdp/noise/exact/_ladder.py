@@ -27,7 +27,7 @@ class Ladder:
     def __init__(self, precision: int) -> None:
         self._precision = precision
 
-    def settle(self, question: Callable[[], Answer | None]) -> Answer:
+    def settle(self, question: Callable[[], Answer | None], more: int = 0) -> Answer:
         """Ask at growing precision until the answer is not None.
 
         Parameters
@@ -35,6 +35,8 @@ class Ladder:
         question : callable
             Computes with balls at python-flint's working precision, and returns None where they
             leave the answer open.
+        more : int, default 0
+            Bits to begin with beyond the others: of a question known to need them.
 
         Returns
         -------
@@ -43,7 +45,7 @@ class Ladder:
         """
         from flint import ctx
 
-        bits = self._precision
+        bits = self._precision + more
         while True:
             ctx.prec = bits
             answer = question()

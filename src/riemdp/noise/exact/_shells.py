@@ -136,6 +136,11 @@ class ExactShells:
             bound = float(self._shells().mass.log() + ball_of(self.knots.level))
         return math.exp(min(0.0, law.log_normaliser() - log_sphere_area(law.dim) - bound))
 
+    @property
+    def far(self) -> float:
+        """Norm that few draws exceed, from k and sigma alone: half-way through the shells."""
+        return float(self.knots.ends[0] + self.knots.ends[-1]) / 2.0
+
     @functools.cached_property
     def knots(self) -> Knots:
         """The bound's public numbers, certified.
