@@ -40,3 +40,18 @@ def test_comparisons():
     assert Ladder.less(arb(2), arb(1)) is False
     assert Ladder.less(arb("[1 +/- 1]"), arb("1.5")) is None
     assert Ladder.less(arb("nan"), arb(1)) is None
+
+
+def test_precision_does_not_grow_for_what_another_thread_has_done():
+    begun = []
+
+    def question():
+        begun.append(flint.ctx.prec)
+        if len(begun) < 40:
+            flint.ctx.prec = 10  # as another thread would
+            return None
+        return "answer" if len(begun) == 42 else None
+
+    with working_precision(64):
+        assert Ladder(64).settle(question) == "answer"
+    assert begun == [64] * 40 + [128, 256]

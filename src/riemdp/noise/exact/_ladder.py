@@ -51,7 +51,10 @@ class Ladder:
             answer = question()
             if answer is not None:
                 return answer
-            bits *= 2
+            # Else another thread has changed it, and more bits are not what was missing: they
+            # would grow without end.
+            if ctx.prec == bits:
+                bits *= 2
 
     @staticmethod
     def less(first: Ball, second: Ball) -> bool | None:

@@ -150,7 +150,9 @@ class ExactRadius:
         bits = ctx.prec
         found = self._known.get(bits)
         if found is None:
-            found = self._known[bits] = self._cut()
+            found = self._cut()
+            if ctx.prec == bits:  # no other thread has changed it meanwhile
+                self._known[bits] = found
         return found
 
     @functools.cached_property
