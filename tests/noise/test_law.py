@@ -5,8 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp import Ball, Sphere, UnsupportedManifoldError
-from riemdp.noise import IsotropicLaw, Law
+from riemdp import (
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    RiemannianGaussian,
+    RiemannianLaplace,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    UnsupportedError,
+    UnsupportedManifoldError,
+)
+from riemdp.noise import IsotropicLaw, Law, MetropolisLaw, family
+from riemdp.noise.exact import AffineInvariantDraw, FlatDraw, SpaceFormDraw
 
 
 class Still(Law):
@@ -46,3 +58,36 @@ def test_the_default_agrees_with_the_law_of_the_triangle(kind):
     levels = np.linspace(0.05, 0.9, 9)
     first, second = (np.quantile(Sphere(2).dist(ball.center, x), levels) for x in (own, plain))
     np.testing.assert_allclose(first, second, atol=0.02)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    ("manifold", "draw"),
+    [
+        (Euclidean(3), lambda kind: FlatDraw(kind, 3, 0.2)),
+        (SPDLogEuclidean(2), lambda kind: FlatDraw(kind, 3, 0.2)),
+        (Hyperbolic(1, -4.0), lambda kind: FlatDraw(kind, 1, 0.2)),
+        (SPDAffineInvariant(1), lambda kind: FlatDraw(kind, 1, 0.2)),
+        (Sphere(1, 4.0), lambda kind: SpaceFormDraw(kind, 1, 4.0, 0.2)),
+        (Sphere(3, 4.0), lambda kind: SpaceFormDraw(kind, 3, 4.0, 0.2)),
+        (Hyperbolic(2, -0.5), lambda kind: SpaceFormDraw(kind, 2, -0.5, 0.2)),
+        (SPDAffineInvariant(3), lambda kind: AffineInvariantDraw(kind, 3, 0.2, reach=2.5)),
+    ],
+    ids=str,
+)
+def test_exact_draws_are_those_of_the_law(kind, manifold, draw):
+    assert family(kind, manifold).law(0.2).exact_draw(2.5) == draw(kind)
+    ball = Ball(manifold, manifold.origin, 0.7)
+    found = {"laplace": RiemannianLaplace, "gaussian": RiemannianGaussian}[kind](manifold, 0.2)
+    again = family(kind, manifold).law(0.2).exact_draw(ball.reach)
+    assert found.exact_draw(ball) == again
+
+
+def test_laws_without_a_proved_way_say_so():
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.7)
+    for law in (
+        MetropolisLaw("laplace", Sphere(2), 0.2),
+        family("laplace", Sphere(2)).restricted(ball, 0.2),
+    ):
+        with pytest.raises(UnsupportedError, match="no exactly rounded draw of the laplace law"):
+            law.exact_draw()

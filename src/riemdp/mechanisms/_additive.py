@@ -85,9 +85,9 @@ class RiemannianMechanism(Mechanism):
         """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
         return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
 
-    def exact_draw(self, ball: Ball) -> ExactDraw:  # noqa: ARG002
+    def exact_draw(self, ball: Ball) -> ExactDraw:
         """See :meth:`Mechanism.exact_draw`."""
-        return self._law.exact_draw()
+        return self._law.exact_draw(ball.reach)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Log density in Riemannian volume; see :meth:`Mechanism.log_density`."""

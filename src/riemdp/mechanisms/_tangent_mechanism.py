@@ -163,7 +163,7 @@ class TangentMechanism(ArrayFields, Mechanism):
         """
         if (problem := self.foreign_to(ball)) is not None:
             raise UnsupportedError(problem)
-        return self._law.exact_draw()
+        return self._law.exact_draw(ball.reach)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Log density of the noisy tangent vector at ``log_base(point)``.

@@ -90,11 +90,11 @@ class AffineInvariantLaw(Law):
         object.__setattr__(self, "sigma", check_sigma(self.sigma))
         _ = self.radial  # checks the rest
 
-    def exact_draw(self) -> ExactDraw:
+    def exact_draw(self, reach: float | None = None) -> ExactDraw:
         """See :meth:`Law.exact_draw`; size 1 is a line."""
         if self.manifold.k == 1:
             return FlatDraw(self.kind, 1, self.sigma)
-        return RoundedDraw(self.kind, self.manifold.k, self.sigma)
+        return RoundedDraw(self.kind, self.manifold.k, self.sigma, reach=reach)
 
     @functools.cached_property
     def radial(self) -> AffineInvariantRadial:

@@ -69,9 +69,9 @@ class IndependentLaw(Law):
         """Law of the distance."""
         return IndependentRadial(tuple(part.radial for part in self.parts))
 
-    def exact_draw(self) -> ExactDraw:
+    def exact_draw(self, reach: float | None = None) -> ExactDraw:
         """See :meth:`Law.exact_draw`."""
-        return IndependentDraw(tuple(part.exact_draw() for part in self.parts))
+        return IndependentDraw(tuple(part.exact_draw(reach) for part in self.parts))
 
     def check_drawable(self) -> None:
         """See :meth:`Law.check_drawable`."""

@@ -88,7 +88,7 @@ class IsotropicLaw(Law):
             upper=self.manifold.injectivity_radius,
         )
 
-    def exact_draw(self) -> ExactDraw:
+    def exact_draw(self, reach: float | None = None) -> ExactDraw:  # noqa: ARG002
         """See :meth:`Law.exact_draw`."""
         law = self.radial
         if law.curvature == 0.0 and math.isinf(law.upper):

@@ -192,8 +192,14 @@ class Law(ABC):
             f"the density of the {self.kind} law on {self.manifold} is not known"
         )
 
-    def exact_draw(self) -> ExactDraw:
+    def exact_draw(self, reach: float | None = None) -> ExactDraw:  # noqa: ARG002
         """How ideal draws of the law are rounded to a public grid, exactly.
+
+        Parameters
+        ----------
+        reach : float, optional
+            Length of coordinates that no footpoint exceeds, public. The time of a draw may rest
+            on it, and nothing else.
 
         Returns
         -------

@@ -272,8 +272,9 @@ def test_wide_laws_that_take_many_bits_are_refused():
         AffineInvariantDraw("gaussian", 2, 1000.0).check_drawable()
 
 
-def test_a_far_footpoint_of_the_ball_takes_no_more_bits(tape):
-    law = AffineInvariantDraw("gaussian", 2, 0.3, 60.0)
+@pytest.mark.parametrize("public", [{"radius": 60.0}, {"reach": 60.0}])
+def test_a_far_footpoint_of_the_ball_takes_no_more_bits(tape, public):
+    law = AffineInvariantDraw("gaussian", 2, 0.3, **public)
     read = []
     for footpoint in ([0.0, 0.0, 0.0], [42.0, -42.0, 5.0]):
         for seed in range(4):
@@ -290,6 +291,7 @@ def test_a_far_footpoint_of_the_ball_takes_no_more_bits(tape):
         (("gaussian", 0, 1.0), "positive integer"),
         (("gaussian", 2, 0.0), "sigma"),
         (("gaussian", 2, 1.0, -1.0), "radius"),
+        (("gaussian", 2, 1.0, None, -1.0), "reach"),
         (("heat", 2, 1.0), "kind"),
     ],
 )

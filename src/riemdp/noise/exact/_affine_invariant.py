@@ -54,6 +54,9 @@ class AffineInvariantDraw(ExactDraw):
     radius : float, optional
         Radius of a public ball about the centre: longer draws are shortened to it before they
         are rounded.
+    reach : float, optional
+        Length that no footpoint exceeds, public: a draw begins with the bits that the farthest one
+        needs, so that its time does not tell where the footpoint is.
 
     Raises
     ------
@@ -74,6 +77,7 @@ class AffineInvariantDraw(ExactDraw):
     k: int
     sigma: float
     radius: float | None = None
+    reach: float | None = None
 
     def __post_init__(self) -> None:
         law = AffineInvariantRadial(self.kind, self.k, self.sigma)  # checks all three
@@ -83,8 +87,9 @@ class AffineInvariantDraw(ExactDraw):
             raise InvalidParameterError(
                 "k must be at least 2, got 1; SPD(1) is a line: FlatDraw(kind, 1, sigma)"
             )
-        if self.radius is not None:
-            object.__setattr__(self, "radius", positive(self.radius, "radius"))
+        for name in ("radius", "reach"):
+            if (length := getattr(self, name)) is not None:
+                object.__setattr__(self, name, positive(length, name))
         growth = Fraction(self.sigma) ** 2 * self.k * (self.k**2 - 1)
         # The check above is one of floats. Here it is exact.
         if potential(self.kind).is_linear and growth >= 12:
@@ -125,7 +130,7 @@ class AffineInvariantDraw(ExactDraw):
         Eigenvalues of a point at distance r from the centre differ by a factor of up to
         ``exp(sqrt(2) r)``; the smallest is known that much less well than the largest.
         """
-        reach = self._shells.far + (self.radius or 0.0)
+        reach = self._shells.far + max(self.radius or 0.0, self.reach or 0.0)
         return math.ceil(reach * math.sqrt(2.0) / math.log(2.0) + math.log2(1.0 + reach)) + grid
 
     def integers(
