@@ -131,6 +131,7 @@ def releases(mechanism, ball, count, arithmetic, vector):
     return np.array([private_mean(data, ball, budget, **chosen).value for _ in range(count)])
 
 
+@pytest.mark.fast("float64-0.007-100", "exact-1e-09-100")
 @pytest.mark.parametrize("count", [100, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("arithmetic", "length"), [("float64", 0.007), ("exact", 1e-9)])
 def test_private_mean_itself(attacks, arithmetic, length, count):
@@ -191,6 +192,7 @@ def test_exact_draws_do_not_contradict_the_neighbour(attacks, space, kind, lengt
     assert holds(p_value)
 
 
+@pytest.mark.fast("H2-300-laplace", "H2-300-gaussian")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("space", "count"),

@@ -1,4 +1,4 @@
-"""Exact releases at the ends of scales, footpoints and grids: they end, mostly in one round."""
+"""Exact releases at the ends of scales, footpoints and grids: they end, in one round or two."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SETTINGS = {
     "H2, centre": (Hyperbolic(2), RiemannianLaplace, 0.5, 1.0, 0.0),
     "SPD2, centre": (SPDAffineInvariant(2), RiemannianGaussian, 0.5, 1.0, 0.0),
 }
-#: Where draws are so long that 128 bits do not always suffice; what they are is released.
+#: Where draws may be so long that a second round is needed; how long they are is released.
 LONG = {name for name in SETTINGS if "limit" in name}
 
 
@@ -74,8 +74,7 @@ def test_releases_at_extremes(name, count, precisions):
         value = replayed(release.statistic, ball, release.grid, release.rounded)
         assert np.array_equal(release.value, value)
         assert ball.contains(value)
-    once, twice = {_ladder.PRECISION}, {_ladder.PRECISION, 2 * _ladder.PRECISION}
-    assert precisions <= twice if name in LONG else precisions == once
+    assert 1 <= len(precisions) <= (2 if name in LONG else 1)
 
 
 def test_fewer_bits_to_begin_with_are_noticed(monkeypatch, precisions):
@@ -84,4 +83,4 @@ def test_fewer_bits_to_begin_with_are_noticed(monkeypatch, precisions):
     ball = Ball(Euclidean(1), [0.0], 1.0)
     mechanism = RiemannianLaplace(Euclidean(1), 1.0)
     private_mean([[0.5]] * 10, ball, PureDP(1.0), mechanism=mechanism)
-    assert max(precisions) > 24
+    assert len(precisions) > 1
