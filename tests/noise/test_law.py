@@ -73,7 +73,7 @@ def test_the_default_agrees_with_the_law_of_the_triangle(kind):
         (Hyperbolic(2, -0.5), lambda kind: SpaceFormDraw(kind, 2, -0.5, 0.2)),
         (SPDAffineInvariant(3), lambda kind: AffineInvariantDraw(kind, 3, 0.2, reach=2.5)),
     ],
-    ids=str,
+    ids=lambda value: "" if callable(value) else str(value),
 )
 def test_exact_draws_are_those_of_the_law(kind, manifold, draw):
     assert family(kind, manifold).law(0.2).exact_draw(2.5) == draw(kind)
