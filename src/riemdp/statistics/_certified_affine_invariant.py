@@ -211,7 +211,7 @@ def exponential(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.asarray(np.ldexp(value, whole.astype(np.int32))), error
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class _Seen:
     """Records as seen from a point: nearly ``Z diag(e^l) Z^T``.
 
