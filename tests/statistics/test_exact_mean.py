@@ -6,11 +6,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
+from riemdp import (
+    GDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    private_statistic,
+)
 from riemdp._errors import UnsupportedError
 from riemdp.manifolds import clip_norm
 from riemdp.statistics import FrechetMean, Summary, TangentMean, answer, exact_answer
 from riemdp.statistics._exact_mean import grid_of, shortened
+from riemdp.statistics._mean_solver import mean_solver
 
 FLAT = [
     Ball(Euclidean(1), [0.3], 1.0),
@@ -140,6 +150,17 @@ def test_only_where_it_is_proved():
     product = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
     with pytest.raises(UnsupportedError, match="no exact arithmetic"):
         _Other().exactly(product)
+
+
+def test_a_mean_that_is_exact_on_one_space_does_not_claim_it_on_another(monkeypatch):
+    matrices = Ball(SPDAffineInvariant(2), np.eye(2), 0.5)
+    monkeypatch.setattr(type(mean_solver(matrices.manifold)), "exact", lambda *_: None)
+    carried = FrechetMean().exactly(FLAT[0])
+    for arithmetic in ("exact", "float64"):
+        with pytest.raises(UnsupportedError, match="no exact arithmetic"):
+            private_statistic(
+                carried, matrices.center[None], matrices, GDP(1.0), arithmetic=arithmetic
+            )
 
 
 class _Other(Summary):

@@ -58,10 +58,22 @@ class Mean(Summary):
         return mean_solver(manifold)
 
     def _exact(self, ball: Ball) -> ExactMean | None:
-        """How it is computed in exact arithmetic; None in float64."""
-        if self.arithmetic == "float64":
-            return None
-        return self._solver(ball.manifold).exact(ball.manifold)
+        """How it is computed in exact arithmetic; None in float64.
+
+        Raises
+        ------
+        UnsupportedError
+            If it was made exact on another space, and nobody knows how on this one.
+        """
+        return None if self.arithmetic == "float64" else self._exactly(ball)
+
+    def _exactly(self, ball: Ball) -> ExactMean:
+        found = self._solver(ball.manifold).exact(ball.manifold)
+        if found is None:
+            raise UnsupportedError(
+                f"no exact arithmetic is known of the {self.name} on {ball.manifold}"
+            )
+        return found
 
     def _floor(self, ball: Ball) -> float:
         """Least tolerance in the arithmetic that it is computed in."""
@@ -80,10 +92,7 @@ class Mean(Summary):
         UnsupportedError
             Where its error in float64 is bounded by constants that are measured, not proved.
         """
-        if self._solver(ball.manifold).exact(ball.manifold) is None:
-            raise UnsupportedError(
-                f"no exact arithmetic is known of the {self.name} on {ball.manifold}"
-            )
+        self._exactly(ball)
         found = copy.copy(self)
         object.__setattr__(found, "arithmetic", "exact")
         return found
