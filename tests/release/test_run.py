@@ -224,6 +224,36 @@ def test_footpoints_lie_in_the_ball_of_answers(monkeypatch, share, arithmetic):
     np.testing.assert_allclose(seen, [[wanted, 0.0]], rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "found",
+    [
+        np.array([0.1, 0.2]),
+        Rounded((1,), 30),
+        Rounded((1, 2, 3), 30),
+        Rounded((1.5, 2), 30),
+        Rounded((1, 2), 31),
+    ],
+    ids=["floats", "too few", "too many", "no integers", "another grid"],
+)
+def test_what_is_no_draw_on_the_grid_is_not_released(monkeypatch, found):
+    """The release would claim its bits, and the value be another point."""
+    kind = type("M", (riemdp.RiemannianGaussian,), {"name": "lab.M"})
+    monkeypatch.setattr("riemdp.release._run.default_grid", lambda sigma: 30)
+    monkeypatch.setattr(ExactDraw, "draw", lambda *args, **options: found)
+    with pytest.raises(riemdp.InvalidParameterError, match=r"lab\.M must return 2 integers on"):
+        private_mean(POINTS, BALL, GDP(1.0), mechanism=kind, allow_unproven=True)
+
+
+def test_an_exact_statistic_that_is_none_is_refused_before_the_account_is_charged():
+    spent = []
+    ledger = type("Ledger", (), {"spend": lambda self, *entry: spent.append(entry)})()
+    wrong = Beyond(0.5)
+    object.__setattr__(wrong, "exactly", lambda ball: "exact")
+    with pytest.raises(riemdp.InvalidParameterError, match=r"exactly\(ball\) of .* must be a"):
+        private_statistic(wrong, POINTS, BALL, GDP(1.0), accountant=ledger, allow_unproven=True)
+    assert spent == []
+
+
 def test_reasons_say_who_chose():
     named = private_mean(POINTS, BALL, GDP(1.0), mechanism="riemannian-gaussian")
     assert named.reason == "named by the caller"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import riemdp
 from riemdp import Ball, Euclidean, Sphere
-from riemdp.statistics import Question, Summary, answer
+from riemdp.statistics import Question, Summary, answer, exact_answer
 
 SPHERE = Sphere(2)
 BALL = Ball(SPHERE, [0.0, 0.0, 1.0], 0.5)
@@ -86,6 +88,34 @@ def test_what_is_no_vector_is_refused():
 
     with pytest.raises(riemdp.InvalidParameterError, match=r"Scalar\.finish must return"):
         answer(Scalar(), BALL, spread(3, 0.1), 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted"),
+    [
+        ((Fraction(1, 3), 2), [Fraction(1, 3), 2]),
+        ((math.nan, 1.0), [0, 0]),
+        ((math.inf, Fraction(1)), None),
+        ([Fraction(1, 3), Fraction(1)], None),
+        (("a", "b"), None),
+        ("ab", None),
+        (Fraction(1, 3), None),
+        ((0.5, 0.25), [Fraction(1, 2), Fraction(1, 4)]),
+        (np.array([0.5, 0.25]), [Fraction(1, 2), Fraction(1, 4)]),
+    ],
+)
+def test_an_exact_answer_is_rational_and_finite(found, wanted):
+    """What is not may tell of the data: it must not get as far as the draw, nor into a message."""
+
+    class Claims(Plain):
+        def finish_exactly(self, ball, partial, tol):
+            return found
+
+    if wanted is not None:
+        assert list(exact_answer(Claims(), BALL, spread(3, 0.1), 1e-9)) == wanted
+        return
+    with pytest.raises(riemdp.InvalidParameterError, match=r"^Claims\.finish must return"):
+        exact_answer(Claims(), BALL, spread(3, 0.1), 1e-9)
 
 
 def test_defaults_claim_nothing():

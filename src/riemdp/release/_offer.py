@@ -21,7 +21,7 @@ from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import certified_available
 from riemdp.release._named import kinds
 from riemdp.release._sensitivity import computed_sensitivity
-from riemdp.statistics import Neighbours, ReplaceOne, Statistic
+from riemdp.statistics import Neighbours, ReplaceOne, Statistic, check_statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -255,6 +255,7 @@ def offer(
         return found(statistic)
     try:
         exact = statistic.exactly(ball)
+        check_statistic(exact, f"exactly(ball) of {statistic.name}")
     except UnsupportedError:
         exact = statistic
     made = found(exact)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -412,12 +413,19 @@ def exact_answer(
     def computed() -> FloatArray | tuple[Fraction, ...] | None:
         partial = _summary(question, ball, data)
         exact = question.finish_exactly(ball, partial, tol)
-        return _floats(question.finish(ball, partial, tol)) if exact is None else exact
+        return _floats(question.finish(ball, partial, tol)) if exact is None else _rational(exact)
 
     found = discreetly(type(question).__name__, computed)
     if isinstance(found, tuple):
         return found
     return tuple(map(Fraction, _answered(question, found).tolist()))
+
+
+def _rational(answered: object) -> FloatArray | tuple[Fraction, ...] | None:
+    """Return what is a tuple of rational numbers as it is, and anything else as floats."""
+    if isinstance(answered, tuple) and all(isinstance(x, Rational) for x in answered):
+        return tuple(Fraction(int(x.numerator), int(x.denominator)) for x in answered)
+    return _floats(answered)
 
 
 def _summary(question: Question, ball: Ball, data: FloatArray) -> Partial:
@@ -442,14 +450,16 @@ def _answered(question: Question, found: FloatArray | None) -> FloatArray:
     return found if np.isfinite(found).all() else np.zeros_like(found)
 
 
-def check_statistic(statistic: object) -> None:
+def check_statistic(statistic: object, name: str = "statistic") -> None:
     """Raise ``InvalidParameterError`` for what is no statistic.
 
     Parameters
     ----------
     statistic : object
+    name : str
+        What it is, for the message.
     """
     if not isinstance(statistic, Statistic):
         raise InvalidParameterError(
-            f"statistic must be a riemdp.statistics.Statistic, got {kind_of(statistic)}"
+            f"{name} must be a riemdp.statistics.Statistic, got {kind_of(statistic)}"
         )
