@@ -326,9 +326,9 @@ def _draw(
         footpoint = numbers = clip_norm(numbers, answers.reach)
     if chosen.draw is None:
         return chosen.mechanism.sample_from_coordinates(numbers, answers, source)
-    noisy = chosen.draw.draw(tuple(footpoint), grid, generator=source)
-    whole = isinstance(noisy, Rounded) and all(type(n) is int for n in noisy.integers)
-    if not whole or (noisy.grid, len(noisy.integers)) != (grid, answers.manifold.dim):
+    noisy: object = chosen.draw.draw(tuple(footpoint), grid, generator=source)
+    wanted = (grid, *answers.manifold.dim * (int,))
+    if not isinstance(noisy, Rounded) or (noisy.grid, *map(type, noisy.integers)) != wanted:
         raise InvalidParameterError(  # what else it is may tell of the data
             f"the exact draw of {chosen.mechanism.name} must return {answers.manifold.dim} "
             "integers on the grid that it is given, as riemdp.noise.exact.Rounded"
