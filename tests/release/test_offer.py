@@ -271,8 +271,19 @@ def test_who_draws_in_another_way_has_no_exact_draw():
     class Named(RiemannianLaplace):
         name = "lab.Named"
 
+    class Still:
+        def sample(self, footpoint, size=None, generator=None):
+            return footpoint
+
+    class Mixed(Still, RiemannianLaplace):
+        name = "lab.Mixed"
+
+    class Again(Mixed):
+        name = "lab.Again"
+
     ball = ball_of(Sphere(2))
-    assert offer(FrechetMean(), Louder, ball, 50, PureDP(1.0)).draw is None
+    for kind in (Louder, Mixed, Again):
+        assert offer(FrechetMean(), kind, ball, 50, PureDP(1.0)).draw is None
     assert isinstance(offer(FrechetMean(), Named, ball, 50, PureDP(1.0)).draw, SpaceFormDraw)
 
 

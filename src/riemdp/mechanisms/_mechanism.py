@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="Mechanism")
 
-#: Methods that draw.
-_DRAWS = frozenset({"sample", "sample_in_ball", "sample_from_coordinates"})
+#: Methods that draw, in float64 or exactly.
+_DRAWS = frozenset({"sample", "sample_in_ball", "sample_from_coordinates", "exact_draw"})
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,10 @@ class Mechanism(Part, sort="mechanism"):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # What draws in another way has no exact draw, unless it says so.
-        if not _DRAWS.isdisjoint(vars(cls)) and "exact_draw" not in vars(cls):
+        # What draws in another way has no exact draw, unless it says so: itself, or a class that
+        # it takes its draws from.
+        first = next(base for base in cls.__mro__ if not _DRAWS.isdisjoint(vars(base)))
+        if "exact_draw" not in vars(first):
             cls.exact_draw = Mechanism.exact_draw  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
