@@ -50,6 +50,16 @@ def test_products_are_released_exactly():
     assert verify(release).passed
 
 
+def test_a_product_is_proved_where_its_parts_are():
+    class Changed(FlatDraw):
+        """Of another package, which does not say where it is proved."""
+
+    assert IndependentDraw(PARTS).proof == FlatDraw.proof
+    assert IndependentDraw((PARTS[0], Changed("laplace", 1, 1.0))).proof is None
+    nested = IndependentDraw((IndependentDraw((Changed("laplace", 1, 1.0),)), PARTS[0]))
+    assert nested.proof is None
+
+
 def test_one_part_that_takes_too_long_is_enough(monkeypatch):
     def refuse(self):
         raise UnsupportedError("too long")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
+from riemdp._part import is_proof
 from riemdp.noise.exact._draw import ExactDraw
 
 if TYPE_CHECKING:
@@ -29,9 +30,13 @@ class IndependentDraw(ExactDraw):
     docs/proofs/exact-draws.
     """
 
-    proof: ClassVar[str | None] = "docs/proofs/exact-draws.md"
-
     parts: tuple[ExactDraw, ...]
+
+    @property
+    def proof(self) -> str | None:  # type: ignore[override]
+        """Where it is proved; None if a part is not."""
+        proved = all(is_proof(part.proof) for part in self.parts)
+        return "docs/proofs/exact-draws.md" if proved else None
 
     @property
     def coordinates(self) -> int:
