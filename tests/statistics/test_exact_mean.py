@@ -150,6 +150,11 @@ def test_only_where_it_is_proved():
     product = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
     with pytest.raises(UnsupportedError, match="no exact arithmetic"):
         _Other().exactly(product)
+    nearly = type("Nearly", (_Other,), {"name": "nearly", "numerical_delta": 1e-9})()
+    with pytest.raises(UnsupportedError, match="no exact arithmetic"):
+        nearly.exactly(product)
+    wholly = type("Wholly", (_Other,), {"name": "wholly", "numerical_delta": 0.0})()
+    assert wholly.exactly(product) is wholly
 
 
 def test_a_mean_that_is_exact_on_one_space_does_not_claim_it_on_another(monkeypatch):

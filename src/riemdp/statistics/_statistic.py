@@ -164,7 +164,7 @@ class Statistic(Part, sort="statistic"):
         UnsupportedError
             If there is no such way on this ball.
         """
-        if self.numerical_delta is None:
+        if self.numerical_delta != 0.0:
             raise UnsupportedError(f"no exact arithmetic is known of {self.name}")
         return self
 
