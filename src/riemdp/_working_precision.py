@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 def working_precision(bits: int) -> Iterator[None]:
     """Set python-flint's working precision, which is global, and keep it to one thread at a time.
 
-    Other threads that change it meanwhile cost time and nothing else: whatever the precision,
-    an enclosure is one.
+    Other threads that change it meanwhile cost time and nothing else: whatever the precision, an
+    enclosure is one. A draw reads its bits in another order then, so from a seeded generator it
+    is another one, of the same law.
 
     Parameters
     ----------

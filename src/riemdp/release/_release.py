@@ -50,7 +50,8 @@ class Release(ArrayFields):
     value : ndarray, shape (*point_shape,)
         Released point.
     guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Proved guarantee of the release, in real arithmetic: the budget that was asked for.
+        Proved guarantee of the release, the budget that was asked for: of :attr:`rounded` exactly
+        where :attr:`numerical_delta` is 0.0, in real arithmetic where that is None.
     mechanism : Mechanism
         Calibrated mechanism; ``mechanism.name`` and ``mechanism.sigma`` name it.
     statistic : Statistic
@@ -185,7 +186,8 @@ class Release(ArrayFields):
         """Allowance for arithmetic; None: not quantified.
 
         0.0 where the integers in :attr:`rounded` have the guarantee exactly: the noise was drawn
-        by exact arithmetic, about a statistic whose tolerance is proved.
+        by exact arithmetic, about a statistic whose tolerance is proved. As the guarantee does, it
+        rests on what :attr:`proofs` names, and is worth as much: see :attr:`proven`.
         """
         return _serialise.allowance(self.statistic, self.mechanism, self.rounded is not None)
 
