@@ -21,6 +21,7 @@ from riemdp import (
     verify,
 )
 from riemdp.mechanisms import Mechanism, RiemannianGaussian, RiemannianLaplace, TangentLaplace
+from riemdp.noise.exact import FlatDraw
 from riemdp.statistics import FrechetMean, Summary, TangentMean
 
 
@@ -306,6 +307,16 @@ def test_the_value_is_that_of_the_integers():
     # nor are they what any mechanism could have drawn
     restricted = RiemannianLaplace(Sphere(2), 2.0 * release.sigma, ball=release.ball)
     assert "arithmetic" in failed(replace(release, mechanism=restricted))
+
+
+@pytest.mark.parametrize(
+    "found", [lambda *_: None, lambda *_: 1 / 0, lambda *_: FlatDraw("laplace", 5, 1.0)]
+)
+def test_integers_are_not_those_of_a_mechanism_that_cannot_draw_them(found):
+    """A document may state them of a part of another package, whose exact draw is none."""
+    release = release_of()
+    kind = type("M", (RiemannianLaplace,), {"name": "lab.M", "exact_draw": found})
+    assert "arithmetic" in failed(replace(release, mechanism=kind(Sphere(2), release.sigma)))
 
 
 def test_exact_arithmetic_is_not_claimed_without_integers():

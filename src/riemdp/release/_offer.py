@@ -267,6 +267,34 @@ def offer(
     return found(statistic)
 
 
+def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
+    """Return how a mechanism draws exactly in a ball; what is none, or fails, is not taken.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    answers : Ball
+        Public ball of the footpoints.
+
+    Returns
+    -------
+    ExactDraw
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no proved way.
+    """
+    with _foreign(type(mechanism)):
+        draw: object = mechanism.exact_draw(answers)
+        if not isinstance(draw, ExactDraw) or draw.coordinates != answers.manifold.dim:
+            raise UnsupportedError(
+                f"exact_draw of {mechanism.name} must return an ExactDraw with "
+                f"{answers.manifold.dim} coordinates"
+            )
+    return draw
+
+
 def _exact_draw(made: Offer) -> ExactDraw:
     """Return the draw of an offer.
 
@@ -277,14 +305,7 @@ def _exact_draw(made: Offer) -> ExactDraw:
     InvalidParameterError
         If python-flint is missing.
     """
-    answers = made.statistic.answers(made.ball)
-    with _foreign(type(made.mechanism)):
-        draw: object = made.mechanism.exact_draw(answers)
-        if not isinstance(draw, ExactDraw) or draw.coordinates != answers.manifold.dim:
-            raise UnsupportedError(
-                f"exact_draw of {made.mechanism.name} must return an ExactDraw with "
-                f"{answers.manifold.dim} coordinates"
-            )
+    draw = exact_draw(made.mechanism, made.statistic.answers(made.ball))
     if not certified_available():
         raise InvalidParameterError(
             "releases need python-flint for exact draws, and it is not installed: pip install "

@@ -19,7 +19,7 @@ from riemdp.mechanisms import check_mechanism
 from riemdp.noise.exact import check_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
-from riemdp.release._offer import Offer, doubt
+from riemdp.release._offer import Offer, doubt, exact_draw
 from riemdp.statistics import (
     Neighbours,
     ReplaceOne,
@@ -159,7 +159,7 @@ class Release(ArrayFields):
         draw = None
         if self.rounded is not None:
             with contextlib.suppress(UnsupportedError):  # integers are stated that it cannot draw
-                draw = self.mechanism.exact_draw(self.statistic.answers(self.ball))
+                draw = exact_draw(self.mechanism, self.statistic.answers(self.ball))
         return Offer(
             self.statistic,
             self.mechanism,

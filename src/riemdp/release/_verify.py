@@ -9,7 +9,7 @@ import numpy as np
 
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
-from riemdp.release._offer import Offer, share
+from riemdp.release._offer import Offer, exact_draw, share
 from riemdp.release._release import Release
 from riemdp.release._run import replayed
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
@@ -121,7 +121,7 @@ def _arithmetic(release: Release) -> tuple[Check, ...]:
     if release.rounded is None or release.grid is None:
         return ()
     try:
-        release.mechanism.exact_draw(release.statistic.answers(release.ball))
+        exact_draw(release.mechanism, release.statistic.answers(release.ball))
         value = replayed(release.statistic, release.ball, release.grid, release.rounded)
     except _FAILED as error:
         return (Check("arithmetic", False, _said(error)),)
