@@ -95,6 +95,7 @@ def test_what_is_no_vector_is_refused():
     [
         ((Fraction(1, 3), 2), [Fraction(1, 3), 2]),
         ((math.nan, 1.0), [0, 0]),
+        ((Fraction(10) ** 400, Fraction(1)), [0, 0]),
         ((math.inf, Fraction(1)), None),
         ([Fraction(1, 3), Fraction(1)], None),
         (("a", "b"), None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from numbers import Rational
@@ -421,11 +422,17 @@ def exact_answer(
     return tuple(map(Fraction, _answered(question, found).tolist()))
 
 
+#: Coordinates beyond it are not finite in float64.
+_GREATEST = Fraction(sys.float_info.max)
+
+
 def _rational(answered: object) -> FloatArray | tuple[Fraction, ...] | None:
     """Return what is a tuple of rational numbers as it is, and anything else as floats."""
-    if isinstance(answered, tuple) and all(isinstance(x, Rational) for x in answered):
-        return tuple(Fraction(int(x.numerator), int(x.denominator)) for x in answered)
-    return _floats(answered)
+    if not (isinstance(answered, tuple) and all(isinstance(x, Rational) for x in answered)):
+        return _floats(answered)
+    if any(abs(x) > _GREATEST for x in answered):
+        return np.full(len(answered), np.inf)
+    return tuple(Fraction(int(x.numerator), int(x.denominator)) for x in answered)
 
 
 def _summary(question: Question, ball: Ball, data: FloatArray) -> Partial:
