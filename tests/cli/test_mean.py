@@ -315,3 +315,16 @@ def test_output_tells_nothing_of_clipping(riemdp, matrices, tmp_path):
         result = riemdp("mean", tmp_path / "data.npy", *BALL, *BUDGET)
         shown.append(result.stdout.split("secure generator")[0] + result.stderr)
     assert shown[0] == shown[1]
+
+
+def test_what_protects_the_bits_is_said(riemdp, tmp_path):
+    np.save(tmp_path / "points.npy", np.zeros((50, 2)))
+    arguments = ("mean", tmp_path / "points.npy", "--manifold", "euclidean", "--center", "origin")
+    arguments += ("--radius", 1)
+    exact = riemdp(*arguments, "--epsilon", 1)
+    assert "exact draw on the grid 2^-45, numerical delta 0\n" in exact.stdout
+    plain = riemdp(*arguments, "--epsilon", 1, "--arithmetic", "float64")
+    assert "float64, whose low bits tell of the data" in plain.stdout
+    refused = riemdp(*arguments, "--epsilon", 1, "--arithmetic", "decimal")
+    assert refused.exit_code == 2
+    assert "arithmetic must be" in refused.stderr

@@ -91,3 +91,16 @@ def test_laws_without_a_proved_way_say_so():
     ):
         with pytest.raises(UnsupportedError, match="no exactly rounded draw of the laplace law"):
             law.exact_draw()
+
+
+def test_a_law_that_draws_in_another_way_has_no_exact_draw():
+    class Louder(IsotropicLaw):
+        def sample(self, footpoint, size=None, generator=None):
+            return footpoint
+
+    class Same(IsotropicLaw):
+        pass
+
+    with pytest.raises(UnsupportedError):
+        Louder("laplace", Sphere(2), 0.2).exact_draw()
+    assert Same("laplace", Sphere(2), 0.2).exact_draw() == SpaceFormDraw("laplace", 2, 1.0, 0.2)

@@ -22,7 +22,7 @@ from riemdp.release import _offer as module
 from riemdp.release import offer, offers
 from riemdp.release._offer import Offer, least_error
 from riemdp.release._sensitivity import computed_sensitivity
-from riemdp.statistics import FrechetMean, TangentMean, mean_for
+from riemdp.statistics import FrechetMean, Summary, TangentMean, mean_for
 
 
 def ball_of(manifold, radius=0.6):
@@ -313,3 +313,32 @@ def test_without_python_flint_nothing_is_drawn_in_float64_unasked(monkeypatch):
     with pytest.raises(errors.InvalidParameterError, match='arithmetic="float64"'):
         offer(*arguments)
     assert offer(*arguments, arithmetic="float64").draw is None
+
+
+def test_an_exact_mean_is_computed_in_float64_where_draws_are():
+    """Its tolerance of zero would not hold about a footpoint that is rounded."""
+    ball = ball_of(Euclidean(2))
+    exact = FrechetMean().exactly(ball)
+    restricted = RiemannianLaplace(Euclidean(2), 1.0, ball=ball)
+    for mechanism, arithmetic in ((RiemannianLaplace, "float64"), (restricted, "exact")):
+        made = offer(exact, mechanism, ball, 50, PureDP(1.0), arithmetic=arithmetic)
+        assert made.draw is None
+        assert made.tol > 0.0
+        assert made.statistic.numerical_delta is None
+    assert exact.numerical_delta == 0.0  # as it was
+
+
+@pytest.mark.parametrize("stated", [math.nan, -1.0, math.inf, True, "0.0"])
+def test_an_allowance_that_is_none_is_refused_before_anything_is_drawn(stated):
+    class Claims(Summary):
+        name = "lab.Claims"
+        numerical_delta = stated
+
+        def replace_one(self, ball, n, metric):
+            return 0.1
+
+        def finish(self, ball, partial, tol):
+            return np.zeros(2)
+
+    with pytest.raises(errors.InvalidParameterError, match="numerical_delta"):
+        offer(Claims(), RiemannianLaplace, ball_of(Euclidean(2)), 50, PureDP(1.0))

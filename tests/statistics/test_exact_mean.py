@@ -11,10 +11,12 @@ from riemdp import (
     Ball,
     Euclidean,
     Hyperbolic,
+    Release,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
     private_statistic,
+    verify,
 )
 from riemdp._errors import UnsupportedError
 from riemdp.manifolds import clip_norm
@@ -161,11 +163,14 @@ def test_a_mean_that_is_exact_on_one_space_does_not_claim_it_on_another(monkeypa
     matrices = Ball(SPDAffineInvariant(2), np.eye(2), 0.5)
     monkeypatch.setattr(type(mean_solver(matrices.manifold)), "exact", lambda *_: None)
     carried = FrechetMean().exactly(FLAT[0])
+    with pytest.raises(UnsupportedError, match="no exact arithmetic"):
+        carried.tolerance(matrices, 1e-3)
     for arithmetic in ("exact", "float64"):
-        with pytest.raises(UnsupportedError, match="no exact arithmetic"):
-            private_statistic(
-                carried, matrices.center[None], matrices, GDP(1.0), arithmetic=arithmetic
-            )
+        data = matrices.center[None]
+        release = private_statistic(carried, data, matrices, GDP(1.0), arithmetic=arithmetic)
+        assert release.numerical_delta is None
+        assert release.tol > 0.0
+        assert verify(Release.from_json(release.to_json())).passed
 
 
 class _Other(Summary):

@@ -178,6 +178,7 @@ def print_release(release: Release) -> None:
             ("sensitivity", f"{release.sensitivity:.6g}"),
             ("sigma", f"{release.sigma:.6g}"),
             *error_fields(release.mechanism),
+            ("arithmetic", _arithmetic(release)),
             ("randomness", seeded if release.reproducible else "secure generator"),
         ]
     )
@@ -185,6 +186,15 @@ def print_release(release: Release) -> None:
         warn(f"unproven: no proof is known of {', '.join(missing)}")
     with np.printoptions(threshold=sys.maxsize, floatmode="unique", linewidth=120):
         say_lines(str(release.value))
+
+
+def _arithmetic(release: Release) -> str:
+    """Say what is protected of the bits of a release."""
+    if release.rounded is None:
+        return "float64, whose low bits tell of the data"
+    exact = f"exact draw on the grid 2^-{release.grid}"
+    allowed = release.numerical_delta
+    return exact + ("" if allowed is None else f", numerical delta {allowed:g}")
 
 
 def console(**options: Any) -> Console:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.noise._polar import normal_coordinates
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.noise.exact._draw import ExactDraw
+
+
+#: Methods that draw, in float64 or exactly.
+_DRAWS = frozenset({"sample", "sample_in_ball", "sample_from_coordinates", "exact_draw"})
 
 
 class DistanceLaw(Protocol):
@@ -53,6 +57,13 @@ class Law(ABC):
     """
 
     exact_radial: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # What draws in another way has no exact draw, unless it says so itself.
+        first = next(base for base in cls.__mro__ if not _DRAWS.isdisjoint(vars(base)))
+        if "exact_draw" not in vars(first):
+            cls.exact_draw = Law.exact_draw  # type: ignore[method-assign]
 
     if TYPE_CHECKING:
         # fields of each class

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
-from riemdp._checks import count, is_one_of, positive, shown
+from riemdp._checks import count, is_one_of, positive, real, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
@@ -251,6 +251,8 @@ def offer(
     def found(computed: Statistic) -> Offer:
         return _offer(computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol)
 
+    statistic = statistic.in_float64()  # whatever it was made for
+    check_statistic(statistic, "what in_float64() returns")
     if arithmetic == "float64":
         return found(statistic)
     try:
@@ -265,6 +267,14 @@ def offer(
         if exact is statistic:
             return made
     return found(statistic)
+
+
+def _check_numerical_delta(statistic: Statistic) -> None:
+    """Refuse an allowance that is none, before it is stated in a release."""
+    stated = statistic.numerical_delta
+    name = f"numerical_delta of {statistic.name}"
+    if stated is not None and not 0.0 <= real(stated, name) < math.inf:
+        raise InvalidParameterError(f"{name} must be None, or finite and at least 0")
 
 
 def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
@@ -328,6 +338,7 @@ def _offer(
 ) -> Offer:
     """Return what :func:`offer` does, without a draw."""
     steps = count(statistic.steps, "steps, the number of answers,")
+    _check_numerical_delta(statistic)
     part = share(budget, steps)
     neighbours = ReplaceOne() if neighbours is None else neighbours
     check_ball(statistic.range(ball), f"range(ball) of {statistic.name}")

@@ -93,8 +93,15 @@ class Mean(Summary):
             Where its error in float64 is bounded by constants that are measured, not proved.
         """
         self._exactly(ball)
+        return self._in("exact")
+
+    def in_float64(self) -> Self:
+        """See :meth:`Statistic.in_float64`."""
+        return self._in("float64")
+
+    def _in(self, arithmetic: str) -> Self:
         found = copy.copy(self)
-        object.__setattr__(found, "arithmetic", "exact")
+        object.__setattr__(found, "arithmetic", arithmetic)
         return found
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:

@@ -147,6 +147,15 @@ class Statistic(Part, sort="statistic"):
         """
         return None
 
+    def in_float64(self) -> Self:
+        """Return the same statistic in float64, for draws that are made there; by default itself.
+
+        Returns
+        -------
+        Statistic
+        """
+        return self
+
     def exactly(self, ball: Ball) -> Self:  # noqa: ARG002
         """Return the same statistic, computed so that its tolerance is proved in every bit.
 
