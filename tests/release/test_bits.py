@@ -23,7 +23,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.noise.exact import Rounded, default_grid
-from riemdp.release._run import rounded_point
+from riemdp.release._rounded_value import rounded_point
 
 SPACES = {
     "R1": Euclidean(1),

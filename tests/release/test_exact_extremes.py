@@ -18,7 +18,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.noise.exact import _draw, _ladder
-from riemdp.release._run import replayed
+from riemdp.release._rounded_value import replayed
 
 #: Space, mechanism, scale, radius of the ball, and how far all records are from its centre.
 SETTINGS = {

@@ -20,7 +20,8 @@ from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian, Ta
 from riemdp.noise.exact import FlatDraw, SpaceFormDraw
 from riemdp.release import _offer as module
 from riemdp.release import offer, offers
-from riemdp.release._offer import Offer, least_error
+from riemdp.release._least_error import least_error
+from riemdp.release._offer import Offer
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import FrechetMean, Summary, TangentMean, mean_for
 
@@ -80,42 +81,6 @@ def test_calibrated_candidates_satisfy_the_budget_and_half_the_noise_does_not(ki
     assert candidate.mechanism.privacy(candidate.sensitivity).satisfies(budget)
     weak = kind(ball.manifold, 0.99 * candidate.mechanism.sigma)
     assert not weak.privacy(candidate.sensitivity).satisfies(budget)
-
-
-def test_least_error_never_mixes_summaries():
-    """On the sphere the tangent Laplace is a little better, but it is another summary."""
-    ball = ball_of(Sphere(2), 1.4)
-    chosen, reason = least_error(mean_for, ball, 100, PureDP(1.0))
-    tangent = calibrated(TangentLaplace, ball, 100, PureDP(1.0))
-    assert tangent.mechanism.expected_distance() < chosen.mechanism.expected_distance()
-    assert chosen.mechanism.name == "riemannian-laplace"
-    assert "tangent" not in reason
-
-
-def test_least_error_falls_back_to_the_tangent_mean():
-    for ball, n in [(ball_of(SPDAffineInvariant(30), 3.0), 2), (ball_of(Hyperbolic(3), 2.0), 2)]:
-        chosen, reason = least_error(mean_for, ball, n, PureDP(1.0))
-        assert chosen.statistic == TangentMean()
-        assert "no mechanism for the Fréchet mean" in reason
-
-
-def test_nothing_available_says_why(monkeypatch):
-    import types
-
-    from riemdp.release import _named
-
-    only = types.MappingProxyType({"tangent-gaussian": TangentGaussian})
-    monkeypatch.setattr(_named, "MECHANISMS", only)
-    with pytest.raises(riemdp.NotAttainableError, match="tangent-gaussian: "):
-        least_error(mean_for, ball_of(Euclidean(2)), 10, PureDP(1.0))
-
-
-@pytest.mark.parametrize("n", [1, 2, 10**6, 10**12])
-def test_any_n(n):
-    ball = ball_of(SPDLogEuclidean(2))
-    chosen, _ = least_error(mean_for, ball, n, PureDP(1.0))
-    assert np.isfinite(chosen.mechanism.sigma)
-    assert chosen.sensitivity >= 2 * ball.radius / n
 
 
 def test_offers_catch_what_is_unsupported_and_nothing_else(monkeypatch):

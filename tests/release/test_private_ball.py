@@ -24,7 +24,7 @@ from riemdp import (
 from riemdp.manifolds import Product
 from riemdp.noise.exact import FlatDraw
 from riemdp.release import _private_ball
-from riemdp.release._offer import least_error
+from riemdp.release._least_error import least_error
 from riemdp.release._private_ball import private_ball, shell_counts
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)

@@ -21,7 +21,6 @@ from riemdp import (
     private_statistic,
 )
 from riemdp.noise.exact import ExactDraw, Rounded
-from riemdp.release._run import rounded_point
 from riemdp.statistics import FrechetMean, Groups, Neighbours, ReplaceOne, Summary, TangentMean
 
 SPHERE = Sphere(2)
@@ -351,15 +350,3 @@ def test_a_later_question_is_one_too(monkeypatch):
     monkeypatch.setattr(Zero, "ask", lambda self, ball, point, step: self if step == 0 else None)
     with pytest.raises(riemdp.InvalidParameterError, match=r"Zero\.ask must return"):
         private_statistic(Zero(), POINTS, BALL, PureDP(1.0))
-
-
-def test_draws_beyond_float64_are_projected_as_others_are():
-    line = Ball(Euclidean(2), [0.0, 1.0], 3.0)
-    far = rounded_point(line, Rounded((3 * 2**1100, -4 * 2**1100), 5))
-    np.testing.assert_allclose(far, [1.8, -1.4], rtol=1e-12)
-    np.testing.assert_allclose(rounded_point(line, Rounded((3, -4), 2)), [0.75, 0.0], rtol=1e-12)
-    release = private_mean(
-        np.zeros((1, 2)), line, PureDP(1.0), mechanism=riemdp.RiemannianLaplace(Euclidean(2), 1e308)
-    )
-    assert max(map(abs, release.rounded)).bit_length() - release.grid > 900
-    assert line.contains(release.value)

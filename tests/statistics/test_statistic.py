@@ -1,26 +1,20 @@
-"""The protocol: clipped once, in chunks or whole, and what a statistic that says nothing gets."""
+"""What a statistic that says nothing gets."""
 
 from __future__ import annotations
 
-import math
-import warnings
-from dataclasses import dataclass
-from fractions import Fraction
-
-import numpy as np
 import pytest
 
 import riemdp
 from riemdp import Ball, Euclidean, Sphere
-from riemdp.statistics import Question, Summary, answer, exact_answer
+from riemdp.statistics import Summary
 
-SPHERE = Sphere(2)
-BALL = Ball(SPHERE, [0.0, 0.0, 1.0], 0.5)
+BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
 
 
-@dataclass(frozen=True)
-class Farthest(Summary):
-    """Largest distance from the centre, which clipping bounds."""
+class Silent(Summary):
+    """It has a range of its own, and nothing else."""
+
+    name = "Silent"
 
     def range(self, ball):
         return Ball(Euclidean(1), [0.5 * ball.radius], 0.5 * ball.radius)
@@ -28,186 +22,25 @@ class Farthest(Summary):
     def replace_one(self, ball, n, metric):
         return ball.radius
 
-    def summarise(self, ball, records):
-        return ball.manifold.dist(ball.center, records).max(keepdims=True)
-
-    def merge(self, first, second):
-        return np.maximum(first, second)
-
     def finish(self, ball, partial, tol):
-        return partial - 0.5 * ball.radius
-
-
-class Plain(Question):
-    def finish(self, ball, partial, tol):
-        return ball.coordinates(partial).mean(axis=0)
-
-
-def spread(n, length, seed=0):
-    tangent = np.random.default_rng(seed).normal(size=(n, 2))
-    tangent *= length / np.linalg.norm(tangent, axis=1, keepdims=True)
-    return SPHERE.exp(BALL.center, SPHERE.tangent_vector(BALL.center, tangent))
-
-
-def test_records_are_clipped_before_a_statistic_sees_them():
-    found = answer(Farthest(), BALL, spread(5, 2.0), 1e-9)
-    assert found == pytest.approx([0.25], abs=1e-12)
-    # negative control: without the clip the value lies outside the range
-    assert Farthest().finish(BALL, Farthest().summarise(BALL, spread(5, 2.0)), 1e-9) > 1.0
-
-
-def test_one_that_clips_by_itself_is_given_the_records_as_they_are():
-    @dataclass(frozen=True)
-    class Own(Farthest):
-        clips = True
-
-    assert answer(Own(), BALL, spread(5, 2.0), 1e-9) == pytest.approx([1.75])
-
-
-@pytest.mark.parametrize("question", [Farthest(), Plain()], ids=["own", "by default"])
-def test_chunks_make_the_whole(question):
-    points = np.concatenate([spread(6, 0.2), spread(5, 0.4, 1)])
-    whole = question.finish(BALL, question.summarise(BALL, points), 1e-9)
-    chunks = [question.summarise(BALL, part) for part in (points[:3], points[3:9], points[9:])]
-    merged = question.merge(question.merge(chunks[0], chunks[1]), chunks[2])
-    np.testing.assert_allclose(question.finish(BALL, merged, 1e-9), whole, atol=1e-15)
-
-
-def test_what_is_not_finite_becomes_the_centre():
-    class Broken(Plain):
-        def finish(self, ball, partial, tol):
-            return np.array([np.nan, 1.0])
-
-    np.testing.assert_array_equal(answer(Broken(), BALL, spread(3, 0.1), 1e-9), [0.0, 0.0])
-
-
-def test_what_is_no_vector_is_refused():
-    class Scalar(Plain):
-        def finish(self, ball, partial, tol):
-            return 1.0
-
-    with pytest.raises(riemdp.InvalidParameterError, match=r"Scalar\.finish must return"):
-        answer(Scalar(), BALL, spread(3, 0.1), 1e-9)
-
-
-@pytest.mark.parametrize(
-    ("found", "wanted"),
-    [
-        ((Fraction(1, 3), 2), [Fraction(1, 3), 2]),
-        ((math.nan, 1.0), [0, 0]),
-        ((Fraction(10) ** 400, Fraction(1)), [0, 0]),
-        ((math.inf, Fraction(1)), None),
-        ([Fraction(1, 3), Fraction(1)], None),
-        (("a", "b"), None),
-        ("ab", None),
-        (Fraction(1, 3), None),
-        ((0.5, 0.25), [Fraction(1, 2), Fraction(1, 4)]),
-        (np.array([0.5, 0.25]), [Fraction(1, 2), Fraction(1, 4)]),
-    ],
-)
-def test_an_exact_answer_is_rational_and_finite(found, wanted):
-    """What is not may tell of the data: it must not get as far as the draw, nor into a message."""
-
-    class Claims(Plain):
-        def finish_exactly(self, ball, partial, tol):
-            return found
-
-    if wanted is not None:
-        assert list(exact_answer(Claims(), BALL, spread(3, 0.1), 1e-9)) == wanted
-        return
-    with pytest.raises(riemdp.InvalidParameterError, match=r"^Claims\.finish must return"):
-        exact_answer(Claims(), BALL, spread(3, 0.1), 1e-9)
+        return partial
 
 
 def test_defaults_claim_nothing():
-    farthest = Farthest()
-    assert farthest.proofs_on(BALL) == {"Farthest": None}
-    assert farthest.steps == 1
-    assert farthest.numerical_delta is None
-    assert farthest.answers(BALL) == farthest.range(BALL)
-    assert farthest.ask(BALL, BALL.center, 0) is farthest
-    assert farthest.start(BALL) == pytest.approx([0.25])
-    assert farthest.move(BALL, None, 3.0, 0) == 3.0
-    assert farthest.rounding(BALL) == 0.5 * farthest.tolerance(BALL, 0.0)
-    assert farthest.tolerance(BALL, 0.0) == 1e-12 * 0.25
-    assert farthest.tolerance(BALL, 1.0) == 1e-9
-    with pytest.raises(riemdp.UnsupportedNeighboursError, match=r"Farthest.*replace-one"):
-        farthest.add_remove(BALL, "distance")
-
-
-def test_what_is_found_is_not_told():
-    """Of a wrong answer neither shape nor kind: both may depend on the records."""
-    for wrong in (np.zeros((7, 3)), np.array([1j] * 7), np.array(["x"] * 7), 7.0):
-
-        class Wrong(Plain):
-            def finish(self, ball, partial, tol, wrong=wrong):
-                return wrong
-
-        with pytest.raises(riemdp.InvalidParameterError, match=r"shape \(dim,\)$") as caught:
-            answer(Wrong(), BALL, spread(3, 0.1), 1e-9)
-        assert "7" not in str(caught.value)
-
-
-@pytest.mark.parametrize("stage", ["finish", "summarise"])
-def test_an_error_of_a_question_says_its_class_alone(stage):
-    class Talks(Plain):
-        pass
-
-    def talk(*_):
-        raise ValueError("patient 7")
-
-    setattr(Talks, stage, talk)
-    with pytest.raises(riemdp.RiemdpError, match=r"^Talks failed with ValueError; ") as caught:
-        answer(Talks(), BALL, spread(3, 0.1), 1e-9)
-    assert "patient" not in str(caught.value)
-    assert caught.value.__context__ is None
-
-
-@pytest.mark.filterwarnings("always")
-def test_a_question_does_not_warn(recwarn):
-    class Warns(Plain):
-        def finish(self, ball, partial, tol):
-            warnings.warn(f"{partial[0]}", stacklevel=1)
-            return np.array([1e300, 1.0], dtype=np.longdouble) ** 10
-
-    assert answer(Warns(), BALL, spread(3, 0.1), 1e-9).tolist() == [0.0, 0.0]
-    assert list(recwarn) == []
-
-
-@pytest.mark.parametrize("own", [True, False])
-def test_no_question_changes_the_records_of_the_caller(own):
-    class Writes(Plain):
-        clips = own
-
-        def summarise(self, ball, records):
-            records[:] = 0.0
-            return records
-
-        def finish(self, ball, partial, tol):
-            return np.zeros(2)
-
-    points = spread(5, 0.2)
-    before = points.copy()
-    try:
-        answer(Writes(), BALL, points, 1e-9)
-    except riemdp.RiemdpError as error:
-        assert "ValueError" in str(error)  # noqa: PT017 -- a copy of the ball may be written to
-    np.testing.assert_array_equal(points, before)
-    assert points.flags.writeable
-
-
-def test_no_record_is_copied_for_one_that_clips():
-    class Keeps(Plain):
-        clips = True
-
-        def summarise(self, ball, records):
-            self.seen = records
-            return records
-
-        def finish(self, ball, partial, tol):
-            return np.zeros(2)
-
-    points, question = spread(5, 0.2), Keeps()
-    answer(question, BALL, points, 1e-9)
-    assert np.shares_memory(question.seen, points)
-    assert not question.seen.flags.writeable
+    silent = Silent()
+    assert silent.proofs_on(BALL) == {"Silent": None}
+    assert silent.steps == 1
+    assert silent.numerical_delta is None
+    assert silent.answers(BALL) == silent.range(BALL)
+    assert silent.ask(BALL, BALL.center, 0) is silent
+    assert silent.start(BALL) == pytest.approx([0.25])
+    assert silent.move(BALL, None, 3.0, 0) == 3.0
+    assert silent.rounding(BALL) == 0.5 * silent.tolerance(BALL, 0.0)
+    assert silent.tolerance(BALL, 0.0) == 1e-12 * 0.25
+    assert silent.tolerance(BALL, 1.0) == 1e-9
+    with pytest.raises(riemdp.UnsupportedNeighboursError, match=r"Silent.*replace-one"):
+        silent.add_remove(BALL, "distance")
+    assert silent.in_float64() is silent
+    with pytest.raises(riemdp.UnsupportedError, match="no exact arithmetic is known of Silent"):
+        silent.exactly(BALL)
+    assert silent.finish_exactly(BALL, None, 0.0) is None

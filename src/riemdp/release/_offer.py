@@ -11,15 +11,14 @@ from riemdp._checks import count, is_one_of, positive, real, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
-    UnprovenMechanismError,
     UnsupportedError,
 )
-from riemdp._part import borrowed, both_proved, is_own, is_proof
+from riemdp._part import borrowed, both_proved, is_own
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_mechanism
 from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import certified_available
-from riemdp.release._named import kinds
+from riemdp.release._doubt import unproven
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic, check_statistic
 
@@ -39,9 +38,6 @@ if TYPE_CHECKING:
 
 #: In which arithmetic a release is made.
 Arithmetic = Literal["exact", "float64"]
-
-#: Names that a message lists, and how long one is printed.
-_MOST_NAMES, _LONGEST_NAME = 9, 80
 
 
 @dataclass(frozen=True)
@@ -150,38 +146,6 @@ def _claims(part: Part, stated: Claims) -> Claims:
     """Return what a part states; who says nothing of itself claims nothing."""
     silent: Claims = {} if part.name in stated else {part.name: None}
     return both_proved(stated, silent, borrowed(part))
-
-
-def unproven(proofs: dict[str, str | None]) -> str:
-    """Return the names without a proof, the first few of them; empty if there is none."""
-    missing = [_named(name) for name, proof in proofs.items() if not is_proof(proof)]
-    return ", ".join(missing[:_MOST_NAMES])
-
-
-def doubt(known: dict[str, str | None], stated: dict[str, str | None]) -> str:
-    """Say why a guarantee does not count as proved; empty where it does.
-
-    Parameters
-    ----------
-    known : dict of str to (str or None)
-        Proofs as of this version.
-    stated : dict of str to (str or None)
-        As a document has them: each of those has to be among them.
-
-    Returns
-    -------
-    str
-    """
-    if missing := unproven(known) or unproven(stated):
-        return f"no proof is known of {missing}"
-    other = [_named(name) for name, proof in known.items() if stated.get(name) != proof]
-    names = ", ".join(other[:_MOST_NAMES])
-    return f"none, or another one than is known here, is stated for {names}" if other else ""
-
-
-def _named(name: str) -> str:
-    """Name as it may be printed: a document may have any."""
-    return name if name.isprintable() and len(name) <= _LONGEST_NAME else shown(name)
 
 
 def check_arithmetic(arithmetic: object) -> None:
@@ -459,86 +423,3 @@ def error_quantile(found: Offer, q: float) -> float | None:
             return float(found.mechanism.error_quantile(q))
     except UnsupportedError:
         return None
-
-
-def least_error(
-    wanted: Wanted,
-    ball: Ball,
-    n: int,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None = None,
-    tol: float | None = None,
-    allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
-) -> tuple[Offer, str]:
-    """Return the offer with the least expected distance, and the reason in words.
-
-    Only offers of one statistic are compared: of the first that any mechanism is available for.
-    What is not proved is taken only where it is allowed.
-
-    Raises
-    ------
-    NotAttainableError
-        If no mechanism can satisfy the budget here.
-    UnprovenMechanismError
-        If none of those that can is proved, and that is not allowed.
-    """
-    groups: dict[str, list[tuple[Statistic, type[Mechanism]]]] = {}
-    of_metric: dict[int, Statistic] = {}  # by identity: whatever another package states
-    for kind in kinds().values():
-        metric = id(kind.metric)
-        statistic = of_metric[metric] = of_metric.get(metric) or wanted(ball.manifold, kind.metric)
-        groups.setdefault(statistic.name, []).append((statistic, kind))
-    problems: list[str] = []
-    missing = ""
-    claims: dict[int, tuple[Claims, Claims]] = {}
-
-    def doubtful(made: Offer) -> str:
-        about = id(made.statistic)
-        claims[about] = claims.get(about) or made.shared_claims(budget)
-        return unproven(made.proofs(budget, claims[about]))
-
-    for turn, pairs in enumerate(groups.values()):
-        made = offers(pairs, ball, n, budget, neighbours=neighbours, tol=tol, arithmetic=arithmetic)
-        found = [each for each in made if isinstance(each, Offer)]
-        for (_, kind), each in zip(pairs, made, strict=True):
-            if isinstance(each, UnsupportedError):
-                problems.append(f"{kind.name}: {each}")
-        pool = [each for each in found if allow_unproven or not doubtful(each)]
-        if pool:
-            best = min(pool, key=_error)
-            return best, _reason(best, pool, budget, first=turn == 0, unproven=bool(missing))
-        if found and not missing:
-            missing = doubtful(min(found, key=_error))
-    if missing:
-        raise not_proved(missing)
-    raise NotAttainableError(
-        f"no mechanism satisfies {budget} on {ball.manifold}. " + "; ".join(problems)
-    )
-
-
-def not_proved(missing: str) -> UnprovenMechanismError:
-    """Error for parts that nobody vouches for."""
-    return UnprovenMechanismError(
-        f"the guarantee is not proved: no proof is known of {missing}. Pass "
-        "allow_unproven=True to rely on it all the same, and the release will say so"
-    )
-
-
-def _error(found: Offer) -> float:
-    far = expected_distance(found)
-    # one that is not known is taken only where nothing else is available
-    return math.inf if far is None or math.isnan(far) else far
-
-
-def _reason(best: Offer, pool: list[Offer], budget: Budget, *, first: bool, unproven: bool) -> str:
-    reason = (
-        f"least expected distance ({_error(best):.6g}) of "
-        + ", ".join(o.mechanism.name for o in pool)
-        + f" under {budget}"
-    )
-    if not first:
-        lack = "proved" if unproven else "available"
-        reason += f"; for the tangent mean, since no mechanism for the Fréchet mean is {lack}"
-    return reason

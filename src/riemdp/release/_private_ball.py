@@ -19,8 +19,8 @@ from riemdp.mechanisms._conformal_density import checked_records
 from riemdp.noise import resolve_generator
 from riemdp.noise.exact import FlatDraw, default_grid
 from riemdp.privacy import PureDP
+from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant
-from riemdp.release._offer import least_error
 from riemdp.release._run import asked, drawn
 from riemdp.statistics import mean_for
 

@@ -19,7 +19,8 @@ from riemdp.mechanisms import check_mechanism
 from riemdp.noise.exact import check_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
-from riemdp.release._offer import Offer, doubt, exact_draw
+from riemdp.release._doubt import doubt
+from riemdp.release._offer import Offer, exact_draw
 from riemdp.statistics import (
     Neighbours,
     ReplaceOne,

@@ -15,16 +15,12 @@ from riemdp.mechanisms import Choice, Mechanism, calibrated
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.noise.exact import Rounded, default_grid
 from riemdp.privacy import Budget, check_budget
+from riemdp.release._doubt import not_proved, unproven
+from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
-from riemdp.release._offer import (
-    Offer,
-    check_arithmetic,
-    least_error,
-    not_proved,
-    offer,
-    unproven,
-)
+from riemdp.release._offer import Offer, check_arithmetic, offer
 from riemdp.release._release import Release
+from riemdp.release._rounded_value import rounded_point
 from riemdp.statistics import (
     Question,
     ReplaceOne,
@@ -226,9 +222,6 @@ def run(
     )
 
 
-#: Binary logarithm of a length that float64 holds and no ball of a release has.
-_LONGEST = 1000
-
 #: An answer this much longer than its ball's radius, relatively, breaks what its statistic says.
 _LONGER = 1.0 + 1e-9
 
@@ -334,58 +327,3 @@ def _draw(
             "integers on the grid that it is given, as riemdp.noise.exact.Rounded"
         )
     return noisy
-
-
-def rounded_point(answers: Ball, rounded: Rounded) -> FloatArray:
-    r"""Return the point of a ball that a draw on a grid stands for.
-
-    Parameters
-    ----------
-    answers : Ball
-        Public ball.
-    rounded : Rounded
-        Normal coordinates about its centre, of any length.
-
-    Returns
-    -------
-    ndarray, shape (\*point_shape,)
-        Projected onto the ball.
-    """
-    # One that float64 cannot hold is shortened in the same direction, to far beyond any ball.
-    longest = max(abs(n).bit_length() for n in rounded.integers) - rounded.grid
-    near = Rounded(rounded.integers, rounded.grid + max(0, longest - _LONGEST))
-    return answers.point(clip_norm(near.values(), answers.reach))
-
-
-def replayed(statistic: Statistic, ball: Ball, grid: int, integers: tuple[int, ...]) -> FloatArray:
-    r"""Return the value that draws on a grid lead to: what :func:`drawn` made of them.
-
-    Parameters
-    ----------
-    statistic : Statistic
-    ball : Ball
-        Public ball of the records.
-    grid : int
-    integers : tuple of int
-        As many for each answer as it has coordinates.
-
-    Returns
-    -------
-    ndarray, shape (\*point_shape,)
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are fewer integers than answers have coordinates, or more.
-    """
-    answers = statistic.answers(ball)
-    dim, point = answers.manifold.dim, statistic.start(ball)
-    if len(integers) != statistic.steps * dim:
-        raise InvalidParameterError(
-            f"rounded must hold {dim} integers for each of {statistic.steps} answers, got "
-            f"{len(integers)}"
-        )
-    for step in range(statistic.steps):
-        noisy = Rounded(integers[step * dim : (step + 1) * dim], grid)
-        point = statistic.move(ball, point, rounded_point(answers, noisy), step)
-    return point

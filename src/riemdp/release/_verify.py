@@ -11,7 +11,7 @@ from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.release._offer import Offer, exact_draw, share
 from riemdp.release._release import Release
-from riemdp.release._run import replayed
+from riemdp.release._rounded_value import replayed
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 
 #: A release is calibrated to the last digit that one processor computes; on another one that digit

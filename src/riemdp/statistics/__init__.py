@@ -1,6 +1,7 @@
 """What is released: a function of records in a public ball, with its range and sensitivity."""
 
 from riemdp.statistics import _solvers  # noqa: F401 -- registers the solvers of our spaces
+from riemdp.statistics._answer import answer, exact_answer
 from riemdp.statistics._frechet_mean import (
     check_rows,
     clipped_frechet_mean,
@@ -25,9 +26,7 @@ from riemdp.statistics._statistic import (
     Question,
     Statistic,
     Summary,
-    answer,
     check_statistic,
-    exact_answer,
 )
 
 __all__ = [

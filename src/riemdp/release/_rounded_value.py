@@ -1,0 +1,77 @@
+"""Values that the integers of a release stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError
+from riemdp.manifolds import clip_norm
+from riemdp.noise.exact import Rounded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics import Statistic
+
+    FloatArray = NDArray[np.float64]
+
+#: Binary logarithm of a length that float64 holds and no ball of a release has.
+_LONGEST = 1000
+
+
+def rounded_point(answers: Ball, rounded: Rounded) -> FloatArray:
+    r"""Return the point of a ball that a draw on a grid stands for.
+
+    Parameters
+    ----------
+    answers : Ball
+        Public ball.
+    rounded : Rounded
+        Normal coordinates about its centre, of any length.
+
+    Returns
+    -------
+    ndarray, shape (\*point_shape,)
+        Projected onto the ball.
+    """
+    # One that float64 cannot hold is shortened in the same direction, to far beyond any ball.
+    longest = max(abs(n).bit_length() for n in rounded.integers) - rounded.grid
+    near = Rounded(rounded.integers, rounded.grid + max(0, longest - _LONGEST))
+    return answers.point(clip_norm(near.values(), answers.reach))
+
+
+def replayed(statistic: Statistic, ball: Ball, grid: int, integers: tuple[int, ...]) -> FloatArray:
+    r"""Return the value that draws on a grid lead to, as a release made it of them.
+
+    Parameters
+    ----------
+    statistic : Statistic
+    ball : Ball
+        Public ball of the records.
+    grid : int
+    integers : tuple of int
+        As many for each answer as it has coordinates.
+
+    Returns
+    -------
+    ndarray, shape (\*point_shape,)
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are fewer integers than answers have coordinates, or more.
+    """
+    answers = statistic.answers(ball)
+    dim, point = answers.manifold.dim, statistic.start(ball)
+    if len(integers) != statistic.steps * dim:
+        raise InvalidParameterError(
+            f"rounded must hold {dim} integers for each of {statistic.steps} answers, got "
+            f"{len(integers)}"
+        )
+    for step in range(statistic.steps):
+        noisy = Rounded(integers[step * dim : (step + 1) * dim], grid)
+        point = statistic.move(ball, point, rounded_point(answers, noisy), step)
+    return point
