@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -346,3 +347,17 @@ def test_float64_says_nothing_of_arithmetic():
     assert {"grid", "rounded"}.isdisjoint(json.loads(release.to_json()))
     assert "arithmetic" not in {check.name for check in verify(release).checks}
     assert failed(release) == set()
+
+
+STORED = sorted((Path(__file__).resolve().parents[1] / "data" / "release-2").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_what_another_processor_has_released_verifies(path):
+    """About centres of condition 1e12 it makes other points of the same integers."""
+    release = Release.from_json(path.read_text())
+    assert release.numerical_delta == 0.0
+    assert failed(release) == set()
+    rounding = release.ball.rounding
+    away = (1.0 + 2e-12 + 2.0 * rounding) * release.value
+    assert "arithmetic" in failed(replace(release, value=away))
