@@ -307,3 +307,16 @@ def test_an_allowance_that_is_none_is_refused_before_anything_is_drawn(stated):
 
     with pytest.raises(errors.InvalidParameterError, match="numerical_delta"):
         offer(Claims(), RiemannianLaplace, ball_of(Euclidean(2)), 50, PureDP(1.0))
+
+
+def test_a_ball_too_small_for_a_proof_is_one_for_float64():
+    matrices = SPDAffineInvariant(2)
+    ball = Ball(matrices, matrices.origin, 2.54e-11)
+    with pytest.raises(errors.UnsupportedBallError):
+        FrechetMean().exactly(ball).tolerance(ball, 1e-12)
+    made = offer(FrechetMean(), RiemannianLaplace, ball, 5, PureDP(1.0))
+    assert made.arithmetic == "float64"
+    assert made.draw is not None
+    smaller = Ball(matrices, matrices.origin, 1e-11)
+    with pytest.raises(errors.UnsupportedBallError):
+        offer(FrechetMean(), RiemannianLaplace, smaller, 5, PureDP(1.0))

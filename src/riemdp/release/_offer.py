@@ -11,6 +11,7 @@ from riemdp._checks import count, is_one_of, positive, real, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
+    UnsupportedBallError,
     UnsupportedError,
 )
 from riemdp._part import borrowed, both_proved, is_own
@@ -224,7 +225,12 @@ def offer(
         check_statistic(exact, f"exactly(ball) of {statistic.name}")
     except UnsupportedError:
         exact = statistic
-    made = found(exact)
+    try:
+        made = found(exact)
+    except UnsupportedBallError:  # a proof may need a little more room than float64 does
+        if exact is statistic:
+            raise
+        exact, made = statistic, found(statistic)
     try:
         return replace(made, draw=_exact_draw(made))
     except UnsupportedError:  # without an exact draw nothing else needs to be exact
