@@ -17,7 +17,7 @@ from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold
 from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
 from riemdp.mechanisms._choice import Choice
 from riemdp.mechanisms._proved import Proved
-from riemdp.noise import bisected, normal_coordinates
+from riemdp.noise import bisected, draws_otherwise, normal_coordinates
 from riemdp.privacy import check_distance
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 M = TypeVar("M", bound="Mechanism")
-
-#: Methods that draw, in float64 or exactly.
-_DRAWS = frozenset({"sample", "sample_in_ball", "sample_from_coordinates", "exact_draw"})
 
 
 @dataclass(frozen=True)
@@ -82,10 +79,7 @@ class Mechanism(Part, sort="mechanism"):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # What draws in another way has no exact draw, unless it says so: itself, or a class that
-        # it takes its draws from.
-        first = next(base for base in cls.__mro__ if not _DRAWS.isdisjoint(vars(base)))
-        if "exact_draw" not in vars(first):
+        if draws_otherwise(cls):
             cls.exact_draw = Mechanism.exact_draw  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:

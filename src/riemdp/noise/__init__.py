@@ -20,7 +20,7 @@ from riemdp.noise._graph_metric import (
 )
 from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
-from riemdp.noise._law import DistanceLaw, Law, RestrictedLaw
+from riemdp.noise._law import DistanceLaw, Law, RestrictedLaw, draws_otherwise
 from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.noise._net import BallNet, ball_net
 from riemdp.noise._net_poisson import solve_poisson
@@ -57,6 +57,7 @@ __all__ = [
     "bisected",
     "conformal_graph",
     "constant_curvature",
+    "draws_otherwise",
     "entered_distance",
     "family",
     "find_sampler",

@@ -21,6 +21,20 @@ if TYPE_CHECKING:
 _DRAWS = frozenset({"sample", "sample_in_ball", "sample_from_coordinates", "exact_draw"})
 
 
+def draws_otherwise(kind: type[Any]) -> bool:
+    """Whether the exact draw of a class is not that of the class that it takes its draws from.
+
+    What draws in another way has no exact draw, unless it says so itself.
+
+    Parameters
+    ----------
+    kind : type
+        Of laws or of mechanisms.
+    """
+    first = next(base for base in kind.__mro__ if not _DRAWS.isdisjoint(vars(base)))
+    return "exact_draw" not in vars(first)
+
+
 class DistanceLaw(Protocol):
     """Law of the distance between footpoint and draw."""
 
@@ -60,9 +74,7 @@ class Law(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # What draws in another way has no exact draw, unless it says so itself.
-        first = next(base for base in cls.__mro__ if not _DRAWS.isdisjoint(vars(base)))
-        if "exact_draw" not in vars(first):
+        if draws_otherwise(cls):
             cls.exact_draw = Law.exact_draw  # type: ignore[method-assign]
 
     if TYPE_CHECKING:

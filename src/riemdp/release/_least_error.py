@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
 from riemdp._errors import NotAttainableError, UnsupportedError
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import kinds
-from riemdp.release._offer import Offer, expected_distance, offers
+from riemdp.release._offer import Offer, expected_distance, offer, offers, with_draw
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
@@ -49,25 +50,47 @@ def least_error(
         groups.setdefault(statistic.name, []).append((statistic, kind))
     problems: list[str] = []
     missing = ""
-    claims: dict[int, tuple[Claims, Claims]] = {}
+    # Each statistic is kept beside its claims, so that no other one gets its identity.
+    claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
 
     def doubtful(made: Offer) -> str:
         about = id(made.statistic)
-        claims[about] = claims.get(about) or made.shared_claims(budget)
-        return unproven(made.proofs(budget, claims[about]))
+        if about not in claims:
+            claims[about] = made.statistic, made.shared_claims(budget)
+        return unproven(made.proofs(budget, claims[about][1]))
+
+    given = functools.partial(offer, ball=ball, n=n, budget=budget, neighbours=neighbours, tol=tol)
+
+    def drawable(best: Offer, statistic: Statistic, kind: type[Mechanism]) -> Offer:
+        if arithmetic == "float64":
+            return best
+        return with_draw(best, lambda: given(statistic, kind, arithmetic="float64"))
 
     for turn, pairs in enumerate(groups.values()):
-        made = offers(pairs, ball, n, budget, neighbours=neighbours, tol=tol, arithmetic=arithmetic)
-        found = [each for each in made if isinstance(each, Offer)]
+        made = offers(
+            pairs,
+            ball,
+            n,
+            budget,
+            neighbours=neighbours,
+            tol=tol,
+            arithmetic=arithmetic,
+            draws=False,  # of what is taken alone
+        )
+        each_made = zip(made, pairs, strict=True)
+        found = [(each, pair) for each, pair in each_made if isinstance(each, Offer)]
         for (_, kind), each in zip(pairs, made, strict=True):
             if isinstance(each, UnsupportedError):
                 problems.append(f"{kind.name}: {each}")
-        pool = [each for each in found if allow_unproven or not doubtful(each)]
-        if pool:
-            best = min(pool, key=_error)
-            return best, _reason(best, pool, budget, first=turn == 0, unproven=bool(missing))
+        pool = [each for each in found if allow_unproven or not doubtful(each[0])]
+        for best, pair in sorted(pool, key=lambda each: _error(each[0])):
+            chosen = drawable(best, *pair)
+            if allow_unproven or not doubtful(chosen):
+                others = [each for each, _ in pool]
+                lack = bool(missing)
+                return chosen, _reason(chosen, others, budget, first=turn == 0, unproven=lack)
         if found and not missing:
-            missing = doubtful(min(found, key=_error))
+            missing = doubtful(min((each for each, _ in found), key=_error))
     if missing:
         raise not_proved(missing)
     raise NotAttainableError(

@@ -180,6 +180,7 @@ def offer(
     neighbours: Neighbours | None = None,
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
+    draws: bool = True,
 ) -> Offer:
     """Calibrate one mechanism for a statistic, or hold one against it.
 
@@ -200,6 +201,9 @@ def offer(
         Public tolerance of the statistic; its own by default.
     arithmetic : {"exact", "float64"}, default "exact"
         Exact as far as it is proved: of draw and statistic, of the draw alone, or of neither.
+    draws : bool, default True
+        Whether the exact draw is looked for, which takes time at each new scale. An offer without
+        is for comparisons, see :func:`with_draw`.
 
     Returns
     -------
@@ -231,12 +235,29 @@ def offer(
         if exact is statistic:
             raise
         exact, made = statistic, found(statistic)
+    if not draws:
+        return made
+    return with_draw(made, lambda: made if exact is statistic else found(statistic))
+
+
+def with_draw(made: Offer, in_float64: Callable[[], Offer]) -> Offer:
+    """Return an offer with its exact draw.
+
+    Parameters
+    ----------
+    made : Offer
+    in_float64 : callable
+        Returns the offer that is taken where there is no exact draw: nothing else needs to be
+        exact then.
+
+    Returns
+    -------
+    Offer
+    """
     try:
         return replace(made, draw=_exact_draw(made))
-    except UnsupportedError:  # without an exact draw nothing else needs to be exact
-        if exact is statistic:
-            return made
-    return found(statistic)
+    except UnsupportedError:
+        return in_float64()
 
 
 def _check_numerical_delta(statistic: Statistic) -> None:
@@ -368,13 +389,14 @@ def offers(
     neighbours: Neighbours | None = None,
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
+    draws: bool = True,
 ) -> list[Offer | UnsupportedError]:
     """Return what :func:`offer` returns of each pair, or why it is not available.
 
     Parameters
     ----------
     pairs : iterable of (Statistic, Mechanism class or Choice)
-    ball, n, budget, neighbours, tol, arithmetic
+    ball, n, budget, neighbours, tol, arithmetic, draws
         See :func:`offer`.
 
     Returns
@@ -393,6 +415,7 @@ def offers(
                 neighbours=neighbours,
                 tol=tol,
                 arithmetic=arithmetic,
+                draws=draws,
             )
             if not is_own(as_choice(kind).kind):
                 _check_error(made)

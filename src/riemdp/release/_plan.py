@@ -237,16 +237,19 @@ class _Case:
     kind: Choice
     ball: Ball
     neighbours: Neighbours
+    arithmetic: Arithmetic = "exact"
 
     def row(self, n: int, budget: Budget, target_error: float | None) -> PlanRow:
         row = PlanRow(str(self.kind), self.statistic.name)
+        made = self._made(n, budget)
         if target_error is not None:
+            arithmetic = made.arithmetic if isinstance(made, Offer) else self.arithmetic
+            case = replace(self, arithmetic=arithmetic)
             row = replace(
                 row,
-                required_n=_required_n(self, budget, target_error),
-                required_budget=_required_budget(self, n, budget, target_error),
+                required_n=_required_n(case, budget, target_error),
+                required_budget=_required_budget(case, n, budget, target_error),
             )
-        made = self._made(n, budget)
         if not isinstance(made, Offer):
             return replace(row, problem=str(made))
         return replace(
@@ -261,13 +264,20 @@ class _Case:
 
     def error(self, n: int, budget: Budget) -> float:
         """Return the expected distance, infinite where there is none."""
-        made = self._made(n, budget)
+        made = self._made(n, budget, draws=False)
         far = expected_distance(made) if isinstance(made, Offer) else None
         return math.inf if far is None else far
 
-    def _made(self, n: int, budget: Budget) -> Offer | UnsupportedError:
-        pair = [(self.statistic, self.kind)]
-        (made,) = offers(pair, self.ball, n, budget, neighbours=self.neighbours)
+    def _made(self, n: int, budget: Budget, draws: bool = True) -> Offer | UnsupportedError:
+        (made,) = offers(
+            [(self.statistic, self.kind)],
+            self.ball,
+            n,
+            budget,
+            neighbours=self.neighbours,
+            arithmetic=self.arithmetic,
+            draws=draws,
+        )
         return made
 
 
