@@ -217,6 +217,27 @@ def test_a_smaller_curvature_would_not_do():
     assert max(moves(manifold, radius, n, (0, 1), 0)) > 2.0 * math.tan(radius) / n
 
 
+@pytest.mark.parametrize("share", [0.4, 0.9])
+def test_nor_in_coordinates_about_the_centre(share):
+    """docs/proofs/wrapped-noise.md."""
+    manifold, n = ComplexPlane(), 401
+    radius = share * math.pi / 4.0
+    ball = Ball(manifold, manifold.origin, radius)
+    claimed = frechet_mean_sensitivity(ball, n)
+    found = []
+    for case in [hardest(4, radius, n, (0, 1)), *(vectors(4, radius, n + 1, s) for s in range(3))]:
+        points = manifold.exp(ball.center, manifold.tangent_vector(ball.center, case))
+        first = manifold.mean(ball, points[:n])
+        second = manifold.mean(ball, np.concatenate([points[: n - 1], points[n:]]))
+        logs = manifold.log(ball.center, np.stack([first, second]))
+        found.append(float(np.linalg.norm(logs[0] - logs[1])))
+        assert found[-1] >= float(manifold.dist(first, second)) * (1.0 - 1e-7)
+    assert max(found) <= claimed * (1.0 + 1e-7)
+    # negative controls: nine tenths of it, and the constant of flat spaces, are exceeded
+    assert max(found) > 0.9 * claimed
+    assert max(found) > 2.0 * radius / n
+
+
 def reflections(share):
     """Distances from points of the ball to a point outside, and to its mirror image inside."""
     manifold, radius = ComplexPlane(), 0.95 * math.pi / 4.0
