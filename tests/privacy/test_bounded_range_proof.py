@@ -171,14 +171,16 @@ class TestPairs:
         """Counts that move one way have range lambda, those that move both ways have twice that."""
         rng, length = np.random.default_rng(2), 0.7
         ranges = {}
-        for name, signs in (("same", [0.0, 1.0]), ("both", [-1.0, 0.0, 1.0])):
+        kinds = {"same": ([0.0, 1.0], 1.0), "both": ([-1.0, 0.0, 1.0], 1.0)}
+        for name, (signs, share) in {**kinds, "half": ([-1.0, 0.0, 1.0], 0.5)}.items():
             worst = 0.0
             for _ in range(300):
                 scores = rng.integers(0, 9, size=12).astype(float)
                 moved = scores + rng.choice(signs, size=12)
-                first, second = np.exp(-length * scores), np.exp(-length * moved)
+                first, second = (np.exp(-share * length * x) for x in (scores, moved))
                 losses = np.log(first / first.sum()) - np.log(second / second.sum())
                 worst = max(worst, float(np.ptp(losses)))
             ranges[name] = worst
         assert ranges["same"] == pytest.approx(length, rel=1e-12)
+        assert ranges["half"] == pytest.approx(length, rel=1e-12)
         assert ranges["both"] == pytest.approx(2.0 * length, rel=1e-12)
