@@ -27,6 +27,8 @@ from riemdp import (
     Sphere,
     TangentGaussian,
     TangentLaplace,
+    WrappedGaussian,
+    WrappedLaplace,
     audit,
     compose,
     frechet_mean,
@@ -80,6 +82,8 @@ def made(which):
         PublicPriorLaplace(ball, constant, 1.0, 0.1, bounds=(0.5, 1.0)),
         TangentGaussian(SPHERE, 0.1, base=points[0]),
         TangentLaplace(SPHERE, 0.1, base=points[0]),
+        WrappedGaussian(SPHERE, 0.1, base=points[0]),
+        WrappedLaplace(SPHERE, 0.1, base=points[0]),
         TangentGaussian(Euclidean(2), 0.1),
         laplace,
         RiemannianLaplace(SPHERE, 0.1, ball=ball),
@@ -107,7 +111,7 @@ def _no_distance(first, second):
     return 0.0
 
 
-NAMES = range(32)
+NAMES = range(34)
 every_thing = pytest.mark.parametrize("index", NAMES)
 
 

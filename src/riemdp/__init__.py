@@ -37,6 +37,8 @@ from riemdp.mechanisms import (
     RiemannianLaplace,
     TangentGaussian,
     TangentLaplace,
+    WrappedGaussian,
+    WrappedLaplace,
 )
 from riemdp.noise import secure_generator
 from riemdp.privacy import (
@@ -119,6 +121,8 @@ __all__ = [
     "UnsupportedError",
     "UnsupportedManifoldError",
     "UnsupportedNeighboursError",
+    "WrappedGaussian",
+    "WrappedLaplace",
     "audit",
     "compose",
     "convert",

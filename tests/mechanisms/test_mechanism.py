@@ -27,6 +27,9 @@ from riemdp.mechanisms import (
     RiemannianLaplace,
     TangentGaussian,
     TangentLaplace,
+    TangentMechanism,
+    WrappedGaussian,
+    WrappedLaplace,
 )
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP
 
@@ -56,6 +59,8 @@ def all_mechanisms(sigma=0.1):
         yield RiemannianGaussian(manifold, sigma)
         yield TangentGaussian(manifold, sigma, base=center(manifold))
         yield TangentLaplace(manifold, sigma, base=center(manifold))
+    for wrapped in (WrappedGaussian, WrappedLaplace):
+        yield wrapped(Hyperbolic(2), sigma, base=center(Hyperbolic(2)))
     for tangent in (TangentGaussian, TangentLaplace):
         yield tangent(Euclidean(3), sigma)
         yield tangent(SPDAffineInvariant(2), sigma, base=np.eye(2))
@@ -71,6 +76,8 @@ def test_names():
         "riemannian-gaussian": RiemannianGaussian,
         "tangent-gaussian": TangentGaussian,
         "tangent-laplace": TangentLaplace,
+        "wrapped-gaussian": WrappedGaussian,
+        "wrapped-laplace": WrappedLaplace,
     }
     with pytest.raises(TypeError):
         MECHANISMS["mine"] = RiemannianLaplace
@@ -138,9 +145,10 @@ def test_two_equal_mechanisms(mechanism):
 def test_what_is_proved_and_which_mean_it_is_for(mechanism):
     assert mechanism.proven is True
     flat = isinstance(mechanism.manifold, (Euclidean, SPDLogEuclidean))
-    tangent = isinstance(mechanism, (TangentGaussian, TangentLaplace)) and not flat
+    tangent = isinstance(mechanism, TangentMechanism) and not flat
+    of_tangent_mean = tangent and not mechanism.intrinsic
     with pytest.warns(DeprecationWarning, match="Mechanism.metric") as caught:
-        assert mechanism.summary == ("tangent-mean" if tangent else "frechet-mean")
+        assert mechanism.summary == ("tangent-mean" if of_tangent_mean else "frechet-mean")
     assert caught[0].filename == __file__  # the caller's line, not ours
     curved = "coordinates" if tangent else "distance"
     assert flat or mechanism.metric == curved
@@ -202,14 +210,14 @@ budgets = st.one_of(
 
 
 def check_calibration(kind, sensitivity, budget):
-    gaussian = kind in (RiemannianGaussian, TangentGaussian)
+    gaussian = kind in (RiemannianGaussian, TangentGaussian, WrappedGaussian)
     if gaussian and isinstance(budget, PureDP):
         with pytest.raises(errors.InvalidBudgetError, match="no pure epsilon"):
             kind.calibrate(Euclidean(2), sensitivity, budget)
         return
     mechanism = kind.calibrate(Euclidean(2), sensitivity, budget)
     assert mechanism.privacy(sensitivity).satisfies(budget)
-    if kind is TangentLaplace and isinstance(budget, ApproxDP):
+    if kind in (TangentLaplace, WrappedLaplace) and isinstance(budget, ApproxDP):
         return  # a pure mechanism leaves the delta unused
     # mu of the Riemannian Laplace is known up to the width of its bracket
     by_mu = kind is RiemannianLaplace and isinstance(budget, (GDP, ZCDP))

@@ -99,7 +99,7 @@ def test_what_is_read_is_written_in_the_format_of_today(path):
 
 
 def test_a_summary_that_does_not_go_with_the_mechanism_fails():
-    path = next(path for path in DOCUMENTS if "Sphere-tangent" in path.stem)
+    path = next(path for path in DOCUMENTS if path.stem.startswith("14-Sphere-tangent"))
     document = json.loads(path.read_text()) | {"summary": "frechet-mean"}
     checks = verify(Release.from_json(json.dumps(document))).checks
     assert {check.name for check in checks if not check.passed} == {"sensitivity", "guarantee"}

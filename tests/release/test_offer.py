@@ -19,7 +19,7 @@ from riemdp import _errors as errors
 from riemdp.mechanisms import MECHANISMS, RiemannianLaplace, TangentGaussian, TangentLaplace
 from riemdp.noise.exact import FlatDraw, SpaceFormDraw
 from riemdp.release import _offer as module
-from riemdp.release import offer, offers
+from riemdp.release import offer, offers, wanted_mean
 from riemdp.release._least_error import least_error
 from riemdp.release._offer import Offer
 from riemdp.release._sensitivity import computed_sensitivity
@@ -31,7 +31,7 @@ def ball_of(manifold, radius=0.6):
 
 
 def calibrated(kind, ball, n, budget):
-    return offer(mean_for(ball.manifold, kind.metric), kind, ball, n, budget)
+    return offer(wanted_mean(ball.manifold, kind), kind, ball, n, budget)
 
 
 def test_sensitivity_includes_twice_the_tolerance():
@@ -85,11 +85,11 @@ def test_calibrated_candidates_satisfy_the_budget_and_half_the_noise_does_not(ki
 
 def test_offers_catch_what_is_unsupported_and_nothing_else(monkeypatch):
     ball = ball_of(Sphere(2))
-    pairs = [(FrechetMean(), RiemannianLaplace), (FrechetMean(), TangentLaplace)]
+    pairs = [(FrechetMean(), RiemannianLaplace), (TangentMean(), RiemannianLaplace)]
     first, second = offers(pairs, ball, 10, PureDP(1.0))
     assert isinstance(first, Offer)
     assert isinstance(second, riemdp.UnsupportedError)
-    assert "not in coordinates" in str(second)
+    assert "not as a distance" in str(second)
 
     def broken(*_, **__):
         raise KeyError("a bug")
@@ -189,8 +189,8 @@ def test_an_unknown_error_comes_last(monkeypatch):
     assert (row.problem, row.expected_distance, row.quantile_95) == (None, None, None)
     assert row.sigma > 0.0
     assert row.required_n is None
-    chosen, _ = least_error(mean_for, ball, 50, PureDP(1.0))
-    assert table.best.mechanism == chosen.mechanism.name == "riemannian-laplace"
+    chosen, _ = least_error(wanted_mean, ball, 50, PureDP(1.0))
+    assert table.best.mechanism == chosen.mechanism.name == "tangent-laplace"
     assert "lab.M" in str(table)
 
 
@@ -201,6 +201,17 @@ def test_a_quantile_that_fails_is_not_known(monkeypatch):
     assert row.expected_distance > 0.0
 
 
+def test_what_is_cheaper_and_not_proved_is_named(monkeypatch):
+    of_another_package(monkeypatch, expected_distance=lambda _: 1e-3, proof=None)
+    ball = ball_of(Sphere(2))
+    chosen, reason = least_error(wanted_mean, ball, 50, PureDP(1.0))
+    assert chosen.mechanism.name == "tangent-laplace"
+    assert reason.endswith(". Not taken, since not proved: lab.M for the frechet-mean, 0.001")
+    taken, reason = least_error(wanted_mean, ball, 50, PureDP(1.0), allow_unproven=True)
+    assert taken.mechanism.name == "lab.M"
+    assert "Not taken" not in reason
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_no_order_of_mechanisms_counts(monkeypatch, order):
     """NaN compares with nothing: the one before it and the one after would win."""
@@ -208,8 +219,8 @@ def test_no_order_of_mechanisms_counts(monkeypatch, order):
     from riemdp.release import _named
 
     monkeypatch.setattr(_named, "MECHANISMS", dict(list(MECHANISMS.items())[::order]))
-    chosen, _ = least_error(mean_for, ball_of(Euclidean(2)), 50, PureDP(1.0))
-    assert chosen.mechanism.name == "tangent-laplace"
+    chosen, _ = least_error(wanted_mean, ball_of(Euclidean(2)), 50, PureDP(1.0))
+    assert chosen.mechanism.name in ("tangent-laplace", "wrapped-laplace")
 
 
 @pytest.mark.parametrize(

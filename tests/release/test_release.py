@@ -188,7 +188,7 @@ def test_every_key_is_needed():
 
 
 def test_a_document_holds_what_a_reader_needs():
-    document = json.loads(make(Sphere(2), PureDP(1.0)).to_json())
+    document = json.loads(make(Hyperbolic(2), PureDP(1.0)).to_json())
     assert document["format"] == "riemdp-release/2"
     assert document["statistic"] == {"type": "frechet-mean"}
     assert document["neighbours"] == {"type": "replace-one"}

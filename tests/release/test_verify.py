@@ -26,7 +26,8 @@ from riemdp.noise.exact import FlatDraw
 from riemdp.statistics import FrechetMean, Summary, TangentMean
 
 
-def release_of(manifold=None, budget=None, **options):
+def release_of(manifold=None, budget=None, mechanism=None, **options):
+    options["mechanism"] = mechanism or ("riemannian-laplace" if manifold is None else "auto")
     manifold = manifold or Sphere(2)
     ball = Ball(manifold, manifold.origin, 0.7)
     points = np.broadcast_to(manifold.origin, (40, *manifold.point_shape))

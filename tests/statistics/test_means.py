@@ -37,12 +37,13 @@ def test_elsewhere_each_has_its_own_metric(manifold):
     ball = ball_of(manifold)
     assert FrechetMean().replace_one(ball, 10, "distance") >= 0.1
     assert TangentMean().replace_one(ball, 10, "coordinates") >= 0.1
-    with pytest.raises(riemdp.UnsupportedError, match="not in coordinates"):
-        FrechetMean().replace_one(ball, 10, "coordinates")
+    same = FrechetMean().replace_one(ball, 10, "distance")  # docs/proofs/wrapped-noise.md
+    assert FrechetMean().replace_one(ball, 10, "coordinates") == same
     with pytest.raises(riemdp.UnsupportedError, match="not as a distance"):
         TangentMean().replace_one(ball, 10, "distance")
     assert mean_for(manifold, "distance") == FrechetMean()
     assert mean_for(manifold, "coordinates") == TangentMean()
+    assert mean_for(manifold, "coordinates", intrinsic=True) == FrechetMean()
 
 
 def test_caps_that_nearly_fill_the_hemisphere_are_refused():

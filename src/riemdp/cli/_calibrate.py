@@ -27,8 +27,7 @@ from riemdp.cli._options import (
 from riemdp.cli._output import describe, error_fields, print_fields
 from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism
-from riemdp.release import named, offer
-from riemdp.statistics import mean_for
+from riemdp.release import named, offer, wanted_mean
 
 
 def calibrate(
@@ -67,13 +66,13 @@ def calibrate(
         found = kind.calibrate_on(space, sensitivity, wanted, **kind.needed(ball))
     elif sensitivity is None and radius is not None and n is not None:
         ball = Ball(space, space.origin, radius)
-        chosen = offer(mean_for(space, kind.metric), kind, ball, n, wanted)
+        chosen = offer(wanted_mean(space, kind), kind, ball, n, wanted)
         found, sensitivity = chosen.mechanism, chosen.sensitivity
     else:
         raise InvalidParameterError("give --sensitivity, or --radius and --n")
     print_fields(
         [
-            ("mechanism", f"{found.name} on {space}, for the {mean_for(space, found.metric).name}"),
+            ("mechanism", f"{found.name} on {space}, for the {wanted_mean(space, found).name}"),
             ("guarantee", describe(wanted)),
             ("sensitivity", repr(sensitivity)),
             ("sigma", repr(found.sigma)),

@@ -51,6 +51,8 @@ class MechanismName(StrEnum):
     RIEMANNIAN_GAUSSIAN = "riemannian-gaussian"
     TANGENT_GAUSSIAN = "tangent-gaussian"
     TANGENT_LAPLACE = "tangent-laplace"
+    WRAPPED_GAUSSIAN = "wrapped-gaussian"
+    WRAPPED_LAPLACE = "wrapped-laplace"
 
 
 #: How an option names a part that the registry knows.

@@ -66,6 +66,15 @@ class Manifold(Part, sort="manifold"):
         """Upper bound of the sectional curvature (0 where there is none, as on the circle)."""
 
     @property
+    def curvature_floor(self) -> float:
+        """Lower bound of the sectional curvature; ``-inf`` where none is known.
+
+        No guarantee rests on it, only what is said of errors.
+        """
+        constant = self.constant_curvature
+        return -math.inf if constant is None else constant
+
+    @property
     @abstractmethod
     def constant_curvature(self) -> float | None:
         """Sectional curvature where it is constant (0 in dimension one), else None."""

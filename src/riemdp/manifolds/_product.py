@@ -170,6 +170,12 @@ class Product(_Factors, Manifold):
         return max([*bounds, 0.0]) if len(bounds) > 1 else bounds[0]
 
     @property
+    def curvature_floor(self) -> float:
+        """Least of the factors and, of planes across two factors, 0."""
+        floors = [space.curvature_floor for space in self.spaces]
+        return min([*floors, 0.0]) if len(floors) > 1 else floors[0]
+
+    @property
     def constant_curvature(self) -> float | None:
         """0 where that of every factor is, and that of a single factor; else None."""
         found = {space.constant_curvature for space in self.spaces}

@@ -139,6 +139,11 @@ class DiscreteQuotient(Quotient):
         return self.cover.curvature_bound
 
     @property
+    def curvature_floor(self) -> float:
+        """That of the cover."""
+        return self.cover.curvature_floor
+
+    @property
     def constant_curvature(self) -> float | None:
         """That of the cover."""
         return self.cover.constant_curvature

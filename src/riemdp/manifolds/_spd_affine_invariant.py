@@ -74,6 +74,15 @@ class SPDAffineInvariant(Manifold):
         return 0.0
 
     @property
+    def curvature_floor(self) -> float:
+        """-1/2, and 0 of 1x1 matrices.
+
+        The curvature is ``-|[X, Y]|^2 / 4`` of orthonormal X, Y, and ``|[X, Y]|^2 <= 2``
+        (Boettcher, Wenzel, "The Frobenius norm and the commutator", 2008).
+        """
+        return 0.0 if self.k == 1 else -0.5
+
+    @property
     def constant_curvature(self) -> None:
         """None: the curvature is not constant."""
         return None

@@ -19,12 +19,20 @@ from riemdp.mechanisms._riemannian import RiemannianLaplace
 from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
 from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
+from riemdp.mechanisms._wrapped import WrappedGaussian, WrappedLaplace
 
 #: Mechanisms by name, those that a manifold and a scale determine.
 MECHANISMS: Mapping[str, type[Mechanism]] = MappingProxyType(
     {
         mechanism.name: mechanism
-        for mechanism in (RiemannianLaplace, RiemannianGaussian, TangentGaussian, TangentLaplace)
+        for mechanism in (
+            RiemannianLaplace,
+            RiemannianGaussian,
+            TangentGaussian,
+            TangentLaplace,
+            WrappedGaussian,
+            WrappedLaplace,
+        )
     }
 )
 
@@ -40,6 +48,8 @@ __all__ = [
     "TangentGaussian",
     "TangentLaplace",
     "TangentMechanism",
+    "WrappedGaussian",
+    "WrappedLaplace",
     "as_choice",
     "calibrated",
     "check_mechanism",

@@ -57,6 +57,11 @@ class Choice:
         """What the sensitivities of the class are."""
         return self.kind.metric
 
+    @property
+    def intrinsic(self) -> bool | None:
+        """Whether it is for the Fréchet mean; see :class:`Mechanism`."""
+        return self.kind.intrinsic
+
     def needed(self, ball: Ball) -> dict[str, Any]:
         """Return the options that it is calibrated with, those of the ball among them.
 

@@ -55,6 +55,9 @@ class Mechanism(Part, sort="mechanism"):
     metric : {"distance", "coordinates"}
         What sensitivities are: geodesic distances, or norms of differences of normal coordinates
         about a public centre.
+    intrinsic : bool or None
+        Whether :func:`riemdp.private_mean` releases the Fréchet mean with it, and not the tangent
+        mean; None: where sensitivities are distances.
     options : mapping of str to callable
         Fields that are functions of the public ball, by name, so that a document need not hold
         them.
@@ -73,6 +76,7 @@ class Mechanism(Part, sort="mechanism"):
     sigma: float
 
     metric: ClassVar[Literal["distance", "coordinates"]] = "distance"
+    intrinsic: ClassVar[bool | None] = None
     options: ClassVar[Mapping[str, Callable[[Ball], Any]]] = MappingProxyType({})
     numerical_delta: ClassVar[float | None] = None
     choices: ClassVar[tuple[str, ...]] = ()
@@ -456,6 +460,29 @@ class Mechanism(Part, sort="mechanism"):
             If the class does not know it.
         """
         return self._distance_law.mean()
+
+    def expected_distance_in(self, ball: Ball) -> float:  # noqa: ARG002
+        """Mean distance between footpoint and draw, wherever in a public ball the footpoint lies.
+
+        What mechanisms are compared by. The draw is projected onto the ball, which brings it no
+        farther where the curvature is not positive.
+
+        Parameters
+        ----------
+        ball : Ball
+
+        Returns
+        -------
+        float
+            By default :meth:`expected_distance`; an upper bound where it is not the same at every
+            footpoint.
+
+        Raises
+        ------
+        UnsupportedError
+            If the class does not know it.
+        """
+        return self.expected_distance()
 
     def error_quantile(self, q: float) -> float:
         """Distance from the footpoint that a draw exceeds with probability ``1 - q``.

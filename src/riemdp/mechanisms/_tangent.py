@@ -1,4 +1,4 @@
-"""Noise in one tangent space: the tangent Gaussian and Laplace mechanisms."""
+"""Gaussian and Laplace noise in one tangent space: of the tangent mean, and of the Fréchet mean."""
 
 from __future__ import annotations
 
@@ -34,41 +34,17 @@ if TYPE_CHECKING:
     from riemdp.privacy import Budget, PrivacyCurve
 
 
-@final
-@register
 @dataclass(frozen=True, eq=False)
-class TangentGaussian(TangentMechanism):
-    """Gaussian noise in the tangent space at a public base point.
-
-    Exactly ``sensitivity / sigma``-GDP, with the exact (epsilon, delta) curve of that.
+class GaussianInTangentSpace(TangentMechanism):
+    """Gaussian noise in one tangent space, whatever lies there.
 
     Parameters
     ----------
-    manifold : Manifold
-    sigma : float
-        Standard deviation of each coordinate of the noise, in units of geodesic distance.
-    base : array_like, shape (*point_shape,), optional
-        Public base point, chosen without looking at the data. Required on curved spaces, on the
-        circle and on ``Hyperbolic(1)``; without effect on flat spaces.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``sigma`` is not positive and finite, or a required base is missing.
-    NotOnManifoldError
-        If the base is not one point of the manifold.
-
-    References
-    ----------
-    Utpala, Vepakomma, Miolane, "Differentially Private Fréchet Mean on the Manifold of SPD
-    Matrices with log-Euclidean Metric", TMLR 2023 (log-Euclidean SPD).
-    Balle, Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018.
-    docs/proofs/tangent-gaussian.md
+    manifold, sigma, base
+        See :class:`TangentMechanism`.
     """
 
     kind: ClassVar[Kind] = "gaussian"
-    name: ClassVar[str] = "tangent-gaussian"
-    proof: ClassVar[str | None] = "docs/proofs/tangent-gaussian.md"
 
     @classmethod
     def calibrate(
@@ -97,7 +73,7 @@ class TangentGaussian(TangentMechanism):
 
         Returns
         -------
-        TangentGaussian
+        Mechanism
 
         Raises
         ------
@@ -129,10 +105,110 @@ class TangentGaussian(TangentMechanism):
         return gaussian_guarantee(ratio, check_distance(distance))
 
 
+@dataclass(frozen=True, eq=False)
+class LaplaceInTangentSpace(TangentMechanism):
+    """Noise of density proportional to ``exp(-|v| / sigma)`` in one tangent space.
+
+    Parameters
+    ----------
+    manifold, sigma, base
+        See :class:`TangentMechanism`.
+    """
+
+    kind: ClassVar[Kind] = "laplace"
+
+    @classmethod
+    def calibrate(
+        cls,
+        manifold: Manifold,
+        sensitivity: float,
+        budget: Budget,
+        *,
+        base: ArrayLike | None = None,
+    ) -> Self:
+        """Mechanism with the least ``sigma`` that is proved to suffice.
+
+        Parameters
+        ----------
+        manifold : Manifold
+        sensitivity : float
+            Largest norm, in the tangent space at the base, between the footpoints of neighbouring
+            data sets.
+        budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
+            As for :meth:`RiemannianLaplace.calibrate` on R^d. Under RaoDP ``sigma`` is
+            ``sensitivity / (theta sqrt(dim))`` (parametric), or where the exact angle is theta.
+        base : array_like, shape (*point_shape,), optional
+            Public base point, required off flat spaces.
+
+        Returns
+        -------
+        Mechanism
+
+        Raises
+        ------
+        InvalidBudgetError, InvalidParameterError
+            See :meth:`Mechanism.calibrate`.
+        """
+        sensitivity = check_sensitivity(sensitivity)
+        check_manifold(manifold)
+        build = functools.partial(cls, manifold, base=base)  # type: ignore[arg-type]
+        scales = isotropic_scales(_noise(manifold), sensitivity, budget)
+        return least_noise(build, scales, sensitivity, budget)
+
+    def privacy(self, sensitivity: float) -> PrivacyCurve:
+        """Return that of the Laplace law on R^d; the sensitivity is a norm in the tangent space."""
+        return _noise(self.manifold).curve(self.sigma, check_sensitivity(sensitivity))
+
+    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
+        """Exact: ``sensitivity / (sigma sqrt(dim))`` (parametric), the angle by a Matern function.
+
+        See docs/proofs/rao.md, claims 2 and 4.
+        """
+        ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
+        distance = check_distance(distance)
+        return laplace_guarantee(ratio, self.manifold.dim, distance, flat=True)
+
+
 @final
 @register
 @dataclass(frozen=True, eq=False)
-class TangentLaplace(TangentMechanism):
+class TangentGaussian(GaussianInTangentSpace):
+    """Gaussian noise in the tangent space at a public base point.
+
+    Exactly ``sensitivity / sigma``-GDP, with the exact (epsilon, delta) curve of that.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    sigma : float
+        Standard deviation of each coordinate of the noise, in units of geodesic distance.
+    base : array_like, shape (*point_shape,), optional
+        Public base point, chosen without looking at the data. Required on curved spaces, on the
+        circle and on ``Hyperbolic(1)``; without effect on flat spaces.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``sigma`` is not positive and finite, or a required base is missing.
+    NotOnManifoldError
+        If the base is not one point of the manifold.
+
+    References
+    ----------
+    Utpala, Vepakomma, Miolane, "Differentially Private Fréchet Mean on the Manifold of SPD
+    Matrices with log-Euclidean Metric", TMLR 2023 (log-Euclidean SPD).
+    Balle, Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018.
+    docs/proofs/tangent-gaussian.md
+    """
+
+    name: ClassVar[str] = "tangent-gaussian"
+    proof: ClassVar[str | None] = "docs/proofs/tangent-gaussian.md"
+
+
+@final
+@register
+@dataclass(frozen=True, eq=False)
+class TangentLaplace(LaplaceInTangentSpace):
     """Noise of density proportional to ``exp(-|v| / sigma)`` in one public tangent space.
 
     The K-norm mechanism whose K is the unit ball of the tangent space: direction uniform, length
@@ -161,60 +237,8 @@ class TangentLaplace(TangentMechanism):
     docs/proofs/tangent-laplace.md
     """
 
-    kind: ClassVar[Kind] = "laplace"
     name: ClassVar[str] = "tangent-laplace"
     proof: ClassVar[str | None] = "docs/proofs/tangent-laplace.md"
-
-    @classmethod
-    def calibrate(
-        cls,
-        manifold: Manifold,
-        sensitivity: float,
-        budget: Budget,
-        *,
-        base: ArrayLike | None = None,
-    ) -> Self:
-        """Mechanism with the least ``sigma`` that is proved to suffice.
-
-        Parameters
-        ----------
-        manifold : Manifold
-        sensitivity : float
-            Largest norm, in the tangent space at the base, between the footpoints of neighbouring
-            data sets.
-        budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
-            As for :meth:`RiemannianLaplace.calibrate` on R^d. Under RaoDP ``sigma`` is
-            ``sensitivity / (theta sqrt(dim))`` (parametric), or where the exact angle is theta.
-        base : array_like, shape (*point_shape,), optional
-            Public base point, required off flat spaces.
-
-        Returns
-        -------
-        TangentLaplace
-
-        Raises
-        ------
-        InvalidBudgetError, InvalidParameterError
-            See :meth:`Mechanism.calibrate`.
-        """
-        sensitivity = check_sensitivity(sensitivity)
-        check_manifold(manifold)
-        build = functools.partial(cls, manifold, base=base)  # type: ignore[arg-type]
-        scales = isotropic_scales(_noise(manifold), sensitivity, budget)
-        return least_noise(build, scales, sensitivity, budget)
-
-    def privacy(self, sensitivity: float) -> PrivacyCurve:
-        """Return that of the Laplace law on R^d; the sensitivity is a norm in the tangent space."""
-        return _noise(self.manifold).curve(self.sigma, check_sensitivity(sensitivity))
-
-    def rao(self, sensitivity: float, distance: Literal["angle", "parametric"]) -> RaoDP:
-        """Exact: ``sensitivity / (sigma sqrt(dim))`` (parametric), the angle by a Matern function.
-
-        See docs/proofs/rao.md, claims 2 and 4.
-        """
-        ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
-        distance = check_distance(distance)
-        return laplace_guarantee(ratio, self.manifold.dim, distance, flat=True)
 
 
 def _noise(manifold: Manifold) -> Family:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -18,7 +19,7 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import Euclidean, as_floats, check_broadcast, clip_norm
 from riemdp.mechanisms._mechanism import Mechanism
-from riemdp.noise import IsotropicLaw, isotropic_vectors, leading_axes, potential
+from riemdp.noise import IsotropicLaw, hinge_distance, isotropic_vectors, leading_axes, potential
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -85,7 +86,7 @@ class TangentMechanism(ArrayFields, Mechanism):
 
     @property
     def _summary(self) -> str:
-        return "tangent-mean" if self.manifold.chart is None else "frechet-mean"
+        return "frechet-mean" if self.intrinsic or self.manifold.chart else "tangent-mean"
 
     @classmethod
     def needed(cls, ball: Ball) -> dict[str, Any]:
@@ -187,6 +188,21 @@ class TangentMechanism(ArrayFields, Mechanism):
         on nonnegatively curved ones (Rauch); on negatively curved spaces the distance is longer.
         """
         return super().expected_distance()
+
+    def expected_distance_in(self, ball: Ball) -> float:
+        """Bound for footpoints on the boundary; see :meth:`Mechanism.expected_distance_in`.
+
+        Under negative curvature a geodesic hinge is no wider than that of the same sides and angle
+        in the curvature that bounds it from below; no two points of the ball are farther apart
+        than twice its radius.
+        """
+        length, floor = self.expected_distance(), self.manifold.curvature_floor
+        if floor >= 0.0:
+            return length
+        far = 2.0 * ball.reach
+        if floor == -math.inf:
+            return far
+        return min(far, hinge_distance(self._distance_law, math.sqrt(-floor), ball.reach))
 
     def error_quantile(self, q: float) -> float:
         """Quantile of the noise's length; see :meth:`expected_distance`."""

@@ -18,6 +18,7 @@ from riemdp.noise._graph_metric import (
     entered_distance,
     graph_distance,
 )
+from riemdp.noise._hinge import hinge_distance
 from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
 from riemdp.noise._law import DistanceLaw, Law, RestrictedLaw, draws_otherwise
@@ -66,6 +67,7 @@ __all__ = [
     "graph_distance",
     "has_curve",
     "has_family",
+    "hinge_distance",
     "is_secure",
     "isotropic_curve",
     "isotropic_vectors",

@@ -2,7 +2,7 @@
 
 from riemdp.release._conformal import ConformalLaplace
 from riemdp.release._named import named
-from riemdp.release._offer import Offer, offer, offers
+from riemdp.release._offer import Offer, offer, offers, wanted_mean
 from riemdp.release._plan import Plan, PlanRow, plan
 from riemdp.release._private_ball import private_ball
 from riemdp.release._private_mean import private_mean
@@ -26,4 +26,5 @@ __all__ = [
     "private_mean",
     "private_statistic",
     "verify",
+    "wanted_mean",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from riemdp._errors import NotAttainableError, UnsupportedError
 from riemdp.release._doubt import not_proved, unproven
@@ -12,11 +12,18 @@ from riemdp.release._named import kinds
 from riemdp.release._offer import Offer, expected_distance, offer, offers, with_draw
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
+    from collections.abc import Callable, Iterator
+
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
     from riemdp.release._offer import Arithmetic, Claims, Wanted
     from riemdp.statistics import Neighbours, Statistic
+
+T = TypeVar("T")
+
+#: Errors that differ by less, relatively, count as equal.
+_SAME = 1.001
 
 
 def least_error(
@@ -32,8 +39,9 @@ def least_error(
 ) -> tuple[Offer, str]:
     """Return the offer with the least expected distance, and the reason in words.
 
-    Only offers of one statistic are compared: of the first that any mechanism is available for.
-    What is not proved is taken only where it is allowed.
+    All statistics that are wanted of one mechanism or another are compared: of a location both
+    means, each with the noise that it may have. What is not proved is taken only where that is
+    allowed.
 
     Raises
     ------
@@ -42,14 +50,20 @@ def least_error(
     UnprovenMechanismError
         If none of those that can is proved, and that is not allowed.
     """
-    groups: dict[str, list[tuple[Statistic, type[Mechanism]]]] = {}
-    of_metric: dict[int, Statistic] = {}  # by identity: whatever another package states
-    for kind in kinds().values():
-        metric = id(kind.metric)
-        statistic = of_metric[metric] = of_metric.get(metric) or wanted(ball.manifold, kind.metric)
-        groups.setdefault(statistic.name, []).append((statistic, kind))
-    problems: list[str] = []
-    missing = ""
+    pairs = list(_pairs(wanted, ball.manifold))
+    made = offers(
+        pairs,
+        ball,
+        n,
+        budget,
+        neighbours=neighbours,
+        tol=tol,
+        arithmetic=arithmetic,
+        draws=False,  # of what is taken alone
+    )
+    found = [
+        (each, pair) for each, pair in zip(made, pairs, strict=True) if isinstance(each, Offer)
+    ]
     # Each statistic is kept beside its claims, so that no other one gets its identity.
     claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
 
@@ -66,36 +80,61 @@ def least_error(
             return best
         return with_draw(best, lambda: given(statistic, kind, arithmetic="float64"))
 
-    for turn, pairs in enumerate(groups.values()):
-        made = offers(
-            pairs,
-            ball,
-            n,
-            budget,
-            neighbours=neighbours,
-            tol=tol,
-            arithmetic=arithmetic,
-            draws=False,  # of what is taken alone
-        )
-        each_made = zip(made, pairs, strict=True)
-        found = [(each, pair) for each, pair in each_made if isinstance(each, Offer)]
-        for (_, kind), each in zip(pairs, made, strict=True):
-            if isinstance(each, UnsupportedError):
-                problems.append(f"{kind.name}: {each}")
-        pool = [each for each in found if allow_unproven or not doubtful(each[0])]
-        for best, pair in sorted(pool, key=lambda each: _error(each[0])):
-            chosen = drawable(best, *pair)
-            if allow_unproven or not doubtful(chosen):
-                others = [each for each, _ in pool]
-                lack = bool(missing)
-                return chosen, _reason(chosen, others, budget, first=turn == 0, unproven=lack)
-        if found and not missing:
-            missing = doubtful(min((each for each, _ in found), key=_error))
-    if missing:
-        raise not_proved(missing)
+    ranked = sorted(found, key=lambda each: _error(each[0]))
+    pool = [each for each in ranked if allow_unproven or not doubtful(each[0])]
+    first = as_good(
+        pool,
+        lambda each: _error(each[0]),
+        lambda each: each[0].statistic.name == pairs[0][0].name,
+    )
+    for best, pair in [*first, *pool]:
+        chosen = drawable(best, *pair)
+        if allow_unproven or not doubtful(chosen):
+            in_order = [each for each, _ in found if any(each is other for other, _ in pool)]
+            left_out = [each for each, _ in ranked if all(each is not other for other, _ in pool)]
+            return chosen, _reason(chosen, in_order, left_out, budget)
+    if ranked:
+        raise not_proved(doubtful(ranked[0][0]))
+    problems = [
+        f"{kind.name}: {each}"
+        for (_, kind), each in zip(pairs, made, strict=True)
+        if isinstance(each, UnsupportedError)
+    ]
     raise NotAttainableError(
         f"no mechanism satisfies {budget} on {ball.manifold}. " + "; ".join(problems)
     )
+
+
+def _pairs(wanted: Wanted, manifold: Manifold) -> Iterator[tuple[Statistic, type[Mechanism]]]:
+    """Return what each mechanism releases; mechanisms that ask for the same share one statistic."""
+    known: dict[tuple[int, int], Statistic] = {}  # by identity: whatever another package states
+    for kind in kinds().values():
+        asked = id(kind.metric), id(kind.intrinsic)
+        statistic = known[asked] = known.get(asked) or wanted(manifold, kind)
+        yield statistic, kind
+
+
+def as_good(
+    found: list[T], error: Callable[[T], float], is_preferred: Callable[[T], bool]
+) -> list[T]:
+    """Return those with the least error, or as good as that; of them those preferred, if any.
+
+    Noise in the tangent space at the centre of a Hadamard space is as large for both means but for
+    a tolerance: the statistic that is wanted first is taken there.
+
+    Parameters
+    ----------
+    found : list
+    error, is_preferred : callable
+
+    Returns
+    -------
+    list
+        In the order given; empty if there are none.
+    """
+    level = _SAME * min(map(error, found), default=math.inf)
+    near = [each for each in found if error(each) <= level]
+    return [each for each in near if is_preferred(each)] or near
 
 
 def _error(found: Offer) -> float:
@@ -104,13 +143,21 @@ def _error(found: Offer) -> float:
     return math.inf if far is None or math.isnan(far) else far
 
 
-def _reason(best: Offer, pool: list[Offer], budget: Budget, *, first: bool, unproven: bool) -> str:
+def _reason(best: Offer, pool: list[Offer], left_out: list[Offer], budget: Budget) -> str:
+    """Say what was compared, what else it could have been, and what was cheaper."""
     reason = (
         f"least expected distance ({_error(best):.6g}) of "
         + ", ".join(o.mechanism.name for o in pool)
         + f" under {budget}"
     )
-    if not first:
-        lack = "proved" if unproven else "available"
-        reason += f"; for the tangent mean, since no mechanism for the Fréchet mean is {lack}"
+    others = [each for each in pool if each.statistic.name != best.statistic.name]
+    if others:
+        other = min(others, key=_error)
+        reason += f"; it estimates the {best.statistic.name}. Of the {other.statistic.name} "
+        reason += f"{other.mechanism.name} has the least, {_error(other):.6g}"
+    cheaper = [each for each in left_out if _error(each) < _error(best)]
+    if cheaper:
+        least = cheaper[0]
+        reason += f". Not taken, since not proved: {least.mechanism.name} for the "
+        reason += f"{least.statistic.name}, {_error(least):.6g}"
     return reason

@@ -21,7 +21,7 @@ from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import certified_available
 from riemdp.release._doubt import unproven
 from riemdp.release._sensitivity import computed_sensitivity
-from riemdp.statistics import Neighbours, ReplaceOne, Statistic, check_statistic
+from riemdp.statistics import Neighbours, ReplaceOne, Statistic, check_statistic, mean_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,13 +29,12 @@ if TYPE_CHECKING:
     from riemdp._part import Part
     from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
-    from riemdp.statistics import Metric
 
     #: Where claims are proved, by the part that makes them.
     Claims = Mapping[str, str | None]
 
-    #: Which statistic on a space is released with noise whose sensitivity is in a metric.
-    Wanted = Callable[[Manifold, Metric], Statistic]
+    #: Which statistic on a space is released with a mechanism.
+    Wanted = Callable[[Manifold, type[Mechanism] | Choice | Mechanism], Statistic]
 
 #: In which arithmetic a release is made.
 Arithmetic = Literal["exact", "float64"]
@@ -147,6 +146,21 @@ def _claims(part: Part, stated: Claims) -> Claims:
     """Return what a part states; who says nothing of itself claims nothing."""
     silent: Claims = {} if part.name in stated else {part.name: None}
     return both_proved(stated, silent, borrowed(part))
+
+
+def wanted_mean(manifold: Manifold, mechanism: type[Mechanism] | Choice | Mechanism) -> Statistic:
+    """Return the mean that is released with a mechanism.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    mechanism : Mechanism class, Choice or Mechanism
+
+    Returns
+    -------
+    FrechetMean or TangentMean
+    """
+    return mean_for(manifold, mechanism.metric, mechanism.intrinsic)
 
 
 def check_arithmetic(arithmetic: object) -> None:
@@ -438,17 +452,28 @@ def _check_error(made: Offer) -> None:
 
 
 def expected_distance(found: Offer) -> float | None:
-    """Mean distance between the exact answer and its draw; None where its class knows none."""
+    """Mean distance between the exact answer and its draw; None where its class knows none.
+
+    Wherever in the ball of answers that lies: where it is not the same everywhere, a bound.
+    """
     try:
-        return float(found.mechanism.expected_distance())
+        answers = found.statistic.answers(found.ball)
+        return float(found.mechanism.expected_distance_in(answers))
     except UnsupportedError:
         return None
 
 
 def error_quantile(found: Offer, q: float) -> float | None:
-    """Distance that the draw exceeds with probability ``1 - q``; None as above."""
+    """Distance that the draw exceeds with probability ``1 - q``; None as above.
+
+    Also where that depends on the answer.
+    """
+    answers = found.statistic.answers(found.ball)
     try:
         with _foreign(type(found.mechanism)):
-            return float(found.mechanism.error_quantile(q))
+            mechanism = found.mechanism
+            if mechanism.expected_distance_in(answers) != mechanism.expected_distance():
+                return None
+            return float(mechanism.error_quantile(q))
     except UnsupportedError:
         return None

@@ -12,9 +12,10 @@ from riemdp._errors import UnsupportedError
 from riemdp.manifolds import Ball, Manifold, check_manifold
 from riemdp.mechanisms import as_choice
 from riemdp.privacy import Budget, check_budget
+from riemdp.release._least_error import as_good
 from riemdp.release._named import kinds, named
-from riemdp.release._offer import Offer, error_quantile, expected_distance, offers
-from riemdp.statistics import FrechetMean, ReplaceOne, check_neighbours, check_statistic, mean_for
+from riemdp.release._offer import Offer, error_quantile, expected_distance, offers, wanted_mean
+from riemdp.statistics import ReplaceOne, check_neighbours, check_statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -38,16 +39,18 @@ _CONFORMAL = (
 class PlanRow:
     """What to expect of one mechanism. Distances are those between the exact value and its draw.
 
+    They are what ``"auto"`` compares: upper bounds, wherever in the ball the value lies, for noise
+    in a tangent space of a curved space.
+
     Attributes
     ----------
     mechanism : str
         Name.
     summary : str
-        Name of the statistic. Tangent mechanisms on curved spaces state the length of the noise in
-        the tangent space.
+        Name of the statistic: what is estimated.
     sensitivity, sigma, expected_distance, quantile_95 : float or None
         None where the mechanism is not available; the last two also where its class does not know
-        them.
+        them, and the quantile where it depends on where in the ball the value lies.
     problem : str or None
         Why it is not available.
     required_n : int or None
@@ -118,11 +121,13 @@ class Plan:
         """
         found = [row for row in self.rows if row.problem is None]
         found = [row for row in found if not row.unproven] or found
-        pool = [row for row in found if row.summary == FrechetMean.name] or found
-        return min(pool, key=_error, default=None)
+        return min(as_good(found, _error, self._is_preferred), key=_error, default=None)
+
+    def _is_preferred(self, row: PlanRow) -> bool:
+        return row.summary == self.rows[0].summary
 
     def __str__(self) -> str:
-        header = ["mechanism", "summary", "arithmetic"]
+        header = ["mechanism", "estimates", "arithmetic"]
         header += ["sensitivity", "sigma", "E[distance]", "95 %"]
         if self.target_error is not None:
             header += ["n needed", "budget needed"]
@@ -216,10 +221,10 @@ def plan(
     neighbours = ReplaceOne() if neighbours is None else neighbours
     check_neighbours(neighbours)
     ball = Ball(manifold, manifold.origin, radius)
-    wanted: Wanted = mean_for if statistic is None else lambda *_: statistic
+    wanted: Wanted = wanted_mean if statistic is None else lambda *_: statistic
     compared = kinds().values() if mechanisms is None else map(named, mechanisms)
     choices = map(as_choice, compared)
-    found = [_Case(wanted(manifold, each.metric), each, ball, neighbours) for each in choices]
+    found = [_Case(wanted(manifold, each), each, ball, neighbours) for each in choices]
     rows = tuple(case.row(n, budget, target_error) for case in found)
     return Plan(manifold, ball.radius, n, budget, target_error, rows)
 

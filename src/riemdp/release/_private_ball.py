@@ -21,8 +21,8 @@ from riemdp.noise.exact import FlatDraw, default_grid
 from riemdp.privacy import PureDP
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant
+from riemdp.release._offer import wanted_mean
 from riemdp.release._run import asked, drawn
-from riemdp.statistics import mean_for
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -101,7 +101,7 @@ def private_ball(
     records = checked_records(ball, points)
     half = 0.5 * epsilon
     # Decided from public numbers, before the charge.
-    chosen, _ = least_error(mean_for, ball, len(records), PureDP(half))
+    chosen, _ = least_error(wanted_mean, ball, len(records), PureDP(half))
     start = chosen.statistic.start(ball)
     question = asked(chosen.statistic, ball, start, 0)
     scale = 2.0 / half

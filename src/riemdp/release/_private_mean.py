@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from riemdp.release._offer import wanted_mean
 from riemdp.release._run import run
-from riemdp.statistics import mean_for
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +103,7 @@ def private_mean(
     Positive Definite (SPD) Matrices with log-Euclidean Metric", TMLR 2023. Proofs: docs/proofs.
     """
     return run(
-        mean_for,
+        wanted_mean,
         points,
         ball,
         budget,

@@ -176,7 +176,7 @@ def run(
         )
     else:
         kind = named(mechanism)
-        statistic = wanted(ball.manifold, kind.metric)
+        statistic = wanted(ball.manifold, kind)
         chosen = offer(
             statistic,
             kind,

@@ -49,7 +49,7 @@ def computed_sensitivity(
     neighbours: Neighbours | None = None,
     tol: float | None = None,
 ) -> tuple[float, float]:
-    """Sensitivity of a statistic as computed, ``Delta + 2 tol`` rounded up, and the public ``tol``.
+    """Sensitivity of a statistic as computed, and the public ``tol``: twice that is added to it.
 
     See docs/proofs/frechet-mean-certificate.md. ``tol=None`` takes that of the statistic.
 
@@ -69,7 +69,7 @@ def computed_sensitivity(
             "set in this ball: under it, whether the release succeeds would tell of the data; "
             "leave tol out, or choose a smaller ball"
         )
-    return with_tolerance(exact, tol), tol
+    return with_tolerance(statistic, ball, metric, exact, tol), tol
 
 
 def _tolerance(statistic: Statistic, ball: Ball, sensitivity: float) -> float:
@@ -80,9 +80,21 @@ def _tolerance(statistic: Statistic, ball: Ball, sensitivity: float) -> float:
     return tol
 
 
-def with_tolerance(exact: float, tol: float) -> float:
-    """``exact + 2 tol``, rounded up."""
-    return math.nextafter(exact + 2.0 * tol, math.inf)
+def with_tolerance(
+    statistic: Statistic, ball: Ball, metric: Metric, exact: float, tol: float
+) -> float:
+    """``exact + 2 tol``, rounded up, where tol may be longer in the metric.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the statistic states that it is shorter there.
+    """
+    name = f"the stretch of {statistic.name}"
+    stretch = real(statistic.stretch(ball, metric), name)
+    if not 1.0 <= stretch < math.inf:
+        raise InvalidParameterError(f"{name} must be finite and at least 1, got {stretch}")
+    return math.nextafter(exact + 2.0 * (stretch * tol), math.inf)
 
 
 def default_sensitivity(ball: Ball, n: int, tol: float | None = None) -> tuple[float, float]:

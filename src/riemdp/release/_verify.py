@@ -197,7 +197,7 @@ def _sensitivity(offer: Offer) -> float:
             f"tol = {tol:.3g} is less than what float64 can certify in this ball, {rounding:.3g}: "
             "the value may depend on one record by more than the stated sensitivity"
         )
-    return with_tolerance(exact, tol)
+    return with_tolerance(statistic, ball, mechanism.metric, exact, tol)
 
 
 def _error(release: Release) -> Check:

@@ -20,7 +20,11 @@ from riemdp.statistics._means import (
 )
 from riemdp.statistics._neighbours import Groups, Neighbours, ReplaceOne, check_neighbours
 from riemdp.statistics._point_statistic import PointStatistic
-from riemdp.statistics._sensitivity import frechet_mean_sensitivity, tangent_mean_sensitivity
+from riemdp.statistics._sensitivity import (
+    frechet_mean_sensitivity,
+    log_stretch,
+    tangent_mean_sensitivity,
+)
 from riemdp.statistics._statistic import (
     Metric,
     Question,
@@ -52,6 +56,7 @@ __all__ = [
     "frechet_mean",
     "frechet_mean_sensitivity",
     "is_average",
+    "log_stretch",
     "mean_for",
     "public_tolerance",
     "register_solver",

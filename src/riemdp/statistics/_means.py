@@ -15,6 +15,7 @@ from riemdp.statistics._records import joined
 from riemdp.statistics._sensitivity import (
     convexity_limit,
     frechet_mean_sensitivity,
+    log_stretch,
     tangent_mean_sensitivity,
 )
 from riemdp.statistics._statistic import Summary
@@ -167,12 +168,13 @@ class Mean(Summary):
 class FrechetMean(Mean):
     """The point with the least mean squared distance to the records.
 
-    How far it moves is known as a distance, on flat spaces in coordinates too, where that is the
-    same.
+    How far it moves is known as a distance; in normal coordinates about the ball's centre it moves
+    no farther.
 
     References
     ----------
-    docs/proofs/frechet-mean-sensitivity.md, docs/proofs/frechet-mean-certificate.md
+    docs/proofs/frechet-mean-sensitivity.md, docs/proofs/frechet-mean-certificate.md;
+    docs/proofs/wrapped-noise.md for coordinates
     """
 
     name: ClassVar[str] = "frechet-mean"
@@ -181,20 +183,22 @@ class FrechetMean(Mean):
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
         """Return :func:`riemdp.frechet_mean_sensitivity`; see :meth:`Statistic.replace_one`.
 
+        In both metrics: see docs/proofs/wrapped-noise.md.
+
         Raises
         ------
         UnsupportedError
-            In coordinates off flat spaces, and where nothing is known of the mean.
+            Where nothing is known of the mean.
         """
-        solver = mean_solver(ball.manifold)
-        if metric != "distance" and not solver.isometric:
-            raise UnsupportedManifoldError(
-                "how far the Fréchet mean moves is known here as a distance, not in coordinates; "
-                "use a Riemannian mechanism, or the tangent mean"
-            )
+        del metric
+        mean_solver(ball.manifold)
         exact = frechet_mean_sensitivity(ball, n)
         _check_certifiable(ball)
         return exact
+
+    def stretch(self, ball: Ball, metric: Metric) -> float:
+        """``x / sin x`` at ``x = kr`` in coordinates under positive curvature, else 1."""
+        return log_stretch(ball) if metric == "coordinates" else 1.0
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
         """Return the proof of the sensitivity, where the space's solver is proved too."""
@@ -238,20 +242,22 @@ class TangentMean(Mean):
         return tangent_mean_sensitivity(ball, n)
 
 
-def mean_for(manifold: Manifold, metric: Metric) -> Mean:
+def mean_for(manifold: Manifold, metric: Metric, intrinsic: bool | None = None) -> Mean:
     """Return the mean that is released with noise whose privacy is stated in a metric.
 
     Parameters
     ----------
     manifold : Manifold
     metric : {"distance", "coordinates"}
+    intrinsic : bool, optional
+        Whether it is to be the Fréchet mean; by default for noise along the manifold alone.
 
     Returns
     -------
     FrechetMean or TangentMean
-        The Fréchet mean where its sensitivity is one in this metric.
+        The Fréchet mean on flat spaces, where the two are one.
     """
-    if metric == "distance" or average(manifold).isometric:
+    if intrinsic or metric == "distance" or average(manifold).isometric:
         return FrechetMean()
     return TangentMean()
 

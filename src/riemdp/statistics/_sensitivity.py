@@ -123,6 +123,33 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
     return min(2.0 * ball.reach, _round_up(2.0 * ball.reach / n))
 
 
+def log_stretch(ball: Ball) -> float:
+    """Most that the logarithm at a ball's centre lengthens short distances inside the ball.
+
+    ``x / sin(x)`` at ``x = kr`` where the curvature is at most ``k^2 > 0``, else 1: Rauch's
+    comparison.
+
+    Parameters
+    ----------
+    ball : Ball
+        Of radius under ``pi / k``.
+
+    Returns
+    -------
+    float
+        Rounded up.
+
+    References
+    ----------
+    docs/proofs/wrapped-noise.md
+    """
+    curvature = ball.manifold.curvature_bound
+    if curvature <= 0.0 or ball.manifold.dim == 1:
+        return 1.0
+    angle = math.sqrt(curvature) * ball.reach * (1.0 + _ROUNDING)
+    return _round_up(angle / math.sin(angle))
+
+
 def _check_radius(ball: Ball, share: float, purpose: str) -> None:
     """Require a radius under this share of :func:`convexity_limit` (no limit where inf).
 

@@ -228,6 +228,25 @@ class Statistic(Part, sort="statistic"):
             If none is known on this ball in this metric.
         """
 
+    def stretch(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
+        """Return how much farther than the tolerance an answer may be in a metric; by default 1.
+
+        The tolerance is a geodesic distance on the space of the answers, unless the class says
+        otherwise.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        metric : {"distance", "coordinates"}
+
+        Returns
+        -------
+        float
+            At least 1, rounded up.
+        """
+        return 1.0
+
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """Return the same when a record is added or removed, where n is private.
 

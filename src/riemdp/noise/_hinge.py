@@ -1,0 +1,58 @@
+"""How far noise in one tangent space takes a point, under negative curvature."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from riemdp.noise._radial import RadialLaw
+
+#: Lengths of the noise, at the middles of shares of equal probability, and angles.
+_LENGTHS, _ANGLES = 64, 32
+#: Longest side, in units of the curvature's radius, whose hyperbolic sine float64 holds.
+_LONGEST = 300.0
+
+
+def hinge_distance(noise: RadialLaw, k: float, length: float) -> float:
+    """Mean distance of ``exp(v)`` and ``exp(v + noise)`` in the curvature ``-k^2``, at ``|v|``.
+
+    On a Hadamard space whose curvature is at least that it is an upper bound (Toponogov), and it
+    grows with the length. By a quadrature that is good to about a percent: it ranks mechanisms, and
+    no guarantee rests on it.
+
+    Parameters
+    ----------
+    noise : RadialLaw
+        Of the length of the noise, whose direction is uniform; on ``R^dim``.
+    k : float
+        Positive.
+    length : float
+        Of v.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    docs/proofs/wrapped-noise.md
+    """
+    import scipy.special
+
+    nodes = (np.arange(_LENGTHS) + 0.5) / _LENGTHS
+    radius = k * np.asarray(noise.quantile(nodes))[:, None]
+    if noise.dim == 1:
+        cosines, weights = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+    else:
+        cosines, weights = scipy.special.roots_gegenbauer(_ANGLES, 0.5 * (noise.dim - 2))
+        weights = weights / weights.sum()
+    side = k * length
+    other = np.sqrt(side**2 + radius**2 + 2.0 * side * radius * cosines)
+    gap = other - side
+    # sin^2 of half the angle between the sides, by the law of cosines
+    half = np.clip((radius**2 - gap**2) / (4.0 * side * np.maximum(other, 1e-300)), 0.0, 1.0)
+    first, second = np.minimum(side, _LONGEST), np.minimum(other, _LONGEST)
+    across = np.sinh(0.5 * (second - first)) ** 2 + np.sinh(first) * np.sinh(second) * half
+    return float(np.mean(2.0 * np.arcsinh(np.sqrt(across)) @ weights) / k)
