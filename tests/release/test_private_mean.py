@@ -452,7 +452,9 @@ def test_far_hyperbolic_noise_is_projected_without_overflow():
     points = points_in(ball, 100)
     generator = np.random.default_rng(0)
     for _ in range(20):
-        release = private_mean(points, ball, PureDP(0.5), mechanism=mechanism, generator=generator)
+        release = private_mean(
+            points, ball, PureDP(0.5), mechanism=mechanism, generator=generator, project=True
+        )
         assert ball.contains(release.value)
 
 

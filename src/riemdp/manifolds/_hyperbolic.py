@@ -12,7 +12,7 @@ from riemdp._checks import count, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._norms import square_norm
+from riemdp.manifolds._norms import clip_norm, square_norm
 from riemdp.manifolds._points import as_floats, check_finite, check_shape, raise_first
 
 if TYPE_CHECKING:
@@ -143,6 +143,11 @@ class Hyperbolic(Manifold):
         time, space = base[..., :1], base[..., 1:]
         # <space, c> equals the tangent's time component; reading it there costs no digits.
         return np.asarray(tangent[..., 1:] - space * (tangent[..., :1] / (1.0 + time)))
+
+    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Point with these normal coordinates, no longer than the largest radius of a ball."""
+        longest = RADIUS_LIMIT * (1.0 + 1e-9) / math.sqrt(-self.curvature)
+        return super().point(center, clip_norm(as_floats(coordinates), longest))
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Both far points and a far centre leave what float64 coordinates carry."""

@@ -109,6 +109,11 @@ class Manifold(Part, sort="manifold"):
         """Manifolds that it is made of: the factors of a product, the cover of a quotient."""
         return ()
 
+    @property
+    def factors(self) -> tuple[Manifold, ...]:
+        """Spaces whose product it is, itself alone if it is none."""
+        return (self,)
+
     def proofs(self) -> dict[str, str | None]:
         """Return where its own claims and those of the manifolds inside are proved.
 

@@ -159,6 +159,11 @@ class Product(_Factors, Manifold):
     spaces: tuple[Manifold, ...]
 
     @property
+    def factors(self) -> tuple[Manifold, ...]:
+        """Those of all spaces, one after the other."""
+        return tuple(factor for space in self.spaces for factor in space.factors)
+
+    @property
     def tangent_shape(self) -> tuple[int, ...]:
         """``(d,)``, d the number of entries of a tangent vector of every factor."""
         return (sum(math.prod(space.tangent_shape) for space in self.spaces),)

@@ -129,6 +129,11 @@ class DiscreteQuotient(Quotient):
         )
 
     @property
+    def factors(self) -> tuple[Manifold, ...]:
+        """Those of the cover."""
+        return self.cover.factors
+
+    @property
     def tangent_shape(self) -> tuple[int, ...]:
         """Shape of a tangent vector of the cover."""
         return self.cover.tangent_shape

@@ -315,6 +315,25 @@ class Mechanism(Part, sort="mechanism"):
         """
         return ball.project(self.sample(ball.point(coordinates), generator=generator))
 
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw as :meth:`sample_from_coordinates` does, and leave the draw where it is.
+
+        Parameters
+        ----------
+        coordinates, ball, generator
+            As there.
+
+        Returns
+        -------
+        ndarray, shape (\*batch, \*point_shape)
+        """
+        return self.sample(ball.point(coordinates), generator=generator)
+
     def exact_draw(self, ball: Ball) -> ExactDraw:  # noqa: ARG002
         """How ideal draws about footpoints in a public ball are rounded to a grid, exactly.
 

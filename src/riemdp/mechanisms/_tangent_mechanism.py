@@ -154,6 +154,19 @@ class TangentMechanism(ArrayFields, Mechanism):
             return ball.point(clip_norm(noisy, ball.radius))
         return super().sample_from_coordinates(coordinates, ball, generator)
 
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Add noise to the coordinates themselves; see :meth:`Mechanism.sample_about`."""
+        if self.manifold.chart is not None or not np.array_equal(self._base, ball.center):
+            return super().sample_about(coordinates, ball, generator)
+        coordinates = as_floats(coordinates)
+        noise = isotropic_vectors(self._distance_law, coordinates.shape[:-1], generator)
+        return ball.point(coordinates + noise)
+
     def exact_draw(self, ball: Ball) -> ExactDraw:
         """Draw in the tangent space at the centre; see :meth:`Mechanism.exact_draw`.
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 #: Methods that draw, in float64 or exactly.
-_DRAWS = frozenset({"sample", "sample_in_ball", "sample_from_coordinates", "exact_draw"})
+_DRAWS = frozenset(
+    {"sample", "sample_in_ball", "sample_from_coordinates", "sample_about", "exact_draw"}
+)
 
 
 def draws_otherwise(kind: type[Any]) -> bool:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 #: In which arithmetic a release is made.
 Arithmetic = Literal["exact", "float64"]
+#: Whether a draw is projected onto the ball of answers; "auto": see :func:`with_projection`.
+Project = Literal["auto"] | bool
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Offer:
         that is not drawn from.
     draw : ExactDraw or None
         How ideal draws are rounded to a public grid; None of draws in float64.
+    projected : bool
+        Whether draws are projected onto the ball of answers.
     """
 
     statistic: Statistic
@@ -77,6 +81,7 @@ class Offer:
     tol: float
     steps: int | None = None
     draw: ExactDraw | None = None
+    projected: bool = True
 
     @property
     def arithmetic(self) -> Arithmetic:
@@ -272,6 +277,48 @@ def with_draw(made: Offer, in_float64: Callable[[], Offer]) -> Offer:
         return replace(made, draw=_exact_draw(made))
     except UnsupportedError:
         return in_float64()
+
+
+def check_project(project: object) -> None:
+    """Raise ``InvalidParameterError`` for what does not say whether to project."""
+    if not (isinstance(project, bool) or is_one_of(project, ("auto",))):
+        raise InvalidParameterError(
+            f'project must be "auto", True or False, got {shown(project)}; "auto" is the default'
+        )
+
+
+def with_projection(made: Offer, project: Project) -> Offer:
+    """Return an offer whose draws are projected onto the ball of answers, or are not.
+
+    Parameters
+    ----------
+    made : Offer
+    project : "auto" or bool
+        ``"auto"`` projects where the noise is shorter than the radius, on spaces that are no
+        product. Elsewhere projection would shorten nearly every draw: what is left points in a
+        random direction, with a bias that no average over factors or releases takes away.
+
+    Returns
+    -------
+    Offer
+
+    Raises
+    ------
+    InvalidParameterError
+        If several answers are asked for, which are always projected, and ``project`` is False.
+    """
+    if made.steps != 1:
+        if project is False:
+            raise InvalidParameterError(
+                f"the {made.statistic.name} takes {made.steps} answers, each of them projected "
+                "onto their public ball before the next is asked for; leave project out"
+            )
+        return made
+    if project == "auto":
+        answers = made.statistic.answers(made.ball)
+        far = expected_distance(made)
+        project = len(answers.manifold.factors) == 1 and far is not None and far < answers.reach
+    return replace(made, projected=project)
 
 
 def _check_numerical_delta(statistic: Statistic) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic
+    from riemdp.release._offer import Arithmetic, Project
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours
@@ -32,11 +32,12 @@ def private_mean(
     allow_unproven: bool = False,
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
+    project: Project = "auto",
 ) -> Release:
     r"""Release a differentially private mean of manifold-valued data.
 
     Records are validated, clipped to the ball one by one, and averaged; the mean is released
-    with noise calibrated to the budget, then projected onto the ball. Neighbouring data sets have
+    with noise calibrated to the budget. Neighbouring data sets have
     the same ``n`` and differ in one record. Nothing but the ball, ``n``, the budget and the
     options sets the noise.
 
@@ -49,12 +50,15 @@ def private_mean(
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee that the release has to satisfy.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        ``"auto"`` takes the mechanism with the least expected distance for the Fréchet mean (for
-        the tangent mean where the space has none), decided from public numbers alone. A name
-        (``"riemannian-laplace"``, ``"riemannian-gaussian"``, ``"tangent-gaussian"``,
-        ``"tangent-laplace"``) or a class is calibrated here; an instance has to satisfy the
-        budget as it is. On Euclidean spaces also ``"generalized-gaussian:power=1.5"``, with any
-        power.
+        ``"auto"`` takes the mechanism with the least expected distance, decided from public
+        numbers alone: for the Fréchet mean or for the tangent mean, whichever has less noise.
+        The release says which (``release.statistic``), and ``release.reason`` what the other
+        would have cost; ``private_statistic(FrechetMean(), ...)`` leaves no choice. A name
+        (``"riemannian-laplace"``, ``"riemannian-gaussian"``, ``"wrapped-gaussian"``,
+        ``"wrapped-laplace"`` for the Fréchet mean, ``"tangent-gaussian"``,
+        ``"tangent-laplace"`` for the tangent mean) or a class is calibrated here; an instance
+        has to satisfy the budget as it is. On Euclidean spaces also
+        ``"generalized-gaussian:power=1.5"``, with any power.
     neighbours : Neighbours, optional
         Which data sets the guarantee is about: those that differ in one record, by default.
     generator : numpy.random.Generator, optional
@@ -74,6 +78,8 @@ def private_mean(
         ``"exact"`` draws the ideal noise, rounded to a public grid, about a mean in exact
         arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
         is not proved. ``"float64"`` asks for neither: its low bits tell neighbours apart.
+    project : {"auto", True, False}, default "auto"
+        Whether the draw is projected onto the ball; see :func:`riemdp.private_statistic`.
 
     Returns
     -------
@@ -115,4 +121,5 @@ def private_mean(
         allow_unproven=allow_unproven,
         tol=tol,
         arithmetic=arithmetic,
+        project=project,
     )

@@ -85,6 +85,8 @@ class Release(ArrayFields):
     rounded : tuple of int or None
         The noisy answer on that grid, before it was shortened to the ball: normal coordinates
         about its centre, in steps of the grid. Of several answers all, one after the other.
+    projected : bool
+        Whether the draw was projected onto the ball of answers.
 
     Raises
     ------
@@ -108,6 +110,7 @@ class Release(ArrayFields):
     stated_error: tuple[float | None, float | None] | None = field(default=None, repr=False)
     grid: int | None = field(default=None, repr=False)
     rounded: tuple[int, ...] | None = field(default=None, repr=False)
+    projected: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         value = np.array(real_array(self.value, "value"))
@@ -122,7 +125,7 @@ class Release(ArrayFields):
         check_neighbours(self.neighbours)
         for name in ("sensitivity", "tol"):
             object.__setattr__(self, name, real(getattr(self, name), name))
-        for name in ("private", "reproducible"):
+        for name in ("private", "reproducible", "projected"):
             _document.flag(getattr(self, name), name)
         _document.text(self.reason, "reason")
         if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)):
@@ -170,6 +173,7 @@ class Release(ArrayFields):
             self.sensitivity,
             self.tol,
             draw=draw,
+            projected=self.projected,
         )
 
     @property
@@ -206,8 +210,8 @@ class Release(ArrayFields):
     def expected_distance(self) -> float:
         """Mean distance between the exact answer and its noisy draw, from public numbers.
 
-        The released point is the draw projected onto the ball. On Hadamard spaces projection
-        only moves points closer together, so that this is an upper bound there.
+        Where the released point is the draw projected onto the ball, this is an upper bound on
+        Hadamard spaces: projection only moves points closer together there.
         """
         return self.mechanism.expected_distance()
 

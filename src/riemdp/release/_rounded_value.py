@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _LONGEST = 1000
 
 
-def rounded_point(answers: Ball, rounded: Rounded) -> FloatArray:
-    r"""Return the point of a ball that a draw on a grid stands for.
+def rounded_point(answers: Ball, rounded: Rounded, projected: bool = True) -> FloatArray:
+    r"""Return the point that a draw on a grid stands for.
 
     Parameters
     ----------
@@ -31,19 +31,27 @@ def rounded_point(answers: Ball, rounded: Rounded) -> FloatArray:
         Public ball.
     rounded : Rounded
         Normal coordinates about its centre, of any length.
+    projected : bool, default True
+        Whether it is projected onto the ball; if not, it is kept within what float64 holds.
 
     Returns
     -------
     ndarray, shape (\*point_shape,)
-        Projected onto the ball.
     """
     # One that float64 cannot hold is shortened in the same direction, to far beyond any ball.
     longest = max(abs(n).bit_length() for n in rounded.integers) - rounded.grid
     near = Rounded(rounded.integers, rounded.grid + max(0, longest - _LONGEST))
-    return answers.point(clip_norm(near.values(), answers.reach))
+    values = near.values()
+    return answers.point(clip_norm(values, answers.reach) if projected else values)
 
 
-def replayed(statistic: Statistic, ball: Ball, grid: int, integers: tuple[int, ...]) -> FloatArray:
+def replayed(
+    statistic: Statistic,
+    ball: Ball,
+    grid: int,
+    integers: tuple[int, ...],
+    projected: bool = True,
+) -> FloatArray:
     r"""Return the value that draws on a grid lead to, as a release made it of them.
 
     Parameters
@@ -54,6 +62,8 @@ def replayed(statistic: Statistic, ball: Ball, grid: int, integers: tuple[int, .
     grid : int
     integers : tuple of int
         As many for each answer as it has coordinates.
+    projected : bool, default True
+        See :func:`rounded_point`.
 
     Returns
     -------
@@ -73,5 +83,5 @@ def replayed(statistic: Statistic, ball: Ball, grid: int, integers: tuple[int, .
         )
     for step in range(statistic.steps):
         noisy = Rounded(integers[step * dim : (step + 1) * dim], grid)
-        point = statistic.move(ball, point, rounded_point(answers, noisy), step)
+        point = statistic.move(ball, point, rounded_point(answers, noisy, projected), step)
     return point

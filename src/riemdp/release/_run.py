@@ -18,7 +18,13 @@ from riemdp.privacy import Budget, check_budget
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
-from riemdp.release._offer import Offer, check_arithmetic, offer
+from riemdp.release._offer import (
+    Offer,
+    check_arithmetic,
+    check_project,
+    offer,
+    with_projection,
+)
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import rounded_point
 from riemdp.statistics import (
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.release._offer import Arithmetic, Wanted
+    from riemdp.release._offer import Arithmetic, Project, Wanted
     from riemdp.statistics import Neighbours
 
     FloatArray = NDArray[np.float64]
@@ -63,6 +69,7 @@ def private_statistic(
     allow_unproven: bool = False,
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
+    project: Project = "auto",
 ) -> Release:
     r"""Release a differentially private statistic of manifold-valued data.
 
@@ -101,6 +108,11 @@ def private_statistic(
         ``"exact"`` draws the ideal noise, rounded to a public grid, about a statistic in exact
         arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
         is not proved. ``"float64"`` asks for neither: its low bits tell neighbours apart.
+    project : {"auto", True, False}, default "auto"
+        Whether the draw is projected onto the ball of answers, which costs no privacy. It makes
+        one release better where the noise is shorter than the radius, and any average of
+        releases, or of the factors of one, worse. ``"auto"`` projects in the first case alone,
+        and never on products. The release says which: :attr:`Release.projected`.
 
     Returns
     -------
@@ -133,6 +145,7 @@ def private_statistic(
         allow_unproven=allow_unproven,
         tol=tol,
         arithmetic=arithmetic,
+        project=project,
     )
 
 
@@ -150,6 +163,7 @@ def run(
     allow_unproven: bool,
     tol: float | None,
     arithmetic: Arithmetic,
+    project: Project,
 ) -> Release:
     """Release the statistic that is wanted with a mechanism; see :func:`private_statistic`."""
     check_ball(ball)
@@ -158,6 +172,7 @@ def run(
     check_neighbours(neighbours)
     tol = None if tol is None else positive(tol, "tol")
     check_arithmetic(arithmetic)
+    check_project(project)
     check_accountant(accountant)
     source = resolve_generator(generator)
     data = ball.manifold.validate(points)
@@ -189,6 +204,7 @@ def run(
         )
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
+    chosen = with_projection(chosen, project)
     proofs = chosen.proofs(budget)
     if (missing := unproven(proofs)) and not allow_unproven:
         raise not_proved(missing)
@@ -217,6 +233,7 @@ def run(
         stated_proofs=tuple(proofs.items()),
         private=is_secure(source),
         reproducible=not is_secure(source),
+        projected=chosen.projected,
         grid=None if rounded is None else rounded.grid,
         rounded=None if rounded is None else rounded.integers,
     )
@@ -302,7 +319,7 @@ def drawn(
         noisy = discreetly(chosen.mechanism.name, draw)
         if isinstance(noisy, Rounded):
             integers += noisy.integers
-            noisy = rounded_point(answers, noisy)
+            noisy = rounded_point(answers, noisy, chosen.projected)
         point = statistic.move(ball, point, noisy, step)
     return point, None if chosen.draw is None else Rounded(integers, grid)
 
@@ -318,7 +335,9 @@ def _draw(
     if not np.linalg.norm(numbers) <= answers.reach * _LONGER:
         footpoint = numbers = clip_norm(numbers, answers.reach)
     if chosen.draw is None:
-        return chosen.mechanism.sample_from_coordinates(numbers, answers, source)
+        mechanism = chosen.mechanism
+        draw = mechanism.sample_from_coordinates if chosen.projected else mechanism.sample_about
+        return draw(numbers, answers, source)
     noisy: object = chosen.draw.draw(tuple(footpoint), grid, generator=source)
     wanted = (grid, *answers.manifold.dim * (int,))
     if not isinstance(noisy, Rounded) or (noisy.grid, *map(type, noisy.integers)) != wanted:

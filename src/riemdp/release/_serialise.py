@@ -50,6 +50,8 @@ _KEYS_1 = _KEYS - {"statistic", "neighbours", "proofs"} | {
 }
 #: What a document has besides, of a draw on a grid.
 _ROUNDED = {"grid", "rounded"}
+#: What it has of a draw that was not projected.
+_PROJECTED = "projected"
 #: What a document of the first format said of the ball, by option.
 _OPTIONS_1 = {"base": ("base", "ball-center"), "restricted_to_ball": ("ball", True)}
 #: Name, among the proofs, of a release that was stated to have none.
@@ -80,6 +82,7 @@ def to_document(release: Release) -> dict[str, Any]:
         **{name: getattr(release, name) for name in _SHARED},
         **_errors(release),
         **({} if release.rounded is None else on_grid),
+        **({} if release.projected else {_PROJECTED: False}),
     }
 
 
@@ -118,7 +121,7 @@ def from_document(document: object) -> dict[str, Any]:
             "version"
         )
     on_grid = _ROUNDED if isinstance(document, dict) and _ROUNDED & set(document) else set()
-    fields = _document.fields(document, _KEYS | on_grid)
+    fields = _document.fields(document, _KEYS | on_grid, {_PROJECTED})
     proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
     for proof in proofs.values():
         if proof is not None:
@@ -133,6 +136,7 @@ def from_document(document: object) -> dict[str, Any]:
         rounded=_integers(fields["rounded"]) if on_grid else None,
     )
     found["grid"] = fields.get("grid")
+    found["projected"] = _document.flag(fields.get(_PROJECTED, True), _PROJECTED)
     return {**found, "stated_proofs": tuple(proofs.items())}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from riemdp.release._offer import Offer, exact_draw, share
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
+
+if TYPE_CHECKING:
+    from riemdp.manifolds import Ball
 
 #: A release is calibrated to the last digit that one processor computes; on another one that digit
 #: may differ. Far less than the errors that are allowed for in every integral.
@@ -93,13 +97,7 @@ def verify(release: Release) -> Verification:
     foreign = mechanism.foreign_to(statistic.answers(release.ball))
     space = Check("mechanism", foreign is None, foreign or "belongs to the ball of the answers")
     range_ = statistic.range(release.ball)
-    inside = Check(
-        "value",
-        release.value.shape == range_.manifold.point_shape and bool(range_.contains(release.value)),
-        "one point of the public ball"
-        if range_ == release.ball
-        else f"one point of the range, a ball of radius {range_.radius:.9g} on {range_.manifold}",
-    )
+    inside = _value(release, range_)
     seeded = Check(
         "randomness",
         release.private != release.reproducible,
@@ -118,13 +116,28 @@ def verify(release: Release) -> Verification:
     )
 
 
+def _value(release: Release, range_: Ball) -> Check:
+    """One point of the range, or of the whole space if the draw was not projected."""
+    one = release.value.shape == range_.manifold.point_shape
+    if not release.projected:
+        said = f"one point of {range_.manifold}, not projected onto the ball"
+    elif range_ == release.ball:
+        said = "one point of the public ball"
+    else:
+        said = f"one point of the range, a ball of radius {range_.radius:.9g} on {range_.manifold}"
+    inside = one and (not release.projected or bool(range_.contains(release.value)))
+    return Check("value", inside, said)
+
+
 def _arithmetic(release: Release) -> tuple[Check, ...]:
     """Value from the integers, which a release without allowance for arithmetic has."""
     if release.rounded is None or release.grid is None:
         return ()
     try:
         exact_draw(release.mechanism, release.statistic.answers(release.ball))
-        value = replayed(release.statistic, release.ball, release.grid, release.rounded)
+        value = replayed(
+            release.statistic, release.ball, release.grid, release.rounded, release.projected
+        )
     except _FAILED as error:
         return (Check("arithmetic", False, _said(error)),)
     size, rounding = float(np.max(np.abs(value))), release.statistic.range(release.ball).rounding

@@ -1,0 +1,143 @@
+"""Whether a draw is projected onto the ball: a choice, and recorded."""
+
+import json
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    InvalidParameterError,
+    PureDP,
+    Release,
+    SPDAffineInvariant,
+    Sphere,
+    private_mean,
+    verify,
+)
+from riemdp.manifolds import Product
+from riemdp.statistics import Statistic
+
+SPACES = [Euclidean(3), Sphere(2), Hyperbolic(2), SPDAffineInvariant(2)]
+
+
+def ball_of(manifold, radius=0.8):
+    return Ball(manifold, manifold.origin, radius)
+
+
+def data_in(ball, n=20):
+    return np.repeat(ball.center[None], n, axis=0)
+
+
+def many(ball, budget, draws=40, **options):
+    generator = np.random.default_rng(5)
+    data = data_in(ball, 2)
+    return [private_mean(data, ball, budget, generator=generator, **options) for _ in range(draws)]
+
+
+@pytest.mark.parametrize("manifold", SPACES, ids=str)
+@pytest.mark.parametrize("arithmetic", ["exact", "float64"])
+def test_it_is_done_or_not_and_recorded(manifold, arithmetic):
+    ball = ball_of(manifold)
+    options = {"arithmetic": arithmetic, "mechanism": "tangent-gaussian"}
+    inside = many(ball, GDP(1.0), project=True, **options)
+    assert all(release.projected and ball.contains(release.value) for release in inside)
+    free = many(ball, GDP(1.0), project=False, **options)
+    assert not any(release.projected for release in free)
+    assert not all(ball.contains(release.value) for release in free)
+    if arithmetic == "float64" and manifold.chart is not None:
+        return  # drawn in another way
+    # the same bits: what is projected is what was drawn
+    for first, second in zip(inside, free, strict=True):
+        assert first.rounded == second.rounded
+        np.testing.assert_allclose(ball.project(second.value), first.value, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("project", [True, False])
+def test_documents_say_so_and_verify(project):
+    ball = ball_of(Hyperbolic(2))
+    for release in many(ball, GDP(0.3), draws=5, project=project):
+        document = json.loads(release.to_json())
+        assert document.get("projected", True) is project
+        again = Release.from_json(release.to_json())
+        assert again.projected is project
+        assert verify(again).passed
+        assert again.to_json() == release.to_json()
+        if not ball.contains(release.value):
+            lie = Release.from_json(json.dumps({**document, "projected": True}))
+            failed = {check.name for check in verify(lie).checks if not check.passed}
+            assert failed == {"value", "arithmetic"}
+    with pytest.raises(InvalidParameterError, match="projected"):
+        Release.from_json(json.dumps({**document, "projected": 1}))
+
+
+def test_by_default_only_where_the_noise_is_shorter_than_the_radius():
+    ball = ball_of(Sphere(2))
+    data = data_in(ball, 20)
+    assert private_mean(data, ball, PureDP(1.0)).projected
+    wide = private_mean(data, ball, PureDP(0.05))
+    assert wide.expected_distance > ball.radius
+    assert not wide.projected
+
+
+def test_by_default_never_on_products():
+    pair = Product(Sphere(2), Sphere(2))
+    assert pair.factors == (Sphere(2), Sphere(2))
+    assert Product(pair, Euclidean(2)).factors == (*pair.factors, Euclidean(2))
+    assert Sphere(2).factors == (Sphere(2),)
+    ball = Ball(pair, pair.origin, 0.5)
+    data = data_in(ball, 200)
+    assert not private_mean(data, ball, GDP(1.0)).projected
+    assert private_mean(data, ball, GDP(1.0), project=True).projected
+
+
+def test_averaging_many_factors_is_not_biased():
+    """A true level of .3 in each of many coordinates; projected, it is .06 on average."""
+    dim, n, level = 10_000, 100, 0.3
+    space = Euclidean(dim)
+    ball = Ball(space, np.zeros(dim), 0.4 * np.sqrt(dim))
+    data = np.full((n, dim), level)
+    free = private_mean(data, ball, GDP(0.1))
+    assert not free.projected
+    error = free.sigma / np.sqrt(dim)
+    assert abs(free.value.mean() - level) < 4.0 * error
+    shortened = private_mean(data, ball, GDP(0.1), project=True)
+    assert shortened.value.mean() < 0.5 * level
+
+
+@pytest.mark.parametrize("wrong", [1, 0, None, "yes", np.True_])
+def test_what_says_neither_is_refused(wrong):
+    ball = ball_of(Sphere(2))
+    with pytest.raises(InvalidParameterError, match="project must be"):
+        private_mean(data_in(ball), ball, PureDP(1.0), project=wrong)
+
+
+def test_several_answers_are_always_projected():
+    class Twice(riemdp.statistics.FrechetMean.__base__):
+        name = "lab.Twice"
+        steps = 2
+
+        def replace_one(self, ball, n, metric):
+            return 2.0 * ball.radius / n
+
+    assert issubclass(Twice, Statistic)
+    ball = ball_of(Euclidean(2))
+    options = {"mechanism": "tangent-gaussian", "allow_unproven": True}
+    data = data_in(ball)
+    release = riemdp.private_statistic(Twice(), data, ball, GDP(0.01), **options)
+    assert release.projected
+    assert ball.contains(release.value)
+    with pytest.raises(InvalidParameterError, match="2 answers"):
+        riemdp.private_statistic(Twice(), data, ball, GDP(0.01), project=False, **options)
+
+
+def test_far_draws_on_hyperbolic_space_stay_within_float64():
+    ball = ball_of(Hyperbolic(3), 7.0)
+    for release in many(ball, GDP(0.2), draws=10, mechanism="wrapped-gaussian"):
+        assert not release.projected
+        assert ball.manifold.dist(ball.center, release.value) <= 8.0 * (1 + 1e-6)
+        assert verify(Release.from_json(release.to_json())).passed
