@@ -71,7 +71,13 @@ def test_releases_at_extremes(name, count, precisions):
     for _ in range(count):
         release = private_mean(data, ball, budget, mechanism=mechanism(manifold, sigma))
         assert len(release.rounded) == manifold.dim
-        value = replayed(release.statistic, ball, release.grid, release.rounded, release.projected)
+        value = replayed(
+            release.statistic,
+            ball,
+            release.grid,
+            release.rounded,
+            projected=release.projected,
+        )
         assert np.array_equal(release.value, value)
         assert ball.contains(value) or not release.projected
     assert 1 <= len(precisions) <= (2 if name in LONG else 1)

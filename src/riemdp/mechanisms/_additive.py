@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._mechanism import Mechanism
-from riemdp.noise import DensityFamily, family, find_sampler, has_family
+from riemdp.noise import DensityFamily, RadialLaw, family, find_sampler, has_family
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,6 +97,13 @@ class RiemannianMechanism(Mechanism):
     def privacy(self, sensitivity: float) -> PrivacyCurve:
         """Curve of the law; see :meth:`Mechanism.privacy`."""
         return self._family.curve(self.sigma, check_sensitivity(sensitivity))
+
+    def added_noise(self, ball: Ball) -> RadialLaw | None:
+        """On flat spaces, not restricted to a ball; see :meth:`Mechanism.added_noise`."""
+        radial = self._distance_law
+        flat = self.manifold.chart is not None and ball.manifold == self.manifold
+        known = flat and isinstance(radial, RadialLaw) and radial.upper == math.inf
+        return cast("RadialLaw", radial) if known else None
 
     @functools.cached_property
     def _family(self) -> Family:

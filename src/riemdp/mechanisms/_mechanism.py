@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.noise import DistanceLaw
+    from riemdp.noise import DistanceLaw, RadialLaw
     from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import Budget, PrivacyCurve, RaoDP
 
@@ -502,6 +502,21 @@ class Mechanism(Part, sort="mechanism"):
             If the class does not know it.
         """
         return self.expected_distance()
+
+    def added_noise(self, ball: Ball) -> RadialLaw | None:  # noqa: ARG002
+        """Law of the length of noise that is added to normal coordinates about a ball's centre.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball that the footpoint lies in.
+
+        Returns
+        -------
+        RadialLaw or None
+            Its direction is uniform. None, by default, where draws are made in another way.
+        """
+        return None
 
     def error_quantile(self, q: float) -> float:
         """Distance from the footpoint that a draw exceeds with probability ``1 - q``.

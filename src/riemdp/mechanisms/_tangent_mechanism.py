@@ -217,6 +217,10 @@ class TangentMechanism(ArrayFields, Mechanism):
             return far
         return min(far, hinge_distance(self._distance_law, math.sqrt(-floor), ball.reach))
 
+    def added_noise(self, ball: Ball) -> RadialLaw | None:
+        """Where the base is the ball's centre; see :meth:`Mechanism.added_noise`."""
+        return self._distance_law if self.foreign_to(ball) is None else None
+
     def error_quantile(self, q: float) -> float:
         """Quantile of the noise's length; see :meth:`expected_distance`."""
         return super().error_quantile(q)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from dataclasses import dataclass
@@ -188,6 +189,22 @@ class RadialLaw:
         if not self._is_closed:
             return self._unit**2 * self._table.moment(2)
         return self.dim * self.sigma**2 * self._potential.spread(self.dim)
+
+    def harmonic_square(self) -> float:
+        """One over the mean of one over the squared distance, on all of R^dim.
+
+        By the radial integral in two dimensions less: ``(dim - 2) sigma^2`` for the Gaussian law,
+        ``(dim - 1)(dim - 2) sigma^2`` for the Laplace law.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the space is not R^dim, or ``dim < 3``, where that mean is infinite.
+        """
+        if not self._is_closed or self.dim < 3:
+            raise InvalidParameterError("the mean of one over the squared distance is not known")
+        less = dataclasses.replace(self, dim=self.dim - 2)
+        return math.exp(self._log_radial_integral - less._log_radial_integral)
 
     def log_normaliser(self) -> float:
         """Log of the integral of ``exp(-U(dist))`` over the space, in Riemannian volume."""

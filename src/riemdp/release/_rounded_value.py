@@ -9,6 +9,7 @@ import numpy as np
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import clip_norm
 from riemdp.noise.exact import Rounded
+from riemdp.release._shrink import shrunk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 _LONGEST = 1000
 
 
-def rounded_point(answers: Ball, rounded: Rounded, projected: bool = True) -> FloatArray:
+def rounded_point(
+    answers: Ball, rounded: Rounded, *, projected: bool = True, h: float | None = None
+) -> FloatArray:
     r"""Return the point that a draw on a grid stands for.
 
     Parameters
@@ -33,6 +36,8 @@ def rounded_point(answers: Ball, rounded: Rounded, projected: bool = True) -> Fl
         Normal coordinates about its centre, of any length.
     projected : bool, default True
         Whether it is projected onto the ball; if not, it is kept within what float64 holds.
+    h : float, optional
+        By which it is shrunk first; see :func:`shrunk`.
 
     Returns
     -------
@@ -41,7 +46,7 @@ def rounded_point(answers: Ball, rounded: Rounded, projected: bool = True) -> Fl
     # One that float64 cannot hold is shortened in the same direction, to far beyond any ball.
     longest = max(abs(n).bit_length() for n in rounded.integers) - rounded.grid
     near = Rounded(rounded.integers, rounded.grid + max(0, longest - _LONGEST))
-    values = near.values()
+    values = near.values() if h is None else shrunk(near.values(), h)
     return answers.point(clip_norm(values, answers.reach) if projected else values)
 
 
@@ -50,7 +55,9 @@ def replayed(
     ball: Ball,
     grid: int,
     integers: tuple[int, ...],
+    *,
     projected: bool = True,
+    h: float | None = None,
 ) -> FloatArray:
     r"""Return the value that draws on a grid lead to, as a release made it of them.
 
@@ -63,6 +70,7 @@ def replayed(
     integers : tuple of int
         As many for each answer as it has coordinates.
     projected : bool, default True
+    h : float, optional
         See :func:`rounded_point`.
 
     Returns
@@ -83,5 +91,7 @@ def replayed(
         )
     for step in range(statistic.steps):
         noisy = Rounded(integers[step * dim : (step + 1) * dim], grid)
-        point = statistic.move(ball, point, rounded_point(answers, noisy, projected), step)
+        point = statistic.move(
+            ball, point, rounded_point(answers, noisy, projected=projected, h=h), step
+        )
     return point

@@ -319,7 +319,7 @@ def drawn(
         noisy = discreetly(chosen.mechanism.name, draw)
         if isinstance(noisy, Rounded):
             integers += noisy.integers
-            noisy = rounded_point(answers, noisy, chosen.projected)
+            noisy = rounded_point(answers, noisy, projected=chosen.projected)
         point = statistic.move(ball, point, noisy, step)
     return point, None if chosen.draw is None else Rounded(integers, grid)
 

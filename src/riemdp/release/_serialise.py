@@ -50,8 +50,8 @@ _KEYS_1 = _KEYS - {"statistic", "neighbours", "proofs"} | {
 }
 #: What a document has besides, of a draw on a grid.
 _ROUNDED = {"grid", "rounded"}
-#: What it has of a draw that was not projected.
-_PROJECTED = "projected"
+#: What it has of a draw that was not projected, and of one that was shrunk.
+_PROJECTED, _SHRUNK = "projected", "shrunk"
 #: What a document of the first format said of the ball, by option.
 _OPTIONS_1 = {"base": ("base", "ball-center"), "restricted_to_ball": ("ball", True)}
 #: Name, among the proofs, of a release that was stated to have none.
@@ -83,6 +83,7 @@ def to_document(release: Release) -> dict[str, Any]:
         **_errors(release),
         **({} if release.rounded is None else on_grid),
         **({} if release.projected else {_PROJECTED: False}),
+        **({_SHRUNK: True} if release.shrunk else {}),
     }
 
 
@@ -121,7 +122,7 @@ def from_document(document: object) -> dict[str, Any]:
             "version"
         )
     on_grid = _ROUNDED if isinstance(document, dict) and _ROUNDED & set(document) else set()
-    fields = _document.fields(document, _KEYS | on_grid, {_PROJECTED})
+    fields = _document.fields(document, _KEYS | on_grid, {_PROJECTED, _SHRUNK})
     proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
     for proof in proofs.values():
         if proof is not None:
@@ -137,6 +138,7 @@ def from_document(document: object) -> dict[str, Any]:
     )
     found["grid"] = fields.get("grid")
     found["projected"] = _document.flag(fields.get(_PROJECTED, True), _PROJECTED)
+    found["shrunk"] = _document.flag(fields.get(_SHRUNK, False), _SHRUNK)
     return {**found, "stated_proofs": tuple(proofs.items())}
 
 

@@ -14,6 +14,7 @@ from riemdp.release._offer import Offer, exact_draw, share
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
+from riemdp.release._shrink import shrinkage
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
@@ -135,8 +136,15 @@ def _arithmetic(release: Release) -> tuple[Check, ...]:
         return ()
     try:
         exact_draw(release.mechanism, release.statistic.answers(release.ball))
+        answers = release.statistic.answers(release.ball)
+        h = shrinkage(release.mechanism, answers) if release.shrunk else None
         value = replayed(
-            release.statistic, release.ball, release.grid, release.rounded, release.projected
+            release.statistic,
+            release.ball,
+            release.grid,
+            release.rounded,
+            projected=release.projected,
+            h=h,
         )
     except _FAILED as error:
         return (Check("arithmetic", False, _said(error)),)

@@ -146,7 +146,9 @@ def log_stretch(ball: Ball) -> float:
     curvature = ball.manifold.curvature_bound
     if curvature <= 0.0 or ball.manifold.dim == 1:
         return 1.0
-    angle = math.sqrt(curvature) * ball.reach * (1.0 + _ROUNDING)
+    # Clipped coordinates may be a rounding of their norm longer than the radius.
+    longer = 1.0 + _ROUNDING + ball.manifold.dim * float(np.finfo(np.float64).eps)
+    angle = math.sqrt(curvature) * ball.reach * longer
     return _round_up(angle / math.sin(angle))
 
 

@@ -1,0 +1,113 @@
+"""Shrinkage of a noisy answer towards the centre of its ball: post-processing, at no cost."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import UnsupportedError
+from riemdp._potential import potential
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.mechanisms import Mechanism
+    from riemdp.noise import RadialLaw
+
+    FloatArray = NDArray[np.float64]
+
+
+def shrinkage(mechanism: Mechanism, answers: Ball) -> float:
+    """Return h of the factor ``(1 - h / |y|^2)_+``: 1 over the mean of ``1 / |noise|^2``.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    answers : Ball
+        Public ball of the footpoints, about whose centre the noisy coordinates y are.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    UnsupportedError
+        If the noise is not added to coordinates in a uniform direction, or the dimension is too
+        small for shrinkage to be known to help: under 3 for Gaussian noise, under 4 for other.
+
+    References
+    ----------
+    docs/proofs/shrinkage.md
+    """
+    noise = _noise(mechanism, answers)
+    least = 3 if _is_gaussian(noise) else 4
+    if noise.dim < least:
+        raise UnsupportedError(
+            f"shrinkage is known to help from dimension {least} on, and {answers.manifold} has "
+            f"{noise.dim}; use the release as it is"
+        )
+    return noise.harmonic_square()
+
+
+def mean_square_bound(mechanism: Mechanism, answers: Ball, *, is_shrunk: bool) -> float:
+    """Bound of the mean squared error of a noisy answer, in normal coordinates.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    answers : Ball
+        Public ball of the footpoints.
+    is_shrunk : bool
+        Whether it was shrunk.
+
+    Returns
+    -------
+    float
+        The mean square of the noise; less if it was shrunk.
+
+    References
+    ----------
+    docs/proofs/shrinkage.md
+    """
+    noise = _noise(mechanism, answers)
+    whole = noise.mean_square()
+    if not is_shrunk:
+        return whole
+    h = shrinkage(mechanism, answers)
+    scale = (h if _is_gaussian(noise) else whole) + answers.reach**2
+    return whole - h * (h / scale)
+
+
+def shrunk(coordinates: FloatArray, h: float) -> FloatArray:
+    """Return coordinates times ``(1 - h / |y|^2)_+``.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (dim,)
+    h : float
+
+    Returns
+    -------
+    ndarray, shape (dim,)
+    """
+    length = math.hypot(*coordinates)
+    ratio = math.sqrt(h) / length if length > 0.0 else math.inf
+    return coordinates * max(0.0, 1.0 - ratio * ratio)
+
+
+def _noise(mechanism: Mechanism, answers: Ball) -> RadialLaw:
+    noise = mechanism.added_noise(answers)
+    if noise is None:
+        raise UnsupportedError(
+            f"{mechanism.name} on {answers.manifold} does not add its noise to coordinates, so "
+            "that nothing is known of shrinkage; use a tangent or a wrapped mechanism"
+        )
+    return noise
+
+
+def _is_gaussian(noise: RadialLaw) -> bool:
+    return potential(noise.kind).degree == 2

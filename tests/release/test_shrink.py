@@ -1,0 +1,140 @@
+"""Shrinkage towards the centre of the ball, as post-processing."""
+
+import json
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    InvalidParameterError,
+    PureDP,
+    Release,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    private_mean,
+    verify,
+)
+from riemdp.mechanisms import RiemannianLaplace, TangentGaussian, TangentLaplace
+from riemdp.release._shrink import mean_square_bound, shrinkage, shrunk
+
+
+def ball_of(manifold, radius=2.0):
+    return Ball(manifold, manifold.origin, radius)
+
+
+def released(manifold, budget=None, radius=1.0, **options):
+    ball = ball_of(manifold, radius)
+    data = np.repeat(ball.point(0.1 * np.eye(manifold.dim)[0])[None], 10, axis=0)
+    generator = np.random.default_rng(3)
+    return private_mean(data, ball, budget or GDP(0.5), generator=generator, **options)
+
+
+@pytest.mark.parametrize("dim", [4, 10, 40])
+@pytest.mark.parametrize("kind", [TangentGaussian, TangentLaplace])
+@pytest.mark.parametrize("length", [0.0, 0.3, 1.0, 2.0])
+def test_the_risk_is_at_most_what_is_proved(kind, dim, length):
+    mechanism = kind(Euclidean(dim), 1.0 / dim if kind is TangentLaplace else 1.0 / np.sqrt(dim))
+    ball = ball_of(mechanism.manifold)
+    exact = length * np.eye(dim)[0]
+    noisy = mechanism.sample(exact, size=4_000, generator=np.random.default_rng(dim))
+    h = shrinkage(mechanism, ball)
+
+    def risk(factor):
+        found = np.array([shrunk(y, factor * h) for y in noisy])
+        errors = np.sum((found - exact) ** 2, axis=1)
+        return errors.mean(), 4.0 * errors.std() / np.sqrt(len(errors))
+
+    mean, error = risk(1.0)
+    plain = mean_square_bound(mechanism, ball, is_shrunk=False)
+    assert plain == pytest.approx(mechanism._distance_law.mean_square())
+    saved = h**2 * np.mean(1.0 / np.sum(noisy**2, axis=1))
+    assert mean <= plain - saved + error + 4.0 * h * 0.02
+    assert mean <= mean_square_bound(mechanism, ball, is_shrunk=True) + error
+    assert mean_square_bound(mechanism, ball, is_shrunk=True) < plain
+    if length == 2.0:  # too much of it is worse than none
+        assert risk(3.0)[0] - risk(3.0)[1] > mean
+
+
+@pytest.mark.parametrize(
+    ("manifold", "mechanism"),
+    [
+        (Euclidean(5), "auto"),
+        (SPDLogEuclidean(3), "riemannian-gaussian"),
+        (Hyperbolic(4), "wrapped-gaussian"),
+        (SPDAffineInvariant(3), "tangent-gaussian"),
+        (Sphere(6), "tangent-gaussian"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("project", [True, False])
+def test_it_is_recorded_and_verified(manifold, mechanism, project):
+    release = released(manifold, mechanism=mechanism, project=project)
+    less = release.shrink()
+    assert less.shrunk
+    assert not release.shrunk
+    assert less.rounded == release.rounded
+    assert less.guarantee == release.guarantee
+    distance = manifold.dist(less.ball.center, [less.value, release.value])
+    assert distance[0] < distance[1]
+    assert any("shrunk" in warning for warning in less.warnings)
+    assert less.mean_square_bound < release.mean_square_bound
+    document = json.loads(less.to_json())
+    assert document["shrunk"] is True
+    assert "shrunk" not in json.loads(release.to_json())
+    again = Release.from_json(less.to_json())
+    assert again.shrunk
+    assert verify(again).passed
+    del document["shrunk"]
+    lie = Release.from_json(json.dumps(document))
+    assert {check.name for check in verify(lie).checks if not check.passed} == {"arithmetic"}
+    with pytest.raises(InvalidParameterError, match="already"):
+        less.shrink()
+
+
+def test_of_float64_the_draw_before_projection_has_to_be_known():
+    with pytest.raises(riemdp.UnsupportedError, match="project=False"):
+        released(Euclidean(5), arithmetic="float64", project=True).shrink()
+    release = released(Euclidean(5), arithmetic="float64", project=False)
+    h = shrinkage(release.mechanism, release.ball)
+    np.testing.assert_allclose(release.shrink().value, shrunk(release.value, h), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("manifold", "budget", "mechanism", "words"),
+    [
+        (Euclidean(2), GDP(0.5), "tangent-gaussian", "dimension 3"),
+        (Euclidean(3), PureDP(0.5), "tangent-laplace", "dimension 4"),
+        (Hyperbolic(5), GDP(0.5), "riemannian-gaussian", "does not add its noise"),
+    ],
+    ids=str,
+)
+def test_where_nothing_is_known_it_is_refused(manifold, budget, mechanism, words):
+    release = released(manifold, budget, mechanism=mechanism, radius=0.1)
+    with pytest.raises(riemdp.UnsupportedError, match=words):
+        release.shrink()
+
+
+def test_where_noise_is_added_to_coordinates():
+    ball = ball_of(Hyperbolic(4))
+    tangent = TangentLaplace(ball.manifold, 0.1, base=ball.center)
+    assert tangent.added_noise(ball).dim == 4
+    elsewhere = Ball(ball.manifold, ball.point(np.ones(4) * 0.1), 1.0)
+    assert tangent.added_noise(elsewhere) is None
+    assert RiemannianLaplace(ball.manifold, 0.1).added_noise(ball) is None
+    assert RiemannianLaplace(Euclidean(4), 0.1).added_noise(ball_of(Euclidean(4))) is not None
+    restricted = RiemannianLaplace(Euclidean(4), 0.1, ball=ball_of(Euclidean(4)))
+    assert restricted.added_noise(ball_of(Euclidean(4))) is None
+
+
+def test_all_of_what_is_shorter_than_the_noise_goes():
+    assert np.array_equal(shrunk(np.zeros(3), 1.0), np.zeros(3))
+    assert np.array_equal(shrunk(np.array([0.5, 0.0, 0.0]), 1.0), np.zeros(3))
+    np.testing.assert_allclose(shrunk(np.array([2.0, 0.0, 0.0]), 1.0), [1.5, 0.0, 0.0])
+    huge = shrunk(np.array([1e300, 1e300, 0.0]), 1.0)
+    assert np.isfinite(huge).all()
