@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp.noise._radial import RadialLaw
+
 if TYPE_CHECKING:
-    from riemdp.noise._radial import RadialLaw
+    from riemdp._potential import Kind
+    from riemdp.manifolds import FloatArray
 
 #: Lengths of the noise, at the middles of shares of equal probability, and angles.
 _LENGTHS, _ANGLES = 64, 32
@@ -39,15 +43,8 @@ def hinge_distance(noise: RadialLaw, k: float, length: float) -> float:
     ----------
     docs/proofs/wrapped-noise.md
     """
-    import scipy.special
-
-    nodes = (np.arange(_LENGTHS) + 0.5) / _LENGTHS
-    radius = k * np.asarray(noise.quantile(nodes))[:, None]
-    if noise.dim == 1:
-        cosines, weights = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
-    else:
-        cosines, weights = scipy.special.roots_gegenbauer(_ANGLES, 0.5 * (noise.dim - 2))
-        weights = weights / weights.sum()
+    lengths, cosines, weights = _nodes(noise.kind, noise.dim)
+    radius = k * noise.sigma * lengths[:, None]
     side = k * length
     other = np.sqrt(side**2 + radius**2 + 2.0 * side * radius * cosines)
     gap = other - side
@@ -56,3 +53,16 @@ def hinge_distance(noise: RadialLaw, k: float, length: float) -> float:
     first, second = np.minimum(side, _LONGEST), np.minimum(other, _LONGEST)
     across = np.sinh(0.5 * (second - first)) ** 2 + np.sinh(first) * np.sinh(second) * half
     return float(np.mean(2.0 * np.arcsinh(np.sqrt(across)) @ weights) / k)
+
+
+@functools.lru_cache(maxsize=64)
+def _nodes(kind: Kind, dim: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Lengths of noise of scale 1, and cosines of its angle with weights."""
+    import scipy.special
+
+    middles = (np.arange(_LENGTHS) + 0.5) / _LENGTHS
+    lengths = RadialLaw(kind, dim, 0.0, 1.0).quantile(middles)
+    if dim == 1:
+        return lengths, np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+    cosines, weights = scipy.special.roots_gegenbauer(_ANGLES, 0.5 * (dim - 2))
+    return lengths, cosines, weights / weights.sum()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from riemdp._errors import NotAttainableError, UnsupportedError
@@ -24,6 +25,15 @@ T = TypeVar("T")
 
 #: Errors that differ by less, relatively, count as equal.
 _SAME = 1.001
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """An offer with what it was made of, and its expected distance."""
+
+    offer: Offer
+    pair: tuple[Statistic, type[Mechanism]]
+    error: float
 
 
 def least_error(
@@ -62,7 +72,9 @@ def least_error(
         draws=False,  # of what is taken alone
     )
     found = [
-        (each, pair) for each, pair in zip(made, pairs, strict=True) if isinstance(each, Offer)
+        _Candidate(each, pair, _error(each))
+        for each, pair in zip(made, pairs, strict=True)
+        if isinstance(each, Offer)
     ]
     # Each statistic is kept beside its claims, so that no other one gets its identity.
     claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
@@ -80,21 +92,20 @@ def least_error(
             return best
         return with_draw(best, lambda: given(statistic, kind, arithmetic="float64"))
 
-    ranked = sorted(found, key=lambda each: _error(each[0]))
-    pool = [each for each in ranked if allow_unproven or not doubtful(each[0])]
+    pool = [each for each in found if allow_unproven or not doubtful(each.offer)]
+    in_order = sorted(pool, key=lambda each: each.error)
     first = as_good(
-        pool,
-        lambda each: _error(each[0]),
-        lambda each: each[0].statistic.name == pairs[0][0].name,
+        in_order,
+        lambda each: each.error,
+        lambda each: each.offer.statistic.name == pairs[0][0].name,
     )
-    for best, pair in [*first, *pool]:
-        chosen = drawable(best, *pair)
+    for best in [*first, *in_order]:
+        chosen = drawable(best.offer, *best.pair)
         if allow_unproven or not doubtful(chosen):
-            in_order = [each for each, _ in found if any(each is other for other, _ in pool)]
-            left_out = [each for each, _ in ranked if all(each is not other for other, _ in pool)]
-            return chosen, _reason(chosen, in_order, left_out, budget)
-    if ranked:
-        raise not_proved(doubtful(ranked[0][0]))
+            left_out = [each for each in found if each not in pool]
+            return chosen, _reason(best, pool, left_out, budget)
+    if found:
+        raise not_proved(doubtful(min(found, key=lambda each: each.error).offer))
     problems = [
         f"{kind.name}: {each}"
         for (_, kind), each in zip(pairs, made, strict=True)
@@ -143,21 +154,24 @@ def _error(found: Offer) -> float:
     return math.inf if far is None or math.isnan(far) else far
 
 
-def _reason(best: Offer, pool: list[Offer], left_out: list[Offer], budget: Budget) -> str:
+def _reason(
+    best: _Candidate, pool: list[_Candidate], left_out: list[_Candidate], budget: Budget
+) -> str:
     """Say what was compared, what else it could have been, and what was cheaper."""
     reason = (
-        f"least expected distance ({_error(best):.6g}) of "
-        + ", ".join(o.mechanism.name for o in pool)
+        f"least expected distance ({best.error:.6g}) of "
+        + ", ".join(each.offer.mechanism.name for each in pool)
         + f" under {budget}"
     )
-    others = [each for each in pool if each.statistic.name != best.statistic.name]
+    mine = best.offer.statistic.name
+    others = [each for each in pool if each.offer.statistic.name != mine]
     if others:
-        other = min(others, key=_error)
-        reason += f"; it estimates the {best.statistic.name}. Of the {other.statistic.name} "
-        reason += f"{other.mechanism.name} has the least, {_error(other):.6g}"
-    cheaper = [each for each in left_out if _error(each) < _error(best)]
+        other = min(others, key=lambda each: each.error)
+        reason += f"; it estimates the {mine}. Of the {other.offer.statistic.name} "
+        reason += f"{other.offer.mechanism.name} has the least, {other.error:.6g}"
+    cheaper = [each for each in left_out if each.error < best.error]
     if cheaper:
-        least = cheaper[0]
-        reason += f". Not taken, since not proved: {least.mechanism.name} for the "
-        reason += f"{least.statistic.name}, {_error(least):.6g}"
+        least = min(cheaper, key=lambda each: each.error)
+        reason += f". Not taken, since not proved: {least.offer.mechanism.name} for the "
+        reason += f"{least.offer.statistic.name}, {least.error:.6g}"
     return reason
