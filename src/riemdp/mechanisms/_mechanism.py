@@ -21,7 +21,7 @@ from riemdp.noise import bisected, draws_otherwise, normal_coordinates
 from riemdp.privacy import check_distance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
     import numpy as np
@@ -85,6 +85,8 @@ class Mechanism(Part, sort="mechanism"):
         super().__init_subclass__(**options)
         if draws_otherwise(cls):
             cls.exact_draw = Mechanism.exact_draw  # type: ignore[method-assign]
+        if "joint_weight" not in vars(cls):  # a claim about draws and privacy of this very class
+            cls.joint_weight = Mechanism.joint_weight  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
         check_manifold(self.manifold)
@@ -355,6 +357,29 @@ class Mechanism(Part, sort="mechanism"):
             Where there is no proved way; by default.
         """
         raise UnsupportedError(f"no exactly rounded draw of {self.name} is known")
+
+    @classmethod
+    def joint_weight(cls, weights: Sequence[float]) -> float | None:  # noqa: ARG003
+        """Weight of the one draw that several draws are together, whatever is asked in between.
+
+        Draws at one scale about footpoints whose sensitivities are ``weights`` times some
+        sensitivity, each footpoint chosen after the earlier draws, are as private as one draw
+        about a footpoint of ``joint_weight(weights)`` times that sensitivity: under every
+        definition that the mechanism may satisfy. It is not inherited: a subclass draws otherwise,
+        and has to say so itself.
+
+        Parameters
+        ----------
+        weights : sequence of float
+            Positive, fixed beforehand.
+
+        Returns
+        -------
+        float or None
+            Rounded up. None, by default, where nothing is known: such draws get equal shares of a
+            budget.
+        """
+        return None
 
     @abstractmethod
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:

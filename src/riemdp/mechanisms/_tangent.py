@@ -22,9 +22,11 @@ from riemdp.privacy import (
     check_distance,
     classical_mu,
     quotient_up,
+    root_of_squares_up,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
     from numpy.typing import ArrayLike
@@ -203,6 +205,14 @@ class TangentGaussian(GaussianInTangentSpace):
 
     name: ClassVar[str] = "tangent-gaussian"
     proof: ClassVar[str | None] = "docs/proofs/tangent-gaussian.md"
+
+    @classmethod
+    def joint_weight(cls, weights: Sequence[float]) -> float:
+        """Root of the sum of squares; see :meth:`Mechanism.joint_weight`.
+
+        Adaptive composition of Gaussian differential privacy: docs/proofs/noisy-steps.md.
+        """
+        return root_of_squares_up(weights)
 
 
 @final

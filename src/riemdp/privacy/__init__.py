@@ -37,7 +37,13 @@ from riemdp.privacy._rao import (
 )
 from riemdp.privacy._renyi import RDP
 from riemdp.privacy._response import gaussian_to_pure, pure_to_gaussian
-from riemdp.privacy._rounding import ELEMENTARY, quotient_up, up
+from riemdp.privacy._rounding import (
+    ELEMENTARY,
+    product_up,
+    quotient_up,
+    root_of_squares_up,
+    up,
+)
 from riemdp.privacy._score_bound import score_bound
 from riemdp.privacy._zcdp import ZCDP
 
@@ -89,8 +95,10 @@ __all__ = [
     "gaussian_to_pure",
     "implied_epsilon",
     "normal_fisher_rao_distance",
+    "product_up",
     "pure_to_gaussian",
     "quotient_up",
+    "root_of_squares_up",
     "score_bound",
     "up",
     "within",

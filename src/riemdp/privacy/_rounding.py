@@ -92,6 +92,24 @@ def quotient_up(numerator: float, denominator: float) -> float:
     return math.nextafter(quotient, math.inf)
 
 
+def product_up(first: float, second: float) -> float:
+    """Smallest float not under the product of two positive numbers.
+
+    Parameters
+    ----------
+    first, second : float
+        Positive and finite.
+
+    Returns
+    -------
+    float
+    """
+    product = first * second
+    if math.isinf(product) or Fraction(product) >= Fraction(first) * Fraction(second):
+        return product
+    return math.nextafter(product, math.inf)
+
+
 def half_square_up(value: float) -> float:
     """Smallest float not under ``value**2 / 2`` (``value`` positive and finite)."""
     half_square = 0.5 * value * value

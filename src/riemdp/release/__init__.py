@@ -6,6 +6,7 @@ from riemdp.release._offer import Offer, offer, offers, wanted_mean
 from riemdp.release._plan import Plan, PlanRow, plan
 from riemdp.release._private_ball import private_ball
 from riemdp.release._private_mean import private_mean
+from riemdp.release._private_steps import private_huber, private_median
 from riemdp.release._release import Release
 from riemdp.release._run import private_statistic
 from riemdp.release._verify import Check, Verification, verify
@@ -23,7 +24,9 @@ __all__ = [
     "offers",
     "plan",
     "private_ball",
+    "private_huber",
     "private_mean",
+    "private_median",
     "private_statistic",
     "verify",
     "wanted_mean",

@@ -18,7 +18,7 @@ from riemdp._part import borrowed, both_proved, is_own
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_mechanism
 from riemdp.noise.exact import ExactDraw
-from riemdp.privacy import certified_available
+from riemdp.privacy import certified_available, product_up
 from riemdp.release._doubt import unproven
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic, check_statistic, mean_for
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
     #: Which statistic on a space is released with a mechanism.
     Wanted = Callable[[Manifold, type[Mechanism] | Choice | Mechanism], Statistic]
+
+#: Most answers of one release: a document that states more is not worked through.
+_MOST_STEPS = 100_000
 
 #: In which arithmetic a release is made.
 Arithmetic = Literal["exact", "float64"]
@@ -60,7 +63,7 @@ class Offer:
         Number of records, public.
     neighbours : Neighbours
     sensitivity : float
-        Of the statistic as computed: that of the exact one plus ``2 tol``.
+        Of one answer of weight 1 as computed: that of the exact statistic plus ``2 tol``.
     tol : float
         Public tolerance of the statistic.
     steps : int or None
@@ -177,16 +180,46 @@ def check_arithmetic(arithmetic: object) -> None:
         )
 
 
-def share(budget: Budget, steps: int) -> Budget:
-    """Budget of each of several answers, what is asked for next depending on those before.
+def ways(
+    kind: type[Mechanism], statistic: Statistic, steps: int, budget: Budget
+) -> Iterator[tuple[float, Budget]]:
+    """Yield how several answers, each asked after the earlier ones, are paid for by one budget.
+
+    Each way suffices by itself: at the sensitivity of one answer of weight 1, times the weight,
+    the mechanism has to satisfy the budget beside it. The first one takes the least noise.
+
+    Parameters
+    ----------
+    kind : type
+        Class of the mechanism.
+    statistic : Statistic
+    steps : int
+        Number of answers.
+    budget : Budget
+
+    Yields
+    ------
+    weight : float
+    part : Budget
 
     Raises
     ------
     UnsupportedBudgetError
-        If the definition has no rule for it.
+        If the definition has no rule for it, and the mechanism neither.
+    InvalidParameterError
+        If a weight is not positive and finite.
     """
-    steps = count(steps, "steps, the number of answers,")
-    return budget if steps == 1 else budget.split(steps)
+    if steps > _MOST_STEPS:
+        raise InvalidParameterError(f"steps must be at most {_MOST_STEPS}, got {steps}")
+    name = f"answer_weight(step) of {statistic.name}"
+    weights = tuple(positive(statistic.answer_weight(step), name) for step in range(steps))
+    if steps == 1:
+        yield weights[0], budget
+        return
+    joint = kind.joint_weight(weights)
+    if joint is not None:
+        yield positive(joint, f"joint_weight of {kind.name}"), budget
+    yield max(weights), budget.split(steps)
 
 
 def offer(
@@ -391,13 +424,14 @@ def _offer(
     """Return what :func:`offer` does, without a draw."""
     steps = count(statistic.steps, "steps, the number of answers,")
     _check_numerical_delta(statistic)
-    part = share(budget, steps)
+    check_mechanism(mechanism)
+    given = calibrated(mechanism)
+    kind = type(given) if given is not None else as_choice(mechanism).kind
+    weight, part = next(ways(kind, statistic, steps, budget))
     neighbours = ReplaceOne() if neighbours is None else neighbours
     check_ball(statistic.range(ball), f"range(ball) of {statistic.name}")
     answers = statistic.answers(ball)
     check_ball(answers, f"answers(ball) of {statistic.name}")
-    check_mechanism(mechanism)
-    given = calibrated(mechanism)
     if given is not None and (problem := given.foreign_to(answers)):
         raise InvalidParameterError(problem)
     if not is_one_of(mechanism.metric, ("distance", "coordinates")):
@@ -407,17 +441,18 @@ def _offer(
     sensitivity, used = computed_sensitivity(
         statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=tol
     )
+    together = product_up(sensitivity, weight)
     if given is None:
         choice = as_choice(mechanism)
         with _foreign(choice.kind):
             needed = choice.needed(answers)
-            given = choice.calibrate_on(answers.manifold, sensitivity, part, **needed)
+            given = choice.calibrate_on(answers.manifold, together, part, **needed)
             check_mechanism(given)
             positive(given.sigma, "sigma, the noise scale,")
-    elif not given.satisfies(sensitivity, part):
+    elif not given.satisfies(together, part):
         raise NotAttainableError(
             f"sigma = {given.sigma:.6g} is too little noise for {part} at sensitivity "
-            f"{sensitivity:.6g}; calibrate it, or name the mechanism and let it be calibrated"
+            f"{together:.6g}; calibrate it, or name the mechanism and let it be calibrated"
         )
     return Offer(statistic, given, ball, n, neighbours, sensitivity, used, steps)
 
@@ -499,19 +534,29 @@ def _check_error(made: Offer) -> None:
 
 
 def expected_distance(found: Offer) -> float | None:
-    """Mean distance between the exact answer and its draw; None where its class knows none.
+    """Mean length of the noise in the value, at most; None where its class knows none.
 
-    Wherever in the ball of answers that lies: where it is not the same everywhere, a bound.
+    Wherever in the ball of answers the exact one lies: where it is not the same everywhere, a
+    bound.
     """
     try:
         answers = found.statistic.answers(found.ball)
-        return float(found.mechanism.expected_distance_in(answers))
+        factor = found.statistic.noise_in_value(found.ball)
+        return factor * float(found.mechanism.expected_distance_in(answers))
     except UnsupportedError:
         return None
 
 
+def noise_length(mechanism: Mechanism) -> float:
+    """Mean length of the noise in an answer, 0 where the class knows none: a public number."""
+    try:
+        return float(mechanism.expected_distance())
+    except UnsupportedError:
+        return 0.0
+
+
 def error_quantile(found: Offer, q: float) -> float | None:
-    """Distance that the draw exceeds with probability ``1 - q``; None as above.
+    """Length that the noise in the value exceeds with probability ``1 - q``; None as above.
 
     Also where that depends on the answer.
     """
@@ -521,6 +566,7 @@ def error_quantile(found: Offer, q: float) -> float | None:
             mechanism = found.mechanism
             if mechanism.expected_distance_in(answers) != mechanism.expected_distance():
                 return None
-            return float(mechanism.error_quantile(q))
+            factor = found.statistic.noise_in_value(found.ball)
+            return factor * float(mechanism.error_quantile(q))
     except UnsupportedError:
         return None

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from riemdp._checks import is_one_of, shown
+from riemdp._errors import InvalidParameterError
 from riemdp.release._offer import wanted_mean
 from riemdp.release._run import run
+from riemdp.statistics import RefinedMean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic, Project
+    from riemdp.release._offer import Arithmetic, Project, Wanted
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours
@@ -25,6 +30,10 @@ def private_mean(
     ball: Ball,
     budget: Budget,
     *,
+    method: Literal["one-shot", "refined"] = "one-shot",
+    rounds: int = 2,
+    shares: Sequence[float] | None = None,
+    alpha: float = 2.0,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
     generator: np.random.Generator | None = None,
@@ -49,6 +58,19 @@ def private_mean(
         Public ball, chosen without looking at the data.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee that the release has to satisfy.
+    method : {"one-shot", "refined"}, default "one-shot"
+        ``"refined"`` releases a tangent mean in rounds, each about the one before and clipped to
+        ``alpha`` times the spread that was released: noise follows the spread of the records, not
+        the radius, on every manifold. See :class:`riemdp.statistics.RefinedMean`. Its
+        ``expected_distance`` is that of the noise of the last round, were it clipped to the
+        radius; the bias of clipping is not bounded.
+    rounds : int, default 2
+        Of the refined mean. One is the tangent mean (on flat spaces the Fréchet mean).
+    shares : sequence of float, optional
+        Share of every round of the squared budget, of sum 1; by default 0.2 together for all but
+        the last.
+    alpha : float, default 2.0
+        Length that the refined mean clips to, in units of the released spread.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         ``"auto"`` takes the mechanism with the least expected distance, decided from public
         numbers alone: for the Fréchet mean or for the tangent mean, whichever has less noise.
@@ -98,7 +120,8 @@ def private_mean(
     NotAttainableError
         If no noise attains the budget, or an instance has too little noise.
     InvalidParameterError
-        If ``tol`` is smaller than what float64 carries for every data set in the ball.
+        If ``tol`` is smaller than what float64 carries for every data set in the ball, or an
+        option of the refined mean is outside its domain, or given without it.
     UnprovenMechanismError
         If the mechanism is not proved and ``allow_unproven`` is false.
 
@@ -109,7 +132,7 @@ def private_mean(
     Positive Definite (SPD) Matrices with log-Euclidean Metric", TMLR 2023. Proofs: docs/proofs.
     """
     return run(
-        wanted_mean,
+        _wanted(method, rounds, shares, alpha),
         points,
         ball,
         budget,
@@ -123,3 +146,20 @@ def private_mean(
         arithmetic=arithmetic,
         project=project,
     )
+
+
+def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: float) -> Wanted:
+    """Return which mean is released."""
+    if not is_one_of(method, ("one-shot", "refined")):
+        raise InvalidParameterError(
+            f'method must be "one-shot" or "refined", got {shown(method)}; for a median there is '
+            "private_median"
+        )
+    if method == "one-shot":
+        if (rounds, shares, alpha) != (2, None, 2.0):
+            raise InvalidParameterError(
+                'rounds, shares and alpha are options of method="refined"; give them with it'
+            )
+        return wanted_mean
+    refined = RefinedMean(rounds, () if shares is None else tuple(shares), alpha)
+    return lambda *_: refined

@@ -21,7 +21,7 @@ from riemdp.noise.exact import check_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release import _serialise
 from riemdp.release._doubt import doubt
-from riemdp.release._offer import Offer, exact_draw
+from riemdp.release._offer import Offer, exact_draw, noise_length
 from riemdp.release._rounded_value import replayed
 from riemdp.release._shrink import mean_square_bound, shrinkage, shrunk
 from riemdp.statistics import (
@@ -63,7 +63,8 @@ class Release(ArrayFields):
     reason : str
         Why this mechanism: free text for people, which :func:`verify` does not check.
     sensitivity : float
-        Largest distance between the values of neighbours, as computed: ``2 tol`` is included.
+        Largest distance between the values of neighbours, as computed: ``2 tol`` is included. Of
+        several answers, that of one of weight 1.
     tol : float
         Public tolerance of the statistic.
     ball : Ball
@@ -215,6 +216,8 @@ class Release(ArrayFields):
                 "the value was shrunk towards the centre of the ball: it is biased, and its error "
                 "has not the law of the noise"
             )
+        if caveat := self.statistic.caveat:
+            found.append(caveat)
         return tuple(found)
 
     @property
@@ -222,9 +225,11 @@ class Release(ArrayFields):
         """Mean distance between the exact answer and its noisy draw, from public numbers.
 
         Where the released point is the draw projected onto the ball, this is an upper bound on
-        Hadamard spaces: projection only moves points closer together there.
+        Hadamard spaces: projection only moves points closer together there. Of several answers
+        it is the most that the noise of the last one may be in the value, as
+        :meth:`Statistic.noise_in_value` has it.
         """
-        return self.mechanism.expected_distance()
+        return self._longer(self.mechanism.expected_distance())
 
     @property
     def proofs(self) -> dict[str, str | None]:
@@ -248,7 +253,10 @@ class Release(ArrayFields):
         -------
         float
         """
-        return self.mechanism.error_quantile(q)
+        return self._longer(self.mechanism.error_quantile(q))
+
+    def _longer(self, length: float) -> float:
+        return self.statistic.noise_in_value(self.ball) * length
 
     def shrink(self) -> Release:
         """Shrink the value towards the centre of the public ball, where noise exceeds signal.
@@ -294,6 +302,7 @@ class Release(ArrayFields):
                     self.ball,
                     self.grid,
                     self.rounded,
+                    noise=noise_length(self.mechanism),
                     projected=self.projected,
                     h=h,
                 ),

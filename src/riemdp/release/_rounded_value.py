@@ -56,6 +56,7 @@ def replayed(
     grid: int,
     integers: tuple[int, ...],
     *,
+    noise: float = 0.0,
     projected: bool = True,
     h: float | None = None,
 ) -> FloatArray:
@@ -69,6 +70,8 @@ def replayed(
     grid : int
     integers : tuple of int
         As many for each answer as it has coordinates.
+    noise : float, default 0.0
+        Mean length of the noise of an answer.
     projected : bool, default True
     h : float, optional
         See :func:`rounded_point`.
@@ -83,7 +86,7 @@ def replayed(
         If there are fewer integers than answers have coordinates, or more.
     """
     answers = statistic.answers(ball)
-    dim, point = answers.manifold.dim, statistic.start(ball)
+    dim, point = answers.manifold.dim, statistic.begin(ball, lambda: noise)
     if len(integers) != statistic.steps * dim:
         raise InvalidParameterError(
             f"rounded must hold {dim} integers for each of {statistic.steps} answers, got "
@@ -91,7 +94,6 @@ def replayed(
         )
     for step in range(statistic.steps):
         noisy = Rounded(integers[step * dim : (step + 1) * dim], grid)
-        point = statistic.move(
-            ball, point, rounded_point(answers, noisy, projected=projected, h=h), step
-        )
-    return point
+        answer = rounded_point(answers, noisy, projected=projected, h=h)
+        point = statistic.move(ball, point, answer, step)
+    return statistic.value_at(ball, point)

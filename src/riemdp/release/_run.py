@@ -22,12 +22,14 @@ from riemdp.release._offer import (
     Offer,
     check_arithmetic,
     check_project,
+    noise_length,
     offer,
     with_projection,
 )
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import rounded_point
 from riemdp.statistics import (
+    Prepared,
     Question,
     ReplaceOne,
     Statistic,
@@ -213,7 +215,7 @@ def run(
             f"an account adds up guarantees for data sets that differ in one record, which "
             f"{neighbours.name} does not promise; release without an account, or with ReplaceOne()"
         )
-    start = chosen.statistic.start(ball)
+    start = chosen.statistic.begin(ball, lambda: noise_length(chosen.mechanism))
     first = asked(chosen.statistic, ball, start, 0)
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
     if accountant is not None:
@@ -243,7 +245,7 @@ def run(
 _LONGER = 1.0 + 1e-9
 
 
-def asked(statistic: Statistic, ball: Ball, point: FloatArray, step: int) -> Question:
+def asked(statistic: Statistic, ball: Ball, point: Any, step: int) -> Question:
     r"""Return what a statistic asks next, which has to be a question.
 
     Parameters
@@ -275,7 +277,7 @@ def asked(statistic: Statistic, ball: Ball, point: FloatArray, step: int) -> Que
 
 def drawn(
     chosen: Offer,
-    point: FloatArray,
+    point: Any,
     question: Question,
     data: FloatArray,
     source: np.random.Generator,
@@ -305,11 +307,12 @@ def drawn(
     answers = statistic.answers(ball)
     integers: tuple[int, ...] = ()
     grid = default_grid(chosen.mechanism.sigma)
+    prepared = Prepared(ball, data)
     for step in range(chosen.steps or 1):
         if step > 0:
             question = asked(statistic, ball, point, step)
         ask: Any = answer if chosen.draw is None else exact_answer
-        footpoint = ask(question, ball, data, chosen.tol)
+        footpoint = ask(question, ball, prepared, chosen.tol)
         if len(footpoint) != answers.manifold.dim:
             raise InvalidParameterError(  # how many there are may tell of the data
                 f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "
@@ -321,7 +324,8 @@ def drawn(
             integers += noisy.integers
             noisy = rounded_point(answers, noisy, projected=chosen.projected)
         point = statistic.move(ball, point, noisy, step)
-    return point, None if chosen.draw is None else Rounded(integers, grid)
+    value = statistic.value_at(ball, point)
+    return value, None if chosen.draw is None else Rounded(integers, grid)
 
 
 def _draw(

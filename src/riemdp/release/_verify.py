@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import real, shown
+from riemdp._checks import count, real, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
-from riemdp.release._offer import Offer, exact_draw, share
+from riemdp.privacy import product_up
+from riemdp.release._offer import Offer, exact_draw, noise_length, ways
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
@@ -143,6 +144,7 @@ def _arithmetic(release: Release) -> tuple[Check, ...]:
             release.ball,
             release.grid,
             release.rounded,
+            noise=noise_length(release.mechanism),
             projected=release.projected,
             h=h,
         )
@@ -168,10 +170,7 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
     """Sensitivity from ball and n, guarantee from sensitivity and scale."""
     try:
         sensitivity = _sensitivity(release.offer)
-        part = share(release.guarantee, release.statistic.steps)
-        satisfied = any(
-            release.mechanism.satisfies(sensitivity * digits, part) for digits in (1.0, _ELSEWHERE)
-        )
+        satisfied = _satisfied(release, sensitivity)
     except _FAILED as error:
         return (
             Check("sensitivity", False, _said(error)),
@@ -189,6 +188,17 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
             satisfied,
             f"{release.guarantee} from sigma = {release.mechanism.sigma:.9g}{_times(release)}",
         ),
+    )
+
+
+def _satisfied(release: Release, sensitivity: float) -> bool:
+    """Whether one of the ways to pay for all answers suffices."""
+    mechanism, statistic = release.mechanism, release.statistic
+    steps = count(statistic.steps, "steps, the number of answers,")
+    return any(
+        mechanism.satisfies(product_up(sensitivity, weight) * digits, part)
+        for weight, part in ways(type(mechanism), statistic, steps, release.guarantee)
+        for digits in (1.0, _ELSEWHERE)
     )
 
 

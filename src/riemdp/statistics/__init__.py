@@ -1,7 +1,7 @@
 """What is released: a function of records in a public ball, with its range and sensitivity."""
 
 from riemdp.statistics import _solvers  # noqa: F401 -- registers the solvers of our spaces
-from riemdp.statistics._answer import answer, exact_answer
+from riemdp.statistics._answer import Prepared, answer, exact_answer
 from riemdp.statistics._frechet_mean import (
     check_rows,
     clipped_frechet_mean,
@@ -32,16 +32,21 @@ from riemdp.statistics._statistic import (
     Summary,
     check_statistic,
 )
+from riemdp.statistics._steps import GeometricMedian, HuberMean, RefinedMean
 
 __all__ = [
     "CertifiedMean",
     "FrechetMean",
+    "GeometricMedian",
     "Groups",
+    "HuberMean",
     "MeanSolver",
     "Metric",
     "Neighbours",
     "PointStatistic",
+    "Prepared",
     "Question",
+    "RefinedMean",
     "ReplaceOne",
     "Statistic",
     "Summary",

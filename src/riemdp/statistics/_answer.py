@@ -5,30 +5,56 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 from numbers import Rational
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError
+from riemdp.statistics._statistic import Question
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
-    from riemdp.statistics._statistic import Partial, Question
+    from riemdp.statistics._statistic import Partial
 
     FloatArray = NDArray[np.float64]
 
 
-def answer(question: Question, ball: Ball, data: FloatArray, tol: float) -> FloatArray:
+class Prepared:
+    r"""Records in the forms that questions take: what a class does to them, it does once.
+
+    Parameters
+    ----------
+    ball : Ball
+    data : ndarray, shape (n, \*point_shape)
+        Valid points, inside or outside.
+    """
+
+    def __init__(self, ball: Ball, data: FloatArray) -> None:
+        self._ball, self._rows = ball, data.view()
+        self._rows.flags.writeable = False  # they are the caller's
+        self._forms: dict[type, Any] = {}
+
+    def summary(self, question: Question) -> Partial:
+        """Clip records, and summarise them: the one place where a statistic gets to see any."""
+        kind = type(question)
+        if kind.prepare is Question.prepare:
+            return question.summarise(self._ball, question.prepare(self._ball, self._rows))
+        if kind not in self._forms:
+            self._forms[kind] = question.prepare(self._ball, self._rows)
+        return question.summarise(self._ball, self._forms[kind])
+
+
+def answer(question: Question, ball: Ball, data: FloatArray | Prepared, tol: float) -> FloatArray:
     r"""Clip records to a ball, and answer.
 
     Parameters
     ----------
     question : Question
     ball : Ball
-    data : ndarray, shape (n, \*point_shape)
+    data : ndarray, shape (n, \*point_shape), or Prepared
         Valid points, inside or outside.
     tol : float
         Public tolerance.
@@ -49,13 +75,13 @@ def answer(question: Question, ball: Ball, data: FloatArray, tol: float) -> Floa
     """
 
     def computed() -> FloatArray | None:
-        return _floats(question.finish(ball, _summary(question, ball, data), tol))
+        return _floats(question.finish(ball, _prepared(ball, data).summary(question), tol))
 
     return _answered(question, discreetly(type(question).__name__, computed))
 
 
 def exact_answer(
-    question: Question, ball: Ball, data: FloatArray, tol: float
+    question: Question, ball: Ball, data: FloatArray | Prepared, tol: float
 ) -> tuple[Fraction, ...]:
     r"""Clip records to a ball, and answer with rational numbers; see :func:`answer`.
 
@@ -63,7 +89,7 @@ def exact_answer(
     ----------
     question : Question
     ball : Ball
-    data : ndarray, shape (n, \*point_shape)
+    data : ndarray, shape (n, \*point_shape), or Prepared
     tol : float
 
     Returns
@@ -72,7 +98,7 @@ def exact_answer(
     """
 
     def computed() -> FloatArray | tuple[Fraction, ...] | None:
-        partial = _summary(question, ball, data)
+        partial = _prepared(ball, data).summary(question)
         exact = question.finish_exactly(ball, partial, tol)
         return _floats(question.finish(ball, partial, tol)) if exact is None else _rational(exact)
 
@@ -95,11 +121,8 @@ def _rational(answered: object) -> FloatArray | tuple[Fraction, ...] | None:
     return tuple(Fraction(int(x.numerator), int(x.denominator)) for x in answered)
 
 
-def _summary(question: Question, ball: Ball, data: FloatArray) -> Partial:
-    """Clip records, and summarise them: the one place where a statistic gets to see any."""
-    rows = data.view()
-    rows.flags.writeable = False  # they are the caller's
-    return question.summarise(ball, rows if question.clips else ball.project(rows))
+def _prepared(ball: Ball, data: FloatArray | Prepared) -> Prepared:
+    return data if isinstance(data, Prepared) else Prepared(ball, data)
 
 
 def _floats(answered: object) -> FloatArray | None:

@@ -110,8 +110,12 @@ def shortened(ball: Ball, data: FloatArray) -> FloatArray:
         Of exact Euclidean norm at most ``ball.reach``.
     """
     coordinates = np.ascontiguousarray(record_coordinates(ball, data))
-    margin = max(_MARGIN, (coordinates.shape[-1] + 8.0) * 2.0**-52)
-    return clip_norm(coordinates, ball.reach * (1.0 - margin))
+    return clip_norm(coordinates, ball.reach * (1.0 - margin_of(coordinates.shape[-1])))
+
+
+def margin_of(dim: int) -> float:
+    """Share of the radius by which records are shortened, so that rounding takes none over it."""
+    return max(_MARGIN, (dim + 8.0) * 2.0**-52)
 
 
 class ExactSum(ExactMean):
@@ -133,16 +137,19 @@ class ExactSum(ExactMean):
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> IntegerSum:
         """Round each record towards zero, and add; see :meth:`ExactMean.of_coordinates`."""
-        whole = (coordinates * 2.0 ** grid_of(ball)).astype(
-            np.int64
-        )  # a power of two rounds nothing
-        parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in range(0, len(whole), _ROWS)]
-        return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
+        # a power of two rounds nothing
+        return added((coordinates * 2.0 ** grid_of(ball)).astype(np.int64))
 
     def mean(self, ball: Ball, partial: IntegerSum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers."""
         unit = Fraction(2) ** -grid_of(ball) / partial.count
         return tuple(total * unit for total in partial.total)
+
+
+def added(whole: NDArray[np.int64]) -> IntegerSum:
+    """Sum of rows ``(m, d)`` of integers under ``2^42``, without overflow."""
+    parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in range(0, len(whole), _ROWS)]
+    return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
 
 
 def grid_of(ball: Ball) -> int:

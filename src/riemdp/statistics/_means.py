@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from riemdp.statistics._sensitivity import (
     log_stretch,
     tangent_mean_sensitivity,
 )
-from riemdp.statistics._statistic import Summary
+from riemdp.statistics._statistic import InTwoArithmetics, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,20 +39,10 @@ _HEMISPHERE_MARGIN = 2e-3
 
 
 @dataclass(frozen=True)
-class Mean(Summary):
-    """What the means share: a solver computes them, and clips records in the form it works in.
-
-    Attributes
-    ----------
-    arithmetic : {"float64", "exact"}
-        How; see :meth:`exactly`.
-    """
+class Mean(InTwoArithmetics, Summary):
+    """What the means share: a solver computes them, and clips records in the form it works in."""
 
     clips = True
-
-    arithmetic: Literal["float64", "exact"] = field(
-        default="float64", init=False, repr=False, compare=False
-    )
 
     def _solver(self, manifold: Manifold) -> MeanSolver:
         return mean_solver(manifold)
@@ -80,11 +69,6 @@ class Mean(Summary):
         """Least tolerance in the arithmetic that it is computed in."""
         return (self._exact(ball) or self._solver(ball.manifold)).floor(ball)
 
-    @property
-    def numerical_delta(self) -> float | None:
-        """See :attr:`Statistic.numerical_delta`: 0.0 in exact arithmetic."""
-        return 0.0 if self.arithmetic == "exact" else None
-
     def exactly(self, ball: Ball) -> Self:
         """Return the mean in exact arithmetic; see :meth:`Statistic.exactly`.
 
@@ -94,16 +78,7 @@ class Mean(Summary):
             Where its error in float64 is bounded by constants that are measured, not proved.
         """
         self._exactly(ball)
-        return self._in("exact")
-
-    def in_float64(self) -> Self:
-        """See :meth:`Statistic.in_float64`."""
-        return self._in("float64")
-
-    def _in(self, arithmetic: str) -> Self:
-        found = copy.copy(self)
-        object.__setattr__(found, "arithmetic", arithmetic)
-        return found
+        return super().exactly(ball)
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
         """Return the proof of the sensitivity, and that of the arithmetic where it is exact."""

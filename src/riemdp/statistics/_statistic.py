@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,7 +15,7 @@ from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedN
 from riemdp._part import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Self
 
     from numpy.typing import NDArray
@@ -41,6 +43,26 @@ class Question(ABC):
 
     clips: ClassVar[bool] = False
 
+    def prepare(self, ball: Ball, records: FloatArray) -> Any:
+        r"""Put records into the form of :meth:`summarise`; by default clipped to the ball.
+
+        Each by itself, as a function of the ball. A class that says how does it once for all of
+        its questions about the same data: it must not depend on the instance.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball.
+        records : ndarray, shape (m, \*point_shape)
+            Valid points, inside or outside; read-only.
+
+        Returns
+        -------
+        object
+            The records themselves, where :attr:`clips` is true.
+        """
+        return records if self.clips else ball.project(records)
+
     def summarise(self, ball: Ball, records: FloatArray) -> Partial:  # noqa: ARG002
         r"""Say of a chunk what :meth:`finish` needs of it; by default all of it.
 
@@ -49,7 +71,8 @@ class Question(ABC):
         ball : Ball
             Public ball.
         records : ndarray, shape (m, \*point_shape)
-            Points of the ball, m >= 1. What is computed of one must not depend on the others.
+            As :meth:`prepare` returns them, m >= 1: points of the ball, by default. What is
+            computed of one must not depend on the others.
 
         Returns
         -------
@@ -130,11 +153,48 @@ class Statistic(Part, sort="statistic"):
     Attributes
     ----------
     steps : int
-        Number of answers, public. What is asked for next may depend on what was released; each is
-        paid for by its share of the budget.
+        Number of answers, public. What is asked for next may depend on what was released. Together
+        they are paid for by the budget: as the one answer that they are for noise that composes
+        so (:meth:`riemdp.mechanisms.Mechanism.joint_weight`), else by equal shares of it.
+    caveat : str
+        What is to be known before a value is used, in words; empty where there is nothing.
     """
 
     steps: int = 1
+    caveat: ClassVar[str] = ""
+
+    def answer_weight(self, step: int) -> float:  # noqa: ARG002
+        """Return how sensitive an answer is, as a multiple of what :meth:`replace_one` says.
+
+        A public number that is fixed beforehand: the shares of the answers are set by it, since all
+        of them get noise of one scale.
+
+        Parameters
+        ----------
+        step : int
+            From 0.
+
+        Returns
+        -------
+        float
+            Positive; by default 1.
+        """
+        return 1.0
+
+    def noise_in_value(self, ball: Ball) -> float:  # noqa: ARG002
+        """Return how many times longer the noise may be in the value than in an answer.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        float
+            At most; 1, by default. It multiplies the mechanism's expected distance.
+        """
+        return 1.0
 
     @property
     def numerical_delta(self) -> float | None:
@@ -321,14 +381,14 @@ class Statistic(Part, sort="statistic"):
         return self.proofs()
 
     @abstractmethod
-    def ask(self, ball: Ball, point: FloatArray, step: int) -> Question:
+    def ask(self, ball: Ball, point: Any, step: int) -> Question:
         r"""Return what is to be asked next.
 
         Parameters
         ----------
         ball : Ball
         point : ndarray, shape (\*point_shape,)
-            Where the last move ended, in the range; released.
+            Where the last move ended, in the range; released. Or what else :meth:`move` returned.
         step : int
             From 0.
 
@@ -337,7 +397,7 @@ class Statistic(Part, sort="statistic"):
         Question
         """
 
-    def start(self, ball: Ball) -> FloatArray:
+    def start(self, ball: Ball) -> Any:
         r"""Public point of the range that the first question may use: its centre.
 
         Parameters
@@ -351,13 +411,47 @@ class Statistic(Part, sort="statistic"):
         """
         return self.range(ball).center
 
+    def begin(self, ball: Ball, noise: Callable[[], float]) -> Any:  # noqa: ARG002
+        """Return what :meth:`start` does, where the noise is known too.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        noise : callable
+            Returns the mean length of the noise of an answer, 0 where that is not known: a public
+            number.
+
+        Returns
+        -------
+        object
+        """
+        return self.start(ball)
+
+    def value_at(self, ball: Ball, point: Any) -> FloatArray:  # noqa: ARG002
+        r"""Return the value, from what the last move returned; by default that.
+
+        Parameters
+        ----------
+        ball : Ball
+        point : ndarray, shape (\*point_shape,)
+            Or what else :meth:`move` returned.
+
+        Returns
+        -------
+        ndarray, shape (\*point_shape,)
+            In the range.
+        """
+        found: FloatArray = point
+        return found
+
     def move(
         self,
         ball: Ball,  # noqa: ARG002
-        point: FloatArray,  # noqa: ARG002
+        point: Any,  # noqa: ARG002
         noisy: FloatArray,
         step: int,  # noqa: ARG002
-    ) -> FloatArray:
+    ) -> Any:
         r"""Return the next point, from an answer with its noise; by default that.
 
         Everything that it uses is released, so it may do what it likes.
@@ -374,14 +468,48 @@ class Statistic(Part, sort="statistic"):
         Returns
         -------
         ndarray, shape (\*point_shape,)
+            Or something else, of which :meth:`value_at` makes the value.
         """
         return noisy
+
+
+@dataclass(frozen=True)
+class InTwoArithmetics(Statistic):
+    """A statistic that is computed in float64, or so that every bit of it is proved.
+
+    Attributes
+    ----------
+    arithmetic : {"float64", "exact"}
+        How; see :meth:`exactly`.
+    """
+
+    arithmetic: Literal["float64", "exact"] = field(
+        default="float64", init=False, repr=False, compare=False
+    )
+
+    @property
+    def numerical_delta(self) -> float | None:
+        """See :attr:`Statistic.numerical_delta`: 0.0 in exact arithmetic."""
+        return 0.0 if self.arithmetic == "exact" else None
+
+    def exactly(self, ball: Ball) -> Self:  # noqa: ARG002
+        """Return the statistic in exact arithmetic; see :meth:`Statistic.exactly`."""
+        return self._in("exact")
+
+    def in_float64(self) -> Self:
+        """See :meth:`Statistic.in_float64`."""
+        return self._in("float64")
+
+    def _in(self, arithmetic: str) -> Self:
+        found = copy.copy(self)
+        object.__setattr__(found, "arithmetic", arithmetic)
+        return found
 
 
 class Summary(Statistic, Question):
     """A statistic of one answer, which is its own question."""
 
-    def ask(self, ball: Ball, point: FloatArray, step: int) -> Question:  # noqa: ARG002
+    def ask(self, ball: Ball, point: Any, step: int) -> Question:  # noqa: ARG002
         """Return the statistic itself."""
         return self
 

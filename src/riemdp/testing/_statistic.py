@@ -95,9 +95,13 @@ def chunks_make_the_whole(statistic: Statistic, ball: Ball) -> None:
     tol = _tolerance(statistic, ball, n)
     records = ball.project(_records(ball, n))
     question = _question(statistic, ball)
-    whole = question.finish(ball, question.summarise(ball, records), tol)
+
+    def summary(rows: FloatArray) -> object:
+        return question.summarise(ball, question.prepare(ball, rows))
+
+    whole = question.finish(ball, summary(records), tol)
     for cuts in ([1], [n // 2], [n // 3, 2 * n // 3]):
-        parts = [question.summarise(ball, rows) for rows in np.split(records, cuts)]
+        parts = [summary(rows) for rows in np.split(records, cuts)]
         partial = parts[0]
         for part in parts[1:]:
             partial = question.merge(partial, part)
@@ -196,9 +200,9 @@ def nothing_is_carried(statistic: Statistic, ball: Ball) -> None:
                 [_state(fresh), _state(question)] == before,
                 "an answer changes no attribute of the statistic, of its question or of a class",
             )
-        moved.append(np.asarray(fresh.move(ball, fresh.start(ball), noisy, 0)))
+        moved.append(_held(fresh.move(ball, fresh.start(ball), noisy, 0)))
     require(
-        all(np.array_equal(each, moved[0], equal_nan=True) for each in moved),
+        all(each == moved[0] for each in moved),
         "move depends on what is released alone, not on what was answered before",
     )
 

@@ -1,0 +1,183 @@
+"""Private medians and Huber means, by noisy steps."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from riemdp.release._run import run
+from riemdp.statistics import GeometricMedian, HuberMean
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball
+    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.privacy import Budget
+    from riemdp.release._offer import Arithmetic
+    from riemdp.release._release import Release
+    from riemdp.release._run import SupportsSpend
+    from riemdp.statistics import Neighbours
+
+
+def private_median(
+    points: ArrayLike,
+    ball: Ball,
+    budget: Budget,
+    *,
+    steps: int = 12,
+    warm_share: float = 0.25,
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+    neighbours: Neighbours | None = None,
+    generator: np.random.Generator | None = None,
+    accountant: SupportsSpend | None = None,
+    allow_unproven: bool = False,
+    arithmetic: Arithmetic = "exact",
+) -> Release:
+    r"""Release a differentially private geometric median of manifold-valued data.
+
+    Noisy steps: the tangent mean at the centre of the ball first, with the spread of the records,
+    then ``steps`` steps along the mean of the directions in which records are seen. A record
+    counts as a unit vector, so that outliers move the median little and its noise follows the
+    spread of the records, not the radius of the ball. There is no solver and no limit of the
+    radius but the ball's own, on every manifold.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, \*point_shape)
+        Data, n >= 1. Records outside the ball are projected onto it.
+    ball : Ball
+        Public ball, chosen without looking at the data.
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
+        Guarantee of the whole release. Gaussian noise composes without loss; for pure budgets,
+        whose shares add up, there is much more noise.
+    steps : int, default 12
+        Number of steps, public.
+    warm_share : float, default 0.25
+        Share of the first round of the squared budget (of mu^2 for Gaussian noise).
+    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
+        As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
+    neighbours, generator, accountant, allow_unproven, arithmetic
+        As in :func:`private_statistic`.
+
+    Returns
+    -------
+    Release
+        Its ``expected_distance`` is that of the noise of the last step, were the records spread
+        over the whole ball: the noise is less by the share of the radius that they do spread
+        over, and the steps average some of it. How far they end from the exact median is not
+        bounded.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not on the manifold.
+    InvalidBudgetError
+        If no mechanism can satisfy this kind of budget.
+    InvalidParameterError
+        If an argument is outside its domain.
+    UnprovenMechanismError
+        If a part is not proved and ``allow_unproven`` is false.
+
+    References
+    ----------
+    docs/proofs/noisy-steps.md; the steps are those of Weiszfeld's algorithm with one length for
+    all records.
+    """
+    statistic = GeometricMedian(steps, warm_share)
+    return run(
+        lambda *_: statistic,
+        points,
+        ball,
+        budget,
+        label="private_median",
+        mechanism=mechanism,
+        neighbours=neighbours,
+        generator=generator,
+        accountant=accountant,
+        allow_unproven=allow_unproven,
+        tol=None,
+        arithmetic=arithmetic,
+    )
+
+
+def private_huber(
+    points: ArrayLike,
+    ball: Ball,
+    budget: Budget,
+    *,
+    steps: int = 12,
+    warm_share: float = 0.25,
+    threshold: float = 1.0,
+    clip: float = math.inf,
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+    neighbours: Neighbours | None = None,
+    generator: np.random.Generator | None = None,
+    accountant: SupportsSpend | None = None,
+    allow_unproven: bool = False,
+    arithmetic: Arithmetic = "exact",
+) -> Release:
+    r"""Release a differentially private Huber mean: between the mean and the median.
+
+    Noisy steps as of :func:`private_median`, in which a record counts as in a mean up to a length,
+    and with that length beyond it.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, \*point_shape)
+        Data, n >= 1. Records outside the ball are projected onto it.
+    ball : Ball
+        Public ball, chosen without looking at the data.
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
+        Guarantee of the whole release; see :func:`private_median`.
+    steps : int, default 12
+        Number of steps, public.
+    warm_share : float, default 0.25
+        Share of the first round of the squared budget.
+    threshold : float, default 1.0
+        The length, in units of the spread that the first round releases; ``inf`` for ``clip``
+        alone.
+    clip : float, default inf
+        Largest length, in units of distance: a public number.
+    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
+        As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
+    neighbours, generator, accountant, allow_unproven, arithmetic
+        As in :func:`private_statistic`.
+
+    Returns
+    -------
+    Release
+        Its ``expected_distance`` is that of the noise of the last step, were the length the
+        radius of the ball; see :func:`private_median`.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not on the manifold.
+    InvalidBudgetError
+        If no mechanism can satisfy this kind of budget.
+    InvalidParameterError
+        If an argument is outside its domain.
+    UnprovenMechanismError
+        If a part is not proved and ``allow_unproven`` is false.
+
+    References
+    ----------
+    docs/proofs/noisy-steps.md
+    """
+    statistic = HuberMean(steps, warm_share, threshold, clip)
+    return run(
+        lambda *_: statistic,
+        points,
+        ball,
+        budget,
+        label="private_huber",
+        mechanism=mechanism,
+        neighbours=neighbours,
+        generator=generator,
+        accountant=accountant,
+        allow_unproven=allow_unproven,
+        tol=None,
+        arithmetic=arithmetic,
+    )

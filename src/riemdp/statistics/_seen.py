@@ -1,0 +1,188 @@
+"""Means of bounded vectors, one for each record: what the records look like from a public point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.statistics._exact_mean import added, grid_of, margin_of
+from riemdp.statistics._flat_mean import stable_mean, summation_allowance
+from riemdp.statistics._mean_solver import check_bound
+from riemdp.statistics._records import joined, record_coordinates
+from riemdp.statistics._statistic import Question
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Manifold
+    from riemdp.statistics._statistic import Partial
+
+    FloatArray = NDArray[np.float64]
+
+#: Beside a vector v of norm at most r, so many times |v|^2 / r costs no noise: under the root of
+#: phi^5 / 4 = 2.7725424859..., phi the golden ratio; see docs/proofs/noisy-steps.md.
+FREE = 1.665
+#: Bound of the norm of both together, in units of r: over the root of 1 + FREE^2.
+JOINT_REACH = 2.0
+
+
+def steps_ball(ball: Ball) -> Ball:
+    """Ball in which steps are made: of coordinates where the space is flat, else the same."""
+    if ball.manifold.chart is None:
+        return ball
+    space = Euclidean(ball.manifold.dim)
+    return Ball(space, space.origin, ball.reach)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen(Question):
+    r"""Mean of the logarithms at a released point, each shortened to a length that is released too.
+
+    Lengths are then scaled so that this one becomes the radius r of the ball: whatever was
+    released, a record counts as a vector of norm at most r. Every operation on a record is one on
+    that record alone.
+
+    Attributes
+    ----------
+    base : ndarray, shape (\*point_shape,)
+        Where records are seen from, of the ball of steps.
+    unit : float
+        Length that r stands for, positive.
+    weight : float
+        The mean is multiplied by it.
+    moment : bool
+        Whether the mean of ``FREE |v|^2 / r`` is asked for as one more coordinate, which is 0
+        otherwise. The norm of both together is at most ``JOINT_REACH r``.
+    exact : bool
+        Whether records are rounded to a public grid, and integers added.
+    """
+
+    base: FloatArray
+    unit: float
+    weight: float
+    moment: bool
+    exact: bool
+
+    clips = True
+
+    def prepare(self, ball: Ball, records: FloatArray) -> FloatArray:
+        """Clip to the ball, in the form of the ball of steps."""
+        if ball.manifold.chart is None:
+            return ball.project(records)
+        return record_coordinates(ball, records)
+
+    def _coordinates(self, ball: Ball, records: FloatArray) -> FloatArray:
+        """Return normal coordinates about the base, shape (m, dim)."""
+        return seen_from(steps_ball(ball).manifold, self.base, records)
+
+    def _vectors(self, coordinates: FloatArray, reach: float) -> FloatArray:
+        """Return vectors of norm at most ``reach`` up to rounding, shape (m, dim)."""
+        return clip_norm(coordinates, self.unit) * (reach / self.unit)
+
+    def summarise(self, ball: Ball, records: FloatArray) -> Partial:
+        """Shorten, scale, and add; see :meth:`Question.summarise`."""
+        reach = ball.reach
+        vectors = self._vectors(np.ascontiguousarray(self._coordinates(ball, records)), reach)
+        if not self.exact:
+            return self._with_moment(clip_norm(vectors, reach), reach)
+        # Clipped last: what is added is an integer vector that the sensitivity is proved of.
+        dim = vectors.shape[-1]
+        inside = clip_norm(vectors, reach * (1.0 - joint_margin(dim)))
+        whole = np.trunc(inside * 2.0 ** grid_of(ball))  # a power of two rounds nothing
+        return added(
+            np.floor(self._with_moment(whole, reach * 2.0 ** grid_of(ball))).astype(np.int64)
+        )
+
+    def _with_moment(self, vectors: FloatArray, reach: float) -> FloatArray:
+        """Return vectors with one more coordinate, shape (m, dim + 1)."""
+        squares = np.zeros(len(vectors))
+        if self.moment:
+            squares = FREE * (np.square(vectors / reach).sum(axis=-1) * reach)
+        return np.concatenate([vectors, squares[:, None]], axis=-1)
+
+    def merge(self, first: Partial, second: Partial) -> Partial:
+        """Put chunks together; see :meth:`Question.merge`."""
+        return joined(first, second)
+
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+        """Divide, and weight; see :meth:`Question.finish`."""
+        exact = self.finish_exactly(ball, partial, tol)
+        if exact is not None:
+            return np.array([float(x) for x in exact])
+        check_bound(summation_allowance(len(partial), JOINT_REACH * ball.reach), tol)
+        return self.weight * stable_mean(partial, None)
+
+    def finish_exactly(
+        self,
+        ball: Ball,
+        partial: Partial,
+        tol: float,  # noqa: ARG002
+    ) -> tuple[Fraction, ...] | None:
+        """Divide, and weight, as rational numbers; see :meth:`Question.finish_exactly`."""
+        if not self.exact:
+            return None
+        unit = Fraction(self.weight) * Fraction(2) ** -grid_of(ball) / partial.count
+        return tuple(total * unit for total in partial.total)
+
+
+class SeenFromCentre(Seen):
+    """The same from the centre of the ball, where records need not be clipped first."""
+
+    def prepare(self, ball: Ball, records: FloatArray) -> FloatArray:
+        """Clipped coordinates about the centre."""
+        return record_coordinates(ball, records)
+
+    def _coordinates(self, ball: Ball, records: FloatArray) -> FloatArray:  # noqa: ARG002
+        return records
+
+
+class Directions(Seen):
+    """Mean of the directions in which records are seen: unit vectors, scaled to the radius.
+
+    A record at the base counts as zero, one at a cut point as in the direction that coordinates
+    take there.
+    """
+
+    def _vectors(self, coordinates: FloatArray, reach: float) -> FloatArray:
+        exponent = np.frexp(np.abs(coordinates).max(axis=-1, keepdims=True))[1]
+        scaled = np.ldexp(coordinates, -exponent)  # squares neither overflow nor vanish
+        norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
+        return np.asarray(scaled * (reach / np.where(norm > 0.0, norm, 1.0)))
+
+
+def joint_margin(dim: int) -> float:
+    """Share of the radius that is left for rounding the second moment; see the proof note."""
+    return 2.0**-39 + (dim + 8.0) * 2.0**-50 + margin_of(dim)
+
+
+def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:
+    r"""Return normal coordinates about a point, for any points; of what has none, zero.
+
+    Parameters
+    ----------
+    manifold : Manifold
+    base : ndarray, shape (\*point_shape,)
+    points : ndarray, shape (m, \*point_shape)
+
+    Returns
+    -------
+    ndarray, shape (m, dim)
+        Finite.
+    """
+    with np.errstate(all="ignore"):
+        try:
+            found = np.asarray(manifold.coordinates(base, points))
+        except Exception:  # one point has no logarithm in a space of another package
+            found = np.array([_seen(manifold, base, point) for point in points])
+    return np.where(np.isfinite(found).all(axis=-1, keepdims=True), found, 0.0)
+
+
+def _seen(manifold: Manifold, base: FloatArray, point: FloatArray) -> Any:
+    try:
+        return manifold.coordinates(base, point[None])[0]
+    except Exception:
+        return np.zeros(manifold.dim)
