@@ -64,7 +64,7 @@ def private_median(
     Returns
     -------
     Release
-        Its ``expected_distance`` is that of the noise of the last step, were the records spread
+        Its ``expected_distance`` is that of the noise of the longest step, were the records spread
         over the whole ball: the noise is less by the share of the radius that they do spread
         over, and the steps average some of it. How far they end from the exact median is not
         bounded.
@@ -99,6 +99,7 @@ def private_median(
         allow_unproven=allow_unproven,
         tol=None,
         arithmetic=arithmetic,
+        project="auto",
     )
 
 
@@ -148,7 +149,7 @@ def private_huber(
     Returns
     -------
     Release
-        Its ``expected_distance`` is that of the noise of the last step, were the length the
+        Its ``expected_distance`` is that of the noise of one step, were the length the
         radius of the ball; see :func:`private_median`.
 
     Raises
@@ -180,4 +181,5 @@ def private_huber(
         allow_unproven=allow_unproven,
         tol=None,
         arithmetic=arithmetic,
+        project="auto",
     )

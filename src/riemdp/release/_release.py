@@ -226,8 +226,8 @@ class Release(ArrayFields):
 
         Where the released point is the draw projected onto the ball, this is an upper bound on
         Hadamard spaces: projection only moves points closer together there. Of several answers
-        it is the most that the noise of the last one may be in the value, as
-        :meth:`Statistic.noise_in_value` has it.
+        it is the noise of one of them at the most that it may be worth in the value; see
+        :meth:`Statistic.noise_in_value`.
         """
         return self._longer(self.mechanism.expected_distance())
 

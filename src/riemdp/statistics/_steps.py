@@ -189,8 +189,8 @@ def _stepped(ball: Ball, base: FloatArray, coordinates: FloatArray) -> FloatArra
 
 
 _BIAS = (
-    "expected_distance is that of the noise of the last answer, at most; how far clipping or "
-    "stopping moved the value is not bounded"
+    "expected_distance is that of the noise of one answer, were the records spread over the whole "
+    "ball; how far clipping or stopping moved the value is not bounded"
 )
 
 
@@ -325,7 +325,7 @@ class RefinedMean(NoisySteps):
 
 @dataclass(frozen=True)
 class WarmSteps(NoisySteps):
-    """A first round as of the refined mean, and so many equal steps from there.
+    """A first round as of the refined mean, and so many steps of equal weight from there.
 
     The value is the average of the last half of the points that they come to.
     """
@@ -346,13 +346,12 @@ class WarmSteps(NoisySteps):
         return (self.warm_share, *(((1.0 - self.warm_share) / self.rounds,) * self.rounds))
 
     def noise_in_value(self, ball: Ball) -> float:  # noqa: ARG002
-        """As long as in the last step, were records spread over the whole ball."""
-        return self._length / self.answer_weight(self.steps - 1)
+        """As long as in the longest step, were records spread over the whole ball."""
+        return self._length(1) / self.answer_weight(1)
 
-    @property
-    @abstractmethod
-    def _length(self) -> float:
-        """Length of a step along a unit vector, in units of what is clipped to."""
+    def _length(self, step: int) -> float:  # noqa: ARG002
+        """Return the length of a step along a unit vector, in units of what is clipped to."""
+        return 1.0
 
     @abstractmethod
     def _unit(self, spread: float) -> float:
@@ -365,7 +364,7 @@ class WarmSteps(NoisySteps):
             point = _stepped(ball, place.point, vector * place.unit)
             unit = min(ball.reach, max(self._unit(spread), _LEAST * ball.reach))
             return replace(place, point=point, unit=unit)
-        point = _stepped(ball, place.point, vector * (self._length * place.unit))
+        point = _stepped(ball, place.point, vector * (self._length(step) * place.unit))
         trail = (*place.trail, point) if 2 * step > self.rounds else ()
         return replace(place, point=point, trail=trail)
 
@@ -377,8 +376,9 @@ class GeometricMedian(WarmSteps):
     """Point with the least mean distance to the records, by steps along mean directions.
 
     A record counts as a unit vector, however far it is, so that a tenth of outliers moves the value
-    little. Steps are ``eta`` times the released spread long, times the length of the mean
-    direction. They lead towards the median and stop near it: how near is not bounded.
+    little. The first step is ``eta`` times the released spread long, times the length of the mean
+    direction, and later ones are shorter by one factor each: the spread may be that of outliers.
+    They lead towards the median and stop near it: how near is not bounded.
 
     Parameters
     ----------
@@ -386,8 +386,10 @@ class GeometricMedian(WarmSteps):
         Number of steps after the first round.
     warm_share : float, default 0.25
         Share of the first round of the squared budget.
-    eta : float, default 0.8
+    eta : float, default 1.0
         Positive and finite.
+    last : float, default 0.1
+        Length of the last step, as a share of the first one's; positive, at most 1.
 
     Raises
     ------
@@ -403,15 +405,19 @@ class GeometricMedian(WarmSteps):
     proof: ClassVar[str | None] = "docs/proofs/noisy-steps.md"
     caveat: ClassVar[str] = _BIAS
 
-    eta: float = 0.8
+    eta: float = 1.0
+    last: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "eta", positive(self.eta, "eta"))
+        last = positive(self.last, "last")
+        if last > 1.0:
+            raise InvalidParameterError(f"last must be at most 1, got {last}")
+        object.__setattr__(self, "last", last)
 
-    @property
-    def _length(self) -> float:
-        return self.eta
+    def _length(self, step: int) -> float:
+        return float(self.eta * self.last ** ((step - 1) / max(1, self.rounds - 1)))
 
     def _unit(self, spread: float) -> float:
         return spread
@@ -464,10 +470,6 @@ class HuberMean(WarmSteps):
             if not value > 0.0:
                 raise InvalidParameterError(f"{name} must be positive, got {value}")
             object.__setattr__(self, name, value)
-
-    @property
-    def _length(self) -> float:
-        return 1.0
 
     def _unit(self, spread: float) -> float:
         return min(self.clip, self.threshold * spread) if spread > 0.0 else self.clip

@@ -1,0 +1,177 @@
+"""Bounded vectors: no record moves a mean of them by more than is said, wherever it is seen from."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    Ball,
+    CutLocusError,
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+)
+from riemdp.statistics import _seen
+from riemdp.statistics._answer import Prepared, answer, exact_answer
+from riemdp.statistics._exact_mean import grid_of
+from riemdp.statistics._seen import Directions, Seen, SeenFromCentre, seen_from, steps_ball
+
+BALLS = [
+    Ball(Euclidean(1), [0.3], 1.0),
+    Ball(Sphere(1), [0.0, 1.0], 3.1),
+    Ball(Sphere(2), [0.0, 0.0, 1.0], 3.1),
+    Ball.whole(Sphere(2)),
+    Ball(Hyperbolic(2), Hyperbolic(2).origin, 5.0),
+    Ball(SPDAffineInvariant(2), np.diag([1.0, 3.0]), 4.0),
+    Ball(SPDLogEuclidean(2), np.diag([1.0, 3.0]), 4.0),
+]
+
+
+def bases(ball, size=2):
+    """Points of the ball of steps: its centre, one at the boundary, and others."""
+    seen = steps_ball(ball)
+    coordinates = np.random.default_rng(0).normal(size=(size, ball.manifold.dim))
+    lengths = np.linalg.norm(coordinates, axis=-1, keepdims=True)
+    inside = ball.reach * coordinates / lengths * np.linspace(0.4, 1.0, size)[:, None]
+    return [seen.center, *seen.point(inside)]
+
+
+def extremes(ball, base):
+    """Points of the data that a search for the largest move should meet."""
+    axes = np.eye(ball.manifold.dim)[:2]
+    around = 0.3 * ball.reach * np.concatenate([axes, -axes])
+    rows = np.concatenate([axes, -axes, 0.2360679775 * axes, np.zeros((1, len(axes[0])))])
+    found = [*ball.point(ball.reach * rows)]
+    if ball.manifold.chart is None:  # at the base, next to it, and at cut points
+        near = ball.manifold.point(base, 1e-9 * np.concatenate([axes, -axes]))
+        far = ball.manifold.point(base, min(ball.manifold.injectivity_radius, 9.0) * axes)
+        found += [base, *near, *far, *ball.manifold.point(base, around)]
+        if isinstance(ball.manifold, Sphere):
+            found.append(-base)
+    else:
+        found += [ball.point(base), *ball.point(base + around)]
+    random = np.random.default_rng(1).normal(size=(4, ball.manifold.dim))
+    return np.array([*found, *ball.point(random)])
+
+
+def questions(ball, base):
+    reach = ball.reach
+    yield SeenFromCentre(steps_ball(ball).center, reach, 0.4, moment=True, exact=True)
+    for unit in (reach, 0.1 * reach):
+        for moment in (True, False):
+            yield Seen(base, unit, 0.7, moment=moment, exact=True)
+    yield Directions(base, 0.3 * reach, 1.0, moment=False, exact=True)
+
+
+def moves(question, ball, points, n=2):
+    """Squared moves of the answer, exactly, in units of the square of the bound."""
+    found = []
+    data = np.repeat(points[:1], n, axis=0)
+    ends = []
+    for point in points:
+        data[-1] = point
+        ends.append(exact_answer(question, ball, data, 0.0))
+    bound = (Fraction(question.weight) * 2 * Fraction(ball.reach) / n) ** 2
+    for i, one in enumerate(ends):
+        found += [sum((a - b) ** 2 for a, b in zip(one, two, strict=True)) for two in ends[:i]]
+    return [each / bound for each in found]
+
+
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_no_record_moves_an_answer_farther_than_it_says(ball):
+    centre, inside, edge = bases(ball)
+    for base in (centre, inside, edge):
+        points = extremes(ball, base)
+        for question in questions(ball, base):
+            found = moves(question, ball, points)
+            assert max(found) <= 1  # exactly: no allowance for rounding
+            if base is not edge and question.unit < ball.reach:  # others need not reach so far
+                assert max(found) > 0.99
+
+
+def test_a_larger_factor_of_the_moment_is_not_free(monkeypatch):
+    """The free factor is the largest: 1.7 gives 2.0262 in place of 2."""
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    points = np.array([[1.0, 0.0], [-0.2360679775, 0.0], [-0.3, 0.0]])
+    question = SeenFromCentre(ball.center, 1.0, 1.0, moment=True, exact=True)
+    assert 0.99 < max(moves(question, ball, points)) <= 1
+    monkeypatch.setattr(_seen, "FREE", 1.7)
+    worst = float(max(moves(question, ball, points))) ** 0.5
+    u = np.linspace(-1.0, 1.0, 20001)
+    expected = np.sqrt(np.max((1 - u) ** 2 + (1.7 * (1 - u**2)) ** 2))
+    assert expected == pytest.approx(2.0261893, abs=1e-7)
+    assert 2.02 < 2.0 * worst <= expected * (1 + 1e-9)
+
+
+def test_the_free_factor_is_under_the_least_of_the_proof():
+    golden = (1.0 + 5.0**0.5) / 2.0
+    u = np.linspace(0.0, 0.999999, 1_000_001)
+    least = np.min((3.0 + u) / ((1.0 + u) ** 2 * (1.0 - u)))
+    assert least == pytest.approx(golden**5 / 4.0, rel=1e-10)
+    assert least**0.5 * (1.0 - 1e-4) < _seen.FREE < least**0.5
+    assert _seen.JOINT_REACH > (1.0 + _seen.FREE**2) ** 0.5
+
+
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_sums_are_of_integers_in_any_order(ball):
+    points = extremes(ball, bases(ball)[1])
+    for question in questions(ball, bases(ball)[1]):
+        whole = exact_answer(question, ball, points, 0.0)
+        assert whole == exact_answer(question, ball, points[::-1], 0.0)
+        rows = question.prepare(ball, points)
+        parts = [question.summarise(ball, rows[:3]), question.summarise(ball, rows[3:])]
+        assert question.finish_exactly(ball, question.merge(*parts), 0.0) == whole
+        unit = Fraction(question.weight) * Fraction(2) ** -grid_of(ball) / len(points)
+        assert all((each / unit).denominator == 1 for each in whole)
+        plain = type(question)(
+            question.base, question.unit, question.weight, moment=question.moment, exact=False
+        )
+        gap = answer(plain, ball, points, 1e-9 * ball.reach) - [float(x) for x in whole]
+        assert np.linalg.norm(gap) < 1e-10 * ball.reach
+
+
+def test_records_are_prepared_once(monkeypatch):
+    ball = BALLS[2]
+    calls = []
+    clip = Ball.project
+    monkeypatch.setattr(Ball, "project", lambda self, x: calls.append(1) or clip(self, x))
+    prepared = Prepared(ball, extremes(ball, ball.center))
+    for base in bases(ball):
+        prepared.summary(Seen(base, 1.0, 1.0, moment=False, exact=True))
+    assert len(calls) == 1
+
+
+class Awkward(Sphere):
+    """A sphere of another package, whose logarithm fails at cut points and returns odd numbers."""
+
+    name = "tests.Awkward"
+
+    def coordinates(self, center, points):
+        if np.any(points @ center < -1.0 + 1e-12):
+            raise CutLocusError("no logarithm")
+        found = super().coordinates(center, points)
+        return np.where(points[..., 2:] > 0.99, np.nan, found)
+
+
+def test_a_record_without_a_logarithm_counts_as_zero_and_spoils_no_other():
+    space = Awkward(2)
+    base = np.array([1.0, 0.0, 0.0])
+    points = np.array([-base, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], base])
+    found = seen_from(space, base, points)
+    np.testing.assert_array_equal(found[[0, 2]], 0.0)
+    np.testing.assert_array_equal(found[[1, 3]], Sphere(2).coordinates(base, points)[[1, 3]])
+
+
+def test_directions_of_tiny_and_huge_vectors_are_unit_vectors():
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    question = Directions(ball.center, 1.0, 1.0, moment=False, exact=True)
+    rows = np.array([[3e-300, 4e-300], [5e-324, 0.0], [0.3, 0.4], [0.0, 0.0]])
+    found = question._vectors(rows, 2.0)
+    np.testing.assert_allclose(found, [[1.2, 1.6], [2.0, 0.0], [1.2, 1.6], [0.0, 0.0]], rtol=1e-15)
+    far = question._vectors(np.array([[3e300, 4e300]]), 2.0)
+    np.testing.assert_allclose(far, [[1.2, 1.6]], rtol=1e-15)

@@ -1,0 +1,217 @@
+"""Noisy steps: where they lead without noise, and what they say of themselves."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
+from riemdp._part_document import decode, encode, from_text
+from riemdp.statistics import GeometricMedian, HuberMean, RefinedMean, _steps, answer, frechet_mean
+from riemdp.testing import check_part
+
+BALLS = [
+    Ball(Euclidean(2), [1.0, -2.0], 3.0),
+    Ball(Sphere(2), [0.0, 0.0, 1.0], 3.0),
+    Ball(Hyperbolic(2), Hyperbolic(2).origin, 4.0),
+    Ball(SPDAffineInvariant(2), np.diag([1.0, 3.0]), 5.0),
+    Ball(SPDLogEuclidean(2), np.diag([1.0, 3.0]), 5.0),
+]
+STATISTICS = [RefinedMean(), RefinedMean(3), GeometricMedian(4), HuberMean(4)]
+
+
+def data(ball, n=60, spread=0.2, seed=0):
+    """Records about a point that is not the centre."""
+    rng = np.random.default_rng(seed)
+    middle = np.zeros(ball.manifold.dim)
+    middle[0] = 0.6
+    return ball.point(middle + spread * rng.normal(size=(n, ball.manifold.dim)))
+
+
+def without_noise(statistic, ball, points):
+    """Value that exact answers lead to."""
+    place, answers = statistic.start(ball), statistic.answers(ball)
+    for step in range(statistic.steps):
+        question = statistic.ask(ball, place, step)
+        place = statistic.move(
+            ball, place, answers.point(answer(question, ball, points, 1e-9)), step
+        )
+    return statistic.value_at(ball, place)
+
+
+def objective(ball, points, c, loss):
+    """Mean loss of distances to a point that is given by coordinates about another one."""
+    return float(np.mean(loss(ball.manifold.dist(c, points))))
+
+
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_without_noise_steps_lead_to_what_they_are_named_after(ball):
+    points = data(ball)
+    space = ball.manifold
+    mean = frechet_mean(space, points, ball=Ball(space, points[0], 1.5)).value
+    gap = space.dist(mean, without_noise(RefinedMean(4, alpha=4.0), ball, points))
+    assert gap < 1e-3  # the tangent mean about a point that is nearly the mean
+
+    def worse(value, loss):
+        """Points all around, of which none should be better."""
+        angles = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
+        around = np.zeros((8, space.dim))
+        around[:, 0], around[:, 1] = 0.05 * np.cos(angles), 0.05 * np.sin(angles)
+        here = objective(ball, points, value, loss)
+        return all(objective(ball, points, c, loss) > here for c in space.point(value, around))
+
+    assert worse(without_noise(GeometricMedian(40), ball, points), lambda d: d)
+    huber = without_noise(HuberMean(40, clip=0.1, threshold=math.inf), ball, points)
+    assert worse(huber, lambda d: np.where(d < 0.1, 0.5 * d**2, 0.1 * d - 0.005))
+
+
+def test_a_median_stays_where_a_mean_is_carried_away():
+    ball = Ball(Euclidean(2), [0.0, 0.0], 10.0)
+    points = data(ball, 100)
+    clean = frechet_mean(ball.manifold, points).value
+    points[::10] = [0.0, 10.0]
+    moved = {
+        statistic.name: float(np.linalg.norm(without_noise(statistic, ball, points) - clean))
+        for statistic in (RefinedMean(4, alpha=10.0), HuberMean(30), GeometricMedian(30))
+    }
+    assert moved["refined-mean"] > 0.9
+    assert moved["geometric-median"] < 0.2
+    assert moved["geometric-median"] < moved["huber-mean"] < moved["refined-mean"]
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        np.array([[0.0, 0.0, 1.0]]),
+        np.array([[0.0, 0.0, 1.0]] * 5),
+        np.array([[0.0, 0.0, -1.0]] * 3),
+        np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]),
+        np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+    ],
+    ids=["one", "coincident", "at the cut point", "antipodes", "equator"],
+)
+@pytest.mark.parametrize("statistic", STATISTICS, ids=str)
+def test_extreme_records_have_a_value(statistic, points):
+    for ball in (Ball(Sphere(2), [0.0, 0.0, 1.0], 3.1), Ball.whole(Sphere(2))):
+        value = without_noise(statistic.exactly(ball), ball, points)
+        ball.manifold.validate(value)
+        assert ball.contains(value)
+
+
+def test_dimension_one():
+    for space, ends in ((Euclidean(1), [[-1.0], [2.0]]), (Sphere(1), [[1.0, 0.0], [0.0, 1.0]])):
+        ball = Ball(space, space.origin, 2.5)
+        for statistic in STATISTICS:
+            assert ball.contains(without_noise(statistic, ball, np.array(ends)))
+
+
+def test_steps_of_a_median_become_shorter():
+    ball = Ball(Euclidean(2), [0.0, 0.0], 4.0)
+    median = GeometricMedian(3, eta=0.5, last=0.04)
+    w = median.answer_weight(1)
+    place = _steps.Place(np.zeros(2), unit=2.0, noise=0.0)
+    for step, length in ((1, 0.5), (2, 0.1), (3, 0.02)):
+        moved = median.move(ball, place, w * np.array([4.0, 0.0, 1.0]), step)
+        np.testing.assert_allclose(moved.point, [2.0 * length, 0.0], rtol=1e-12)
+    assert GeometricMedian(1)._length(1) == 1.0
+    assert median.noise_in_value(ball) == pytest.approx(0.5 / w)
+    assert RefinedMean().noise_in_value(ball) == pytest.approx(1.0 / math.sqrt(0.8))
+
+
+def test_spread_of_the_first_round_sets_the_length_of_the_next():
+    """The formula by hand, on the plane: what is left when noise is taken off and added."""
+    ball = Ball(Euclidean(2), [1.0, 1.0], 4.0)
+    statistic = RefinedMean()
+    noise = 0.1
+    place = statistic.begin(ball, lambda: noise)
+    w = math.sqrt(0.2)
+    g, q = np.array([0.5, -0.25]), 1.3
+    noisy = w * np.array([*g, 1.665 * q / 4.0])
+    moved = statistic.move(ball, place, noisy, 0)
+    square = (noise / w) ** 2 * 2.0 / 2.5  # of the first two coordinates of three
+    expected = 2.0 * math.sqrt(q - g @ g + 2.0 * square)
+    assert moved.unit == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(moved.point, g, rtol=1e-12)  # coordinates about the centre
+    low = statistic.move(ball, place, w * np.array([*g, 0.0]), 0)
+    assert low.unit == pytest.approx(max(2.0 * math.sqrt(square), 0.5), rel=1e-12)
+    high = statistic.move(ball, place, w * np.array([0.0, 0.0, 7.0]), 0)
+    assert high.unit == 4.0
+
+
+def test_that_estimate_of_the_noise_is_near_for_gaussian_noise():
+    for dim in (1, 2, 5, 36):
+        mean = math.sqrt(2.0) * math.exp(
+            math.lgamma(0.5 * dim + 1.0) - math.lgamma(0.5 * dim + 0.5)
+        )
+        assert mean**2 * dim / (dim + 0.5) == pytest.approx(dim, rel=0.1 / dim)
+
+
+def test_weights_are_roots_of_shares():
+    refined = RefinedMean(3, (0.1, 0.2, 0.7))
+    assert refined.steps == 3
+    weights = [refined.answer_weight(step) for step in range(3)]
+    np.testing.assert_allclose(np.square(weights), [0.1, 0.2, 0.7])
+    median = GeometricMedian(12, 0.25)
+    assert median.steps == 13
+    assert sum(median.answer_weight(step) ** 2 for step in range(13)) == pytest.approx(1.0)
+    assert median.answer_weight(0) == 0.5
+    assert RefinedMean().shares == pytest.approx((0.2, 0.8))
+    assert RefinedMean(3).shares == pytest.approx((0.1, 0.1, 0.8))
+    assert RefinedMean(1).shares == (1.0,)
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: RefinedMean(0), "rounds must be a positive integer"),
+        (lambda: RefinedMean(2.0), "rounds must be a positive integer"),
+        (lambda: RefinedMean(10**6), "rounds must be at most 10000"),
+        (lambda: RefinedMean(2, (0.5,)), "shares must be a tuple of 2 numbers"),
+        (lambda: RefinedMean(2, [0.5, 0.5]), "shares must be a tuple of 2 numbers"),
+        (lambda: RefinedMean(2, (0.5, 0.6)), "shares must sum to 1"),
+        (lambda: RefinedMean(2, (1.5, -0.5)), "a share must be positive"),
+        (lambda: RefinedMean(2, (0.5, "x")), "a share"),
+        (lambda: RefinedMean(alpha=0.0), "alpha must be positive"),
+        (lambda: RefinedMean(alpha=math.inf), "alpha must be positive"),
+        (lambda: GeometricMedian(0), "steps must be a positive integer"),
+        (lambda: GeometricMedian(12, 0.0), "warm_share must be over 0"),
+        (lambda: GeometricMedian(12, 1.0), "warm_share must be over 0"),
+        (lambda: GeometricMedian(eta=-1.0), "eta must be positive"),
+        (lambda: GeometricMedian(last=1.1), "last must be at most 1"),
+        (lambda: GeometricMedian(last=0.0), "last must be positive"),
+        (lambda: HuberMean(threshold=0.0), "threshold must be positive"),
+        (lambda: HuberMean(clip=math.nan), "clip must be"),
+    ],
+)
+def test_wrong_parameters_are_refused(build, said):
+    with pytest.raises(riemdp.InvalidParameterError, match=said):
+        build()
+
+
+def test_documents_and_texts():
+    for part in (
+        RefinedMean(),
+        RefinedMean(3, (0.1, 0.1, 0.8), 1.25),
+        GeometricMedian(7, 0.1, 0.5),
+        HuberMean(5, clip=0.3, threshold=math.inf),
+    ):
+        assert decode(encode(part), "statistic") == part
+    assert from_text("geometric-median:rounds=16", "statistic") == GeometricMedian(16)
+    assert from_text("refined-mean", "statistic") == RefinedMean()
+    assert from_text("huber-mean:clip=0.5", "statistic") == HuberMean(clip=0.5)
+
+
+@pytest.mark.parametrize("statistic", [*STATISTICS, RefinedMean(1)], ids=str)
+def test_the_checks_of_any_statistic_hold(statistic):
+    check_part(statistic, ball=BALLS[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ball", BALLS[1:], ids=str)
+@pytest.mark.parametrize("statistic", [*STATISTICS, RefinedMean(1)], ids=str)
+def test_the_checks_of_any_statistic_hold_on_other_spaces(statistic, ball):
+    check_part(statistic, ball=ball)
+    check_part(statistic.exactly(ball), ball=ball)
