@@ -1,4 +1,4 @@
-"""Bounded vectors: no record moves a mean of them by more than is said, wherever it is seen from."""
+"""Bounded vectors: no record moves a mean of them farther than is said, seen from anywhere."""
 
 from __future__ import annotations
 

@@ -1,0 +1,375 @@
+"""Releases by noisy steps: what they cost together, and that one of them is the tangent mean."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    ZCDP,
+    Accountant,
+    ApproxDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    PureDP,
+    Release,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    TangentGaussian,
+    plan,
+    private_huber,
+    private_mean,
+    private_median,
+    verify,
+)
+from riemdp.mechanisms import Mechanism
+from riemdp.privacy import GaussianCurve, affordable_mu
+from riemdp.release._offer import offer, with_draw
+from riemdp.release._run import asked, drawn
+from riemdp.statistics import GeometricMedian, Groups, HuberMean, RefinedMean, Summary
+
+BALLS = [
+    Ball(Euclidean(3), [1.0, -2.0, 0.5], 3.0),
+    Ball(SPDLogEuclidean(2), np.diag([1.0, 3.0]), 3.0),
+    Ball(Sphere(2), [0.6, 0.0, 0.8], 3.0),
+    Ball(Sphere(1), [0.6, 0.8], 3.0),
+    Ball(Hyperbolic(2), Hyperbolic(2).origin, 3.0),
+    Ball(SPDAffineInvariant(2), np.diag([1.0, 3.0]), 3.0),
+]
+PLANE = Ball(Euclidean(2), [0.0, 0.0], 2.0)
+
+
+def records(ball, n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    return ball.point(rng.normal(size=(n, ball.manifold.dim)))  # some of them outside
+
+
+def seeded(seed=7):
+    return np.random.default_rng(seed)
+
+
+def failed(release):
+    return {check.name for check in verify(release).checks if not check.passed}
+
+
+@pytest.mark.parametrize("arithmetic", ["exact", "float64"])
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_one_round_is_the_tangent_gaussian_bit_for_bit(ball, arithmetic):
+    points, options = records(ball), {"mechanism": "tangent-gaussian", "arithmetic": arithmetic}
+    for budget in (GDP(0.4), ApproxDP(1.0, 1e-6)):
+        one, other = (
+            private_mean(points, ball, budget, generator=seeded(), **options, **method)
+            for method in ({}, {"method": "refined", "rounds": 1})
+        )
+        assert other.statistic == RefinedMean(1)
+        assert one.value.tobytes() == other.value.tobytes()
+        assert (one.grid, one.rounded) == (other.grid, other.rounded)
+        assert (one.sigma, one.sensitivity, one.tol) == (other.sigma, other.sensitivity, other.tol)
+        assert one.expected_distance == other.expected_distance
+        assert failed(Release.from_json(other.to_json())) == set()
+    far = private_mean(points, ball, GDP(0.4), method="refined", generator=seeded(), **options)
+    assert far.value.tobytes() != one.value.tobytes()
+
+
+def test_the_exact_sums_of_two_rounds_are_those_of_one():
+    """The general question asks for the tangent mean too, short of the margin for its moment."""
+    for ball in BALLS:
+        points = records(ball)
+        first = RefinedMean().exactly(ball)
+        question = asked(first, ball, first.start(ball), 0)
+        found = riemdp.statistics.exact_answer(question, ball, points, 0.0)
+        mean = riemdp.statistics.TangentMean().exactly(ball)
+        whole = riemdp.statistics.exact_answer(mean, ball, points, 0.0)
+        weighted = np.array([float(x) for x in found[:-1]]) / first.answer_weight(0)
+        gap = weighted - [float(x) for x in whole]
+        assert np.linalg.norm(gap) < 2.0**-37 * ball.radius
+
+
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_releases_are_exact_and_proved_and_replayed(ball):
+    for release in (
+        private_median(records(ball), ball, GDP(2.0), steps=3),
+        private_huber(records(ball), ball, ApproxDP(2.0, 1e-6), steps=3),
+        private_mean(records(ball), ball, ZCDP(1.0), method="refined"),
+    ):
+        assert (release.numerical_delta, release.tol, release.proven) == (0.0, 0.0, True)
+        assert ball.contains(release.value)
+        assert len(release.rounded) == release.statistic.steps * (ball.manifold.dim + 1)
+        again = Release.from_json(release.to_json())
+        assert again.value.tobytes() == release.value.tobytes()
+        assert again.statistic == release.statistic
+        assert failed(again) == set()
+        assert "not bounded" in again.warnings[-1]
+
+
+def test_the_whole_costs_what_one_answer_would():
+    points = records(PLANE)
+    for budget in (GDP(0.5), ZCDP(0.2), ApproxDP(1.0, 1e-6)):
+        one = private_mean(points, PLANE, budget, mechanism="tangent-gaussian")
+        for release in (
+            private_median(points, PLANE, budget, mechanism="tangent-gaussian"),
+            private_mean(
+                points, PLANE, budget, method="refined", rounds=3, mechanism="tangent-gaussian"
+            ),
+        ):
+            assert release.sensitivity == pytest.approx(2.0 * 2.0 / 40, rel=1e-12)
+            assert release.sigma == pytest.approx(one.sigma, rel=1e-8)
+            ratio = release.sensitivity / release.sigma
+            weights = map(release.statistic.answer_weight, range(release.statistic.steps))
+            answers = [GaussianCurve(weight * ratio) for weight in weights]
+            whole = answers[0].compose(*answers[1:])
+            assert whole.mu() == pytest.approx(affordable_mu(budget), rel=1e-8)
+
+
+def test_auto_takes_what_composes():
+    release = private_median(records(PLANE), PLANE, ApproxDP(1.0, 1e-6))
+    assert release.mechanism.name == "tangent-gaussian"
+    pure = private_median(records(PLANE), PLANE, PureDP(13.0), steps=12, warm_share=1.0 / 13.0)
+    assert failed(pure) == set()
+    # thirteen answers of weight 1/sqrt(13), each with a thirteenth of the budget
+    assert pure.sigma == pytest.approx(pure.sensitivity / math.sqrt(13.0), rel=1e-6)
+
+
+@dataclass(frozen=True)
+class Weighted(Summary):
+    """Two answers, of weights that are stated."""
+
+    name = "tests.Weighted"
+    steps = 2
+    weights: tuple = (3.0, 4.0)
+
+    def answer_weight(self, step):
+        return self.weights[step]
+
+    def replace_one(self, ball, n, metric):
+        return 1.0
+
+    def finish(self, ball, partial, tol):
+        return np.zeros(2)
+
+
+class Bolder(TangentGaussian):
+    """A mechanism of another package, which says nothing of several draws."""
+
+    name = "tests.Bolder"
+    proof = "https://example.org/bolder"
+
+
+def calibrated(statistic, kind, budget):
+    return offer(statistic, kind, PLANE, 10, budget, draws=False, tol=1e-9).mechanism.sigma
+
+
+def test_unequal_weights_add_up_as_squares():
+    assert calibrated(Weighted(), TangentGaussian, GDP(1.0)) == pytest.approx(5.0, rel=1e-8)
+    assert calibrated(Weighted((1.0, 1.0)), TangentGaussian, GDP(1.0)) == pytest.approx(
+        math.sqrt(2.0), rel=1e-8
+    )
+    # what says nothing of several draws has the larger of two equal shares
+    for kind in (riemdp.RiemannianGaussian, Bolder):
+        assert calibrated(Weighted(), kind, GDP(1.0)) == pytest.approx(
+            4.0 * math.sqrt(2.0), rel=1e-8
+        )
+    sigma = calibrated(Weighted(), riemdp.TangentLaplace, PureDP(1.0))
+    assert sigma == pytest.approx(8.0, rel=1e-8)
+    with pytest.raises(riemdp.NotAttainableError, match="too little noise"):
+        offer(Weighted(), TangentGaussian(Euclidean(2), 4.9), PLANE, 10, GDP(1.0), tol=1e-9)
+    for wrong in ((0.0, 1.0), (1.0, math.nan), (1.0, "x"), (-1.0, 1.0)):
+        with pytest.raises(riemdp.InvalidParameterError, match="answer_weight"):
+            calibrated(Weighted(wrong), TangentGaussian, GDP(1.0))
+
+
+def test_a_joint_weight_is_a_claim_that_is_not_inherited():
+    assert TangentGaussian.joint_weight((3.0, 4.0)) == 5.0
+    assert TangentGaussian.joint_weight((1.0,) * 13) ** 2 >= 13.0
+    for kind in (Bolder, riemdp.TangentLaplace, riemdp.RiemannianGaussian, Mechanism):
+        assert kind.joint_weight((3.0, 4.0)) is None
+
+
+def test_verify_sums_the_weights():
+    release = private_median(records(PLANE), PLANE, GDP(1.0), steps=3)
+    weaker = replace(release.mechanism, sigma=0.99 * release.sigma)
+    assert "guarantee" in failed(replace(release, mechanism=weaker))
+    assert "guarantee" not in failed(replace(release, guarantee=GDP(1.0 + 1e-9)))
+    assert "guarantee" in failed(replace(release, guarantee=GDP(0.99)))
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        (lambda d: d["statistic"].update(rounds=4), "arithmetic"),
+        (lambda d: d["statistic"].update(warm_share=0.3), "arithmetic"),
+        (lambda d: d["statistic"].update(eta=0.9), "arithmetic"),
+        (lambda d: d["rounded"].pop(), "arithmetic"),
+        (lambda d: d["rounded"].__setitem__(0, d["rounded"][0] + 2**30), "arithmetic"),
+        (lambda d: d["value"].__setitem__(0, d["value"][0] + 1e-6), "arithmetic"),
+        (lambda d: d["mechanism"].update(sigma=0.9 * d["mechanism"]["sigma"]), "guarantee"),
+        (lambda d: d.update(sensitivity=0.5 * d["sensitivity"]), "sensitivity"),
+        (lambda d: d.update(n=41), "sensitivity"),
+    ],
+)
+def test_a_document_that_was_changed_fails(change, check):
+    release = private_median(records(PLANE), PLANE, GDP(1.0), steps=3, generator=seeded())
+    document = json.loads(release.to_json())
+    change(document)
+    if change.__code__.co_names[0] == "update" or check != "arithmetic":
+        document["expected_distance"] = document["error_quantile_95"] = None
+    found = Release.from_json(json.dumps(document))
+    assert check in failed(found)
+
+
+def test_a_document_with_more_steps_than_are_worked_through_is_refused_quickly():
+    release = private_median(records(PLANE), PLANE, GDP(1.0), steps=3)
+    text = release.to_json().replace('"rounds": 3', '"rounds": 4611686018427387904')
+    with pytest.raises(riemdp.InvalidParameterError, match="at most 10000"):
+        Release.from_json(text)
+    many = Weighted()
+    object.__setattr__(many, "steps", 10**9)
+    with pytest.raises(riemdp.InvalidParameterError, match="steps must be at most"):
+        calibrated(many, TangentGaussian, GDP(1.0))
+
+
+def test_records_in_another_order_give_the_same_integers():
+    for ball in BALLS:
+        points = records(ball)
+        order = np.random.default_rng(3).permutation(len(points))
+        for call in (private_median, private_huber):
+            one, other = (
+                call(rows, ball, GDP(1.0), steps=2, generator=seeded())
+                for rows in (points, points[order])
+            )
+            assert one.rounded == other.rounded
+
+
+def test_one_record_and_extreme_records():
+    for ball in BALLS[1:]:
+        ends = ball.point(np.eye(ball.manifold.dim)[:1] * ball.radius)
+        for points in (ends, np.repeat(ball.center[None], 3, axis=0)):
+            for release in (
+                private_median(points, ball, GDP(1.0), steps=1),
+                private_mean(points, ball, GDP(1.0), method="refined"),
+            ):
+                assert ball.contains(release.value)
+                assert release.sensitivity == pytest.approx(2.0 * ball.reach / len(points))
+
+
+def test_the_whole_sphere_is_a_ball():
+    ball = Ball.whole(Sphere(2))
+    points = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
+    release = private_median(points, ball, GDP(5.0), steps=2)
+    assert failed(Release.from_json(release.to_json())) == set()
+
+
+def test_accounts_groups_plans_and_scales():
+    account = Accountant(GDP(1.0))
+    points = records(PLANE)
+    private_median(points, PLANE, GDP(0.6), accountant=account)
+    assert account.spent == GDP(0.6)
+    assert account.ledger[0].label == "private_median, tangent-gaussian"
+    with pytest.raises(riemdp.BudgetExceededError):
+        private_huber(points, PLANE, GDP(0.9), accountant=account)
+    one, three = (
+        private_median(points, PLANE, GDP(0.6), neighbours=relation, steps=2)
+        for relation in (riemdp.statistics.ReplaceOne(), Groups(3))
+    )
+    assert three.sigma == pytest.approx(3.0 * one.sigma, rel=1e-8)
+    listed = plan(PLANE.manifold, 2.0, 40, GDP(0.6), statistic=GeometricMedian(2))
+    found = {each.mechanism: each for each in listed.rows}["tangent-gaussian"]
+    assert found.expected_distance == pytest.approx(one.expected_distance, rel=1e-8)
+    # the noise of the mean direction, were it multiplied by the radius
+    law = one.mechanism.expected_distance()
+    assert one.expected_distance == pytest.approx(law / one.statistic.answer_weight(1))
+    for radius in (1e-120, 1e120):
+        ball = Ball(Euclidean(2), [0.0, 0.0], radius)
+        release = private_median(0.3 * radius * np.eye(2), ball, GDP(1.0), steps=2)
+        assert failed(release) == set()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda *a: private_mean(*a, method="median"), "method must be"),
+        (lambda *a: private_mean(*a, method=2), "method must be"),
+        (lambda *a: private_mean(*a, rounds=3), "options of method"),
+        (lambda *a: private_mean(*a, method="refined", shares=(0.5, 0.6)), "sum to 1"),
+        (lambda *a: private_mean(*a, method="refined", rounds=0), "rounds must be"),
+        (lambda *a: private_median(*a, steps=0), "steps must be"),
+        (lambda *a: private_median(*a, warm_share=2.0), "warm_share must be"),
+        (lambda *a: private_huber(*a, clip=0.0), "clip must be positive"),
+        (lambda *a: private_huber(*a, arithmetic="decimal"), "arithmetic must be"),
+    ],
+)
+def test_wrong_arguments_cost_nothing(call, said):
+    with pytest.raises(riemdp.InvalidParameterError, match=said):
+        call(records(PLANE), PLANE, GDP(1.0))
+
+
+def test_shares_may_be_any_sequence():
+    release = private_mean(records(PLANE), PLANE, GDP(1.0), method="refined", shares=[0.5, 0.5])
+    assert release.statistic == RefinedMean(2, (0.5, 0.5))
+
+
+def test_noise_follows_the_spread_and_not_the_radius():
+    rng = np.random.default_rng(0)
+    points = 0.05 * rng.normal(size=(400, 2)) + [0.3, -0.2]
+    ball = Ball(Euclidean(2), [0.0, 0.0], 10.0)
+    errors = {name: [] for name in ("one shot", "refined", "median")}
+    for seed in range(12):
+        for name, release in (
+            ("one shot", private_mean(points, ball, GDP(1.0), generator=seeded(seed))),
+            ("refined", private_mean(points, ball, GDP(1.0), method="refined", rounds=4,
+                                     generator=seeded(seed))),
+            ("median", private_median(points, ball, GDP(1.0), generator=seeded(seed))),
+        ):  # fmt: skip
+            errors[name].append(np.linalg.norm(release.value - points.mean(axis=0)))
+    assert np.mean(errors["refined"]) < 0.5 * np.mean(errors["one shot"])
+    assert np.mean(errors["median"]) < 0.4 * np.mean(errors["one shot"])
+
+
+# An audit of all answers together, on the pair of data sets that attains every sensitivity.
+
+
+def advantage(made, draws, source):
+    """Share of draws that a threshold tells right, for the likelihood ratio of all answers."""
+    statistic, ball = made.statistic, made.ball
+    start = statistic.start(ball)
+    right = 0
+    for sign in (1.0, -1.0):
+        data = np.array([[sign * ball.radius]])
+        for _ in range(draws):
+            question = asked(statistic, ball, start, 0)
+            _, rounded = drawn(made, start, question, data, source)
+            rows = np.array(rounded.values()).reshape(statistic.steps, -1)
+            weights = [statistic.answer_weight(step) for step in range(statistic.steps)]
+            right += sign * (weights @ rows[:, 0]) > 0.0
+    return right / draws - 1.0
+
+
+@pytest.mark.slow
+def test_all_answers_together_are_as_private_as_is_said():
+    """Records at either end of a segment are seen in opposite directions, step by step."""
+    line = Ball(Euclidean(1), [0.0], 1.0)
+    statistic = GeometricMedian(3, eta=0.2)  # not so far as to pass the record
+    made = offer(statistic, TangentGaussian, line, 1, GDP(1.0))
+    draws, source = 1500, np.random.default_rng(11)
+    claimed = math.erf(0.5 / math.sqrt(2.0))  # 2 Phi(mu/2) - 1
+    error = 4.0 / math.sqrt(2.0 * draws)
+    found = advantage(made, draws, source)
+    assert found < claimed + error
+    # negative control: noise for the largest weight alone
+    sigma = made.mechanism.sigma * max(statistic.answer_weight(step) for step in range(4))
+    weak = replace(made, mechanism=TangentGaussian(Euclidean(2), sigma))
+    weak = with_draw(weak, lambda: weak)
+    assert advantage(weak, draws, source) > claimed + error
+    assert found > claimed - error  # and the bound is attained
+
+
+def test_huber_lies_between():
+    assert isinstance(private_huber(records(PLANE), PLANE, GDP(1.0)).statistic, HuberMean)
