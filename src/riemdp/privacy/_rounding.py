@@ -130,7 +130,17 @@ def sum_up(values: Sequence[float]) -> float:
 
 
 def root_of_squares_up(values: Iterable[float]) -> float:
-    """Smallest float not under the exact root of the sum of squares, or its successor."""
+    """Smallest float not under the exact root of the sum of squares, or its successor.
+
+    Parameters
+    ----------
+    values : iterable of float
+        Positive and finite.
+
+    Returns
+    -------
+    float
+    """
     values = list(values)
     root = math.hypot(*values)
     if math.isinf(root):

@@ -302,7 +302,7 @@ class Release(ArrayFields):
                     self.ball,
                     self.grid,
                     self.rounded,
-                    noise=noise_length(self.mechanism),
+                    noise=lambda: noise_length(self.mechanism),
                     projected=self.projected,
                     h=h,
                 ),

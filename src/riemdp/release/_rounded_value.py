@@ -12,6 +12,8 @@ from riemdp.noise.exact import Rounded
 from riemdp.release._shrink import shrunk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
@@ -56,7 +58,7 @@ def replayed(
     grid: int,
     integers: tuple[int, ...],
     *,
-    noise: float = 0.0,
+    noise: Callable[[], float] = float,
     projected: bool = True,
     h: float | None = None,
 ) -> FloatArray:
@@ -70,8 +72,8 @@ def replayed(
     grid : int
     integers : tuple of int
         As many for each answer as it has coordinates.
-    noise : float, default 0.0
-        Mean length of the noise of an answer.
+    noise : callable, optional
+        Returns the mean length of the noise of an answer; by default 0.
     projected : bool, default True
     h : float, optional
         See :func:`rounded_point`.
@@ -86,7 +88,7 @@ def replayed(
         If there are fewer integers than answers have coordinates, or more.
     """
     answers = statistic.answers(ball)
-    dim, point = answers.manifold.dim, statistic.begin(ball, lambda: noise)
+    dim, point = answers.manifold.dim, statistic.begin(ball, noise)
     if len(integers) != statistic.steps * dim:
         raise InvalidParameterError(
             f"rounded must hold {dim} integers for each of {statistic.steps} answers, got "

@@ -144,7 +144,7 @@ def _arithmetic(release: Release) -> tuple[Check, ...]:
             release.ball,
             release.grid,
             release.rounded,
-            noise=noise_length(release.mechanism),
+            noise=lambda: noise_length(release.mechanism),
             projected=release.projected,
             h=h,
         )

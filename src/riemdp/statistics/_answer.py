@@ -38,7 +38,17 @@ class Prepared:
         self._forms: dict[type, Any] = {}
 
     def summary(self, question: Question) -> Partial:
-        """Clip records, and summarise them: the one place where a statistic gets to see any."""
+        """Clip records, and summarise them: the one place where a statistic gets to see any.
+
+        Parameters
+        ----------
+        question : Question
+
+        Returns
+        -------
+        object
+            What :meth:`Question.summarise` returns.
+        """
         kind = type(question)
         if kind.prepare is Question.prepare:
             return question.summarise(self._ball, question.prepare(self._ball, self._rows))
