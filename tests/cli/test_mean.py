@@ -52,6 +52,19 @@ def test_is_the_mean_of_the_library(riemdp, matrices, tmp_path):
     np.testing.assert_array_equal(np.loadtxt(output, delimiter=",").reshape(3, 3), expected.value)
 
 
+def test_a_median_says_what_its_error_is_not(riemdp, matrices, tmp_path):
+    document = tmp_path / "release.json"
+    result = riemdp(
+        "mean", matrices, *BALL, "--mu", 1, "--statistic", "geometric-median:rounds=3",
+        "--release", document,
+    )  # fmt: skip
+    assert result.exit_code == 0
+    release = library.Release.from_json(document.read_text(encoding="utf-8"))
+    assert f"expected distance  {release.expected_distance:.6g}\n" in result.stdout
+    assert "stopping moved the value is not bounded" in result.stdout
+    assert riemdp("verify", document).exit_code == 0
+
+
 def test_seeded_release_is_marked_everywhere(riemdp, matrices, tmp_path):
     document = tmp_path / "release.json"
     result = riemdp("mean", matrices, *BALL, *BUDGET, "--seed", 1, "--release", document)

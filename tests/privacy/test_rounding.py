@@ -49,6 +49,14 @@ def test_quotient_is_never_under_the_exact_one(numerator, denominator):
     assert exact <= Fraction(result) <= exact * (1 + Fraction(1, 2**51))
 
 
+@given(positive, positive)
+def test_product_is_never_under_the_exact_one(first, second):
+    result = rounding.product_up(first, second)
+    exact = Fraction(first) * Fraction(second)
+    assert exact <= Fraction(result) <= exact * (1 + Fraction(1, 2**51))
+    assert rounding.product_up(first, 1.0) == first
+
+
 @given(positive)
 def test_half_square_is_never_under_the_exact_one(value):
     result = half_square_up(value)
@@ -64,6 +72,7 @@ def test_exact_results_stay_as_they_are():
 def test_plain_division_is_not_enough():
     assert quotient_up(1.0, 10.0) == 0.1  # the float 0.1 lies above one tenth
     assert quotient_up(1.0, 3.0) > 1.0 / 3.0  # the float 1/3 lies under one third
+    assert rounding.product_up(0.1, 0.7) > 0.1 * 0.7
 
 
 @pytest.mark.parametrize("value", [5e-324, 1e-310, 1e-17, 0.3, 1.0, 1e300])

@@ -98,6 +98,33 @@ def test_more_of_what_is_noticed(failures):
 
 
 @dataclass(frozen=True)
+class TwoSpreads(Spread):
+    """The same asked for twice, the second time three times as large."""
+
+    name = "tests.TwoSpreads"
+    steps = 2
+    weight: float = 3.0
+
+    def range(self, ball):
+        return Ball(Euclidean(1), [0.0], 3.0 * ball.radius**2)
+
+    def answer_weight(self, step):
+        return self.weight if step else 1.0
+
+    def ask(self, ball, point, step):
+        return TwoSpreads("answers_lie_in_their_ball" if step else "")
+
+    def finish(self, ball, partial, tol):
+        factor = 3.0 if self.mistake else 1.0
+        return factor * partial[1:] / partial[0]
+
+
+def test_weights_of_later_answers_are_held_against_them(failures):
+    assert failures(TwoSpreads()) == []
+    assert failures(TwoSpreads(weight=2.9)) == ["neighbours_are_close"]
+
+
+@dataclass(frozen=True)
 class Nobody(ReplaceOne):
     name = "tests.Nobody"
 

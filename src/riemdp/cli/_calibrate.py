@@ -77,7 +77,7 @@ def calibrate(
             ("sensitivity", repr(sensitivity)),
             ("sigma", repr(found.sigma)),
             ("privacy", _privacy(found, sensitivity)),
-            *error_fields(found),
+            *error_fields(found.expected_distance, found.error_quantile),
         ]
     )
 

@@ -20,11 +20,10 @@ from riemdp.mechanisms import if_known
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
-    from riemdp.mechanisms import Mechanism
     from riemdp.release import Release
 
 T = TypeVar("T")
@@ -155,12 +154,11 @@ def print_rows(rows: Sequence[Sequence[str]]) -> None:
         say("  ".join(cells).rstrip())
 
 
-def error_fields(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """Return names and values of what is known of a mechanism's error."""
-    numbers = {
-        "expected distance": if_known(mechanism.expected_distance),
-        "95 % quantile": if_known(mechanism.error_quantile, 0.95),
-    }
+def error_fields(
+    expected: Callable[[], float], quantile: Callable[[float], float]
+) -> list[tuple[str, str]]:
+    """Return names and values of what is known of an error law, of a mechanism or a release."""
+    numbers = {"expected distance": if_known(expected), "95 % quantile": if_known(quantile, 0.95)}
     return [(name, "not known" if x is None else f"{x:.6g}") for name, x in numbers.items()]
 
 
@@ -177,9 +175,10 @@ def print_release(release: Release) -> None:
             ("mechanism", f"{release.mechanism.name}, {release.reason}"),
             ("sensitivity", f"{release.sensitivity:.6g}"),
             ("sigma", f"{release.sigma:.6g}"),
-            *error_fields(release.mechanism),
+            *error_fields(lambda: release.expected_distance, release.error_quantile),
             ("arithmetic", _arithmetic(release)),
             ("randomness", seeded if release.reproducible else "secure generator"),
+            *([("note", release.statistic.caveat)] if release.statistic.caveat else []),
         ]
     )
     if missing := [name for name, proof in release.proofs.items() if proof is None]:

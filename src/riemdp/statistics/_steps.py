@@ -30,6 +30,7 @@ from riemdp.statistics._statistic import InTwoArithmetics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -277,6 +278,12 @@ class RefinedMean(NoisySteps):
         mean = mean_for(ball.manifold, "coordinates") if self.rounds == 1 else None
         exact = mean is not None and self.arithmetic == "exact"
         return mean.exactly(ball) if mean is not None and exact else mean
+
+    def exactly(self, ball: Ball) -> Self:
+        """See :meth:`Statistic.exactly`; of one round where the mean can be computed so."""
+        if self.rounds == 1:
+            mean_for(ball.manifold, "coordinates").exactly(ball)
+        return super().exactly(ball)
 
     def answers(self, ball: Ball) -> Ball:
         """See :meth:`NoisySteps.answers`; of one round the ball itself."""
