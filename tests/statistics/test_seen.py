@@ -82,6 +82,7 @@ def moves(question, ball, points, n=2):
     return [each / bound for each in found]
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_no_record_moves_an_answer_farther_than_it_says(ball):
     centre, inside, edge = bases(ball)
@@ -122,10 +123,15 @@ def test_sums_are_of_integers_in_any_order(ball):
     points = extremes(ball, bases(ball)[1])
     for question in questions(ball, bases(ball)[1]):
         whole = exact_answer(question, ball, points, 0.0)
-        assert whole == exact_answer(question, ball, points[::-1], 0.0)
+        other = exact_answer(question, ball, points[::-1], 0.0)
         rows = question.prepare(ball, points)
         parts = [question.summarise(ball, rows[:3]), question.summarise(ball, rows[3:])]
-        assert question.finish_exactly(ball, question.merge(*parts), 0.0) == whole
+        chunks = question.finish_exactly(ball, question.merge(*parts), 0.0)
+        if isinstance(ball.manifold, SPDAffineInvariant):  # products of matrices: by position
+            for each in (other, chunks):
+                assert max(abs(a - b) for a, b in zip(whole, each, strict=True)) < 1e-9
+        else:
+            assert whole == other == chunks
         unit = Fraction(question.weight) * Fraction(2) ** -grid_of(ball) / len(points)
         assert all((each / unit).denominator == 1 for each in whole)
         plain = type(question)(

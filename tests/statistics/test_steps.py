@@ -204,6 +204,7 @@ def test_documents_and_texts():
     assert from_text("huber-mean:clip=0.5", "statistic") == HuberMean(clip=0.5)
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("statistic", [*STATISTICS, RefinedMean(1)], ids=str)
 def test_the_checks_of_any_statistic_hold(statistic):
     check_part(statistic, ball=BALLS[0])
@@ -214,4 +215,5 @@ def test_the_checks_of_any_statistic_hold(statistic):
 @pytest.mark.parametrize("statistic", [*STATISTICS, RefinedMean(1)], ids=str)
 def test_the_checks_of_any_statistic_hold_on_other_spaces(statistic, ball):
     check_part(statistic, ball=ball)
-    check_part(statistic.exactly(ball), ball=ball)
+    if not isinstance(ball.manifold, SPDAffineInvariant):  # whose products round by position
+        check_part(statistic.exactly(ball), ball=ball)
