@@ -70,15 +70,15 @@ print(f"public conformal factor  {public.expected_distance(mean):.4f}")
 print(f"private conformal factor {private.expected_distance(mean):.4f}")
 
 # %%
-# What makes noise small is a small ball. With enough records a dense region can be found privately;
-# the rest of the budget then releases the mean of the records clipped to it.
+# What makes noise small is a small ball. It can be found privately, with a part of the budget; the
+# rest releases the mean of the records clipped to it.
 
 many = rng.normal([0.3, 0.2], 0.03, (10_000, 2))
 center = many.mean(axis=0)
 errors = {"public ball": [], "private ball": []}
 for _ in range(20):
-    found = riemdp.private_ball(many, plane, 0.1, generator=rng)
-    value = riemdp.private_mean(many, found, riemdp.PureDP(0.4), generator=rng).value
+    found = riemdp.private_ball(many, plane, riemdp.PureDP(0.5), generator=rng)
+    value = riemdp.private_mean(many, found, generator=rng).value
     errors["private ball"].append(np.linalg.norm(value - center))
     value = riemdp.private_mean(many, plane, riemdp.PureDP(0.5), generator=rng).value
     errors["public ball"].append(np.linalg.norm(value - center))

@@ -5,7 +5,8 @@ import pytest
 
 from riemdp.manifolds import Ball, Euclidean
 from riemdp.mechanisms import TangentGaussian
-from riemdp.privacy import ApproxDP
+from riemdp.privacy import ApproxDP, PureDP
+from riemdp.release import private_mean
 from riemdp_papers import _he
 from riemdp_papers import _he_compare as module
 from riemdp_papers._experiment import Settings
@@ -54,7 +55,8 @@ def test_plain_laplace_has_its_exact_error_and_beats_the_conformal_ones(errors):
     assert means[GAUSSIAN] == pytest.approx(errors.exact[GAUSSIAN], rel=0.15)
     for name in (TRUNCATED, PUBLIC, PRIOR):
         assert 1.3 * means[LAPLACE] < means[name] < 3.0 * means[LAPLACE]
-    assert means[LAPLACE] < means[SMALLER] < 2.0 * means[LAPLACE]
+    # too few records for a search: the law is the plain one
+    assert means[SMALLER] == pytest.approx(means[LAPLACE], rel=0.15)
     assert means[PUBLISHED] > 3.0 * means[LAPLACE]
 
 
@@ -67,28 +69,19 @@ def test_the_analytic_gaussian_has_less_noise_by_the_shares_of_the_note(epsilon,
     assert str(share) in _he._NOTE
 
 
-def test_the_whole_budget_is_divided_between_the_private_ball_and_the_release(monkeypatch):
-    spent = []
+def test_the_private_ball_and_the_release_on_it_share_the_whole_budget(monkeypatch):
+    seen = []
 
-    def ball_found(points, ball, epsilon, *, generator):
-        spent.append(epsilon)
-        return ball
+    def release(points, ball, budget, *, adapt, generator):
+        seen.append((budget, adapt))
+        return private_mean(points, ball, budget, adapt=adapt, generator=generator)
 
-    def release(points, ball, budget, *, generator):
-        spent.append(budget.epsilon)
-
-        class Release:
-            value = np.zeros(2)
-
-        return Release
-
-    monkeypatch.setattr(module, "private_ball", ball_found)
     monkeypatch.setattr(module, "private_mean", release)
     rng = np.random.default_rng(1)
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
-    compare(rng.normal(0.0, 0.1, (50, 2)), np.zeros((1, 2)), ball, 0.7, draws=(1, 1), generator=rng)
-    assert sum(spent) == pytest.approx(0.7, rel=1e-12)
-    assert spent[0] == pytest.approx(0.14)
+    points = rng.normal(0.0, 0.1, (50, 2))
+    compare(points, np.zeros((1, 2)), ball, 0.7, draws=(2, 1), generator=rng)
+    assert seen == 2 * [(PureDP(0.7), True)]
 
 
 def test_the_published_algorithm_is_left_out_where_there_are_too_many_records(monkeypatch):

@@ -283,3 +283,22 @@ def test_sizes_that_are_no_positive_integers_are_refused(kind, size):
 def test_numpy_integers_are_sizes():
     assert Sphere(np.int64(2)) == Sphere(2)
     assert type(SPDAffineInvariant(np.int32(3)).k) is int
+
+
+@every_manifold
+def test_the_scale_axis_is_a_flat_factor_and_the_same_everywhere(manifold, random_points):
+    axis = manifold.scale_axis
+    if axis is None:
+        assert not hasattr(manifold, "k")
+        return
+    rng = np.random.default_rng(0)
+    center, other = random_points(manifold, rng, (2,), 0.5)
+    moved = manifold.point(center, 0.7 * axis)
+    assert np.linalg.norm(axis) == pytest.approx(1.0, rel=1e-14)
+    np.testing.assert_allclose(moved, center * math.exp(0.7 / math.sqrt(manifold.k)), rtol=1e-12)
+    # the product with coordinates moves by what the centre moves by, and no other one does
+    before, after = (manifold.coordinates(c, other) for c in (center, moved))
+    np.testing.assert_allclose(before @ axis - after @ axis, 0.7, atol=1e-11)
+    flat = np.log(np.linalg.det(other) / np.linalg.det(center)) / math.sqrt(manifold.k)
+    assert before @ axis == pytest.approx(flat, abs=1e-10)
+    assert abs(flat) <= manifold.dist(center, other) * (1.0 + 1e-12)

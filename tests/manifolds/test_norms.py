@@ -28,3 +28,14 @@ def test_clipping_is_exact_over_the_whole_of_float64(scale):
     assert clipped[1:].tobytes() == vectors[1:].tobytes()
     if scale > 5e-324:
         np.testing.assert_allclose(clipped[0], scale * np.array([1.2, 1.6]), rtol=1e-15)
+
+
+@pytest.mark.parametrize("dim", [1, 3, 36, 20_000])
+def test_clipping_some_rows_at_a_time_is_clipping_all(dim):
+    """In every bit, with rows inside and outside; where none is outside the array itself comes."""
+    rows = np.random.default_rng(0).normal(size=(40_000 // dim + 2, dim))
+    radius = np.sqrt(dim)
+    one_by_one = clip_norm(rows[None], radius)[0]  # all at a time
+    np.testing.assert_array_equal(clip_norm(rows, radius), one_by_one)
+    assert clip_norm(rows, 1e3 * radius) is rows
+    assert not np.array_equal(one_by_one, rows)

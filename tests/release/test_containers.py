@@ -51,7 +51,7 @@ def constant(points):
 #: Everything public that takes records or points, as a function of 30 of them.
 TAKES_POINTS = {
     "private_mean": lambda x: private_mean(x, BALL, PureDP(1.0), generator=seeded()).value,
-    "private_ball": lambda x: private_ball(x, BALL, 1.0, generator=seeded()).center,
+    "private_ball": lambda x: private_ball(x, BALL, 9.0, generator=seeded()).ball.center,
     "ConformalLaplace.private": lambda x: (
         ConformalLaplace.private(x, BALL, 1.0, nodes=300, generator=seeded()).factor
     ),

@@ -4,175 +4,215 @@ import math
 
 import numpy as np
 import pytest
-import scipy.stats
+from scipy.stats import beta as beta_law
+from scipy.stats import norm
 
 from riemdp import (
+    GDP,
+    KLDP,
+    ZCDP,
+    Accountant,
+    ApproxDP,
     Ball,
+    BudgetExceededError,
     Euclidean,
     Hyperbolic,
     InvalidBudgetError,
     InvalidParameterError,
-    NotAttainableError,
     NotOnManifoldError,
     PureDP,
-    RiemdpError,
     SPDAffineInvariant,
     Sphere,
     UnprovenMechanismError,
+    UnsupportedBallError,
+    UnsupportedBudgetError,
+    UnsupportedNeighboursError,
+    private_ball,
     private_mean,
+    private_statistic,
+    secure_generator,
+    verify,
 )
 from riemdp.manifolds import Product
-from riemdp.noise.exact import FlatDraw
-from riemdp.release import _private_ball
-from riemdp.release._least_error import least_error
-from riemdp.release._private_ball import private_ball, shell_counts
+from riemdp.privacy import within_total
+from riemdp.release._search import _answers
+from riemdp.release._search._steps import CentreStep
+from riemdp.statistics import FrechetMean, Groups
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
 
 
-def _cluster(n, spread, seed=0):
-    return np.random.default_rng(seed).normal([0.3, -0.2], spread, (n, 2))
+def cluster(n, dim=2, spread=0.05, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.3 / np.sqrt(dim), spread / np.sqrt(dim), (n, dim))
 
 
-@pytest.mark.slow
-def test_density_helps_where_the_data_are_dense():
-    """At equal total epsilon, a tight cluster of many records is released with less error."""
-    rng = np.random.default_rng(1)
-    points = _cluster(10_000, 0.03)
-    mean = points.mean(axis=0)
-    plain, adaptive = [], []
-    for _ in range(60):
-        ball = private_ball(points, PLANE, 0.1, generator=rng)
-        value = private_mean(points, ball, PureDP(0.4), generator=rng).value
-        adaptive.append(np.linalg.norm(value - mean))
-        value = private_mean(points, PLANE, PureDP(0.5), generator=rng).value
-        plain.append(np.linalg.norm(value - mean))
-    assert np.mean(adaptive) < 0.5 * np.mean(plain)
-
-
-def test_the_ball_holds_a_cluster_and_is_the_public_one_for_spread_data():
-    rng = np.random.default_rng(2)
-    points = _cluster(20_000, 0.05)
-    ball = private_ball(points, PLANE, 0.5, generator=rng)
-    assert ball.radius < 0.4
-    assert np.mean(ball.contains(points)) > 0.99
-    spread = np.random.default_rng(0).uniform(-0.7, 0.7, (20_000, 2))
-    assert private_ball(spread, PLANE, 0.5, generator=rng) == PLANE
-    # too few records for the budget: nothing can be seen through the noise
-    assert private_ball(_cluster(50, 0.05), PLANE, 0.1, generator=rng) == PLANE
-
-
-def test_each_record_is_in_one_shell():
-    points = np.concatenate([_cluster(500, 0.3), [[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]])
-    center = np.array([0.5, 0.0])
-    counts = shell_counts(PLANE, center, points)
-    assert counts.sum() == len(points)
-    dist = np.linalg.norm(points - center, axis=-1)
-    assert counts[0] == np.sum(dist > 1.0)
-    assert np.sum(counts[:3]) == np.sum(dist > 0.5)
-    assert counts[-1] == np.sum(dist <= 2.0**-6)
-    for target in ([0.5, 0.0], [-0.9, 0.0], [0.4, 0.1]):
-        neighbour = points.copy()
-        neighbour[7] = target
-        assert np.abs(counts - shell_counts(PLANE, center, neighbour)).sum() in (0.0, 2.0)
-
-
-def test_half_of_epsilon_for_each_stage(monkeypatch):
-    seen = {}
-
-    def spy(wanted, ball, n, budget):
-        seen["center"] = budget
-        return least_error(wanted, ball, n, budget)
-
-    class Law(FlatDraw):
-        def integers(self, bits, ladder, footpoint, grid):
-            seen.setdefault("laws", []).append((self.kind, self.dim, self.sigma, *footpoint))
-            return super().integers(bits, ladder, footpoint, grid)
-
-    monkeypatch.setattr(_private_ball, "least_error", spy)
-    monkeypatch.setattr(_private_ball, "FlatDraw", Law)
-    data = _cluster(100, 0.1)
-    private_ball(data, PLANE, 0.6, generator=np.random.default_rng(0))
-    assert seen["center"] == PureDP(0.3)
-    # A replaced record changes two counts by one each: L1 sensitivity 2.
-    *_, kinds, dims, scales, counts = (None, *zip(*seen["laws"], strict=True))
-    assert set(kinds) == {"laplace"}
-    assert set(dims) == {1}
-    assert set(scales) == {2 / 0.3}
-    assert sum(counts) == 100
-
-
-def test_noise_of_the_counts_hides_one_record():
-    # the output of the second stage at its worst pair: all records at the centre, one moved out
-    rng = np.random.default_rng(3)
-    here, there = np.zeros((20, 2)), np.zeros((20, 2))
-    there[0] = [0.9, 0.0]
-    counts = [shell_counts(PLANE, np.zeros(2), data) for data in (here, there)]
-    changed = np.flatnonzero(counts[0] != counts[1])
-    assert len(changed) == 2
-
-    def event_rates(scale):
-        """Probability that both noisy counts fall on the side that gives the record away."""
-        rates = []
-        for count in counts:
-            noisy = count[changed] + rng.laplace(scale=scale, size=(200_000, 2))
-            rates.append(np.mean((noisy[:, 0] < 0.5) & (noisy[:, 1] > 19.5)))
-        return rates
-
-    def refuted(rates, epsilon):
-        """Whether the counts contradict epsilon at p < 1e-4."""
-        high, low = max(rates) * 200_000, min(rates) * 200_000
-        share = math.exp(epsilon) / (1 + math.exp(epsilon))
-        test = scipy.stats.binomtest(int(high), int(high + low), share, alternative="greater")
-        return test.pvalue < 1e-4
-
-    assert not refuted(event_rates(2 / 1.0), 1.0)
-    assert refuted(event_rates(1 / 1.0), 1.0)
-
-
-@pytest.mark.parametrize("manifold", [Sphere(2), SPDAffineInvariant(2)], ids=str)
-def test_curved_spaces(manifold):
-    ball = Ball(manifold, manifold.origin, 0.7)
-    steps = np.random.default_rng(0).normal(0.05, 0.02, (5000, manifold.dim))
-    found = private_ball(ball.point(steps), ball, 2.0, generator=np.random.default_rng(1))
-    assert found.manifold == manifold
-    assert found.radius < 0.5 * ball.radius
+def seeded(seed=0):
+    return np.random.default_rng(seed)
 
 
 class Ledger:
+    """An account of another package."""
+
     def __init__(self):
         self.spent = []
 
     def spend(self, guarantee, label):
-        self.spent.append(guarantee)
-        assert label == "private_ball"
+        self.spent.append((label, guarantee))
 
 
-def test_epsilon_is_charged_once():
-    ledger = Ledger()
-    private_ball(_cluster(100, 0.1), PLANE, 0.3, accountant=ledger)
-    assert ledger.spent == [PureDP(0.3)]
+def test_a_tight_cluster_is_found_and_released_with_a_fraction_of_the_noise():
+    points = cluster(2000, spread=0.02)
+    found = private_ball(points, PLANE, GDP(0.5), generator=seeded())
+    assert found.reason == "found"
+    assert found.ball.radius < 0.1
+    assert np.mean(found.ball.contains(points)) > 0.95
+    release = private_mean(points, found, generator=seeded())
+    plain = private_mean(points, PLANE, GDP(0.5), generator=seeded())
+    assert release.expected_distance < 0.15 * plain.expected_distance
+    assert release.guarantee == GDP(0.5)
+    assert release.budget.mu < 0.5
+    assert verify(release).passed
 
 
-def test_bad_input_is_refused():
-    points = _cluster(20, 0.1)
-    with pytest.raises(InvalidBudgetError, match="epsilon"):
-        private_ball(points, PLANE, 0.0)
-    with pytest.raises(InvalidParameterError, match="expansion"):
-        private_ball(points, PLANE, 1.0, expansion=0.5)
-    with pytest.raises(InvalidParameterError, match="accountant"):
-        private_ball(points, PLANE, 1.0, accountant=3)  # type: ignore[arg-type]
-    with pytest.raises(InvalidParameterError, match="ball"):
-        private_ball(points, 1.0, 1.0)  # type: ignore[arg-type]
-    with pytest.raises(NotOnManifoldError):
-        private_ball([[math.nan, 0.0]], PLANE, 1.0)
+def test_wide_data_cost_one_choice():
+    rng = np.random.default_rng(2)
+    points = PLANE.project(rng.normal(0.0, 0.6, (5000, 2)))
+    found = private_ball(points, PLANE, PureDP(1.0), generator=rng)
+    assert (found.reason, found.ball) == ("wide", PLANE)
+    assert [label for label, _ in found.spent] == ["spread"]
+    assert found.left.epsilon == pytest.approx(0.98)
+
+
+@pytest.mark.parametrize("budget", [PureDP(1.0), GDP(0.5), ZCDP(0.1), ApproxDP(1.0, 1e-6)], ids=str)
+@pytest.mark.parametrize("dim", [2, 40])
+def test_with_too_few_records_it_is_the_public_release_bit_by_bit(budget, dim):
+    ball = Ball(Euclidean(dim), np.zeros(dim), 1.0)
+    points = cluster(35, dim)
+    plain = private_mean(points, ball, budget, generator=seeded(5))
+    source = seeded(5)
+    found = private_ball(points, ball, budget, generator=source)
+    assert source.bit_generator.state == seeded(5).bit_generator.state
+    assert (found.reason, found.left, found.spent) == ("small n", budget, ())
+    on_found = private_mean(points, found, generator=source)
+    adapted = private_mean(points, ball, budget, adapt=True, generator=seeded(5))
+    assert plain.to_json() == on_found.to_json() == adapted.to_json()
+    assert on_found.search is None
+
+
+@pytest.mark.parametrize(
+    "manifold", [Sphere(2), SPDAffineInvariant(2), Hyperbolic(2), Product(Sphere(2), Euclidean(1))]
+)
+def test_on_every_space(manifold):
+    ball = Ball(manifold, manifold.origin, 0.7)
+    steps = np.random.default_rng(0).normal(0.05, 0.02, (800, manifold.dim))
+    found = private_ball(ball.point(steps), ball, GDP(2.0), generator=seeded(1))
+    assert found.ball.manifold == manifold
+    assert found.ball.radius < 0.5 * ball.radius
+    assert within_total(GDP(2.0), [*(g for _, g in found.spent), found.left])
+    assert all(step.radius <= ball.radius for step in found.steps if isinstance(step, CentreStep))
 
 
 def test_a_whole_space_is_narrowed_as_any_ball():
     space = Sphere(2)
-    points = Ball(space, space.origin, 0.05).point(np.zeros((3000, 2)))
-    found = private_ball(points, Ball.whole(space), 5.0, generator=np.random.default_rng(0))
-    assert found.radius < 1.0
+    points = Ball(space, space.origin, 0.05).point(np.zeros((1000, 2)))
+    found = private_ball(points, Ball.whole(space), PureDP(5.0), generator=seeded())
+    assert found.ball.radius < 1.0
+
+
+def test_a_number_is_a_pure_epsilon():
+    found = private_ball(cluster(600), PLANE, 0.5, generator=seeded())
+    assert found.budget == PureDP(0.5)
+
+
+def test_a_found_ball_can_be_spent_once():
+    found = private_ball(cluster(600), PLANE, GDP(1.0))
+    assert found.private
+    first = private_mean(cluster(600), found, GDP(0.2))
+    second = private_statistic(FrechetMean(), cluster(600), found)
+    assert first.guarantee == second.guarantee == GDP(1.0)
+    assert first.budget == GDP(0.2)
+    assert verify(first).passed
+    assert verify(second).passed
+    spent = [guarantee for _, guarantee in found.spent]
+    assert within_total(GDP(1.0), [*spent, first.budget, second.budget])
+    assert first.private
+    for budget in (None, GDP(0.01)):
+        with pytest.raises(BudgetExceededError):
+            private_mean(cluster(600), found, budget)
+
+
+def test_every_step_has_its_entry_and_nothing_is_given_back():
+    account = Accountant(PureDP(2.0))
+    found = private_ball(cluster(2000), PLANE, PureDP(1.0), generator=seeded(), accountant=account)
+    assert account.remaining == PureDP(1.0)
+    labels = [entry.label for entry in account.ledger]
+    assert labels[0] == "private_ball, spread"
+    assert labels[-1] == "private_ball, left"
+    assert labels[:-1] == [f"private_ball, {label}" for label, _ in found.spent]
+    release = private_mean(cluster(2000), found, accountant=account)
+    assert account.remaining == PureDP(1.0)
+    assert account.ledger[-1] == (f"private_mean, {release.mechanism.name}", release.budget)
+    assert sum(entry.guarantee.epsilon for entry in account.ledger) == pytest.approx(1.0)
+    account = Accountant(PureDP(1.0))
+    private_mean(cluster(2000), PLANE, PureDP(0.5), adapt=True, accountant=account)
+    assert account.remaining == PureDP(0.5)
+    assert len(account.ledger) >= 4
+    with pytest.raises(BudgetExceededError):
+        private_ball(cluster(2000), PLANE, PureDP(0.6), accountant=account)
+
+
+def test_an_account_of_another_package_is_charged_once():
+    ledger = Ledger()
+    private_mean(cluster(600), PLANE, GDP(1.0), adapt=True, accountant=ledger)
+    assert ledger.spent == [("private_mean", GDP(1.0))]
+
+
+def test_a_seeded_search_marks_what_follows():
+    found = private_ball(cluster(600), PLANE, GDP(1.0), generator=seeded())
+    release = private_mean(cluster(600), found, generator=secure_generator())
+    assert (found.private, release.private, release.reproducible) == (False, False, True)
+
+
+def test_other_records_relations_and_definitions_are_refused():
+    found = private_ball(cluster(600), PLANE, GDP(1.0), generator=seeded())
+    with pytest.raises(InvalidParameterError, match="600"):
+        private_mean(cluster(500), found)
+    with pytest.raises(InvalidParameterError, match="give the accountant to private_ball"):
+        private_mean(cluster(600), found, accountant=Accountant(GDP(1.0)))
+    for attempt in (
+        lambda: private_mean(cluster(600), found, neighbours=Groups(2)),
+        lambda: private_mean(cluster(600), PLANE, GDP(1.0), adapt=True, neighbours=Groups(2)),
+    ):
+        with pytest.raises(UnsupportedNeighboursError, match="groups"):
+            attempt()
+    with pytest.raises(UnsupportedBudgetError, match="search"):
+        private_ball(cluster(600), PLANE, KLDP(1.0))
+    assert found.left is not None
+
+
+def test_bad_input_is_refused():
+    points = cluster(600)
+    for error, match, attempt in [
+        (InvalidBudgetError, "epsilon", lambda: private_ball(points, PLANE, 0.0)),
+        (InvalidParameterError, "budget", lambda: private_ball(points, PLANE, "1")),
+        (InvalidParameterError, "rounds", lambda: private_ball(points, PLANE, 1.0, rounds=4)),
+        (InvalidParameterError, "rounds", lambda: private_ball(points, PLANE, 1.0, rounds=True)),
+        (InvalidParameterError, "axis", lambda: private_ball(points, PLANE, 1.0, axis="x")),
+        (
+            InvalidParameterError,
+            "accountant",
+            lambda: private_ball(points, PLANE, 1.0, accountant=3),
+        ),
+        (InvalidParameterError, "ball", lambda: private_ball(points, 1.0, 1.0)),
+        (InvalidParameterError, "adapt", lambda: private_mean(points, PLANE, GDP(1.0), adapt=1)),
+        (InvalidParameterError, "ball", lambda: private_mean(points, 1.0, GDP(1.0), adapt=True)),
+        (InvalidParameterError, "budget", lambda: private_mean(points, PLANE)),
+        (NotOnManifoldError, "row", lambda: private_ball([[math.nan, 0.0]], PLANE, 1.0)),
+        (TypeError, "expansion", lambda: private_ball(points, PLANE, 1.0, expansion=2.0)),
+    ]:
+        with pytest.raises(error, match=match):
+            attempt()
 
 
 class Bent(Euclidean):
@@ -180,54 +220,138 @@ class Bent(Euclidean):
 
 
 @pytest.mark.parametrize(
-    ("manifold", "radius", "epsilon", "error"),
+    ("manifold", "radius", "options", "error"),
     [
-        (Bent(2), 1.0, 1.0, UnprovenMechanismError),
-        (Euclidean(2), 1.0, 1e-310, NotAttainableError),
-        (Euclidean(2), 1.0, 5e-324, InvalidBudgetError),
-        (Euclidean(2), 1e-200, 1.0, RiemdpError),
-        (Euclidean(2), 1e-139, 1e-308, NotAttainableError),
+        (Bent(2), 1.0, {}, UnprovenMechanismError),
+        (Euclidean(2), 1e-135, {}, UnsupportedBallError),
+        (Euclidean(2), 1e-200, {}, UnsupportedBallError),
+        (SPDAffineInvariant(3), 40.0, {"mechanism": "riemannian-laplace"}, UnsupportedBallError),
+        (Euclidean(2), 1.0, {"mechanism": "tangent-gaussian"}, UnsupportedBudgetError),
+        (Euclidean(2), 1.0, {"tol": -1.0}, InvalidParameterError),
+        (Euclidean(2), 1.0, {"arithmetic": "x"}, InvalidParameterError),
+        (Euclidean(2), 1.0, {"neighbours": Groups(2)}, UnsupportedNeighboursError),
     ],
 )
-def test_what_public_numbers_decide_is_decided_before_the_charge(manifold, radius, epsilon, error):
-    ledger = Ledger()
+def test_what_public_numbers_decide_is_decided_before_the_charge(manifold, radius, options, error):
+    ledger, source = Ledger(), seeded()
+    points = np.zeros((200, 2))
+    if manifold == SPDAffineInvariant(3):
+        points = np.broadcast_to(np.eye(3), (200, 3, 3))
+    ball = Ball(manifold, manifold.origin, radius)
     with pytest.raises(error):
-        private_ball(np.zeros((20, 2)), Ball(manifold, [0, 0], radius), epsilon, accountant=ledger)
+        private_mean(
+            points, ball, PureDP(1.0), adapt=True, accountant=ledger, generator=source, **options
+        )
+    assert ledger.spent == []
+    assert source.bit_generator.state == seeded().bit_generator.state
+
+
+def test_without_python_flint_nothing_is_charged(monkeypatch):
+    from riemdp.noise.exact import _choice
+
+    ledger = Ledger()
+    monkeypatch.setattr(_choice, "certified_available", lambda: False)
+    with pytest.raises(InvalidParameterError, match="python-flint"):
+        private_ball(cluster(600), PLANE, GDP(1.0), accountant=ledger)
     assert ledger.spent == []
 
 
-@pytest.mark.parametrize(
-    ("ball", "far"),
-    [
-        (Ball.whole(Sphere(2)), [3.1, 3.1, 0.0]),
-        (Ball.whole(Product(Sphere(2), Sphere(2))), [3.1, 3.1, 0.0]),
-        (Ball(Hyperbolic(2), Hyperbolic(2).exp([1, 0, 0], [0, 7.9, 0]), 1.0), [0.9, 0.9, 0.9]),
-    ],
-    ids=["sphere", "product", "hyperbolic"],
-)
-def test_where_there_is_no_ball_about_the_centre_it_is_the_public_one(ball, far):
-    steps = np.zeros((300, ball.manifold.dim))
-    steps[:, 0] = np.tile(far, 100)
-    points, returned = ball.point(steps), []
-    for seed in range(20):
+def test_where_the_small_ball_does_not_do_it_is_the_public_one(monkeypatch):
+    """A named mechanism that float64 has no room for on the ball that was found."""
+    from riemdp.release import _run
+
+    points, honest = cluster(2000), _run.checked_offer
+
+    def no_small_ball(wanted, ball, **options):
+        if ball.radius < 0.5:
+            raise UnsupportedBallError("too small")
+        return honest(wanted, ball, **options)
+
+    found = private_ball(points, PLANE, GDP(1.0), generator=seeded())
+    assert found.ball.radius < 0.5
+    monkeypatch.setattr(_run, "checked_offer", no_small_ball)
+    release = private_mean(points, found, generator=seeded())
+    assert release.ball == PLANE
+    assert release.budget == found.part(None) if found.left else True
+    assert verify(release).passed
+
+
+def _lower_bound(first, second):
+    """Bound of mu from below, at 99 %, by the best threshold of a score on half of the draws."""
+    half = len(first) // 2
+    levels = np.quantile(np.concatenate([first[:half], second[:half]]), np.linspace(0.1, 0.9, 33))
+    gaps = [
+        norm.ppf(np.mean(second[:half] > t)) - norm.ppf(np.mean(first[:half] > t)) for t in levels
+    ]
+    level = levels[int(np.nanargmax(np.where(np.isfinite(gaps), gaps, -np.inf)))]
+    rest = len(first) - half
+    false = beta_law.ppf(
+        0.995, np.sum(first[half:] > level) + 1, rest - np.sum(first[half:] > level)
+    )
+    missed = np.sum(second[half:] <= level)
+    return -norm.ppf(false) - norm.ppf(beta_law.ppf(0.995, missed + 1, rest - missed))
+
+
+def _scores(points, draws, seed, releases=1):
+    """Likelihood ratios, to first order, of the joint output against a record moved along x."""
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(draws):
+        ball = private_ball(points, PLANE, GDP(3.0), generator=rng)
+        score = 0.0
+        for step in ball.steps:
+            if isinstance(step, CentreStep):
+                shift = step.sensitivity / step.sigma**2
+                coordinate = step.rounded[0] * 2.0**-step.grid
+                score += shift * coordinate
+        for _ in range(releases):
+            budget = ball.left if ball.left is not None else ball.search.left
+            release = private_mean(
+                points, ball.ball, budget, generator=rng, mechanism="tangent-gaussian"
+            )
+            shift = release.sensitivity / release.sigma**2
+            score += shift * release.rounded[0] * 2.0**-release.grid
+        found.append(score)
+    return np.array(found)
+
+
+@pytest.mark.slow
+def test_the_whole_path_keeps_its_guarantee_and_twice_the_budget_does_not():
+    """Distinguishing game on all that is published: 20 records, one moved through the ball."""
+    points = np.zeros((20, 2))
+    left, right = points.copy(), points.copy()
+    left[0], right[0] = [-1.0, 0.0], [1.0, 0.0]
+    once = [_scores(x, 3000, seed) for seed, x in enumerate((left, right))]
+    bound = _lower_bound(*once)
+    assert 2.0 < bound <= 3.0
+    twice = [_scores(x, 3000, 10 + seed, releases=2) for seed, x in enumerate((left, right))]
+    assert _lower_bound(*twice) > 3.0
+
+
+@pytest.mark.slow
+def test_with_pairs_that_share_a_record_the_path_fails_the_audit(monkeypatch):
+    """A spread of pairs with one record in all of them gives that away."""
+    budget = PureDP(12.0)
+    points = np.zeros((20, 2))
+    moved = points.copy()
+    moved[0] = [1.0, 0.0]
+
+    def wide(data, seed):
         rng = np.random.default_rng(seed)
-        returned.append(private_ball(points, ball, 5.0, expansion=1.5, generator=rng))
-    assert ball in returned
-    assert all(found == ball or found.radius < ball.reach for found in returned)
+        found = [private_ball(data, PLANE, budget, generator=rng) for _ in range(400)]
+        return np.mean([ball.steps[0].value > 0.9 for ball in found])
 
+    rate = private_ball(points, PLANE, budget).steps[0].rate
 
-def test_the_centre_is_that_of_a_private_mean():
-    points = _cluster(20_000, 0.05)
-    mean = private_mean(points, PLANE, PureDP(0.25), generator=np.random.default_rng(2))
-    found = private_ball(points, PLANE, 0.5, generator=np.random.default_rng(2))
-    assert np.array_equal(found.center, mean.value)
+    def refuted():
+        low, high = wide(points, 0), wide(moved, 1)
+        upper = beta_law.ppf(0.9999, 400 * low + 1, 400 * (1 - low) + 1e-9) if low < 1 else 1.0
+        lower = beta_law.ppf(0.0001, max(400 * high, 1e-9), 400 * (1 - high) + 1)
+        return lower > math.exp(rate) * upper
 
+    assert not refuted()
 
-@pytest.mark.parametrize("n", [200, 2000, 20_000])
-def test_noise_of_more_shells_is_allowed_for(n):
-    """Of empty shells as many are left out as the noise of their sum hides few records of."""
-    epsilon, deviation = 0.5, math.sqrt(2.0) * 2.0 / 0.5
-    found = _private_ball._dense_radius(1.0, np.zeros(_private_ball._SHELLS), n, epsilon)
-    room = [2.0 * deviation * math.sqrt(i + 1.0) <= 0.1 * n for i in range(13)]
-    assert room == sorted(room, reverse=True)
-    assert found == pytest.approx(2.0 ** (-0.5 * (max(sum(room), 1) - 1)))
+    def overlapping(self, order):
+        return np.linalg.norm(self.points[1:] - self.points[0], axis=1)
+
+    monkeypatch.setattr(_answers.Records, "pairs", overlapping)
+    assert refuted()

@@ -17,7 +17,7 @@ from riemdp.mechanisms import (
     TangentGaussian,
 )
 from riemdp.privacy import ApproxDP, PureDP
-from riemdp.release import private_ball, private_mean
+from riemdp.release import private_mean
 from riemdp.statistics import frechet_mean
 from riemdp_papers._conformal import PublishedConformalLaplace
 from riemdp_papers._experiment import Line, Panel, Row, Settings, mean_and_error
@@ -34,8 +34,6 @@ PUBLISHED = "conformal as published (NOT private)"
 NAMES = (LAPLACE, TRUNCATED, GAUSSIAN, PUBLIC, PRIOR, SMALLER, PUBLISHED)
 #: Section VII-A and Appendix H.
 RECORDS, DELTA = 1000, 1e-9
-#: Share of epsilon that the private ball takes.
-SHARE = 0.2
 #: Most records for the published algorithm, whose time grows with their cube.
 MOST = 1000
 #: Draws of each mechanism in a quick run and in a full one, and of the slow published one.
@@ -124,9 +122,7 @@ def compare(
         return np.asarray(np.exp(-0.5 * np.square(dist / (0.3 * ball.radius))))
 
     def two_stages() -> FloatArray:
-        found = private_ball(points, ball, SHARE * epsilon, generator=generator)
-        rest = PureDP((1.0 - SHARE) * epsilon)
-        return private_mean(points, found, rest, generator=generator).value
+        return private_mean(points, ball, budget, adapt=True, generator=generator).value
 
     lower = 0.5 ** (4.0 / max(dim, 4))  # keeps the acceptance up in high dimension
     budget = PureDP(epsilon)

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
+from riemdp._errors import InvalidParameterError
 from riemdp._files import MOST_NUMBERS, write_files
 from riemdp._part_document import from_text
 from riemdp.cli._io import check_output, read_array, write_array
@@ -40,6 +41,8 @@ from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from riemdp.release import Release
+
 
 def mean(
     file: Annotated[
@@ -68,6 +71,10 @@ def mean(
     budget: BudgetOption = None,
     mechanism: MechanismOption = "auto",
     statistic: StatisticOption = None,
+    adapt: Annotated[
+        bool,
+        typer.Option(help="Look for a smaller ball first, with a part of the budget (mean only)."),
+    ] = False,
     neighbours: NeighboursOption = ReplaceOne.name,
     allow_unproven: Annotated[
         bool, typer.Option(help="Use parts whose claims nobody proved; the release says so.")
@@ -102,6 +109,8 @@ def mean(
     value_file = check_output(output, (".npy", ".csv"), inputs)
     release_file = check_output(release, (".json",), inputs, (output,))
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
+    if adapt and statistic is not None:
+        raise InvalidParameterError("--adapt is for the mean: leave out --statistic")
     space, points = records_of(read_array(file, key, max_numbers), file, manifold, curvature)
     ball = Ball(space, center_of(center, space, max_numbers), radius)
     generator = None
@@ -113,7 +122,7 @@ def mean(
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # they would tell of the data
-        release_of = private_mean
+        release_of: Callable[..., Release] = partial(private_mean, adapt=adapt)
         if statistic is not None:
             release_of = partial(private_statistic, from_text(statistic, Statistic.sort))
         result = release_of(
@@ -125,7 +134,7 @@ def mean(
             generator=generator,
             allow_unproven=allow_unproven,
             tol=tol,
-            arithmetic=arithmetic,  # type: ignore[arg-type]  # checked there
+            arithmetic=arithmetic,
         )
     contents: dict[Path, Callable[[IO[bytes]], object]] = {}
     if release_file is not None:

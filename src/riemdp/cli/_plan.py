@@ -55,6 +55,9 @@ def plan(
         float | None,
         typer.Option(help="Expected distance to reach: adds the n and the budget it needs."),
     ] = None,
+    adapt: Annotated[
+        bool, typer.Option(help="Say what to expect of a private search for a smaller ball.")
+    ] = False,
 ) -> None:
     """Show what to expect of every mechanism, from public numbers only."""
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
@@ -68,6 +71,7 @@ def plan(
             target_error=target_error,
             statistic=None if statistic is None else from_text(statistic, Statistic.sort),
             neighbours=from_text(neighbours, Neighbours.sort),
+            adapt=adapt,
         )
     columns = ["mechanism", "summary", "arithmetic"]
     columns += ["sensitivity", "sigma", "E[distance]", "95 % quantile"]

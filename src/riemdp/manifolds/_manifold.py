@@ -100,6 +100,15 @@ class Manifold(Part, sort="manifold"):
         return None
 
     @property
+    def scale_axis(self) -> FloatArray | None:
+        """Unit vector of a flat factor of dimension one, None where no factor is known.
+
+        In the normal coordinates about every centre it is the same, shape ``(dim,)``: the first
+        factor's coordinate of a point is its product with the point's coordinates.
+        """
+        return None
+
+    @property
     def chart(self) -> FlatManifold | None:
         """The manifold itself where it is isometric to R^dim by a chart, else None."""
         return None

@@ -58,6 +58,13 @@ def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
     -------
     ndarray, shape (..., d)
     """
+    if vectors.ndim == 2 and vectors.flags.c_contiguous and vectors.size > CHUNK_ENTRIES:
+        return _clip_rows(vectors, radius)
+    return _clip(vectors, radius)
+
+
+def _clip(vectors: FloatArray, radius: float) -> FloatArray:
+    """:func:`clip_norm` of all vectors at a time."""
     with np.errstate(all="ignore"):
         exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))[1]
         scaled = np.ldexp(vectors, -exponent)
@@ -67,3 +74,16 @@ def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
             return np.asarray(vectors)
         shortened = scaled * (radius / np.where(outside, norm, 1.0))
     return np.where(outside, shortened, vectors)
+
+
+def _clip_rows(vectors: FloatArray, radius: float) -> FloatArray:
+    """:func:`clip_norm` of many rows, some at a time, whose temporary arrays stay in the cache."""
+    step = max(1, CHUNK_ENTRIES // vectors.shape[-1])
+    found = vectors
+    for start in range(0, len(vectors), step):
+        rows = vectors[start : start + step]
+        clipped = _clip(rows, radius)
+        if clipped is not rows:
+            found = np.array(vectors) if found is vectors else found
+            found[start : start + step] = clipped
+    return np.asarray(found)

@@ -182,6 +182,11 @@ class SPDAffineInvariant(Manifold):
         """Of eigenvalues, which are known to eps times the largest one."""
         return _symmetric.distance_rounding(center, radius)
 
+    @property
+    def scale_axis(self) -> FloatArray:
+        """Where the logarithm of the determinant grows; see :attr:`Manifold.scale_axis`."""
+        return _symmetric.vecd(np.eye(self.k)) / math.sqrt(self.k)
+
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
         return _symmetric_checks.check_definite(points, self.k)

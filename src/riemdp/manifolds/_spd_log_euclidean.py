@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -146,6 +147,11 @@ class SPDLogEuclidean(FlatManifold):
         """Of eigenvalues, known to eps times the largest one, and of their logarithms."""
         logs = float(np.linalg.norm(self.to_chart(center)))
         return _symmetric.distance_rounding(center, radius) + 8.0 * _EPS * logs
+
+    @property
+    def scale_axis(self) -> FloatArray:
+        """Where the logarithm of the determinant grows; see :attr:`Manifold.scale_axis`."""
+        return _symmetric.vecd(np.eye(self.k)) / math.sqrt(self.k)
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""

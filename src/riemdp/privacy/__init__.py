@@ -1,6 +1,6 @@
 """Privacy definitions, privacy curves and calibration. Numbers only: no points, no noise."""
 
-from riemdp.privacy._accountant import Accountant, LedgerEntry
+from riemdp.privacy._accountant import Accountant
 from riemdp.privacy._affine_invariant_curve import (
     AffineInvariantGaussianCurve,
     affine_invariant_sigma,
@@ -12,6 +12,16 @@ from riemdp.privacy._affordable import (
     implied_epsilon,
 )
 from riemdp.privacy._approx import ApproxDP
+from riemdp.privacy._bounded_range import (
+    adds_up,
+    bounded_range,
+    largest_range,
+    mean_noise,
+    noise_kind,
+    rest_of,
+    share_of,
+    within_total,
+)
 from riemdp.privacy._budget import Budget, check_budget, check_delta, check_epsilon
 from riemdp.privacy._certified import certified_available, certified_delta
 from riemdp.privacy._compose import compose, compose_budgets, compose_curves
@@ -36,6 +46,7 @@ from riemdp.privacy._rao import (
     check_distance,
 )
 from riemdp.privacy._renyi import RDP
+from riemdp.privacy._reservation import LedgerEntry, Reservation
 from riemdp.privacy._response import gaussian_to_pure, pure_to_gaussian
 from riemdp.privacy._rounding import (
     ELEMENTARY,
@@ -69,12 +80,15 @@ __all__ = [
     "PureCurve",
     "PureDP",
     "RaoDP",
+    "Reservation",
     "accounting_available",
+    "adds_up",
     "affine_invariant_sigma",
     "affordable_epsilon",
     "affordable_mu",
     "angle_of_response",
     "angle_of_separation",
+    "bounded_range",
     "certified_available",
     "certified_delta",
     "check_budget",
@@ -94,12 +108,18 @@ __all__ = [
     "gaussian_mu",
     "gaussian_to_pure",
     "implied_epsilon",
+    "largest_range",
+    "mean_noise",
+    "noise_kind",
     "normal_fisher_rao_distance",
     "product_up",
     "pure_to_gaussian",
     "quotient_up",
+    "rest_of",
     "root_of_squares_up",
     "score_bound",
+    "share_of",
     "up",
     "within",
+    "within_total",
 ]

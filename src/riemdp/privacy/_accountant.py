@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from riemdp._checks import is_one_of, kind_of, real, shown
 from riemdp._errors import BudgetExceededError, InvalidBudgetError, InvalidParameterError
 from riemdp.privacy._budget import Budget, check_budget
+from riemdp.privacy._reservation import LedgerEntry, Reservation
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -20,21 +21,6 @@ _TOLERANCE = 1e-12
 _SMALLEST_LIMIT = 1e-290
 #: Smallest positive float.
 _SMALLEST = 5e-324
-
-
-class LedgerEntry(NamedTuple):
-    """One release.
-
-    Attributes
-    ----------
-    label : str
-        What it was called.
-    guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        What was charged.
-    """
-
-    label: str
-    guarantee: Budget
 
 
 class Accountant:
@@ -120,7 +106,7 @@ class Accountant:
                 "float64; choose another total"
             )
         self._amounts: tuple[list[float], ...] = tuple([] for _ in self._limits)
-        self._ledger: list[LedgerEntry] = []
+        self._ledger: list[LedgerEntry | Reservation] = []
         self._closed = False
         self._lock = threading.Lock()
 
@@ -133,7 +119,10 @@ class Accountant:
     def ledger(self) -> tuple[LedgerEntry, ...]:
         """Labels and guarantees as they were charged, in order."""
         with self._lock:
-            return tuple(self._ledger)
+            found: list[LedgerEntry] = []
+            for entry in self._ledger:
+                found += entry.entries if isinstance(entry, Reservation) else (entry,)
+            return tuple(found)
 
     @property
     def spent(self) -> Budget | None:
@@ -174,8 +163,42 @@ class Accountant:
             If ``guarantee`` is no privacy definition or ``label`` no string.
         """
         check_budget(guarantee, "guarantee")
-        if not isinstance(label, str):
-            raise InvalidParameterError(f"label must be a string, got {kind_of(label)}")
+        _check_label(label)
+        self._charge(guarantee, LedgerEntry(label, guarantee))
+
+    def reserve(self, guarantee: Budget, label: str, shared: Budget | None = None) -> Reservation:
+        """Charge several steps at once, or raise and change nothing.
+
+        The ledger lists the steps as they are taken, and what is left; nothing is given back.
+
+        Parameters
+        ----------
+        guarantee : PureDP, ApproxDP, GDP or ZCDP
+            Of all steps together.
+        label : str
+            What they are for.
+        shared : PureDP, GDP or ZCDP, optional
+            What the steps add up to, if that is of another definition and implies the guarantee.
+
+        Returns
+        -------
+        Reservation
+
+        Raises
+        ------
+        BudgetExceededError, NoConversionError, InvalidBudgetError, InvalidParameterError
+            See :meth:`spend`.
+        UnsupportedBudgetError
+            If the guarantee is of another definition.
+        """
+        check_budget(guarantee, "guarantee")
+        _check_label(label)
+        reserved = Reservation(guarantee, label, shared)
+        self._charge(guarantee, reserved)
+        return reserved
+
+    def _charge(self, guarantee: Budget, entry: LedgerEntry | Reservation) -> None:
+        label = entry.label
         first, *others = _checked(self._total.price_of(guarantee), guarantee, len(self._limits))
         price = (max(first, _SMALLEST), *others)  # a square may underflow; nothing is free
         with self._lock:
@@ -193,7 +216,7 @@ class Accountant:
                     )
             for amounts, more in zip(self._amounts, price, strict=True):
                 amounts.append(more)
-            self._ledger.append(LedgerEntry(label, guarantee))
+            self._ledger.append(entry)
 
     def close(self) -> None:
         """Refuse everything from here on; what was spent can still be read."""
@@ -226,6 +249,11 @@ class Accountant:
             rest = math.fsum([limit, *(-amount for amount in amounts)])
             left.append(rest if rest > _TOLERANCE * limit else 0.0)
         return self._total.total(tuple(left))
+
+
+def _check_label(label: object) -> None:
+    if not isinstance(label, str):
+        raise InvalidParameterError(f"label must be a string, got {kind_of(label)}")
 
 
 def _checked(price: object, guarantee: Budget, length: int | None = None) -> tuple[float, ...]:

@@ -9,6 +9,7 @@ from riemdp.release._private_mean import private_mean
 from riemdp.release._private_steps import private_huber, private_median
 from riemdp.release._release import Release
 from riemdp.release._run import private_statistic
+from riemdp.release._search._found import PrivateBall
 from riemdp.release._verify import Check, Verification, verify
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Offer",
     "Plan",
     "PlanRow",
+    "PrivateBall",
     "Release",
     "Verification",
     "named",

@@ -15,6 +15,7 @@ from riemdp.privacy import Budget, check_budget
 from riemdp.release._least_error import as_good
 from riemdp.release._named import kinds, named
 from riemdp.release._offer import Offer, error_quantile, expected_distance, offers, wanted_mean
+from riemdp.release._search._forecast import Forecast, forecast
 from riemdp.statistics import ReplaceOne, check_neighbours, check_statistic
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class Plan:
     target_error : float or None
     rows : tuple of PlanRow
         One for each mechanism, available or not.
+    adapt : Forecast or None
+        What ``private_mean(..., adapt=True)`` promises, where that was asked for.
     """
 
     manifold: Manifold
@@ -99,6 +102,7 @@ class Plan:
     budget: Budget
     target_error: float | None
     rows: tuple[PlanRow, ...]
+    adapt: Forecast | None = None
 
     def __iter__(self) -> Iterator[PlanRow]:
         return iter(self.rows)
@@ -153,7 +157,8 @@ class Plan:
         """Sentences about what the table leaves out."""
         curved = self.manifold.constant_curvature is None
         pure = math.isfinite(self.budget.epsilon_at(0.0))
-        return (_CONFORMAL,) if pure and not curved else ()
+        found = (_CONFORMAL,) if pure and not curved else ()
+        return found if self.adapt is None else (*found, str(self.adapt))
 
     def _cells(self, row: PlanRow) -> list[str]:
         numbers = (row.sensitivity, row.sigma, row.expected_distance, row.quantile_95)
@@ -175,6 +180,7 @@ def plan(
     statistic: Statistic | None = None,
     neighbours: Neighbours | None = None,
     mechanisms: Iterable[str | type[Mechanism] | Choice] | None = None,
+    adapt: bool = False,
 ) -> Plan:
     """Say what each mechanism will cost in accuracy, from public numbers only.
 
@@ -199,6 +205,9 @@ def plan(
     mechanisms : iterable of str, Mechanism class or Choice, optional
         What is compared; by default what ``"auto"`` chooses among. A name may be followed by what
         is left to choose, as in ``"generalized-gaussian:power=1.5"``.
+    adapt : bool, default False
+        Whether to say what to expect of a search for a smaller ball within this budget (PureDP,
+        ApproxDP, GDP or ZCDP), see :func:`riemdp.private_ball`.
 
     Returns
     -------
@@ -226,7 +235,8 @@ def plan(
     choices = map(as_choice, compared)
     found = [_Case(wanted(manifold, each), each, ball, neighbours) for each in choices]
     rows = tuple(case.row(n, budget, target_error) for case in found)
-    return Plan(manifold, ball.radius, n, budget, target_error, rows)
+    expected = forecast(ball.reach, manifold.dim, n, budget) if adapt else None
+    return Plan(manifold, ball.radius, n, budget, target_error, rows, expected)
 
 
 def _error(row: PlanRow) -> float:

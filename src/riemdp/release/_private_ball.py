@@ -1,164 +1,229 @@
-"""A smaller ball where the data are dense, found privately."""
+"""A smaller ball where the data are, found privately and paid from the same budget."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
+import numbers
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from riemdp._checks import positive
+from riemdp._checks import positive, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
-    NotAttainableError,
     UnsupportedBallError,
 )
-from riemdp.manifolds import Ball, check_ball
-from riemdp.mechanisms._conformal_density import checked_records
-from riemdp.noise import resolve_generator
-from riemdp.noise.exact import FlatDraw, default_grid
-from riemdp.privacy import PureDP
-from riemdp.release._least_error import least_error
+from riemdp.manifolds import Ball, ball_proofs, check_ball
+from riemdp.noise import is_secure, resolve_generator
+from riemdp.noise.exact import exact_choice
+from riemdp.privacy import PureDP, Reservation, adds_up, check_budget, share_of
+from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
-from riemdp.release._offer import wanted_mean
-from riemdp.release._run import asked, drawn
+from riemdp.release._search._answers import searched
+from riemdp.release._search._found import PrivateBall
+from riemdp.release._search._numbers import CENTRE_SHARES, LEAST_LEFT, Numbers
+from riemdp.release._search._schedule import working_ball
+from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
+from riemdp.release._sensitivity import LEAST_RADIUS
+from riemdp.statistics import check_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.privacy import Budget
     from riemdp.release._run import SupportsSpend
 
-#: Shells of the histogram; each radius is sqrt(2) times the next smaller one.
-_SHELLS = 14
-#: Share of the records that may seem to lie outside before the radius is expanded.
-_OUTSIDE = 0.1
+#: More centres are never worth their price.
+_MOST_ROUNDS = 3
+#: A ball that is found has at least this share of the public radius.
+_SMALLEST = 2.0**-25
 
 
 def private_ball(
     points: ArrayLike,
     ball: Ball,
-    epsilon: float,
+    budget: Budget | float,
     *,
-    expansion: float = 2.0,
+    rounds: int = 3,
+    axis: Literal["auto"] | None = "auto",
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
-) -> Ball:
-    r"""Ball about the dense part of the data, for a release with less noise.
+    allow_unproven: bool = False,
+) -> PrivateBall:
+    r"""Look for a smaller ball that holds the data, with a small part of a budget.
 
-    Half of epsilon goes to a private mean, the centre, and half to counts of the records in shells
-    about it. Of the radii ``R, R/sqrt(2), R/2, ...``, R that of the public ball, the smallest is
-    taken that leaves at most a tenth of the records outside by a margin for the noise, and it is
-    multiplied by ``expansion``. Where that is no smaller than the public ball, the public ball is
-    returned. The result may be published and passed to :func:`riemdp.private_mean`; the two
-    together cost the sum of their epsilons.
+    First the spread of the data, from the distances of random disjoint pairs; on SPD matrices a
+    place along the scale axis; a radius; then up to three times a centre, the mean in the tangent
+    space of the ball so far, and a radius about it. Which step comes next, and what it costs, is
+    planned from public numbers and released ones. What is left pays for one release on the ball,
+    or for several: ``private_mean(points, found)``.
 
     Parameters
     ----------
     points : array_like, shape (n, \*point_shape)
-        Private records.
+        Private records. Those outside the ball are projected onto it.
     ball : Ball
         Public ball, chosen without looking at the data.
-    epsilon : float
-        Privacy of the result; a fifth of the total is a fair share.
-    expansion : float, default 2.0
-        At least 1. Twice the radius of nine tenths holds all but a few records of a cluster with
-        light tails; with heavy ones the mean of the shortened records is biased.
+    budget : PureDP, ApproxDP, GDP, ZCDP or float
+        Of the search and of what is released on its ball, together. A number is a pure epsilon.
+        ``ApproxDP`` is run as its epsilon without delta in low dimensions, and else as the
+        Gaussian guarantee that implies it.
+    rounds : int, default 3
+        Most centres, 0 to 3.
+    axis : {"auto", None}, default "auto"
+        Whether to move along the scale axis where the space has one.
     generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default. A seeded one makes the noise
-        predictable, hence the ball not private; no later release can know that.
+        Source of noise; this process's secure generator by default. Any other marks the result,
+        and every release on it, as not private.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with ``PureDP(epsilon)`` before the records are used.
+        Charged with the whole budget, after all checks and before the records are used; with an
+        entry for each step if it is a :class:`riemdp.Accountant`. Releases on the ball take from
+        that. Nothing is given back.
+    allow_unproven : bool, default False
+        Whether parts may be used whose claims nobody proved.
 
     Returns
     -------
-    Ball
-        Records outside it are moved to its boundary by :func:`riemdp.private_mean`.
+    PrivateBall
+        ``found.ball`` is the public ball where the data are wide. With too few records for a
+        search nothing is spent, and a release on it is the one on the public ball, bit by bit.
 
     Raises
     ------
-    InvalidBudgetError
-        If epsilon is not positive and finite.
-    InvalidParameterError
-        If ``ball`` is no ball, or ``expansion`` under 1.
     NotOnManifoldError
-        If a record is not on the manifold.
-    NotAttainableError, UnprovenMechanismError, UnsupportedBallError
-        If no mechanism is available for the centre, or none that is proved; before the charge.
+        If the data are empty, have the wrong shape, or a row is not on the manifold.
+    UnsupportedBudgetError
+        For other definitions.
+    UnsupportedBallError
+        If the public radius is so small or large that balls within it leave float64.
+    UnsupportedError
+        If no exact arithmetic is known of the mean on the space.
+    InvalidParameterError
+        If an argument is of the wrong kind or outside its domain.
+    UnprovenMechanismError
+        If a part is not proved and ``allow_unproven`` is false.
 
     References
     ----------
-    docs/proofs/conformal-laplace.md, Proposition 6
+    docs/proofs/private-ball.md
     """
-    check_ball(ball)
-    epsilon = positive(epsilon, "epsilon", error=InvalidBudgetError)
-    expansion = positive(expansion, "expansion")
-    if expansion < 1.0:
-        raise InvalidParameterError(f"expansion must be at least 1, got {expansion}")
-    source = resolve_generator(generator)
-    check_accountant(accountant)
-    records = checked_records(ball, points)
-    half = 0.5 * epsilon
-    # Decided from public numbers, before the charge.
-    chosen, _ = least_error(wanted_mean, ball, len(records), PureDP(half))
-    start = chosen.statistic.start(ball)
-    question = asked(chosen.statistic, ball, start, 0)
-    scale = 2.0 / half
-    if math.isinf(scale):
-        raise NotAttainableError(
-            f"the noise of the counts at epsilon = {epsilon:g} exceeds float64; choose a larger one"
-        )
-    if accountant is not None:
-        accountant.spend(PureDP(epsilon), "private_ball")
-    center, _ = drawn(chosen, start, question, records, source)
-    counts = shell_counts(ball, center, records)
-    law = FlatDraw("laplace", 1, scale)
-    noisy = [law.draw([count], default_grid(scale), generator=source) for count in counts]
-    counts = np.concatenate([count.values() for count in noisy])
-    radius = expansion * _dense_radius(ball.reach, counts, len(records), half)
-    if radius >= ball.reach:
-        return ball
-    try:
-        return Ball(ball.manifold, center, radius)
-    except UnsupportedBallError:  # about this centre; all of it is released
-        return ball
+    return find_ball(
+        points,
+        ball,
+        budget,
+        label="private_ball",
+        rounds=rounds,
+        axis=axis,
+        generator=generator,
+        accountant=accountant,
+        allow_unproven=allow_unproven,
+    )
 
 
-def shell_counts(ball: Ball, center: FloatArray, records: FloatArray) -> FloatArray:
-    r"""Numbers of records in shells about a centre, outermost first.
-
-    Shell i lies between ``R 2^(-i/2)`` and ``R 2^(-(i-1)/2)``; the first has no outer radius, the
-    last no inner one. Each record is in one shell, so that replacing it changes two counts by one.
+def find_ball(
+    points: ArrayLike,
+    ball: Ball,
+    budget: Budget | float,
+    *,
+    label: str,
+    rounds: int = 3,
+    axis: str | None = "auto",
+    generator: np.random.Generator | None = None,
+    accountant: SupportsSpend | None = None,
+    allow_unproven: bool = False,
+    check: Callable[[Ball, int, Budget], None] | None = None,
+) -> PrivateBall:
+    """Do what :func:`private_ball` says under another label, for a release that is checked first.
 
     Parameters
     ----------
-    ball : Ball
-        Its radius is R.
-    center : ndarray, shape (\*point_shape,)
-    records : ndarray, shape (n, \*point_shape)
-
-    Returns
-    -------
-    ndarray, shape (14,)
+    check : callable, optional
+        Raises if a release in the public ball, of so many records, with the least budget that can
+        be left, is not possible. It is called where there is a search.
     """
-    radii = _radii(ball.reach)
-    shell = np.searchsorted(-radii, -ball.manifold.dist(center, records), side="right")
-    return np.bincount(shell, minlength=_SHELLS).astype(float)
+    check_ball(ball)
+    budget = _budget(budget)
+    rounds, along = _rounds(rounds), _axis(axis)
+    check_accountant(accountant)
+    source = resolve_generator(generator)
+    data = ball.manifold.validate(points)
+    check_rows(data, ball.manifold)
+    shared = adds_up(budget, ball.manifold.dim)
+    along = along and ball.manifold.scale_axis is not None
+    search = Search(ball, len(data), shared, rounds, along)
+    possible = Numbers(shared, len(data), ball.manifold.dim).choice_share() is not None
+    if possible:
+        _check_possible(search, allow_unproven)
+    if check is not None:
+        check(ball, len(data), share_of(shared, LEAST_LEFT) if possible else budget)
+    account = _reserved(accountant, budget, label, shared)
+
+    def entered(guarantee: Budget, step: str) -> None:
+        account.spend(guarantee, f"{label}, {step}")
+
+    search, outcome = searched(search, data, source, entered)
+    secure = is_secure(source)
+    smaller = found_ball(ball, outcome)
+    return PrivateBall(smaller, outcome.reason, search, budget, secure, account, accountant)
 
 
-def _dense_radius(radius: float, counts: FloatArray, n: int, epsilon: float) -> float:
-    """Smallest radius that leaves few records outside, by noisy counts and public numbers."""
-    found = radius
-    deviation = math.sqrt(2.0) * 2.0 / epsilon
-    outside = 0.0
-    for i, candidate in enumerate(_radii(radius)):
-        outside += counts[i]
-        if outside + 2.0 * deviation * math.sqrt(i + 1.0) > _OUTSIDE * n:
-            break
-        found = float(candidate)
-    return found
+def _check_possible(search: Search, allow_unproven: bool) -> None:
+    """Refuse, by public numbers alone, what a search could not finish."""
+    reach, ball = search.ball.reach, working_ball(search.ball)
+    if not LEAST_RADIUS <= _SMALLEST * reach <= reach <= 1.0 / LEAST_RADIUS:
+        raise UnsupportedBallError(
+            f"radius {search.ball.radius:.3g} must lie between {LEAST_RADIUS / _SMALLEST:.2g} and "
+            f"{1.0 / LEAST_RADIUS:g} for a search, so that squares of distances stay in the range "
+            "of float64; change the unit of the data"
+        )
+    exact_choice(
+        [Fraction(0)], [Fraction(0)], generator=np.random.default_rng(0)
+    )  # raises without python-flint
+    least = share_of(search.budget, CENTRE_SHARES[0])
+    made = centre_offer(ball, search.n, least)
+    proofs = {**ball_proofs(search.ball), **made.proofs(least), **search_proofs(ball, least)}
+    if (missing := unproven(proofs)) and not allow_unproven:
+        raise not_proved(missing)
 
 
-def _radii(radius: float) -> FloatArray:
-    return np.asarray(radius * 2.0 ** (-0.5 * np.arange(_SHELLS - 1)), dtype=np.float64)
+def _reserved(
+    accountant: SupportsSpend | None, budget: Budget, label: str, shared: Budget
+) -> Reservation:
+    """Charge the whole budget, and return what steps are taken from."""
+    reserve = getattr(accountant, "reserve", None)
+    if callable(reserve):
+        reserved = reserve(budget, label, shared)
+        if isinstance(reserved, Reservation):
+            return reserved
+    elif accountant is not None:
+        accountant.spend(budget, label)
+    return Reservation(budget, label, shared)
+
+
+def _budget(budget: object) -> Budget:
+    """Return a privacy definition; a number is a pure epsilon, as in version 0.1."""
+    if isinstance(budget, numbers.Real):
+        return PureDP(positive(budget, "epsilon", error=InvalidBudgetError))
+    check_budget(budget)
+    return budget  # type: ignore[return-value]
+
+
+def _rounds(rounds: object) -> int:
+    whole = isinstance(rounds, (int, np.integer)) and not isinstance(rounds, bool)
+    if not whole or not 0 <= rounds <= _MOST_ROUNDS:  # type: ignore[operator]
+        raise InvalidParameterError(
+            f"rounds, the most centres, must be an integer from 0 to {_MOST_ROUNDS}, got "
+            f"{shown(rounds)}"
+        )
+    return int(rounds)  # type: ignore[call-overload, no-any-return]
+
+
+def _axis(axis: object) -> bool:
+    if axis is not None and not (isinstance(axis, str) and axis == "auto"):
+        raise InvalidParameterError(
+            f'axis must be "auto", or None for a search without it, got {shown(axis)}'
+        )
+    return axis is not None

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import contextlib
+import functools
+from typing import TYPE_CHECKING, Any, Literal
 
-from riemdp._checks import is_one_of, shown
-from riemdp._errors import InvalidParameterError
-from riemdp.release._offer import wanted_mean
-from riemdp.release._run import run
-from riemdp.statistics import RefinedMean
+from riemdp._checks import is_one_of, positive, shown
+from riemdp._errors import (
+    InvalidParameterError,
+    UnprovenMechanismError,
+    UnsupportedError,
+    UnsupportedNeighboursError,
+)
+from riemdp.manifolds import check_ball
+from riemdp.privacy import check_budget
+from riemdp.release._offer import check_arithmetic, check_project, wanted_mean
+from riemdp.release._private_ball import find_ball
+from riemdp.release._run import checked_offer, run
+from riemdp.release._search._steps import centre_kind
+from riemdp.statistics import RefinedMean, ReplaceOne, check_neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +33,16 @@ if TYPE_CHECKING:
     from riemdp.release._offer import Arithmetic, Project, Wanted
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
+    from riemdp.release._search._found import PrivateBall
     from riemdp.statistics import Neighbours
 
 
 def private_mean(
     points: ArrayLike,
-    ball: Ball,
-    budget: Budget,
+    ball: Ball | PrivateBall,
+    budget: Budget | None = None,
     *,
+    adapt: bool = False,
     method: Literal["one-shot", "refined"] = "one-shot",
     rounds: int = 2,
     shares: Sequence[float] | None = None,
@@ -54,10 +67,16 @@ def private_mean(
     ----------
     points : array_like, shape (n, \*point_shape)
         Data, n >= 1. Records outside the ball are projected onto it.
-    ball : Ball
-        Public ball, chosen without looking at the data.
+    ball : Ball or PrivateBall
+        Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
+        found in the same records.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee that the release has to satisfy.
+        Guarantee that the release has to satisfy. On a ball that was found a share of what is left
+        there, all of it by default.
+    adapt : bool, default False
+        Whether to look for a smaller ball first, with a part of the budget (PureDP, ApproxDP, GDP
+        or ZCDP); see :func:`riemdp.private_ball`. Where nothing is there to be found, because the
+        records are too few, the release is the one without, bit by bit.
     method : {"one-shot", "refined"}, default "one-shot"
         ``"refined"`` releases a tangent mean in rounds, each about the one before and clipped to
         ``alpha`` times the spread that was released: noise follows the spread of the records, not
@@ -131,21 +150,35 @@ def private_mean(
     Utpala, Vepakomma, Miolane, "Differentially Private Fréchet Mean on the Manifold of Symmetric
     Positive Definite (SPD) Matrices with log-Euclidean Metric", TMLR 2023. Proofs: docs/proofs.
     """
-    return run(
-        _wanted(method, rounds, shares, alpha),
+    if not isinstance(adapt, bool):
+        raise InvalidParameterError(f"adapt must be true or false, got {shown(adapt)}")
+    wanted = _wanted(method, rounds, shares, alpha)
+    options: dict[str, Any] = {
+        "mechanism": mechanism,
+        "neighbours": neighbours,
+        "allow_unproven": allow_unproven,
+        "tol": tol,
+        "arithmetic": arithmetic,
+        "project": project,
+    }
+    given = {"label": "private_mean", "generator": generator, "accountant": accountant, **options}
+    if not adapt:
+        return run(wanted, points, ball, budget, **given)
+    public: Any = ball
+    total: Any = budget
+    check_ball(public)
+    check_budget(total)
+    found = find_ball(
         points,
-        ball,
-        budget,
+        public,
+        total,
         label="private_mean",
-        mechanism=mechanism,
-        neighbours=neighbours,
         generator=generator,
         accountant=accountant,
         allow_unproven=allow_unproven,
-        tol=tol,
-        arithmetic=arithmetic,
-        project=project,
+        check=functools.partial(_check, wanted, options),
     )
+    return run(wanted, points, found, None, **given)
 
 
 def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: float) -> Wanted:
@@ -163,3 +196,31 @@ def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: flo
         return wanted_mean
     refined = RefinedMean(rounds, () if shares is None else tuple(shares), alpha)
     return lambda *_: refined
+
+
+def _check(wanted: Wanted, options: dict[str, Any], ball: Ball, n: int, least: Budget) -> None:
+    """Refuse, before anything is charged, a release that might not be possible afterwards.
+
+    Smaller balls and larger shares of the budget take less noise; where one is refused all the
+    same, for a reason of float64, the release is on the public ball.
+    """
+    neighbours = options["neighbours"]
+    if neighbours is not None:
+        check_neighbours(neighbours)
+        if neighbours != ReplaceOne():
+            raise UnsupportedNeighboursError(
+                "what a search costs is known for data sets that differ in one record, not for "
+                f"{neighbours.name}; use ReplaceOne(), or adapt=False"
+            )
+    if options["tol"] is not None:
+        positive(options["tol"], "tol")
+    check_arithmetic(options["arithmetic"])
+    check_project(options["project"])
+    given = {**options, "neighbours": ReplaceOne()}
+    if is_one_of(options["mechanism"], ("auto",)):
+        # noise in a tangent space, which is always at hand, will do
+        with contextlib.suppress(UnsupportedError, UnprovenMechanismError):
+            kind = centre_kind(type(least))
+            checked_offer(wanted, ball, n=n, budget=least, **{**given, "mechanism": kind})
+            return
+    checked_offer(wanted, ball, n=n, budget=least, **given)

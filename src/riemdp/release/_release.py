@@ -15,6 +15,7 @@ from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, real_array, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
+from riemdp._part import both_proved
 from riemdp.manifolds import check_ball
 from riemdp.mechanisms import check_mechanism
 from riemdp.noise.exact import check_grid
@@ -23,6 +24,7 @@ from riemdp.release import _serialise
 from riemdp.release._doubt import doubt
 from riemdp.release._offer import Offer, exact_draw, noise_length
 from riemdp.release._rounded_value import replayed
+from riemdp.release._search._steps import Search
 from riemdp.release._shrink import mean_square_bound, shrinkage, shrunk
 from riemdp.statistics import (
     Neighbours,
@@ -93,6 +95,9 @@ class Release(ArrayFields):
         Whether the draw was projected onto the ball of answers.
     shrunk : bool
         Whether it was shrunk towards the centre of that ball; see :meth:`shrink`.
+    search : Search or None
+        How the ball was found, if it was found in the records; :attr:`guarantee` is then that of
+        the search and of all releases on the ball together.
 
     Raises
     ------
@@ -118,6 +123,7 @@ class Release(ArrayFields):
     rounded: tuple[int, ...] | None = field(default=None, repr=False)
     projected: bool = field(default=True, repr=False)
     shrunk: bool = field(default=False, repr=False)
+    search: Search | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         value = np.array(real_array(self.value, "value"))
@@ -143,6 +149,13 @@ class Release(ArrayFields):
         if self.stated_error is not None:
             _check_pairs((self.stated_error,), "stated_error", *2 * ((float, type(None)),))
         _check_rounded(self.grid, self.rounded)
+        if self.search is not None and not isinstance(self.search, Search):
+            raise InvalidParameterError("search must be the receipt of a search, or None")
+
+    @property
+    def budget(self) -> Budget:
+        """What the value was drawn with: the guarantee, or what a search left of it."""
+        return self.guarantee if self.search is None else self.search.release or self.guarantee
 
     @property
     def sigma(self) -> float:
@@ -191,7 +204,7 @@ class Release(ArrayFields):
     @property
     def doubt(self) -> str:
         """Why :attr:`proven` is false, in words; empty where it is true."""
-        return doubt(self.offer.proofs(self.guarantee), self.proofs)
+        return doubt(self.known_proofs(), self.proofs)
 
     @property
     def numerical_delta(self) -> float | None:
@@ -239,7 +252,17 @@ class Release(ArrayFields):
         says, and then :attr:`proven` is false.
         """
         stated = self.stated_proofs
-        return self.offer.proofs(self.guarantee) if stated is None else dict(stated)
+        return self.known_proofs() if stated is None else dict(stated)
+
+    def known_proofs(self) -> dict[str, str | None]:
+        """Return :attr:`proofs` as of this version.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        found = self.offer.proofs(self.guarantee)
+        return found if self.search is None else both_proved(found, self.search.proofs())
 
     def error_quantile(self, q: float) -> float:
         """Distance that the draw exceeds with probability ``1 - q``.

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from riemdp._checks import positive
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
+from riemdp._errors import (
+    InvalidParameterError,
+    UnsupportedError,
+    UnsupportedNeighboursError,
+)
 from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import Choice, Mechanism, calibrated
 from riemdp.noise import is_secure, resolve_generator
@@ -28,6 +33,7 @@ from riemdp.release._offer import (
 )
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import rounded_point
+from riemdp.release._search._found import PrivateBall
 from riemdp.statistics import (
     Prepared,
     Question,
@@ -61,8 +67,8 @@ class SupportsSpend(Protocol):
 def private_statistic(
     statistic: Statistic,
     points: ArrayLike,
-    ball: Ball,
-    budget: Budget,
+    ball: Ball | PrivateBall,
+    budget: Budget | None = None,
     *,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
@@ -85,10 +91,12 @@ def private_statistic(
         What is computed; see :mod:`riemdp.statistics`.
     points : array_like, shape (n, \*point_shape)
         Data, n >= 1. Records outside the ball are projected onto it.
-    ball : Ball
-        Public ball, chosen without looking at the data.
+    ball : Ball or PrivateBall
+        Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
+        found in the same records.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee that the release has to satisfy.
+        Guarantee that the release has to satisfy. On a ball that was found a share of what is left
+        there, all of it by default.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         ``"auto"`` takes the mechanism with the least expected distance, decided from public
         numbers alone, among those that are proved (among all with ``allow_unproven``). A name or a
@@ -154,8 +162,8 @@ def private_statistic(
 def run(
     wanted: Wanted,
     points: ArrayLike,
-    ball: Ball,
-    budget: Budget,
+    ball: Ball | PrivateBall,
+    budget: Budget | None,
     *,
     label: str,
     mechanism: str | type[Mechanism] | Choice | Mechanism,
@@ -168,8 +176,11 @@ def run(
     project: Project,
 ) -> Release:
     """Release the statistic that is wanted with a mechanism; see :func:`private_statistic`."""
-    check_ball(ball)
-    check_budget(budget)
+    found = ball if isinstance(ball, PrivateBall) else None
+    public: Ball = ball.ball if isinstance(ball, PrivateBall) else ball
+    check_ball(public)
+    limit: Any = budget if found is None else found.part(budget)
+    check_budget(limit)
     neighbours = ReplaceOne() if neighbours is None else neighbours
     check_neighbours(neighbours)
     tol = None if tol is None else positive(tol, "tol")
@@ -177,9 +188,86 @@ def run(
     check_project(project)
     check_accountant(accountant)
     source = resolve_generator(generator)
-    data = ball.manifold.validate(points)
-    check_rows(data, ball.manifold)
+    data = public.manifold.validate(points)
+    check_rows(data, public.manifold)
     n = len(data)
+    if found is not None:
+        _check_found(found, n, neighbours, accountant)
+    offered = functools.partial(
+        checked_offer,
+        wanted,
+        n=n,
+        budget=limit,
+        mechanism=mechanism,
+        neighbours=neighbours,
+        allow_unproven=allow_unproven,
+        tol=tol,
+        arithmetic=arithmetic,
+        project=project,
+    )
+    try:
+        chosen, reason = offered(public)
+    except UnsupportedError:
+        if found is None or found.public == public:
+            raise
+        chosen, reason = offered(found.public)  # which was checked before the search
+    if accountant is not None and not neighbours.implies_replace_one:
+        raise UnsupportedNeighboursError(
+            f"an account adds up guarantees for data sets that differ in one record, which "
+            f"{neighbours.name} does not promise; release without an account, or with ReplaceOne()"
+        )
+    start = chosen.statistic.begin(chosen.ball, lambda: noise_length(chosen.mechanism))
+    first = asked(chosen.statistic, chosen.ball, start, 0)
+    # Charged before the data are used: nothing that happens to them afterwards is free of charge.
+    if found is not None:
+        found.account.spend(limit, f"{label}, {chosen.mechanism.name}")
+    elif accountant is not None:
+        accountant.spend(limit, f"{label}, {chosen.mechanism.name}")
+    value, rounded = drawn(chosen, start, first, data, source)
+    private = is_secure(source) and (found is None or found.private)
+    release = Release(
+        value=value,
+        guarantee=limit if found is None else found.budget,
+        mechanism=chosen.mechanism,
+        statistic=chosen.statistic,
+        reason=reason,
+        sensitivity=chosen.sensitivity,
+        tol=chosen.tol,
+        ball=chosen.ball,
+        n=n,
+        neighbours=neighbours,
+        private=private,
+        reproducible=not private,
+        projected=chosen.projected,
+        grid=None if rounded is None else rounded.grid,
+        rounded=None if rounded is None else rounded.integers,
+        search=None if found is None else found.receipt(limit),
+    )
+    return replace(release, stated_proofs=tuple(release.proofs.items()))
+
+
+def checked_offer(
+    wanted: Wanted,
+    ball: Ball,
+    *,
+    n: int,
+    budget: Budget,
+    mechanism: str | type[Mechanism] | Choice | Mechanism,
+    neighbours: Neighbours,
+    allow_unproven: bool,
+    tol: float | None,
+    arithmetic: Arithmetic,
+    project: Project,
+) -> tuple[Offer, str]:
+    """Return what a release would be drawn from, and why; by public numbers alone.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is not available.
+    UnprovenMechanismError
+        If a part is not proved and that is not allowed.
+    """
     if isinstance(mechanism, str) and mechanism == "auto":
         chosen, reason = least_error(
             wanted,
@@ -207,38 +295,30 @@ def run(
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
     chosen = with_projection(chosen, project)
-    proofs = chosen.proofs(budget)
-    if (missing := unproven(proofs)) and not allow_unproven:
+    if (missing := unproven(chosen.proofs(budget))) and not allow_unproven:
         raise not_proved(missing)
-    if accountant is not None and not neighbours.implies_replace_one:
-        raise UnsupportedNeighboursError(
-            f"an account adds up guarantees for data sets that differ in one record, which "
-            f"{neighbours.name} does not promise; release without an account, or with ReplaceOne()"
+    return chosen, reason
+
+
+def _check_found(
+    found: PrivateBall, n: int, neighbours: Neighbours, accountant: SupportsSpend | None
+) -> None:
+    """Refuse what a search made in these records says nothing about."""
+    if n != found.n:
+        raise InvalidParameterError(
+            f"the ball was found in {found.n} records, and these are {n}; release of the same "
+            "ones, or on found.ball with a budget of its own"
         )
-    start = chosen.statistic.begin(ball, lambda: noise_length(chosen.mechanism))
-    first = asked(chosen.statistic, ball, start, 0)
-    # Charged before the data are used: nothing that happens to them afterwards is free of charge.
-    if accountant is not None:
-        accountant.spend(budget, f"{label}, {chosen.mechanism.name}")
-    value, rounded = drawn(chosen, start, first, data, source)
-    return Release(
-        value=value,
-        guarantee=budget,
-        mechanism=chosen.mechanism,
-        statistic=chosen.statistic,
-        reason=reason,
-        sensitivity=chosen.sensitivity,
-        tol=chosen.tol,
-        ball=ball,
-        n=n,
-        neighbours=neighbours,
-        stated_proofs=tuple(proofs.items()),
-        private=is_secure(source),
-        reproducible=not is_secure(source),
-        projected=chosen.projected,
-        grid=None if rounded is None else rounded.grid,
-        rounded=None if rounded is None else rounded.integers,
-    )
+    if neighbours != ReplaceOne():
+        raise UnsupportedNeighboursError(
+            f"what a search costs is known for data sets that differ in one record, not for "
+            f"{neighbours.name}; use ReplaceOne()"
+        )
+    if accountant is not None and accountant is not found.accountant:
+        raise InvalidParameterError(
+            "a release on a ball that was found is paid from the budget of the search: give the "
+            "accountant to private_ball, and leave it out here"
+        )
 
 
 #: An answer this much longer than its ball's radius, relatively, breaks what its statistic says.

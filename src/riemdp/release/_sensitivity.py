@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from riemdp.statistics import Metric
 
 #: Smallest radius of a ball of a release; one over it is the largest.
-_LEAST_RADIUS = 1e-140
+LEAST_RADIUS = 1e-140
 
 
 def exact_sensitivity(
@@ -29,10 +29,10 @@ def exact_sensitivity(
     InvalidParameterError
         If n is not a positive integer (under 2^63), or the sensitivity not positive and finite.
     """
-    if not _LEAST_RADIUS <= ball.reach <= 1.0 / _LEAST_RADIUS:
+    if not LEAST_RADIUS <= ball.reach <= 1.0 / LEAST_RADIUS:
         raise UnsupportedBallError(
-            f"radius {ball.radius:.3g} must lie between {_LEAST_RADIUS:g} and "
-            f"{1.0 / _LEAST_RADIUS:g} for a release, so that squares of distances and sums over "
+            f"radius {ball.radius:.3g} must lie between {LEAST_RADIUS:g} and "
+            f"{1.0 / LEAST_RADIUS:g} for a release, so that squares of distances and sums over "
             "the records stay in the range of float64; change the unit of the data"
         )
     n = count(n, "n, the number of points,")

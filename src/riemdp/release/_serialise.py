@@ -17,6 +17,7 @@ from riemdp._part_document import decode, decode_fields, encode, encode_fields, 
 from riemdp.manifolds import Ball, Manifold
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import Budget
+from riemdp.release._search._document import search_from_dict, search_to_dict
 from riemdp.statistics import Neighbours, Statistic
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def to_document(release: Release) -> dict[str, Any]:
         **({} if release.rounded is None else on_grid),
         **({} if release.projected else {_PROJECTED: False}),
         **({_SHRUNK: True} if release.shrunk else {}),
+        **({} if release.search is None else {"search": search_to_dict(release.search)}),
     }
 
 
@@ -122,7 +124,7 @@ def from_document(document: object) -> dict[str, Any]:
             "version"
         )
     on_grid = _ROUNDED if isinstance(document, dict) and _ROUNDED & set(document) else set()
-    fields = _document.fields(document, _KEYS | on_grid, {_PROJECTED, _SHRUNK})
+    fields = _document.fields(document, _KEYS | on_grid, {_PROJECTED, _SHRUNK, "search"})
     proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
     for proof in proofs.values():
         if proof is not None:
@@ -139,6 +141,9 @@ def from_document(document: object) -> dict[str, Any]:
     found["grid"] = fields.get("grid")
     found["projected"] = _document.flag(fields.get(_PROJECTED, True), _PROJECTED)
     found["shrunk"] = _document.flag(fields.get(_SHRUNK, False), _SHRUNK)
+    if "search" in fields:
+        manifold = found["ball"].manifold
+        found["search"] = search_from_dict(fields["search"], manifold, found["n"])
     return {**found, "stated_proofs": tuple(proofs.items())}
 
 

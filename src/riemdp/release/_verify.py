@@ -14,8 +14,10 @@ from riemdp.privacy import product_up
 from riemdp.release._offer import Offer, exact_draw, noise_length, ways
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
+from riemdp.release._search._replay import search_problem
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 from riemdp.release._shrink import shrinkage
+from riemdp.statistics import ReplaceOne
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
@@ -112,6 +114,7 @@ def verify(release: Release) -> Verification:
         (
             space,
             *_guarantee(release),
+            *_search(release),
             _error(release),
             inside,
             *_arithmetic(release),
@@ -190,7 +193,7 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
         Check(
             "guarantee",
             satisfied,
-            f"{release.guarantee} from sigma = {release.mechanism.sigma:.9g}{_times(release)}",
+            f"{release.budget} from sigma = {release.mechanism.sigma:.9g}{_times(release)}",
         ),
     )
 
@@ -201,9 +204,25 @@ def _satisfied(release: Release, sensitivity: float) -> bool:
     steps = count(statistic.steps, "steps, the number of answers,")
     return any(
         mechanism.satisfies(product_up(sensitivity, weight) * digits, part)
-        for weight, part in ways(type(mechanism), statistic, steps, release.guarantee)
+        for weight, part in ways(type(mechanism), statistic, steps, release.budget)
         for digits in (1.0, _ELSEWHERE)
     )
+
+
+def _search(release: Release) -> tuple[Check, ...]:
+    """Compute the steps of a search again, each from public numbers and the answers before it."""
+    search = release.search
+    if search is None:
+        return ()
+    try:
+        problem = search_problem(search, release.ball, release.guarantee)
+    except _FAILED as error:
+        problem = _said(error)
+    if not problem and (release.n != search.n or release.neighbours != ReplaceOne()):
+        problem = "it was made in other records, or for another relation"
+    steps = ", ".join(step.label for step in search.steps)
+    said = f"{steps}; with {search.release} for the release within {search.budget}"
+    return (Check("search", not problem, problem or said),)
 
 
 def _said(error: Exception) -> str:
@@ -258,6 +277,6 @@ def _error(release: Release) -> Check:
 
 def _proof(release: Release) -> Check:
     """Of every part, as stated and as this version knows it."""
-    known = release.offer.proofs(release.guarantee)
+    known = release.known_proofs()
     found = ", ".join(dict.fromkeys(map(str, known.values())))
     return Check("proof", not release.doubt, release.doubt or found)

@@ -2,6 +2,7 @@
 
 from riemdp.noise.exact._affine_invariant import AffineInvariantDraw
 from riemdp.noise.exact._bits import Bits, Uniform
+from riemdp.noise.exact._choice import exact_choice
 from riemdp.noise.exact._draw import ExactDraw
 from riemdp.noise.exact._flat import FlatDraw
 from riemdp.noise.exact._independent import IndependentDraw
@@ -19,4 +20,5 @@ __all__ = [
     "Uniform",
     "check_grid",
     "default_grid",
+    "exact_choice",
 ]

@@ -1,0 +1,117 @@
+"""A budget that is charged at once, and entered step by step."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from riemdp._errors import BudgetExceededError, InvalidBudgetError
+from riemdp.privacy._bounded_range import rest_of, within_total
+
+if TYPE_CHECKING:
+    from riemdp.privacy._budget import Budget
+
+
+#: Less than this share of a budget is nothing: what rounding leaves.
+_DUST = 1e-12
+
+
+class LedgerEntry(NamedTuple):
+    """One release.
+
+    Attributes
+    ----------
+    label : str
+        What it was called.
+    guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
+        What was charged.
+    """
+
+    label: str
+    guarantee: Budget
+
+
+class Reservation:
+    """A budget that is spent already, whatever becomes of it: nothing is given back.
+
+    Its steps are shares of the budget itself, or of another one that implies it. It cannot be
+    copied or pickled, as each copy would hold all of it.
+
+    Parameters
+    ----------
+    guarantee : PureDP, ApproxDP, GDP or ZCDP
+    label : str
+        What it is for.
+    shared : PureDP, GDP or ZCDP, optional
+        What the steps add up to and what implies the guarantee; itself by default.
+
+    Raises
+    ------
+    UnsupportedBudgetError
+        If the definition is another one.
+    InvalidBudgetError
+        If ``shared`` does not imply the guarantee.
+    """
+
+    def __init__(self, guarantee: Budget, label: str, shared: Budget | None = None) -> None:
+        self.guarantee, self.label = guarantee, label
+        self._shared = guarantee if shared is None else shared
+        within_total(self._shared, [])
+        if self._shared != guarantee and not guarantee.follows_from(self._shared):
+            raise InvalidBudgetError(f"{self._shared} does not imply {guarantee}")
+        self._steps: list[LedgerEntry] = []
+        self._lock = threading.Lock()
+
+    @property
+    def left(self) -> Budget | None:
+        """What no step has taken, rounded down; None if that is nothing."""
+        with self._lock:
+            return self._left()
+
+    @property
+    def entries(self) -> tuple[LedgerEntry, ...]:
+        """What a ledger holds: one entry a step, and one for what is left.
+
+        One in all where the steps are of another definition.
+        """
+        with self._lock:
+            if not self._steps or type(self._shared) is not type(self.guarantee):
+                return (LedgerEntry(self.label, self.guarantee),)
+            left = self._left()
+            rest = () if left is None else (LedgerEntry(f"{self.label}, left", left),)
+            return (*self._steps, *rest)
+
+    def spend(self, guarantee: Budget, label: str) -> None:
+        """Take a step, or raise and change nothing. Call it before the noise is drawn.
+
+        Parameters
+        ----------
+        guarantee : Budget
+            Of the definition of the steps; all of the budget where nothing was taken yet.
+        label : str
+
+        Raises
+        ------
+        BudgetExceededError
+            If less is left than is asked for.
+        """
+        with self._lock:
+            whole = not self._steps and guarantee == self.guarantee
+            taken = self._shared if whole else guarantee
+            parts = [*(step.guarantee for step in self._steps), taken]
+            if not within_total(self._shared, parts):
+                raise BudgetExceededError(
+                    f"asked for {guarantee} ({label}), left is {self._left()} of {self.guarantee} "
+                    f"({self.label}); search for another ball, or give each release a share"
+                )
+            self._steps.append(LedgerEntry(label, taken))
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a reservation cannot be copied or pickled: a copy would double the budget")
+
+    def _left(self) -> Budget | None:
+        if not self._steps:
+            return self.guarantee
+        left = rest_of(self._shared, [step.guarantee for step in self._steps])
+        dust = left is None or left.price()[0] <= _DUST * self._shared.price()[0]
+        return None if dust else left

@@ -1,0 +1,163 @@
+"""How a search is run: private answers, drawn by exact arithmetic."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp.noise.exact import exact_choice
+from riemdp.release._run import asked, drawn
+from riemdp.release._search._numbers import place_losses, radius_losses
+from riemdp.release._search._records import Records, below, beyond, in_chunks
+from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, working_ball
+from riemdp.release._search._steps import CentreStep, ChoiceStep, Search, Step, centre_offer
+from riemdp.statistics import Question
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.privacy import Budget
+
+    FloatArray = NDArray[np.float64]
+
+
+def searched(
+    search: Search,
+    points: FloatArray,
+    source: np.random.Generator,
+    entered: Callable[[Budget, str], object],
+) -> tuple[Search, Outcome]:
+    r"""Search for a smaller ball.
+
+    Parameters
+    ----------
+    search : Search
+        Without steps; paid for.
+    points : ndarray, shape (n, \*point_shape)
+        Valid points of the space, inside or outside the public ball.
+    source : numpy.random.Generator
+    entered : callable
+        Is told the guarantee and the label of each step, before it is drawn.
+
+    Returns
+    -------
+    search : Search
+        With its steps.
+    outcome : Outcome
+        Its ball is on the space of the search.
+    """
+    ball, axis = working_ball(search.ball), search.direction
+    found: list[Step] = []
+    questions = schedule(ball, search.n, search.budget, search.rounds, axis)
+    records: Records | None = None
+    answer: float | FloatArray | None = None
+    while True:
+        try:
+            question = next(questions) if answer is None else questions.send(answer)
+        except StopIteration as end:
+            return replace(search, steps=tuple(found)), end.value
+        if records is None:
+            records = Records(ball, _on_chart(search.ball, points))
+        entered(question.guarantee, question.label)
+        if isinstance(question, Choice):
+            along = np.zeros(ball.manifold.dim) if axis is None else axis
+            answer = chosen(question, records, source, along)
+            found.append(ChoiceStep.of(question, answer))
+        else:
+            step = centre_drawn(question, ball, records, source)
+            answer = step.value
+            found.append(step)
+
+
+def chosen(
+    choice: Choice, records: Records, source: np.random.Generator, axis: FloatArray
+) -> float:
+    """Draw the answer to a choice.
+
+    Parameters
+    ----------
+    choice : Choice
+    records : Records
+    source : numpy.random.Generator
+    axis : ndarray, shape (dim,)
+        Of no effect where the choice is none along it.
+
+    Returns
+    -------
+    float
+        One of its candidates.
+    """
+    candidates = choice.candidates
+    if choice.query == "axis":
+        # A stretch as wide as the steps on either side: one holds the median, however narrow the
+        # data are.
+        values, step = records.places(axis), candidates[1] - candidates[0]
+        sides = below(values, candidates - step), beyond(values, candidates + step)
+        weights = place_losses(*sides, len(records), choice.rate)
+    else:
+        # What pairs there are must not depend on the records: without an order drawn from
+        # elsewhere rows that were recorded together would make the data look narrow.
+        values = (
+            records.pairs(source.permutation(len(records)))
+            if choice.query == "pairs"
+            else records.distances(choice.center)
+        )
+        weights = radius_losses(beyond(values, candidates), choice.rate, choice.penalty)
+    return float(candidates[exact_choice(*weights, generator=source)])
+
+
+class _Chunked(Question):
+    """A question that sees some records at a time, for speed: a sum of integers is the same."""
+
+    clips = True  # as the tangent mean does
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+
+    def summarise(self, ball: Ball, records: FloatArray) -> Any:
+        """See :meth:`Question.summarise`."""
+        parts = (self._question.summarise(ball, rows) for (rows,) in in_chunks(records))
+        return functools.reduce(self._question.merge, parts)
+
+    def finish(self, ball: Ball, partial: Any, tol: float) -> FloatArray:
+        """See :meth:`Question.finish`."""
+        return self._question.finish(ball, partial, tol)
+
+    def finish_exactly(self, ball: Ball, partial: Any, tol: float) -> tuple[Fraction, ...] | None:
+        """See :meth:`Question.finish_exactly`."""
+        return self._question.finish_exactly(ball, partial, tol)
+
+
+def centre_drawn(
+    question: Centre, public: Ball, records: Records, source: np.random.Generator
+) -> CentreStep:
+    """Draw the answer to a question for a centre; see :class:`CentreStep`."""
+    made = centre_offer(question.ball, len(records), question.guarantee)
+    start = made.statistic.start(question.ball)
+    first = _Chunked(asked(made.statistic, question.ball, start, 0))
+    value, rounded = drawn(made, start, first, records.points, source)
+    assert rounded is not None  # of an exact draw
+    return CentreStep(
+        label=question.label,
+        guarantee=question.guarantee,
+        center=question.ball.center,
+        radius=question.ball.radius,
+        mechanism=made.mechanism.name,
+        sensitivity=made.sensitivity,
+        sigma=made.mechanism.sigma,
+        grid=rounded.grid,
+        rounded=rounded.integers,
+        value=public.project(value),
+    )
+
+
+def _on_chart(ball: Ball, points: FloatArray) -> FloatArray:
+    chart = ball.manifold.chart
+    return points if chart is None else chart.to_chart(points)

@@ -1,0 +1,167 @@
+"""A ball that was found privately, with what is left of the budget for releases on it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from riemdp._checks import real
+from riemdp._errors import BudgetExceededError, InvalidParameterError
+from riemdp.manifolds import Ball
+from riemdp.privacy import Budget, Reservation, check_budget
+from riemdp.release._search._steps import ChoiceStep, Search, Step
+
+if TYPE_CHECKING:
+    from riemdp.release._search._schedule import Reason
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateBall:
+    """A smaller ball that was found within a budget, and what is left of that.
+
+    It goes where a ball goes: ``private_mean(points, found)`` releases on it with what is left.
+    All that it holds may be published. It cannot be copied or pickled, since each copy would hold
+    what is left.
+
+    Attributes
+    ----------
+    ball : Ball
+        Ball of the releases: the one that was found, or the public one.
+    reason : {"small n", "wide", "found", "back"}
+        Why the search ended: the records are too few for one, and nothing was spent; they are as
+        wide as the public ball; a smaller ball was found; one was found and had to be given up.
+    search : Search
+        Receipt of the steps.
+    budget : PureDP, ApproxDP, GDP or ZCDP
+        Guarantee of the search and of all releases on the ball, together.
+    private : bool
+        Whether all was drawn from the secure generator; no release on the ball is private if not.
+    account : Reservation
+        What releases take from.
+    accountant : object
+        What was charged, if anything was.
+    """
+
+    ball: Ball
+    reason: Reason
+    search: Search
+    budget: Budget
+    private: bool
+    account: Reservation = field(repr=False)
+    accountant: object = field(default=None, repr=False)
+
+    @property
+    def public(self) -> Ball:
+        """The public ball that the search began with."""
+        return self.search.ball
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return self.search.n
+
+    @property
+    def left(self) -> Budget | None:
+        """What is left of the budget for releases on the ball; None once it is spent.
+
+        Of an ``ApproxDP`` budget this is a ``PureDP`` or a ``GDP``, unless nothing was spent.
+        """
+        return self.account.left
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What was asked and answered, in order."""
+        return self.search.steps
+
+    @property
+    def spent(self) -> tuple[tuple[str, Budget], ...]:
+        """Label and guarantee of each step of the search."""
+        return tuple((step.label, step.guarantee) for step in self.steps)
+
+    def clipped_at_most(self, beta: float = 0.05) -> int:
+        """Bound of the number of records of the public ball that lie outside the one found.
+
+        Parameters
+        ----------
+        beta : float, default 0.05
+            Probability, over the draw of the radius, with which the bound may fail; in (0, 1).
+
+        Returns
+        -------
+        int
+            From public numbers and released ones; 0 for the public ball.
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``beta`` lies outside (0, 1).
+
+        References
+        ----------
+        docs/proofs/private-ball.md, "How many records are left out"
+        """
+        beta = real(beta, "beta")
+        if not 0.0 < beta < 1.0:
+            raise InvalidParameterError(f"beta must lie between 0 and 1, got {beta}")
+        if self.ball == self.public:
+            return 0
+        radii = [s for s in self.steps if isinstance(s, ChoiceStep) and s.query == "radius"]
+        bounds = [_left_out(step, beta) for step in radii if step.value == self.ball.radius]
+        return min(self.n, max(bounds, default=self.n))
+
+    def part(self, budget: Budget | None) -> Budget:
+        """Return what a release takes, which has to be left.
+
+        Parameters
+        ----------
+        budget : Budget or None
+            All that is left for None.
+
+        Returns
+        -------
+        Budget
+
+        Raises
+        ------
+        BudgetExceededError
+            If it is not left.
+        InvalidParameterError
+            If it is of another definition than what is left.
+        """
+        left = self.left
+        if left is None:
+            raise BudgetExceededError(
+                f"nothing is left of {self.budget} for another release on this ball: the search "
+                "and the releases before took it; give each of several releases a share"
+            )
+        if budget is None or budget == left:
+            return left
+        check_budget(budget)
+        if type(budget) is not type(left):
+            raise InvalidParameterError(
+                f"the budget of a release on a ball that was found must be a share of what is "
+                f"left, {left}, got {budget}; leave it out to spend all of that"
+            )
+        if not left.follows_from(budget):
+            raise BudgetExceededError(f"asked for {budget}, left is {left} of {self.budget}")
+        return budget
+
+    def receipt(self, part: Budget) -> Search | None:
+        """Return what a document holds of the search; None where there was none.
+
+        Parameters
+        ----------
+        part : Budget
+            What the release takes.
+
+        Returns
+        -------
+        Search or None
+        """
+        return replace(self.search, release=part) if self.steps else None
+
+
+def _left_out(step: ChoiceStep, beta: float) -> int:
+    far = step.penalty * math.log(step.top / step.value)
+    return math.floor((far + math.log(step.count / beta) / step.rate) * (1.0 + 1e-12))

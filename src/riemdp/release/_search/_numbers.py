@@ -1,0 +1,251 @@
+"""What a search is planned from: public numbers, and grids that depend on nothing else."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import InvalidBudgetError
+from riemdp.privacy import bounded_range, largest_range, mean_noise, share_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.privacy import Budget
+
+    FloatArray = NDArray[np.float64]
+
+#: Shares of the budget that one choice takes, at least and at most.
+_LEAST_SHARE, MOST_SHARE = 0.02, 0.12
+#: Range times n from which the least share is enough, and under which there is no search.
+_ENOUGH, TOO_LITTLE = 40.0, 20.0
+#: Fewest records that make pairs worth the while.
+LEAST_N = 4
+#: Exponents ``rate * penalty`` of the law over an empty stretch of radii: of the spread, which is
+#: for planning, and of other radii the least and the most.
+_PLANNING, _DULL, _SHARP = 3.5, 2.5, 5.0
+#: Candidates are this many to a factor of two, down to this factor under the largest.
+OCTAVE, _DEEPEST = 4, 64.0
+#: Shares of the budget that a centre may take, and the least one that is left for the release.
+CENTRE_SHARES = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+LEAST_LEFT = 0.3
+#: A further centre has to promise this factor, or better.
+_WORTH_WHILE = 0.95
+#: Most places along an axis.
+_PLACES = 129
+#: Powers of ``2^(-1/4)``, the same floats everywhere.
+_STEPS = (1.0, 0.8408964152537145, 0.7071067811865476, 0.5946035575013605)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The best sequence of centres from here on.
+
+    Attributes
+    ----------
+    shares : tuple of float
+        Of the budget, one for each centre.
+    noise : float
+        Expected length of the noise of the release after them.
+    """
+
+    shares: tuple[float, ...]
+    noise: float
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Public numbers of a search, and what follows from them.
+
+    Parameters
+    ----------
+    budget : PureDP, GDP or ZCDP
+        Of search and release together.
+    n, dim : int
+        Number of records, and of dimensions.
+    """
+
+    budget: Budget
+    n: int
+    dim: int
+
+    def rate(self, share: float) -> float:
+        """Range of a choice that costs a share of the budget; 0 where that is too small."""
+        try:
+            return largest_range(share_of(self.budget, share))
+        except InvalidBudgetError:  # it underflows
+            return 0.0
+
+    def choice_share(self) -> float | None:
+        """Share of the budget that every choice takes; None where the records are too few."""
+        if self.n < LEAST_N or self._share_of_rate(TOO_LITTLE / self.n) > MOST_SHARE:
+            return None
+        return min(max(self._share_of_rate(_ENOUGH / self.n), _LEAST_SHARE), MOST_SHARE)
+
+    def _share_of_rate(self, rate: float) -> float:
+        """Share of the budget that a choice of this range takes; over 1 for more than all of it."""
+        price = bounded_range(type(self.budget), rate).price()[0]
+        return price / max(self.budget.price()[0], sys.float_info.min)
+
+    def last_share(self, share: float) -> float:
+        """Share of the last radius, which sets the noise of the release."""
+        return max(share, min(0.06, 1.2 * self.power / self.dim))
+
+    def noise(self, share: float) -> float:
+        """Return the expected length of the noise of a mean at a share, over the radius."""
+        length, power = self._mean_noise
+        return 2.0 / self.n * length / (share if power == 1.0 else math.sqrt(share))
+
+    @property
+    def power(self) -> float:
+        """Noise grows with the inverse of a share to this power."""
+        return self._mean_noise[1]
+
+    @functools.cached_property
+    def _mean_noise(self) -> tuple[float, float]:
+        return mean_noise(self.budget, self.dim)
+
+    def penalty(self, rate: float, items: int, left: float, *, planning: bool = False) -> float:
+        """Weight of the logarithm of the radius against one record outside."""
+        sharp = _PLANNING if planning else min(max(rate * self.n / 8.0, _DULL), _SHARP)
+        return max(min(self.n * self.noise(left), items / 8.0), sharp / rate)
+
+    def candidates(self, rate: float, penalty: float, depth: float) -> int:
+        """Return how many radii there are to choose from.
+
+        They reach some way under the radius so far, less where few records could lead there by
+        themselves, and nowhere the penalty outweighs all records.
+
+        Parameters
+        ----------
+        rate, penalty : float
+        depth : float
+            Logarithm of the largest radius over the radius so far.
+        """
+        slope, whole = rate * penalty, rate * self.n
+        span = min((0.5 * whole - 2.0) / slope, math.log(_DEEPEST))
+        octaves = min(depth + span, (whole - _SHARP) / slope) / math.log(2.0)
+        return max(2, 1 + math.floor(OCTAVE * octaves))
+
+    def places(self, rate: float, reach: float, spread: float) -> int:
+        """Return how many places along an axis there are to choose from; odd."""
+        fine = 2.0 * math.ceil(2.0 * reach / spread) + 1.0
+        found = min(fine, math.exp(min(0.25 * rate * self.n - 2.0, 10.0)), _PLACES)
+        return max(3, 2 * math.floor(0.5 * (found - 1.0)) + 1)
+
+    def plan(
+        self, share: float, left: float, spread: float, radius: float, rounds: int
+    ) -> Plan | None:
+        """Return the best sequence of at most so many centres, None if none is worth its price.
+
+        Parameters
+        ----------
+        share : float
+            Of a choice.
+        left : float
+            Share of the budget that is left.
+        spread : float
+            Radius of the data as it was found; about the right centre.
+        radius : float
+            Of the ball that was found so far.
+        rounds : int
+
+        Returns
+        -------
+        Plan or None
+        """
+        best = Plan((), _WORTH_WHILE * self.noise(left) * radius)
+        for count in range(1, min(rounds, 3) + 1):
+            rest = left - (count - 1) * share - self.last_share(share)
+            for shares in itertools.combinations(CENTRE_SHARES, count):
+                end = rest - sum(shares)
+                if end < LEAST_LEFT:
+                    continue
+                length = radius
+                for part in shares:
+                    length = min(length, math.hypot(spread, self.noise(part) * length))
+                if (noise := self.noise(end) * length) < best.noise:
+                    best = Plan(shares, noise)
+        return best if best.shares else None
+
+
+def radii(top: float, count: int) -> FloatArray:
+    """Candidates for a radius, the largest first: ``top 2^(-j/4)`` as floats.
+
+    Parameters
+    ----------
+    top : float
+    count : int
+
+    Returns
+    -------
+    ndarray, shape (count,)
+    """
+    return np.array([math.ldexp(top * _STEPS[j % OCTAVE], -(j // OCTAVE)) for j in range(count)])
+
+
+def places(top: float, count: int) -> FloatArray:
+    """Candidates for a place along an axis, from ``-top`` to ``top``.
+
+    Parameters
+    ----------
+    top : float
+    count : int
+        Odd.
+
+    Returns
+    -------
+    ndarray, shape (count,)
+    """
+    half = count // 2
+    return np.array([top * (j / half) for j in range(-half, half + 1)])
+
+
+def radius_losses(
+    outside: Sequence[int], rate: float, penalty: float
+) -> tuple[list[Fraction], list[Fraction]]:
+    """Weights of radii, for :func:`riemdp.noise.exact.exact_choice`.
+
+    Parameters
+    ----------
+    outside : sequence of int
+        Numbers of distances beyond each candidate, the largest candidate first.
+    rate, penalty : float
+        Taken as the rational numbers they are.
+
+    Returns
+    -------
+    losses, octaves : list of Fraction
+        ``rate * outside``, and ``rate * penalty * j / 4``.
+    """
+    slope = Fraction(rate) * Fraction(penalty) / OCTAVE
+    return [Fraction(rate) * x for x in outside], [slope * j for j in range(len(outside))]
+
+
+def place_losses(
+    below: Sequence[int], above: Sequence[int], n: int, rate: float
+) -> tuple[list[Fraction], list[Fraction]]:
+    """Weights of places: ``rate / 2`` for each record by which one side has more than a half.
+
+    Parameters
+    ----------
+    below, above : sequence of int
+        Numbers of records on either side of a stretch about each candidate.
+    n : int
+    rate : float
+
+    Returns
+    -------
+    losses, octaves : list of Fraction
+    """
+    unit, sides = Fraction(rate) / 4, zip(below, above, strict=True)
+    losses = [unit * max(0, 2 * low - n, 2 * high - n) for low, high in sides]
+    return losses, [Fraction(0)] * len(losses)

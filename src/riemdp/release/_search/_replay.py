@@ -1,0 +1,179 @@
+"""Searches computed again from their receipts: what was asked follows from what was answered."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError
+from riemdp.privacy import adds_up, bounded_range, within_total
+from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, working_ball
+from riemdp.release._search._steps import (
+    CentreStep,
+    ChoiceStep,
+    Search,
+    Step,
+    centre_again,
+    centre_kind,
+    centre_offer,
+    found_ball,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.privacy import Budget
+
+    FloatArray = NDArray[np.float64]
+
+#: Relative difference that another processor's elementary functions may make of public numbers.
+_SAME = 1e-9
+#: The same of what privacy rests on, see ``_ELSEWHERE`` of ``verify``.
+_CLOSE = 1e-12
+
+
+class _MismatchError(InvalidParameterError):
+    """What is stated is not what follows."""
+
+
+def replay(search: Search) -> Outcome:
+    """Walk through the schedule with the stated answers.
+
+    Parameters
+    ----------
+    search : Search
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    RiemdpError
+        If a stated number does not follow from the public ones and from the answers before it, an
+        answer is none to its question, or there are more steps, or fewer.
+    """
+    public = working_ball(search.ball)
+    steps = iter(search.steps)
+    questions = schedule(public, search.n, search.budget, search.rounds, search.direction)
+    answer: float | FloatArray | None = None
+    while True:
+        try:
+            question = next(questions) if answer is None else questions.send(answer)
+        except StopIteration as end:
+            if next(steps, None) is not None:
+                raise _MismatchError("the search ends before its last step") from None
+            outcome: Outcome = end.value
+            return outcome
+        step = next(steps, None)
+        if step is None:
+            raise _MismatchError(f"the search goes on: {question.label} is missing")
+        try:
+            _check(question, step, public, search.n)
+        except _MismatchError as error:
+            raise _MismatchError(f"{question.label}: {error}") from None
+        answer = step.value
+
+
+def _check(question: Choice | Centre, step: Step, public: Ball, n: int) -> None:
+    if isinstance(question, Choice) and isinstance(step, ChoiceStep):
+        _check_choice(question, step)
+    elif isinstance(question, Centre) and isinstance(step, CentreStep):
+        _check_centre(question, step, public, n)
+    else:
+        raise _MismatchError("another question is due")
+
+
+def _check_choice(question: Choice, step: ChoiceStep) -> None:
+    if question.query != step.query or question.count != step.count:
+        raise _MismatchError("another question is due, or another number of candidates")
+    for name in ("rate", "top", "penalty"):
+        _check_same(name, getattr(step, name), getattr(question, name))
+    _check_guarantee(step.guarantee, bounded_range(type(step.guarantee), step.rate))
+    if step.value not in replace(question, top=step.top).candidates:
+        raise _MismatchError("value is not one of the candidates")
+
+
+def _check_centre(question: Centre, step: CentreStep, public: Ball, n: int) -> None:
+    ball = question.ball
+    _check_same("radius", step.radius, ball.radius)
+    if not _same_point(ball, step.center, ball.center):
+        raise _MismatchError("the ball is another one")
+    _check_guarantee(question.guarantee, step.guarantee)
+    if step.mechanism != centre_kind(type(step.guarantee)).name:
+        raise _MismatchError("the mechanism is another one")
+    made = centre_offer(ball, n, step.guarantee)
+    _check_same("sensitivity", step.sensitivity, made.sensitivity)
+    _check_same("sigma", step.sigma, made.mechanism.sigma, _CLOSE)
+    if not _same_point(public, step.value, centre_again(step, ball, public)):
+        raise _MismatchError("value is not that of the integers")
+
+
+def _check_same(name: str, stated: float, found: float, error: float = _SAME) -> None:
+    if not (stated == found or math.isclose(stated, found, rel_tol=error)):
+        raise _MismatchError(f"{name} is stated {stated:.12g}, recomputed {found:.12g}")
+
+
+def _check_guarantee(larger: Budget, smaller: Budget) -> None:
+    """Hold two guarantees against each other: the same, but for what another processor makes."""
+    same = type(larger) is type(smaller) and math.isclose(
+        larger.price()[0], smaller.price()[0], rel_tol=_SAME
+    )
+    if not same or smaller.price()[0] > larger.price()[0] * (1.0 + _CLOSE):
+        raise _MismatchError(f"the guarantee is stated {larger}, recomputed {smaller}")
+
+
+def _same_point(ball: Ball, stated: FloatArray, found: FloatArray) -> bool:
+    if stated.shape != found.shape:
+        return False
+    size = float(np.max(np.abs(found)))
+    return bool(np.max(np.abs(stated - found)) <= (_SAME + ball.rounding) * size)
+
+
+def search_problem(search: Search, ball: Ball, guarantee: Budget) -> str:
+    """Say what is wrong with the receipt of a search; empty where nothing is.
+
+    Parameters
+    ----------
+    search : Search
+    ball : Ball
+        Of the release.
+    guarantee : Budget
+        Of search and release together.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    RiemdpError
+        If a step does not follow, see :func:`replay`.
+    """
+    shared = adds_up(guarantee, ball.manifold.dim)
+    if type(shared) is not type(search.budget) or not math.isclose(
+        shared.price()[0], search.budget.price()[0], rel_tol=_CLOSE
+    ):
+        return f"its budget is {search.budget}, that of the release {guarantee}"
+    if search.release is None:
+        return "what the release takes of its budget is missing"
+    parts = [*(step.guarantee for step in search.steps), search.release]
+    if not within_total(search.budget, parts):
+        return f"its steps and the release take more than {search.budget}"
+    found = found_ball(search.ball, replay(search))
+    if not any(_same_ball(ball, other) for other in (found, search.ball)):
+        return "the ball of the release is not the one that was found"
+    return ""
+
+
+def _same_ball(first: Ball, second: Ball) -> bool:
+    same = first.radius == second.radius or math.isclose(first.radius, second.radius, rel_tol=_SAME)
+    return (
+        first.manifold == second.manifold
+        and same
+        and _same_point(first, first.center, second.center)
+    )

@@ -1,0 +1,246 @@
+"""What of a search may be published: its steps, and the budget that they were paid from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._array_fields import ArrayFields
+from riemdp._errors import UnsupportedBallError, UnsupportedError
+from riemdp.manifolds import Ball
+from riemdp.mechanisms import Mechanism, TangentGaussian, TangentLaplace
+from riemdp.privacy import Budget, noise_kind, rest_of
+from riemdp.release._offer import Offer, offer
+from riemdp.release._rounded_value import replayed
+from riemdp.release._search._schedule import Choice, Outcome, working_ball
+from riemdp.statistics import TangentMean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+#: Noise of centres, by its law.
+_CENTRES: dict[str, type[Mechanism]] = {"laplace": TangentLaplace, "gaussian": TangentGaussian}
+#: Where it is proved what choices cost, and that the whole is within the budget.
+PROOF = "docs/proofs/private-ball.md"
+
+
+@dataclass(frozen=True)
+class ChoiceStep:
+    """A choice that was made, as it may be published.
+
+    Attributes
+    ----------
+    query : {"pairs", "radius", "axis"}
+    label : str
+        What accounts call it.
+    guarantee : Budget
+        Of a choice of this range.
+    rate : float
+        The range, lambda.
+    top : float
+        Largest candidate.
+    count : int
+        Number of candidates: ``top 2^(-j/4)``, or places between ``-top`` and ``top``.
+    penalty : float
+        Of the logarithm of the radius, in records; 0 of an axis.
+    value : float
+        What was chosen.
+    """
+
+    query: str
+    label: str
+    guarantee: Budget
+    rate: float
+    top: float
+    count: int
+    penalty: float
+    value: float
+
+    @classmethod
+    def of(cls, choice: Choice, value: float) -> ChoiceStep:
+        """Put a question and its answer together."""
+        names = (field.name for field in fields(cls) if field.name != "value")
+        return cls(**{name: getattr(choice, name) for name in names}, value=value)
+
+
+@dataclass(frozen=True, eq=False)
+class CentreStep(ArrayFields):
+    """A centre that was drawn, as it may be published. Points are in the chart on flat spaces.
+
+    Attributes
+    ----------
+    label : str
+        What accounts call it.
+    guarantee : Budget
+    center : ndarray, shape (*point_shape,)
+        Centre of the ball that records were clipped to.
+    radius : float
+        Its radius; ``inf`` of a whole space.
+    mechanism : str
+        Name.
+    sensitivity, sigma : float
+        Of the mean, and of the noise.
+    grid : int
+        Minus the binary logarithm of the step of the grid that it was drawn on.
+    rounded : tuple of int
+        Its normal coordinates about the centre, on that grid.
+    value : ndarray, shape (*point_shape,)
+        The point, projected onto the public ball.
+    """
+
+    label: str
+    guarantee: Budget
+    center: FloatArray = field(repr=False)
+    radius: float
+    mechanism: str
+    sensitivity: float
+    sigma: float
+    grid: int = field(repr=False)
+    rounded: tuple[int, ...] = field(repr=False)
+    value: FloatArray = field(repr=False)
+
+    query = "centre"
+
+    def __post_init__(self) -> None:
+        self._seal()
+
+
+Step = ChoiceStep | CentreStep
+
+
+@dataclass(frozen=True)
+class Search:
+    """Receipt of a search: what it asked and was answered, in order, all of it public.
+
+    Attributes
+    ----------
+    ball : Ball
+        Public ball that it began with.
+    n : int
+        Number of records.
+    budget : PureDP, GDP or ZCDP
+        What the steps and all releases add up to.
+    rounds : int
+        Most centres.
+    axis : bool
+        Whether it may move along the scale axis of the space.
+    steps : tuple of ChoiceStep or CentreStep
+    release : PureDP, ApproxDP, GDP or ZCDP, optional
+        What one release on the ball that was found takes of the budget.
+    """
+
+    ball: Ball
+    n: int
+    budget: Budget
+    rounds: int
+    axis: bool
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    release: Budget | None = None
+
+    @property
+    def left(self) -> Budget:
+        """What the steps leave of the budget."""
+        left = rest_of(self.budget, [step.guarantee for step in self.steps])
+        assert left is not None  # three tenths of it at least
+        return left
+
+    @property
+    def direction(self) -> FloatArray | None:
+        """Unit vector of the axis; None where there is none, or it is not to be used."""
+        return self.ball.manifold.scale_axis if self.axis else None
+
+    def proofs(self) -> Mapping[str, str | None]:
+        """Return where it is proved that the steps have their guarantees."""
+        return search_proofs(self.ball, self.budget)
+
+
+def search_proofs(ball: Ball, budget: Budget) -> dict[str, str | None]:
+    """Return where what every search rests on is proved, but for its ball.
+
+    Parameters
+    ----------
+    ball : Ball
+    budget : Budget
+
+    Returns
+    -------
+    dict of str to (str or None)
+    """
+    kind = centre_kind(type(budget))
+    mean = TangentMean().exactly(working_ball(ball))
+    return {
+        "private ball": PROOF,
+        budget.name: budget.proof,
+        kind.name: kind.proof,
+        **mean.proofs_on(working_ball(ball)),
+    }
+
+
+def centre_kind(definition: type[Budget]) -> type[Mechanism]:
+    """Noise of a centre under a definition."""
+    return _CENTRES[noise_kind(definition)]
+
+
+def centre_offer(ball: Ball, n: int, guarantee: Budget) -> Offer:
+    """Return the tangent mean with noise that a centre is drawn from.
+
+    Parameters
+    ----------
+    ball : Ball
+        On the space of the search.
+    n : int
+    guarantee : PureDP, GDP or ZCDP
+
+    Returns
+    -------
+    Offer
+
+    Raises
+    ------
+    UnsupportedError
+        If it is not available, or nobody knows how to draw it by exact arithmetic.
+    """
+    made = offer(TangentMean(), centre_kind(type(guarantee)), ball, n, guarantee)
+    if made.arithmetic != "exact":
+        raise UnsupportedError(
+            f"no exact arithmetic is known of the tangent mean on {ball.manifold}, which a search "
+            "for a ball needs"
+        )
+    return made
+
+
+def centre_again(step: CentreStep, ball: Ball, public: Ball) -> FloatArray:
+    """Compute the point of a step again, from its integers."""
+    statistic = TangentMean().exactly(ball)
+    return public.project(replayed(statistic, ball, step.grid, step.rounded))
+
+
+def found_ball(public: Ball, outcome: Outcome) -> Ball:
+    """Return the ball of an outcome on the space itself.
+
+    Parameters
+    ----------
+    public : Ball
+    outcome : Outcome
+
+    Returns
+    -------
+    Ball
+        The public one itself where no smaller one was found, or the space has no room for it.
+    """
+    working = working_ball(public)
+    if outcome.ball == working:
+        return public
+    if public.manifold.chart is None:
+        return outcome.ball
+    center = public.point(outcome.ball.center - working.center)
+    try:
+        return Ball(public.manifold, center, outcome.ball.radius)
+    except UnsupportedBallError:  # about this centre; all of it is released
+        return public

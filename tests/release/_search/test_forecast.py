@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    GDP,
+    KLDP,
+    Ball,
+    Euclidean,
+    PureDP,
+    UnsupportedBudgetError,
+    plan,
+    private_ball,
+    private_mean,
+)
+from riemdp.release._search._forecast import SPREADS, forecast
+
+from .conftest import cluster
+
+
+@pytest.mark.parametrize("budget", [PureDP(0.3), GDP(0.3)], ids=str)
+def test_the_smallest_n_is_where_a_search_begins(budget):
+    ball = Ball(Euclidean(3), np.zeros(3), 1.0)
+    smallest = forecast(1.0, 3, 10, budget).smallest_n
+    for n, reason in ((smallest - 1, "small n"), (smallest, None)):
+        found = private_ball(cluster(n, 3), ball, budget, generator=np.random.default_rng(0))
+        assert (found.reason == "small n") == (reason == "small n")
+    assert forecast(1.0, 3, smallest - 1, budget).share is None
+    assert "too few" in str(forecast(1.0, 3, smallest - 1, budget))
+
+
+def test_the_forecast_is_about_what_is_found():
+    n, dim, budget = 2000, 6, GDP(0.5)
+    ball = Ball(Euclidean(dim), np.zeros(dim), 2.0)
+    expected = dict(forecast(2.0, dim, n, budget).expected)
+    assert list(expected) == list(SPREADS)
+    assert list(expected.values()) == sorted(expected.values())
+    for spread in (0.03, 0.1):
+        points = cluster(n, dim, spread=2.0 * spread / 1.5, offset=0.6)
+        found = [
+            private_mean(
+                points,
+                ball,
+                budget,
+                adapt=True,
+                mechanism="tangent-gaussian",
+                generator=np.random.default_rng(seed),
+            )
+            for seed in range(5)
+        ]
+        distance = np.mean([release.expected_distance for release in found])
+        assert 0.4 * expected[spread] < distance < 1.6 * expected[spread]
+
+
+def test_a_plan_tells():
+    made = plan(Euclidean(2), 1.0, 2000, PureDP(1.0), adapt=True, mechanisms=["tangent-laplace"])
+    assert made.adapt == forecast(1.0, 2, 2000, PureDP(1.0))
+    assert made.adapt.if_wide == pytest.approx(1.0 / 0.98)
+    assert str(made.adapt) in str(made)
+    without = plan(Euclidean(2), 1.0, 2000, PureDP(1.0), mechanisms=["tangent-laplace"])
+    assert without.adapt is None
+    assert "adapt" not in str(without)
+    with pytest.raises(UnsupportedBudgetError):
+        plan(Euclidean(2), 1.0, 2000, KLDP(1.0), adapt=True, mechanisms=["tangent-laplace"])
+
+
+def test_a_budget_that_underflows_has_no_smallest_n():
+    assert forecast(1.0, 2, 100, PureDP(5e-324)).smallest_n is None
+    assert "no n" in str(forecast(1.0, 2, 100, PureDP(5e-324)))

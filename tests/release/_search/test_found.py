@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    GDP,
+    ZCDP,
+    Ball,
+    BudgetExceededError,
+    Euclidean,
+    InvalidParameterError,
+    PureDP,
+    private_ball,
+)
+from riemdp.release._search._steps import ChoiceStep
+
+from .conftest import cluster
+
+
+def _found(seed=0, **options):
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    rng = np.random.default_rng(seed)
+    return private_ball(cluster(600, 2), ball, GDP(1.0), generator=rng, **options)
+
+
+def test_a_part_has_to_be_left():
+    found = _found()
+    assert found.part(None) == found.left
+    assert found.part(GDP(0.1)) == GDP(0.1)
+    with pytest.raises(BudgetExceededError, match="left is"):
+        found.part(GDP(0.999))
+    with pytest.raises(InvalidParameterError, match="share of what is left"):
+        found.part(PureDP(0.1))
+    with pytest.raises(InvalidParameterError, match="definition"):
+        found.part(0.1)
+    found.account.spend(found.left, "release")
+    assert found.left is None
+    for part in (None, GDP(0.1)):
+        with pytest.raises(BudgetExceededError, match="nothing is left"):
+            found.part(part)
+
+
+def test_what_was_spent_is_listed(found):
+    assert [label for label, _ in found.spent] == [step.label for step in found.steps]
+    assert found.spent[0][0] == "spread"
+    assert found.n == 600
+    assert not found.private
+
+
+def test_a_copy_would_hold_what_is_left_twice():
+    found = _found()
+    for attempt in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="double"):
+            attempt(found)
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0, np.nan, "x"])
+def test_a_probability_that_is_none_is_refused(found, beta):
+    with pytest.raises(InvalidParameterError, match="beta"):
+        found.clipped_at_most(beta)
+
+
+def test_the_public_ball_leaves_nothing_out():
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    found = private_ball(cluster(30, 2), ball, ZCDP(0.1))
+    assert found.clipped_at_most() == 0
+
+
+def _outside(points, found):
+    return int(np.sum(np.linalg.norm(points - found.ball.center, axis=1) > found.ball.radius))
+
+
+def test_no_more_are_left_out_than_is_said():
+    points = np.random.default_rng(3).standard_t(2.0, (600, 2)) * 0.02 + 0.2
+    points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    worse = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        found = private_ball(points, ball, GDP(1.0), generator=rng)
+        bounds = [found.clipped_at_most(beta) for beta in (0.5, 0.05, 0.005)]
+        assert bounds == sorted(bounds)
+        worse.append(_outside(points, found) > bounds[1])
+    assert sum(worse) <= 3
+
+
+@pytest.mark.slow
+def test_the_bound_of_those_left_out_fails_as_rarely_as_it_says():
+    """The law of the count itself: of a bound with 1/beta left out it would fail far more often."""
+    rng = np.random.default_rng(0)
+    distances = np.sort(rng.pareto(0.4, 400) * 0.002).clip(max=1.0)
+    from riemdp.release._search._found import _left_out
+    from riemdp.release._search._numbers import radii, radius_losses
+    from riemdp.release._search._records import beyond
+
+    rate, penalty, grid = 0.1, 20.0, radii(1.0, 25)
+    losses, octaves = radius_losses(beyond(distances, grid), rate, penalty)
+    logs = np.array([float(y) * np.log(2) - float(x) for x, y in zip(losses, octaves, strict=True)])
+    weights = np.exp(logs - np.logaddexp.reduce(logs))
+    for beta in (0.5, 0.05):
+        fails = 0.0
+        for weight, value in zip(weights, grid, strict=True):
+            step = ChoiceStep("radius", "", GDP(1.0), rate, 1.0, 25, penalty, float(value))
+            fails += weight * (np.sum(distances > value) > _left_out(step, beta))
+        assert fails <= beta
