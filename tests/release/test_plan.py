@@ -1,3 +1,4 @@
+import contextlib
 import math
 
 import numpy as np
@@ -44,7 +45,13 @@ def test_plan_is_what_private_mean_does(manifold, budget):
     ball = Ball(manifold, manifold.origin, 0.8)
     points = np.broadcast_to(manifold.origin, (200, *manifold.point_shape))
     for row in table:
-        if row.problem is None:
+        if row.summary == "refined-mean":
+            options = {"method": "refined", "mechanism": row.mechanism}
+            with contextlib.suppress(riemdp.UnsupportedError):
+                release = private_mean(points, ball, budget, **options)
+                assert release.expected_distance == row.expected_distance
+                assert release.sigma == row.sigma
+        elif row.problem is None:
             release = private_mean(points, ball, budget, mechanism=row.mechanism)
             assert release.sigma == row.sigma
             assert release.sensitivity == row.sensitivity
@@ -63,7 +70,8 @@ def test_plan_is_what_private_mean_does(manifold, budget):
 
 def test_every_mechanism_has_a_row_or_a_reason():
     table = plan(Sphere(2), 0.8, 100, PureDP(1.0))
-    assert len(table) == 6
+    assert len(table) == 7
+    assert table.rows[-1].summary == "refined-mean"
     assert table["tangent-gaussian"].problem
     assert table["riemannian-laplace"].problem is None
     assert table["riemannian-laplace"].expected_distance < table["riemannian-laplace"].quantile_95

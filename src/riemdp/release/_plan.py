@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from riemdp._checks import positive
 from riemdp._errors import UnsupportedError
 from riemdp.manifolds import Ball, Manifold, check_manifold
-from riemdp.mechanisms import as_choice
+from riemdp.mechanisms import TangentGaussian, as_choice
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._least_error import as_good
 from riemdp.release._named import kinds, named
 from riemdp.release._offer import Offer, error_quantile, expected_distance, offers, wanted_mean
 from riemdp.release._search._forecast import Forecast, forecast
-from riemdp.statistics import ReplaceOne, check_neighbours, check_statistic
+from riemdp.statistics import RefinedMean, ReplaceOne, check_neighbours, check_statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -64,6 +64,8 @@ class PlanRow:
     arithmetic : {"exact", "float64"} or None
         In which a release with it is made: exact where statistic and draw are proved in every bit.
         None where it is not available.
+    caveat : str
+        What to know before the value is used; empty where there is nothing.
     """
 
     mechanism: str
@@ -77,6 +79,7 @@ class PlanRow:
     required_budget: Budget | None = None
     unproven: str = ""
     arithmetic: Arithmetic | None = None
+    caveat: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,9 @@ class Plan:
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
     target_error : float or None
     rows : tuple of PlanRow
-        One for each mechanism, available or not.
+        One for each mechanism, available or not; of means also the refined one, which has to be
+        asked for, by ``private_mean(..., method="refined")``: its noise follows the spread of the
+        records, and the table can only say how long it is were they spread over the ball.
     adapt : Forecast or None
         What ``private_mean(..., adapt=True)`` promises, where that was asked for.
     """
@@ -147,10 +152,11 @@ class Plan:
             for row in self.rows
             if row.unproven
         ]
+        notes += [f"{row.summary}: {row.caveat}" for row in self.rows if row.caveat]
         title = f"{self.manifold}, radius {self.radius:g}, n = {self.n}, {self.budget}"
         if self.target_error is not None:
             title += f", target error {self.target_error:g}"
-        return "\n".join([title, *table, *notes, *self.notes])
+        return "\n".join([title, *table, *dict.fromkeys(notes), *self.notes])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -234,6 +240,8 @@ def plan(
     compared = kinds().values() if mechanisms is None else map(named, mechanisms)
     choices = map(as_choice, compared)
     found = [_Case(wanted(manifold, each), each, ball, neighbours) for each in choices]
+    if statistic is None and mechanisms is None:
+        found.append(_Case(RefinedMean(), as_choice(TangentGaussian), ball, neighbours))
     rows = tuple(case.row(n, budget, target_error) for case in found)
     expected = forecast(ball.reach, manifold.dim, n, budget) if adapt else None
     return Plan(manifold, ball.radius, n, budget, target_error, rows, expected)
@@ -275,6 +283,7 @@ class _Case:
             quantile_95=error_quantile(made, 0.95),
             unproven=made.unproven(budget),
             arithmetic=made.arithmetic,
+            caveat=self.statistic.caveat,
         )
 
     def error(self, n: int, budget: Budget) -> float:
