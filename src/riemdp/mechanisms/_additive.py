@@ -86,6 +86,15 @@ class RiemannianMechanism(Mechanism):
         """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
         return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
 
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw in coordinates, where the law does; see :meth:`Mechanism.sample_about`."""
+        return self._law.sample_about(coordinates, ball, generator=generator)
+
     def exact_draw(self, ball: Ball) -> ExactDraw:
         """See :meth:`Mechanism.exact_draw`."""
         return self._law.exact_draw(ball.reach)

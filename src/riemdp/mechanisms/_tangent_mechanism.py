@@ -161,7 +161,9 @@ class TangentMechanism(ArrayFields, Mechanism):
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
         """Add noise to the coordinates themselves; see :meth:`Mechanism.sample_about`."""
-        if self.manifold.chart is not None or not np.array_equal(self._base, ball.center):
+        if self.manifold.chart is not None:
+            return self._law.sample_about(coordinates, ball, generator=generator)
+        if not np.array_equal(self._base, ball.center):
             return super().sample_about(coordinates, ball, generator)
         coordinates = as_floats(coordinates)
         noise = isotropic_vectors(self._distance_law, coordinates.shape[:-1], generator)

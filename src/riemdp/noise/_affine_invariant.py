@@ -178,6 +178,33 @@ class AffineInvariantLaw(Law):
         NotAttainableError
             If a draw would take more than about a minute, or lies beyond the range of float64.
         """
+        return self._about(coordinates, ball, size, generator, ball.radius)
+
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Keep the draw in factors; see :meth:`Law.sample_about`.
+
+        Raises
+        ------
+        NotAttainableError
+            As :meth:`sample_from_coordinates` does.
+        """
+        return self._about(coordinates, ball, size, generator, math.inf)
+
+    def _about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None,
+        generator: np.random.Generator | None,
+        longest: float,
+    ) -> FloatArray:
+        """Draws, those farther from the centre than ``longest`` shortened to that."""
         generator = resolve_generator(generator)
         k = self.manifold.k
         coordinates = as_floats(coordinates)
@@ -190,7 +217,7 @@ class AffineInvariantLaw(Law):
         spread = np.ptp(logs, axis=-1) + math.sqrt(2.0) * ball.radius
         far, directions = seen_from_center(logs.reshape(*shape, k), vectors, footpoint, spread)
         length = np.linalg.norm(far, axis=-1, keepdims=True)
-        far *= np.where(length > ball.radius, ball.radius / np.where(length > 0, length, 1.0), 1.0)
+        far *= np.where(length > longest, longest / np.where(length > 0, length, 1.0), 1.0)
         inside = _symmetric.compose(far, directions)
         return ball.point(_symmetric.vecd(inside).reshape(*shape, self.manifold.dim))
 

@@ -19,6 +19,8 @@ from riemdp.noise.exact._independent import IndependentDraw
 from riemdp.privacy import GaussianCurve, gaussian_floor, up
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
@@ -106,18 +108,37 @@ class IndependentLaw(Law):
         Each part is projected onto the factor's ball before all of them are onto the product's.
         """
         generator = resolve_generator(generator)
+        draws = [
+            part.sample_from_coordinates(own, inside, size=size, generator=generator)
+            for part, own, inside in self._parts_about(coordinates, ball)
+        ]
+        return ball.project(self.manifold.join(draws))
+
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw factor by factor, as the factors do; see :meth:`Law.sample_about`."""
+        generator = resolve_generator(generator)
+        draws = [
+            part.sample_about(own, inside, size=size, generator=generator)
+            for part, own, inside in self._parts_about(coordinates, ball)
+        ]
+        return self.manifold.join(draws)
+
+    def _parts_about(
+        self, coordinates: FloatArray, ball: Ball
+    ) -> Iterator[tuple[Law, FloatArray, Ball]]:
+        """Parts with their coordinates, and the factors' balls of the same radius."""
         manifold = self.manifold
         balls = (
             Ball(space, center, ball.radius)
             for space, center in zip(manifold.spaces, manifold.split(ball.center), strict=True)
         )
-        draws = [
-            part.sample_from_coordinates(own, inside, size=size, generator=generator)
-            for part, own, inside in zip(
-                self.parts, manifold.split_coordinates(coordinates), balls, strict=True
-            )
-        ]
-        return ball.project(manifold.join(draws))
+        return zip(self.parts, manifold.split_coordinates(coordinates), balls, strict=True)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Sum over the factors; see :meth:`Law.log_density`."""

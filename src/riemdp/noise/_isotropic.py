@@ -136,6 +136,17 @@ class IsotropicLaw(Law):
         side, direction = self.polar_draws(coordinates, ball, size, generator)
         return ball.point(np.minimum(side, ball.radius)[..., None] * direction)
 
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw in coordinates about the centre; see :meth:`Law.sample_about`."""
+        side, direction = self.polar_draws(coordinates, ball, size, generator)
+        return ball.point(side[..., None] * direction)
+
     def polar_draws(
         self,
         coordinates: FloatArray,

@@ -195,6 +195,28 @@ class Law(ABC):
         points = ball.point(coordinates)
         return ball.project(self.sample(points, size=size, generator=generator))
 
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Draw as :meth:`sample_from_coordinates` does, and leave the draws where they are.
+
+        Parameters
+        ----------
+        coordinates, ball, size, generator
+            As there.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+            Where float64 does not hold them, moved as :meth:`Manifold.point` does, if the class
+            draws in coordinates.
+        """
+        return self.sample(ball.point(coordinates), size=size, generator=generator)
+
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         r"""Log density with respect to the Riemannian volume.
 
@@ -246,6 +268,16 @@ class Law(ABC):
 
 class RestrictedLaw(Law):
     """A law restricted to a public ball; :attr:`radial` bounds the distance at every footpoint."""
+
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw in the ball: there is nothing to project; see :meth:`Law.sample_about`."""
+        return self.sample_from_coordinates(coordinates, ball, size, generator)
 
     @property
     @abstractmethod

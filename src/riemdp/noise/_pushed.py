@@ -105,15 +105,27 @@ class LiftedLaw(PushedLaw):
         UnsupportedBallError
             If the cover is neither, and the ball too large to be one of the cover.
         """
-        cover, start = self.manifold.cover, self.manifold.lift(ball.center)
-        if cover.diameter < math.inf:
-            above = Ball(cover, start, math.inf)
-        elif cover.chart is not None:
-            above = Ball(cover, start, _FAR)
-        else:
-            above = self.manifold.lifted(ball)
+        above = self._above(ball)
         draws = self.above.sample_from_coordinates(coordinates, above, size, generator)
         return ball.project(self.manifold.push(draws))
+
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw about coordinates in the cover; see :meth:`Law.sample_about`."""
+        draws = self.above.sample_about(coordinates, self._above(ball), size, generator)
+        return self.manifold.push(draws)
+
+    def _above(self, ball: Ball) -> Ball:
+        """Ball of the cover about the lift of the centre, as large as may be."""
+        cover, start = self.manifold.cover, self.manifold.lift(ball.center)
+        if cover.diameter < math.inf:
+            return Ball(cover, start, math.inf)
+        return Ball(cover, start, _FAR) if cover.chart is not None else self.manifold.lifted(ball)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Sum over the representatives of the point; see :meth:`Law.log_density`."""
