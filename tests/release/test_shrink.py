@@ -105,6 +105,31 @@ def test_of_float64_the_draw_before_projection_has_to_be_known():
     np.testing.assert_allclose(release.shrink().value, shrunk(release.value, h), rtol=1e-12)
 
 
+def test_of_float64_a_draw_that_may_have_gone_around_is_refused():
+    options = {"mechanism": "wrapped-gaussian", "arithmetic": "float64", "project": False}
+    with pytest.raises(riemdp.UnsupportedError, match="went around"):
+        released(Sphere(4), **options).shrink()
+    assert released(Hyperbolic(4), **options).shrink().shrunk
+
+
+@pytest.mark.parametrize(
+    ("manifold", "mechanism", "project"),
+    [
+        (Euclidean(5), "tangent-gaussian", True),
+        (Euclidean(2), "tangent-gaussian", False),
+        (Hyperbolic(5), "riemannian-gaussian", False),
+    ],
+    ids=str,
+)
+def test_a_document_that_cannot_be_shrunk_is_not_verified(manifold, mechanism, project):
+    """In float64 too, where no integers say what the value was."""
+    options = {"mechanism": mechanism, "project": project, "arithmetic": "float64"}
+    release = released(manifold, GDP(2.0), radius=0.1, **options)
+    lie = Release.from_json(json.dumps({**json.loads(release.to_json()), "shrunk": True}))
+    failed = {check.name for check in verify(lie).checks if not check.passed}
+    assert failed - {"randomness"} == {"shrinkage"}
+
+
 @pytest.mark.parametrize(
     ("manifold", "budget", "mechanism", "words"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -301,7 +302,7 @@ class Release(ArrayFields):
             If the mechanism does not add its noise to coordinates in a uniform direction (as
             tangent and wrapped mechanisms do, and all on flat spaces), the dimension is under 3
             (Gaussian noise) or 4, several answers were asked for, or the draw before projection is
-            not known: one in float64 needs ``project=False``.
+            not known: one in float64 needs ``project=False`` and a space without closed geodesics.
         InvalidParameterError
             If it is shrunk already.
 
@@ -335,6 +336,11 @@ class Release(ArrayFields):
             raise UnsupportedError(
                 "the draw before its projection is not known of this release, which was made in "
                 'float64; release with arithmetic="exact", or with project=False'
+            )
+        if answers.manifold.injectivity_radius < math.inf:
+            raise UnsupportedError(
+                f"how often the draw went around {answers.manifold} is not known of this release, "
+                'which was made in float64; release with arithmetic="exact"'
             )
         noisy = answers.manifold.coordinates(answers.center, self.value)
         return dataclasses.replace(self, value=answers.point(shrunk(noisy, h)), shrunk=True)

@@ -118,6 +118,7 @@ def verify(release: Release) -> Verification:
             _error(release),
             inside,
             *_arithmetic(release),
+            *_shrunk(release),
             _proof(release),
             seeded,
         )
@@ -171,6 +172,20 @@ def _arithmetic(release: Release) -> tuple[Check, ...]:
             else "the value is not that of the integers",
         ),
     )
+
+
+def _shrunk(release: Release) -> tuple[Check, ...]:
+    """Whether a release that is said to be shrunk can be; with integers its value says so too."""
+    if not release.shrunk:
+        return ()
+    if release.statistic.steps != 1 or (release.rounded is None and release.projected):
+        said = "a draw of several answers, or one projected in float64, cannot be shrunk"
+        return (Check("shrinkage", False, said),)
+    try:
+        h = shrinkage(release.mechanism, release.statistic.answers(release.ball))
+    except _FAILED as error:
+        return (Check("shrinkage", False, _said(error)),)
+    return (Check("shrinkage", True, f"by (1 - h / |y|^2)_+, h = {h:.9g}"),)
 
 
 def _guarantee(release: Release) -> tuple[Check, Check]:
