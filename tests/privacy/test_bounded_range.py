@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -71,19 +72,21 @@ def test_shares_and_the_rest_are_within_the_budget_exactly(budget):
         parts = [share_of(budget, float(share)) for share in shares]
         rest = rest_of(budget, parts)
         assert within_total(budget, [*parts, rest])
-        more = type(budget)(
-            math.nextafter(rest.price()[0] ** _root(budget), math.inf) * (1 + 1e-15)
-        )
-        assert not within_total(budget, [*parts, more])
+        (name, *_), size = rest.sizes, getattr(rest, rest.sizes[0])
+        assert not within_total(budget, [*parts, replace(rest, **{name: size * (1.0 + 1e-15)})])
         assert rest.price()[0] == pytest.approx((1.0 - shares.sum()) * budget.price()[0], rel=1e-9)
+        # what neither choices nor noise need is left to the release
+        assert rest.price()[1:] == budget.price()[1:]
+        assert not any(x for part in parts for x in part.price()[1:])
     assert rest_of(budget, []) is budget
     assert rest_of(budget, [budget]) is None
     assert not within_total(budget, [budget, share_of(budget, 1e-3)])
     assert not within_total(budget, [KLDP(1e-9)])
 
 
-def _root(budget):
-    return 0.5 if isinstance(budget, GDP) else 1.0
+def test_every_number_of_a_price_adds_up():
+    assert not within_total(ZCDP(1.0, 0.1), [ZCDP(0.1, 0.06), ZCDP(0.1, 0.06)])
+    assert within_total(ZCDP(1.0, 0.1), [ZCDP(0.1, 0.06), ZCDP(0.1, 0.03)])
 
 
 def test_of_an_approximate_budget_what_takes_less_noise():

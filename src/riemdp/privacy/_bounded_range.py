@@ -8,7 +8,7 @@ most one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -39,8 +39,9 @@ class _Rule:
         Of a range, rounded up.
     largest : callable
         Range that a budget allows, to rounding.
-    of_price, price : callable
-        Budget of a price, which adds up, and back; the first to rounding.
+    price, of_price : callable
+        What adds up, exactly: the first number is what choices and noise take, others are nothing
+        that they need. And the budget of such numbers, to rounding.
     noise : callable
         Mean length of the noise of a mean, over its sensitivity, in so many dimensions.
     power : float
@@ -51,8 +52,8 @@ class _Rule:
 
     guarantee: Callable[[float], Budget]
     largest: Callable[[Any], float]
-    price: Callable[[Any], Fraction]
-    of_price: Callable[[Any, float], Budget]
+    price: Callable[[Any], tuple[Fraction, ...]]
+    of_price: Callable[..., Budget]
     noise: Callable[[Any, int], float]
     power: float
     kind: Kind
@@ -62,8 +63,8 @@ _RULES: dict[type[Budget], _Rule] = {
     PureDP: _Rule(
         guarantee=PureDP,
         largest=lambda budget: budget.epsilon,
-        price=lambda budget: Fraction(budget.epsilon),
-        of_price=lambda _, price: PureDP(price),
+        price=lambda budget: (Fraction(budget.epsilon),),
+        of_price=PureDP,
         noise=lambda budget, dim: dim / budget.epsilon,
         power=1.0,
         kind="laplace",
@@ -71,8 +72,8 @@ _RULES: dict[type[Budget], _Rule] = {
     ZCDP: _Rule(
         guarantee=lambda rate: ZCDP(half_square_up(0.5 * rate)),
         largest=lambda budget: 2.0 * math.sqrt(2.0 * budget.rho),
-        price=lambda budget: Fraction(budget.rho),
-        of_price=lambda budget, price: ZCDP(price, budget.xi),
+        price=lambda budget: (Fraction(budget.rho), Fraction(budget.xi)),
+        of_price=ZCDP,
         noise=lambda budget, dim: math.sqrt(dim / (2.0 * budget.rho)),
         power=0.5,
         kind="gaussian",
@@ -80,8 +81,8 @@ _RULES: dict[type[Budget], _Rule] = {
     GDP: _Rule(
         guarantee=lambda rate: GDP(pure_to_gaussian(0.5 * rate)),
         largest=lambda budget: 2.0 * gaussian_to_pure(budget.mu),
-        price=lambda budget: Fraction(budget.mu) ** 2,
-        of_price=lambda _, price: GDP(math.sqrt(price)),
+        price=lambda budget: (Fraction(budget.mu) ** 2,),
+        of_price=lambda price: GDP(math.sqrt(price)),
         noise=lambda budget, dim: math.sqrt(dim) / budget.mu,
         power=0.5,
         kind="gaussian",
@@ -165,15 +166,15 @@ def largest_range(budget: Budget) -> float:
         At most ``2^20``; 0 where float64 has none.
     """
     rule = _rule(type(budget))
-    rate, price = min(rule.largest(budget), LARGEST_RANGE), rule.price(budget)
+    rate, price = min(rule.largest(budget), LARGEST_RANGE), rule.price(budget)[0]
     step = 1e-16
-    while rate > 0.0 and rule.price(rule.guarantee(rate)) > price:
+    while rate > 0.0 and rule.price(rule.guarantee(rate))[0] > price:
         rate, step = rate * (1.0 - step), 2.0 * step
     return rate
 
 
 def share_of(budget: Budget, share: float) -> Budget:
-    """Budget whose price is this share of another one's, to rounding.
+    """Budget whose price is this share of another one's, to rounding; of zCDP with no ``xi``.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ def share_of(budget: Budget, share: float) -> Budget:
     if not 0.0 < share <= 1.0:
         raise InvalidParameterError(f"share must be positive and at most 1, got {share}")
     rule = _rule(type(budget))
-    return rule.of_price(budget, float(rule.price(budget) * Fraction(share)))
+    return rule.of_price(float(rule.price(budget)[0] * Fraction(share)))
 
 
 def rest_of(budget: Budget, spent: Sequence[Budget]) -> Budget | None:
@@ -210,14 +211,27 @@ def rest_of(budget: Budget, spent: Sequence[Budget]) -> Budget | None:
     if not spent:
         return budget
     rule = _rule(type(budget))
-    price = rule.price(budget) - sum(map(rule.price, spent))
-    near = float(price)
+    price = _difference(rule.price(budget), map(rule.price, spent))
+    near, *others = (_down(max(x, Fraction(0))) for x in price)
     while near > 0.0:
-        found = rule.of_price(budget, near)
-        if rule.price(found) <= price:
+        found = rule.of_price(near, *others)
+        if rule.price(found)[0] <= price[0]:
             return found
         near = math.nextafter(near, 0.0)
     return None
+
+
+def _difference(
+    first: tuple[Fraction, ...], others: Iterable[tuple[Fraction, ...]]
+) -> tuple[Fraction, ...]:
+    spent = zip(*others, strict=True)
+    return tuple(x - sum(y) for x, y in zip(first, spent, strict=True))
+
+
+def _down(number: Fraction) -> float:
+    """Largest float not above a number, or its predecessor."""
+    near = float(number)
+    return near if Fraction(near) <= number else math.nextafter(near, 0.0)
 
 
 def within_total(budget: Budget, parts: Sequence[Budget]) -> bool:
@@ -236,7 +250,9 @@ def within_total(budget: Budget, parts: Sequence[Budget]) -> bool:
     rule = _rule(type(budget))
     if any(type(part) is not type(budget) for part in parts):
         return False
-    return sum(map(rule.price, parts)) <= rule.price(budget)
+    if not parts:
+        return True
+    return all(x >= 0 for x in _difference(rule.price(budget), map(rule.price, parts)))
 
 
 def mean_noise(budget: Budget, dim: int) -> tuple[float, float]:

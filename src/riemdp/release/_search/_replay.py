@@ -120,11 +120,15 @@ def _check_same(name: str, stated: float, found: float, error: float = _SAME) ->
 
 def _check_guarantee(larger: Budget, smaller: Budget) -> None:
     """Hold two guarantees against each other: the same, but for what another processor makes."""
-    same = type(larger) is type(smaller) and math.isclose(
-        larger.price()[0], smaller.price()[0], rel_tol=_SAME
-    )
+    same = type(larger) is type(smaller) and _close(larger, smaller, _SAME)
     if not same or smaller.price()[0] > larger.price()[0] * (1.0 + _CLOSE):
         raise _MismatchError(f"the guarantee is stated {larger}, recomputed {smaller}")
+
+
+def _close(first: Budget, second: Budget, error: float) -> bool:
+    """Whether two budgets of one definition are the same, to a relative error."""
+    pairs = zip(first.price(), second.price(), strict=True)
+    return all(x == y or math.isclose(x, y, rel_tol=error) for x, y in pairs)
 
 
 def _same_point(ball: Ball, stated: FloatArray, found: FloatArray) -> bool:
@@ -155,9 +159,7 @@ def search_problem(search: Search, ball: Ball, guarantee: Budget) -> str:
         If a step does not follow, see :func:`replay`.
     """
     shared = adds_up(guarantee, ball.manifold.dim)
-    if type(shared) is not type(search.budget) or not math.isclose(
-        shared.price()[0], search.budget.price()[0], rel_tol=_CLOSE
-    ):
+    if type(shared) is not type(search.budget) or not _close(shared, search.budget, _CLOSE):
         return f"its budget is {search.budget}, that of the release {guarantee}"
     if search.release is None:
         return "what the release takes of its budget is missing"
