@@ -9,6 +9,7 @@ import pytest
 from riemdp import (
     GDP,
     ZCDP,
+    ApproxDP,
     Ball,
     BudgetExceededError,
     Euclidean,
@@ -42,6 +43,14 @@ def test_a_part_has_to_be_left():
     for part in (None, GDP(0.1)):
         with pytest.raises(BudgetExceededError, match="nothing is left"):
             found.part(part)
+
+
+def test_of_an_approximate_budget_that_is_whole_there_are_no_shares():
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    found = private_ball(cluster(30, 2), ball, ApproxDP(1.0, 1e-6))
+    with pytest.raises(InvalidParameterError, match="share of ApproxDP"):
+        found.part(ApproxDP(0.5, 1e-6))
+    assert found.part(ApproxDP(1.0, 1e-6)) == found.left == ApproxDP(1.0, 1e-6)
 
 
 def test_what_was_spent_is_listed(found):

@@ -75,7 +75,7 @@ def _changed(value):
     if isinstance(value, bool):
         return ()
     if isinstance(value, int):  # a step of the grid is less than float64 can tell
-        return (value + (1 if value < 10**6 else 10**9), -value - 1)
+        return (value + (1 if abs(value) < 10**6 else 10**9), -value - 1)
     return (value * (1.0 + 1e-6) + 1e-6, value * 0.5 - 0.01)
 
 

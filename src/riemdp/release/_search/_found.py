@@ -143,6 +143,11 @@ class PrivateBall:
                 f"the budget of a release on a ball that was found must be a share of what is "
                 f"left, {left}, got {budget}; leave it out to spend all of that"
             )
+        if type(budget) is not type(self.search.budget):  # nothing was spent, and all may be
+            raise InvalidParameterError(
+                f"a share of {left} is not known to add up with others; leave the budget out to "
+                "spend all of that, or search within a PureDP or a GDP"
+            )
         if not left.follows_from(budget):
             raise BudgetExceededError(f"asked for {budget}, left is {left} of {self.budget}")
         return budget
