@@ -173,3 +173,27 @@ def test_in_float64_noise_is_added_to_the_answer_itself(kind):
     free = mechanism.sample_about(foot, ball, np.random.default_rng(1))
     inside = mechanism.sample_from_coordinates(foot, ball, np.random.default_rng(1))
     np.testing.assert_array_equal(free, inside)
+
+
+def test_what_fails_in_a_class_of_another_package_does_not_stop_a_release():
+    """Its expected distance is asked for to decide on projection alone."""
+
+    class Odd(riemdp.mechanisms.Mechanism):
+        name = "lab.Odd"
+
+        def sample(self, footpoint, size=None, generator=None):
+            return np.asarray(footpoint)
+
+        def log_density(self, point, footpoint):
+            return np.zeros(())
+
+        def privacy(self, sensitivity):
+            return RiemannianLaplace(self.manifold, self.sigma).privacy(sensitivity)
+
+        def expected_distance(self):
+            raise KeyError("lab")
+
+    ball = ball_of(Euclidean(3))
+    odd = Odd(ball.manifold, 5.0)
+    release = private_mean(data_in(ball), ball, PureDP(1.0), mechanism=odd, allow_unproven=True)
+    assert not release.projected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import riemdp
@@ -68,3 +69,11 @@ def test_documents_give_back_the_mean(mean):
     assert encode(mean) == {"type": mean.name}
     assert decode(encode(mean), "statistic") == mean
     assert registered("statistic")[mean.name] is type(mean)
+
+
+@pytest.mark.parametrize("odd", [np.array([1, 2]), "yes", 1])
+def test_what_no_mechanism_of_this_library_states_asks_for_no_other_mean(odd):
+    """As a class of another package may, which is listed beside the others."""
+    assert mean_for(Sphere(2), "coordinates", odd).name == "tangent-mean"
+    assert mean_for(Sphere(2), "coordinates", True).name == "frechet-mean"
+    assert mean_for(Sphere(2), np.array(["a", "b"])).name == "tangent-mean"

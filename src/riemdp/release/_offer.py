@@ -349,7 +349,9 @@ def with_projection(made: Offer, project: Project) -> Offer:
         return made
     if project == "auto":
         answers = made.statistic.answers(made.ball)
-        far = expected_distance(made)
+        far = None
+        with contextlib.suppress(UnsupportedError), _foreign(type(made.mechanism)):
+            far = expected_distance(made)
         project = len(answers.manifold.factors) == 1 and far is not None and far < answers.reach
     return replace(made, projected=project)
 

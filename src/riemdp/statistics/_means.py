@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
+from riemdp._checks import is_one_of
 from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
@@ -232,7 +233,7 @@ def mean_for(manifold: Manifold, metric: Metric, intrinsic: bool | None = None) 
     FrechetMean or TangentMean
         The Fréchet mean on flat spaces, where the two are one.
     """
-    if intrinsic or metric == "distance" or average(manifold).isometric:
+    if intrinsic is True or is_one_of(metric, ("distance",)) or average(manifold).isometric:
         return FrechetMean()
     return TangentMean()
 
