@@ -46,4 +46,7 @@ def test_it_bounds_that_of_more_curved_spaces_and_grows_with_the_length():
 
 
 def test_long_sides_stay_finite():
+    for sigma in (1e6, 1e150, 1e300):
+        noise = radial("gaussian", 3, sigma)
+        assert hinge_distance(noise, 1.0, 2.0) == pytest.approx(noise.mean(), rel=0.02)
     assert np.isfinite(hinge_distance(radial("gaussian", 3, 1e6), 1.0, 1e5))

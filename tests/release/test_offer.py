@@ -171,7 +171,7 @@ def test_a_broken_mechanism_of_another_package_takes_nothing_along(monkeypatch, 
     assert found.mechanism == wanted.mechanism
     assert np.array_equal(found.value, wanted.value)
     table = riemdp.plan(ball.manifold, 0.6, 50, PureDP(1.0), target_error=0.1)
-    assert table.rows[:-1] == rows.rows
+    assert tuple(row for row in table if row.mechanism != "lab.M") == rows.rows
     assert said in table["lab.M"].problem
     assert "boom" not in table["lab.M"].problem
     assert table["lab.M"].required_n is None

@@ -508,8 +508,8 @@ class Mechanism(Part, sort="mechanism"):
     def expected_distance_in(self, ball: Ball) -> float:  # noqa: ARG002
         """Mean distance between footpoint and draw, wherever in a public ball the footpoint lies.
 
-        What mechanisms are compared by. The draw is projected onto the ball, which brings it no
-        farther where the curvature is not positive.
+        What mechanisms are compared by. Projection onto the ball is not counted; it brings a draw
+        no farther where the curvature is not positive.
 
         Parameters
         ----------

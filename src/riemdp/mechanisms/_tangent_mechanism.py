@@ -208,15 +208,13 @@ class TangentMechanism(ArrayFields, Mechanism):
         """Bound for footpoints on the boundary; see :meth:`Mechanism.expected_distance_in`.
 
         Under negative curvature a geodesic hinge is no wider than that of the same sides and angle
-        in the curvature that bounds it from below, and no two points of the ball are farther apart
-        than twice its radius. Where no bound of the curvature is known it is the length of the
-        noise in the tangent space.
+        in the curvature that bounds it from below. Where no bound of the curvature is known it is
+        the length of the noise in the tangent space.
         """
         floor = self.manifold.curvature_floor
         if floor >= 0.0 or floor == -math.inf:
             return self.expected_distance()
-        hinge = hinge_distance(self._distance_law, math.sqrt(-floor), ball.reach)
-        return min(2.0 * ball.reach, hinge)
+        return hinge_distance(self._distance_law, math.sqrt(-floor), ball.reach)
 
     def added_noise(self, ball: Ball) -> RadialLaw | None:
         """Where the base is the ball's centre; see :meth:`Mechanism.added_noise`."""

@@ -44,15 +44,17 @@ def hinge_distance(noise: RadialLaw, k: float, length: float) -> float:
     docs/proofs/wrapped-noise.md
     """
     lengths, cosines, weights = _nodes(noise.kind, noise.dim)
-    radius = k * noise.sigma * lengths[:, None]
-    side = k * length
-    other = np.sqrt(side**2 + radius**2 + 2.0 * side * radius * cosines)
+    side, radius = k * length, k * noise.sigma * lengths[:, None]
+    # Beyond, the distance is the sum of both sides, but for a bounded number.
+    near = np.minimum(radius, _LONGEST)
+    other = np.sqrt(side**2 + near**2 + 2.0 * side * near * cosines)
     gap = other - side
     # sin^2 of half the angle between the sides, by the law of cosines
-    half = np.clip((radius**2 - gap**2) / (4.0 * side * np.maximum(other, 1e-300)), 0.0, 1.0)
+    half = np.clip((near**2 - gap**2) / (4.0 * side * np.maximum(other, 1e-300)), 0.0, 1.0)
     first, second = np.minimum(side, _LONGEST), np.minimum(other, _LONGEST)
     across = np.sinh(0.5 * (second - first)) ** 2 + np.sinh(first) * np.sinh(second) * half
-    return float(np.mean(2.0 * np.arcsinh(np.sqrt(across)) @ weights) / k)
+    distance = 2.0 * np.arcsinh(np.sqrt(across)) + (radius - near)
+    return float(np.mean(distance @ weights) / k)
 
 
 @functools.lru_cache(maxsize=64)

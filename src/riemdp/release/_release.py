@@ -238,6 +238,10 @@ class Release(ArrayFields):
     def expected_distance(self) -> float:
         """Mean distance between the exact answer and its noisy draw, from public numbers.
 
+        Of noise in a tangent space its mean length there: on nonnegatively curved spaces the
+        distance is at most that, on negatively curved ones it is longer, and
+        ``mechanism.expected_distance_in(ball)`` bounds it.
+
         Where the released point is the draw projected onto the ball, this is an upper bound on
         Hadamard spaces: projection only moves points closer together there. Of several answers
         it is the noise of one of them at the most that it may be worth in the value; see

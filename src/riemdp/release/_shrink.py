@@ -50,7 +50,13 @@ def shrinkage(mechanism: Mechanism, answers: Ball) -> float:
             f"shrinkage is known to help from dimension {least} on, and {answers.manifold} has "
             f"{noise.dim}; use the release as it is"
         )
-    return noise.harmonic_square()
+    try:
+        return noise.harmonic_square()
+    except OverflowError:
+        raise UnsupportedError(
+            f"the noise of scale {mechanism.sigma:.3g} is too long for its square in float64; use "
+            "another unit of the data"
+        ) from None
 
 
 def mean_square_bound(mechanism: Mechanism, answers: Ball, *, is_shrunk: bool) -> float:
