@@ -112,16 +112,25 @@ def adds_up(budget: Budget, dim: int) -> Budget:
     """
     if type(budget) in _RULES:
         return budget
-    if type(budget) is not ApproxDP:
+    implying = _IMPLYING.get(type(budget))
+    if implying is None:
         raise UnsupportedBudgetError(
             f"a search for a ball cannot be paid from {shown(budget)}: what its choices cost is "
             "proved for PureDP, ApproxDP, GDP and ZCDP"
         )
+    return min(implying(budget), key=lambda one: mean_noise(one, dim)[0])
+
+
+def _of_approx(budget: Any) -> tuple[Budget, Budget]:
+    """Return the pure and the Gaussian guarantee that an ApproxDP follows from."""
     found, step = affordable_mu(budget), 1e-13
     while not budget.follows_from(GDP(found)):
         found, step = found * (1.0 - step), 2.0 * step
-    either = PureDP(budget.epsilon), GDP(found)
-    return min(either, key=lambda one: mean_noise(one, dim)[0])
+    return PureDP(budget.epsilon), GDP(found)
+
+
+#: Budgets that add up, and that one of another definition follows from.
+_IMPLYING: dict[type[Budget], Callable[[Any], tuple[Budget, ...]]] = {ApproxDP: _of_approx}
 
 
 def bounded_range(definition: type[Budget], rate: float) -> Budget:
@@ -147,7 +156,7 @@ def bounded_range(definition: type[Budget], rate: float) -> Budget:
 
     References
     ----------
-    docs/proofs/private-ball.md, section 3. Cesar, Rogers, "Bounding, concentrating, and truncating:
+    docs/proofs/bounded-range.md. Cesar, Rogers, "Bounding, concentrating, and truncating:
     unifying privacy loss composition for data analytics", ALT 2021 (zCDP).
     """
     return _rule(definition).guarantee(positive(rate, "rate, the range of a choice,"))
