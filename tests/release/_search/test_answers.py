@@ -8,11 +8,13 @@ import scipy.stats
 
 from riemdp import GDP, Ball, Euclidean, PureDP, SPDAffineInvariant, private_ball
 from riemdp.privacy import bounded_range
+from riemdp.release._search import _answers
 from riemdp.release._search._answers import chosen
 from riemdp.release._search._numbers import radii, radius_losses
 from riemdp.release._search._records import Records, beyond
 from riemdp.release._search._schedule import Choice
 from riemdp.release._search._steps import CentreStep, ChoiceStep
+from riemdp.statistics import TangentMean
 
 LINE = Ball(Euclidean(1), np.zeros(1), 1.0)
 
@@ -96,8 +98,6 @@ def test_without_a_random_order_rows_that_belong_together_look_narrow(monkeypatc
 
 
 def test_steps_are_entered_before_they_are_drawn(monkeypatch):
-    from riemdp.release._search import _answers
-
     seen = []
     monkeypatch.setattr(_answers, "chosen", lambda *_: seen.append("drawn") or 2.0)
 
@@ -125,3 +125,12 @@ def test_every_answer_is_in_the_receipt():
 
 def test_grid_of_the_test_is_that_of_the_search():
     assert choice("radius", 1.0).candidates.tolist() == radii(2.0, 8).tolist()
+
+
+def test_a_sum_in_pieces_is_the_sum():
+    points = np.random.default_rng(0).normal(0.0, 0.3, (30_000, 2))
+    ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    question = TangentMean().exactly(ball)
+    whole = question.finish_exactly(ball, question.summarise(ball, points), 0.0)
+    pieces = _answers._Chunked(question)
+    assert pieces.finish_exactly(ball, pieces.summarise(ball, points), 0.0) == whole

@@ -69,3 +69,13 @@ def test_records_are_clipped_to_the_public_ball():
     records = Records(BALL, np.array([[3.0, 0.0, 0.0], [0.1, 0.0, 0.0]]))
     assert records.distances(np.zeros(3)).tolist() == [1.0, 0.1]
     assert len(records) == 2
+
+
+def test_records_are_cut_by_public_numbers_and_none_is_lost():
+    rows = np.arange(60_000.0).reshape(-1, 3)
+    parts = [part for (part,) in _records.in_chunks(rows)]
+    assert len(parts) > 1
+    np.testing.assert_array_equal(np.concatenate(parts), rows)
+    both = list(_records.in_chunks(rows, rows[:, 0]))
+    assert all(len(first) == len(second) for first, second in both)
+    assert [len(part) for (part,) in _records.in_chunks(np.zeros((2, 40_000)))] == [1, 1]
