@@ -47,7 +47,7 @@ def test_the_forecast_is_about_what_is_found():
                 mechanism="tangent-gaussian",
                 generator=np.random.default_rng(seed),
             )
-            for seed in range(5)
+            for seed in range(3)
         ]
         distance = np.mean([release.expected_distance for release in found])
         assert 0.4 * expected[spread] < distance < 1.6 * expected[spread]

@@ -88,13 +88,13 @@ def test_no_more_are_left_out_than_is_said():
     points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
     worse = []
-    for seed in range(12):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         found = private_ball(points, ball, GDP(1.0), generator=rng)
         bounds = [found.clipped_at_most(beta) for beta in (0.5, 0.05, 0.005)]
         assert bounds == sorted(bounds)
         worse.append(_outside(points, found) > bounds[1])
-    assert sum(worse) <= 3
+    assert sum(worse) <= 2
 
 
 @pytest.mark.slow

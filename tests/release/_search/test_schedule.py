@@ -88,7 +88,7 @@ def test_the_steps_are_within_the_budget_whatever_is_answered(budget, n):
     rng = np.random.default_rng(0)
     manifold = SPDLogEuclidean(3)
     ball = working_ball(Ball(manifold, manifold.origin, 2.0))
-    for _ in range(60):
+    for _ in range(20):
 
         def answer(question):
             if isinstance(question, Centre):
