@@ -20,7 +20,9 @@ def test_a_receipt_comes_back_bit_by_bit(release):
     document = json.loads(text)
     assert document["format"] == "riemdp-release/2"
     assert document["guarantee"] == {"type": "GDP", "mu": 1.0}
-    assert document["search"]["steps"][0]["query"] == "pairs"
+    first = document["search"]["steps"][0]
+    assert first["query"] == "pairs"
+    assert first["ratio"] ** 4 == pytest.approx(2.0, rel=1e-15)
 
 
 def test_a_release_without_a_search_has_no_such_key(plane):
@@ -52,6 +54,8 @@ def test_a_whole_space_comes_back():
         (("steps", 0, "query"), "centres"),
         (("steps", 0, "rate"), "x"),
         (("steps", 0, "count"), 1.0),
+        (("steps", 0, "ratio"), 2.0),
+        (("steps", 0, "ratio"), None),
         (("steps", 0, "other"), 1.0),
     ],
 )

@@ -12,13 +12,14 @@ from riemdp._errors import InvalidParameterError
 from riemdp._part_document import decode, decode_fields, encode, encode_value
 from riemdp.manifolds import Ball
 from riemdp.privacy import Budget
+from riemdp.release._search._numbers import RATIO
 from riemdp.release._search._steps import CentreStep, ChoiceStep, Search, Step
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Manifold
 
 _KEYS = {"public_ball", "budget", "rounds", "axis", "steps", "release"}
-_CHOICE = {"query", "rate", "guarantee", "top", "count", "penalty", "value"}
+_CHOICE = {"query", "rate", "guarantee", "top", "ratio", "count", "penalty", "value"}
 _CENTRE = {"query", "ball", "mechanism", "sensitivity", "guarantee", "grid", "rounded", "value"}
 
 
@@ -45,8 +46,16 @@ def search_to_dict(search: Search) -> dict[str, Any]:
 
 def _step(step: Step) -> dict[str, Any]:
     if isinstance(step, ChoiceStep):
-        numbers = {name: getattr(step, name) for name in _CHOICE - {"guarantee"}}
-        return {"query": step.query, **numbers, "guarantee": encode(step.guarantee)}
+        return {
+            "query": step.query,
+            "rate": step.rate,
+            "guarantee": encode(step.guarantee),
+            "top": step.top,
+            "ratio": _ratio(step.query),
+            "count": step.count,
+            "penalty": step.penalty,
+            "value": step.value,
+        }
     return {
         "query": step.query,
         "ball": _ball(step.center, step.radius),
@@ -57,6 +66,11 @@ def _step(step: Step) -> dict[str, Any]:
         "rounded": list(step.rounded),
         "value": step.value.tolist(),
     }
+
+
+def _ratio(query: str) -> float | None:
+    """Ratio of neighbouring candidates; None of places along an axis, which have one distance."""
+    return None if query == "axis" else RATIO
 
 
 def _ball(center: Any, radius: float) -> dict[str, Any]:
@@ -109,6 +123,8 @@ def _read_step(document: object, labels: _Labels) -> Step:
     if query not in ("pairs", "axis", "radius"):
         raise InvalidParameterError(f"query must name one of a search, got {shown(query)}")
     fields = _document.fields(document, _CHOICE)
+    if fields["ratio"] != _ratio(query):
+        raise InvalidParameterError(f"ratio must be {_ratio(query)} (None is null)")
     return ChoiceStep(
         query=query,
         label=labels.next(query),

@@ -34,6 +34,8 @@ LEAST_N = 4
 _PLANNING, _DULL, _SHARP = 3.5, 2.5, 5.0
 #: Candidates are this many to a factor of two, down to this factor under the largest.
 OCTAVE, _DEEPEST = 4, 64.0
+#: ``2^(1/4)``.
+RATIO = 1.189207115002721
 #: Shares of the budget that a centre may take, and the least one that is left for the release.
 CENTRE_SHARES = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 LEAST_LEFT = 0.3
