@@ -341,3 +341,20 @@ def test_what_protects_the_bits_is_said(riemdp, tmp_path):
     refused = riemdp(*arguments, "--epsilon", 1, "--arithmetic", "decimal")
     assert refused.exit_code == 2
     assert "arithmetic must be" in refused.stderr
+
+
+def test_a_smaller_ball_is_found_within_the_budget(riemdp, fails, tmp_path):
+    rng = np.random.default_rng(0)
+    file, document = tmp_path / "points.csv", tmp_path / "release.json"
+    np.savetxt(file, 0.3 + rng.normal(0.0, 0.02, (600, 2)), delimiter=",")
+    space = ("--manifold", "euclidean", "--center", "origin", "--radius", 1, "--mu", 1)
+    result = riemdp("mean", file, *space, "--adapt", "--seed", 0, "--release", document)
+    assert result.exit_code == 0
+    release = library.Release.from_json(document.read_text(encoding="utf-8"))
+    assert release.ball.radius < 0.3
+    assert release.guarantee == library.GDP(1.0)
+    assert f"found in {len(release.search.steps)} steps" in result.stdout
+    assert library.verify(release).passed
+    shown = riemdp("verify", document)
+    assert "spread" in shown.stdout
+    fails(2, "mean", file, *space, "--adapt", "--statistic", "tangent-mean")

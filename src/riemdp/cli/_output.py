@@ -172,6 +172,7 @@ def print_release(release: Release) -> None:
                 "guarantee",
                 f"{describe(release.guarantee)}, {release.neighbours.title} neighbours",
             ),
+            *_searched(release),
             ("mechanism", f"{release.mechanism.name}, {release.reason}"),
             ("sensitivity", f"{release.sensitivity:.6g}"),
             ("sigma", f"{release.sigma:.6g}"),
@@ -185,6 +186,15 @@ def print_release(release: Release) -> None:
         warn(f"unproven: no proof is known of {', '.join(missing)}")
     with np.printoptions(threshold=sys.maxsize, floatmode="unique", linewidth=120):
         say_lines(str(release.value))
+
+
+def _searched(release: Release) -> list[tuple[str, str]]:
+    """Say how the ball was found, if it was."""
+    if release.search is None:
+        return []
+    before, steps = release.search.ball.radius, len(release.search.steps)
+    found = f"radius {release.ball.radius:.6g} of {before:g}, found in {steps} steps"
+    return [("ball", f"{found}; {describe(release.budget)} was left for the mean")]
 
 
 def _arithmetic(release: Release) -> str:
