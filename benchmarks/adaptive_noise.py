@@ -73,8 +73,8 @@ CURVED = {
     ("H^3", "eps=1"): (3.6, 1.15),
 }
 SPACES = {
-    "S^2": (riemdp.Sphere(2), 1.5),
-    "S^9": (riemdp.Sphere(9), 1.5),
+    "S^2": (riemdp.Sphere(2), 1.2),
+    "S^9": (riemdp.Sphere(9), 1.2),
     "H^3": (riemdp.Hyperbolic(3), 2.0),
 }
 #: Gains of the prototype on real data.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from riemdp.manifolds import _norms
 from riemdp.manifolds._norms import clip_norm, long_norm
 
 
@@ -39,3 +40,16 @@ def test_clipping_some_rows_at_a_time_is_clipping_all(dim):
     np.testing.assert_array_equal(clip_norm(rows, radius), one_by_one)
     assert clip_norm(rows, 1e3 * radius) is rows
     assert not np.array_equal(one_by_one, rows)
+
+
+@pytest.mark.parametrize("radius", [1e-200, 1.0, 1e200])
+def test_what_is_quickly_seen_to_be_inside_is(radius, monkeypatch):
+    rng = np.random.default_rng(0)
+    for size in (0.5, 1.0 - 1e-7, 1.0 - 1e-15, 1.0, 1.0 + 1e-15, 2.0, np.nan, np.inf):
+        rows = rng.normal(size=(50, 3))
+        rows *= size * radius / np.linalg.norm(rows, axis=-1, keepdims=True)
+        quick = clip_norm(rows, radius)
+        with monkeypatch.context() as patch:
+            patch.setattr(_norms, "_surely_inside", lambda *_: False)
+            np.testing.assert_array_equal(quick, clip_norm(rows, radius))
+    assert clip_norm(np.zeros((0, 3)), 1.0).shape == (0, 3)

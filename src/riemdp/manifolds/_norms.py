@@ -66,6 +66,8 @@ def clip_norm(vectors: FloatArray, radius: float) -> FloatArray:
 def _clip(vectors: FloatArray, radius: float) -> FloatArray:
     """:func:`clip_norm` of all vectors at a time."""
     with np.errstate(all="ignore"):
+        if _surely_inside(vectors, radius):
+            return np.asarray(vectors)
         exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))[1]
         scaled = np.ldexp(vectors, -exponent)
         norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
@@ -74,6 +76,14 @@ def _clip(vectors: FloatArray, radius: float) -> FloatArray:
             return np.asarray(vectors)
         shortened = scaled * (radius / np.where(outside, norm, 1.0))
     return np.where(outside, shortened, vectors)
+
+
+def _surely_inside(vectors: FloatArray, radius: float) -> bool:
+    """Whether all vectors are shorter by more than rounding of plain squares explains."""
+    if not 1e-140 < radius < 1e140 or not vectors.size:
+        return False
+    square = np.einsum("...i,...i->...", vectors, vectors)
+    return bool(square.max() <= (radius * (1.0 - 1e-6)) ** 2)  # not of NaN
 
 
 def _clip_rows(vectors: FloatArray, radius: float) -> FloatArray:
