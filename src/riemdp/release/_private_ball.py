@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -179,9 +178,7 @@ def _check_possible(search: Search, allow_unproven: bool) -> None:
             f"{1.0 / LEAST_RADIUS:g} for a search, so that squares of distances stay in the range "
             "of float64; change the unit of the data"
         )
-    exact_choice(
-        [Fraction(0)], [Fraction(0)], generator=np.random.default_rng(0)
-    )  # raises without python-flint
+    exact_choice([0], [0], generator=np.random.default_rng(0))  # raises without python-flint
     least = share_of(search.budget, CENTRE_SHARES[0])
     made = centre_offer(ball, search.n, least)
     proofs = {**ball_proofs(search.ball), **made.proofs(least), **search_proofs(ball, least)}

@@ -10,7 +10,7 @@ from riemdp import GDP, Ball, Euclidean, PureDP, SPDAffineInvariant, private_bal
 from riemdp.privacy import bounded_range
 from riemdp.release._search import _answers
 from riemdp.release._search._answers import chosen
-from riemdp.release._search._numbers import radii, radius_losses
+from riemdp.release._search._numbers import radii, radius_weights
 from riemdp.release._search._records import Records, beyond
 from riemdp.release._search._schedule import Choice
 from riemdp.release._search._steps import CentreStep, ChoiceStep
@@ -26,10 +26,9 @@ def choice(query, rate, count=8, penalty=4.0):
 
 
 def law(values, asked):
-    losses, octaves = radius_losses(beyond(values, asked.candidates), asked.rate, asked.penalty)
-    logs = np.array(
-        [float(y) * np.log(2.0) - float(x) for x, y in zip(losses, octaves, strict=True)]
-    )
+    weights = radius_weights(beyond(values, asked.candidates), asked.rate, asked.penalty)
+    first, second = map(float, weights.units)
+    logs = np.log(2.0) * second * np.array(weights.octaves) - first * np.array(weights.losses)
     return np.exp(logs - np.logaddexp.reduce(logs))
 
 

@@ -103,12 +103,13 @@ def test_the_bound_of_those_left_out_fails_as_rarely_as_it_says():
     rng = np.random.default_rng(0)
     distances = np.sort(rng.pareto(0.4, 400) * 0.002).clip(max=1.0)
     from riemdp.release._search._found import _left_out
-    from riemdp.release._search._numbers import radii, radius_losses
+    from riemdp.release._search._numbers import radii, radius_weights
     from riemdp.release._search._records import beyond
 
     rate, penalty, grid = 0.1, 20.0, radii(1.0, 25)
-    losses, octaves = radius_losses(beyond(distances, grid), rate, penalty)
-    logs = np.array([float(y) * np.log(2) - float(x) for x, y in zip(losses, octaves, strict=True)])
+    law = radius_weights(beyond(distances, grid), rate, penalty)
+    first, second = map(float, law.units)
+    logs = np.log(2.0) * second * np.array(law.octaves) - first * np.array(law.losses)
     weights = np.exp(logs - np.logaddexp.reduce(logs))
     for beta in (0.5, 0.05):
         fails = 0.0

@@ -12,19 +12,18 @@ from riemdp.manifolds import Ball, Euclidean, Sphere
 from riemdp.release._search._numbers import (
     LEAST_LEFT,
     Numbers,
-    place_losses,
+    place_weights,
     places,
     radii,
-    radius_losses,
+    radius_weights,
 )
 from riemdp.release._search._records import Records, below, beyond
 
 
-def log_weights(losses, octaves):
+def log_weights(weights):
     """Logarithms of probabilities."""
-    logs = np.array(
-        [math.log(2.0) * float(y) - float(x) for x, y in zip(losses, octaves, strict=True)]
-    )
+    first, second = map(float, weights.units)
+    logs = math.log(2.0) * second * np.array(weights.octaves) - first * np.array(weights.losses)
     return logs - np.logaddexp.reduce(logs)
 
 
@@ -69,12 +68,12 @@ def ranges(ball, count, rate, penalty, *, seed=0, fold=None):
             [records.distances(center) for records in both],
         ):
             logs = [
-                log_weights(*radius_losses(fold(beyond(x, thresholds)), rate, penalty))
+                log_weights(radius_weights(fold(beyond(x, thresholds)), rate, penalty))
                 for x in values
             ]
             yield spread_of(*logs)
         logs = [
-            log_weights(*place_losses(*sides(x.places(axis), lines), len(first), rate))
+            log_weights(place_weights(*sides(x.places(axis), lines), len(first), rate))
             for x in both
         ]
         yield spread_of(*logs)
@@ -110,15 +109,16 @@ def test_grids_are_public_and_geometric():
 
 
 def test_weights_are_those_of_the_score():
-    losses, octaves = radius_losses([0, 0, 3, 9], 0.5, 4.0)
-    assert losses == [0, 0, Fraction(3, 2), Fraction(9, 2)]
+    weights = radius_weights([0, 0, 3, 9], 0.5, 4.0)
+    assert weights.losses == (0, 0, 3, 9)
+    assert weights.units[0] == Fraction(1, 2)
     # rate * penalty * log(top / t) is octaves * log 2
     top, value = radii(2.0, 4)[[0, 3]]
-    assert float(octaves[3]) * math.log(2.0) == pytest.approx(0.5 * 4.0 * math.log(top / value))
-    assert place_losses([0, 2, 5], [5, 2, 0], 5, 0.5) == (
-        [Fraction(5, 8), 0, Fraction(5, 8)],
-        [0, 0, 0],
-    )
+    penalty = float(weights.units[1]) * weights.octaves[3] * math.log(2.0)
+    assert penalty == pytest.approx(0.5 * 4.0 * math.log(top / value))
+    weights = place_weights([0, 2, 5], [5, 2, 0], 5, 0.5)
+    assert (weights.losses, weights.octaves) == ((5, 0, 5), (0, 0, 0))
+    assert weights.units == (Fraction(1, 8), 0)
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 
 def exact_choice(
-    losses: Sequence[Fraction],
-    octaves: Sequence[Fraction],
+    losses: Sequence[int],
+    octaves: Sequence[int],
+    units: tuple[Fraction, Fraction] = (Fraction(1), Fraction(1)),
     *,
     generator: np.random.Generator | None = None,
     precision: int = PRECISION,
 ) -> int:
-    """Draw i with probability proportional to ``exp(-losses[i]) 2^octaves[i]``, exactly.
+    """Draw i with probability proportional to ``exp(-u losses[i]) 2^(v octaves[i])``, exactly.
 
     The uniform variable ``U`` is known by as many bits as decide between which of the partial sums
     of the weights ``U`` times their total lies; weights and sums are enclosed. So for ideal bits
@@ -36,8 +37,9 @@ def exact_choice(
 
     Parameters
     ----------
-    losses, octaves : sequence of int or Fraction, of one length, at least 1
-        Taken as the rational numbers they are.
+    losses, octaves : sequence of int, of one length, at least 1
+    units : tuple of two Fraction
+        The rational numbers u and v.
     generator : numpy.random.Generator, optional
         Source of bits; this process's secure generator by default.
     precision : int, default 128
@@ -61,28 +63,34 @@ def exact_choice(
         raise InvalidParameterError(
             "an exact choice needs python-flint, which is not installed: pip install python-flint"
         )
-    weights = [(Fraction(x), Fraction(y)) for x, y in zip(losses, octaves, strict=True)]
-    if not weights:
+    candidates = list(zip(losses, octaves, strict=True))
+    if not candidates:
         raise InvalidParameterError("there must be a candidate to choose")
     # Of the largest weights one is 1: no sum is far from the range of the balls.
-    heaviest = max(range(len(weights)), key=lambda i: float(weights[i][1]) * _LOG2 - weights[i][0])
-    loss, octave = weights[heaviest]
-    logs = [(loss - x, y - octave) for x, y in weights]
+    loss_unit, octave_unit = (Fraction(unit) for unit in units)
+    sizes = [_LOG2 * octave_unit * y - loss_unit * x for x, y in candidates]
+    loss, octave = candidates[max(range(len(sizes)), key=sizes.__getitem__)]
+    from_heaviest = [(loss - x, y - octave) for x, y in candidates]
     precision = check_precision(precision)
     uniform = Bits(generator).uniform()
     with working_precision(precision):
-        return Ladder(precision).settle(lambda: _chosen(uniform, logs))
+        return Ladder(precision).settle(
+            lambda: _chosen(uniform, from_heaviest, loss_unit, octave_unit)
+        )
 
 
-_LOG2 = 0.6931471805599453
+#: About the logarithm of 2, for an order that is of no consequence.
+_LOG2 = Fraction(25, 36)
 
 
-def _chosen(uniform: Uniform, logs: Sequence[tuple[Fraction, Fraction]]) -> int | None:
+def _chosen(
+    uniform: Uniform, candidates: Sequence[tuple[int, int]], loss: Fraction, octave: Fraction
+) -> int | None:
     """Return the candidate that a uniform variable stands for, None where that is open."""
     from flint import arb
 
-    log2 = arb(2).log()
-    weights: list[Ball] = [(ball_of(x) + ball_of(y) * log2).exp() for x, y in logs]
+    first, second = ball_of(loss), ball_of(octave) * arb(2).log()
+    weights: list[Ball] = [(first * x + second * y).exp() for x, y in candidates]
     total = arb(0)
     for weight in weights:
         total += weight

@@ -11,7 +11,7 @@ import numpy as np
 
 from riemdp.noise.exact import exact_choice
 from riemdp.release._run import asked, drawn
-from riemdp.release._search._numbers import place_losses, radius_losses
+from riemdp.release._search._numbers import place_weights, radius_weights
 from riemdp.release._search._records import Records, below, beyond, in_chunks
 from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, working_ball
 from riemdp.release._search._steps import CentreStep, ChoiceStep, Search, Step, centre_offer
@@ -100,7 +100,7 @@ def chosen(
         # data are.
         values, step = records.places(axis), candidates[1] - candidates[0]
         sides = below(values, candidates - step), beyond(values, candidates + step)
-        weights = place_losses(*sides, len(records), choice.rate)
+        weights = place_weights(*sides, len(records), choice.rate)
     else:
         # What pairs there are must not depend on the records: without an order drawn from
         # elsewhere rows that were recorded together would make the data look narrow.
@@ -109,8 +109,10 @@ def chosen(
             if choice.query == "pairs"
             else records.distances(choice.center)
         )
-        weights = radius_losses(beyond(values, candidates), choice.rate, choice.penalty)
-    return float(candidates[exact_choice(*weights, generator=source)])
+        weights = radius_weights(beyond(values, candidates), choice.rate, choice.penalty)
+    return float(
+        candidates[exact_choice(weights.losses, weights.octaves, weights.units, generator=source)]
+    )
 
 
 class _Chunked(Question):

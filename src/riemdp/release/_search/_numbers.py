@@ -39,6 +39,11 @@ RATIO = 1.189207115002721
 #: Shares of the budget that a centre may take, and the least one that is left for the release.
 CENTRE_SHARES = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 LEAST_LEFT = 0.3
+#: Increasing sequences of those, by length: of their places.
+_SEQUENCES = {
+    count: np.array(list(itertools.combinations(range(len(CENTRE_SHARES)), count)))
+    for count in (1, 2, 3)
+}
 #: A further centre has to promise this factor, or better.
 _WORTH_WHILE = 0.95
 #: Most places along an axis.
@@ -165,17 +170,21 @@ class Numbers:
         Plan or None
         """
         best = Plan((), _WORTH_WHILE * self.noise(left) * radius)
+        growth = np.array([self.noise(part) for part in CENTRE_SHARES])
         for count in range(1, min(rounds, 3) + 1):
-            rest = left - (count - 1) * share - self.last_share(share)
-            for shares in itertools.combinations(CENTRE_SHARES, count):
-                end = rest - sum(shares)
-                if end < LEAST_LEFT:
-                    continue
-                length = radius
-                for part in shares:
-                    length = min(length, math.hypot(spread, self.noise(part) * length))
-                if (noise := self.noise(end) * length) < best.noise:
-                    best = Plan(shares, noise)
+            which = _SEQUENCES[count]
+            length = np.full(len(which), radius)
+            end = np.full(len(which), left - (count - 1) * share - self.last_share(share))
+            for column in which.T:
+                length = np.minimum(length, np.hypot(spread, growth[column] * length))
+                end -= np.array(CENTRE_SHARES)[column]
+            possible = end >= LEAST_LEFT
+            if not possible.any():
+                continue
+            noises = length / np.maximum(end, LEAST_LEFT) ** self.power
+            first = int(np.argmin(np.where(possible, noises, np.inf)))
+            if (noise := self.noise(float(end[first])) * float(length[first])) < best.noise:
+                best = Plan(tuple(CENTRE_SHARES[i] for i in which[first]), noise)
         return best if best.shares else None
 
 
@@ -211,10 +220,24 @@ def places(top: float, count: int) -> FloatArray:
     return np.array([top * (j / half) for j in range(-half, half + 1)])
 
 
-def radius_losses(
-    outside: Sequence[int], rate: float, penalty: float
-) -> tuple[list[Fraction], list[Fraction]]:
-    """Weights of radii, for :func:`riemdp.noise.exact.exact_choice`.
+@dataclass(frozen=True)
+class Weights:
+    """Weights ``exp(-loss) 2^octave`` of candidates, for a draw by exact arithmetic.
+
+    Attributes
+    ----------
+    losses, octaves : tuple of int
+    units : tuple of two Fraction
+        What one loss and one octave of those is.
+    """
+
+    losses: tuple[int, ...]
+    octaves: tuple[int, ...]
+    units: tuple[Fraction, Fraction]
+
+
+def radius_weights(outside: Sequence[int], rate: float, penalty: float) -> Weights:
+    """Weights of radii: ``rate`` for each record outside, and for the penalty.
 
     Parameters
     ----------
@@ -225,16 +248,14 @@ def radius_losses(
 
     Returns
     -------
-    losses, octaves : list of Fraction
-        ``rate * outside``, and ``rate * penalty * j / 4``.
+    Weights
+        Losses ``rate * outside``, octaves ``rate * penalty * j / 4``.
     """
-    slope = Fraction(rate) * Fraction(penalty) / OCTAVE
-    return [Fraction(rate) * x for x in outside], [slope * j for j in range(len(outside))]
+    units = Fraction(rate), Fraction(rate) * Fraction(penalty) / OCTAVE
+    return Weights(tuple(outside), tuple(range(len(outside))), units)
 
 
-def place_losses(
-    below: Sequence[int], above: Sequence[int], n: int, rate: float
-) -> tuple[list[Fraction], list[Fraction]]:
+def place_weights(below: Sequence[int], above: Sequence[int], n: int, rate: float) -> Weights:
     """Weights of places: ``rate / 2`` for each record by which one side has more than a half.
 
     Parameters
@@ -246,8 +267,8 @@ def place_losses(
 
     Returns
     -------
-    losses, octaves : list of Fraction
+    Weights
     """
-    unit, sides = Fraction(rate) / 4, zip(below, above, strict=True)
-    losses = [unit * max(0, 2 * low - n, 2 * high - n) for low, high in sides]
-    return losses, [Fraction(0)] * len(losses)
+    sides = zip(below, above, strict=True)
+    losses = tuple(max(0, 2 * low - n, 2 * high - n) for low, high in sides)
+    return Weights(losses, len(losses) * (0,), (Fraction(rate) / 4, Fraction(0)))
