@@ -3,10 +3,11 @@
     RIEMDP_DATA=folder python benchmarks/adaptive_noise.py [--draws 40] [--only TEXT]
 
 A gain is the mean distance of the released mean to the exact mean of the records in the public
-ball, over that of a release with ``adapt=True``, clipping bias included. Beside each stands the
-gain that a prototype had when the method was chosen (12 to 24 draws; its public ball took noise of
-one kind, ``mechanism="auto"`` here may take less, and its public balls are not recorded: those of
-real data here are of the same kind). Without the folder only made-up data are measured.
+ball, over that of a release with ``adapt=True``, clipping bias included, both projected. Beside
+each stands the gain that a prototype had when the method was chosen (12 to 24 draws; its public
+ball took noise of one kind, ``mechanism="auto"`` here may take less, and its public balls are not
+recorded: those of real data here are of the same kind). Without the folder only made-up data are
+measured.
 """
 
 from __future__ import annotations
@@ -103,14 +104,26 @@ def cluster(ball: Ball, n: int, shape: tuple[float, float], seed: int) -> Any:
     return ball.project(ball.manifold.point(center, rng.normal(0.0, scale, (n, dim))))
 
 
-def gain(points: Any, ball: Ball, budget: Budget, draws: int, seed: int) -> tuple[float, float]:
+def gain(
+    points: Any, ball: Ball, budget: Budget, *, draws: int, seed: int, mechanism: str = "auto"
+) -> tuple[float, float]:
     """Gain, and its standard error; another noise for every draw."""
     space = ball.manifold
     mean = riemdp.frechet_mean(space, ball.project(points), ball=ball, tol=1e-6 * ball.radius).value
     errors = np.array(
         [
             [
-                space.dist(mean, _released(points, ball, budget, adapt, (seed, i, adapt)))
+                space.dist(
+                    mean,
+                    _released(
+                        points,
+                        ball,
+                        budget,
+                        adapt=adapt,
+                        seed=(seed, i, adapt),
+                        mechanism=mechanism,
+                    ),
+                )
                 for adapt in (False, True)
             ]
             for i in range(draws)
@@ -121,9 +134,12 @@ def gain(points: Any, ball: Ball, budget: Budget, draws: int, seed: int) -> tupl
     return float(ratio), float(ratio * np.hypot(*(spread / means)))
 
 
-def _released(points: Any, ball: Ball, budget: Budget, adapt: bool, seed: Any) -> Any:
+def _released(
+    points: Any, ball: Ball, budget: Budget, *, adapt: bool, seed: Any, mechanism: str
+) -> Any:
+    options = {"adapt": adapt, "mechanism": mechanism, "project": True}
     rng = np.random.default_rng(seed)
-    return riemdp.private_mean(points, ball, budget, adapt=adapt, generator=rng).value
+    return riemdp.private_mean(points, ball, budget, generator=rng, **options).value
 
 
 def made_up() -> Iterator[tuple[str, Any, Ball, Budget, float]]:
@@ -185,15 +201,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--only", default="", help="cells whose name holds this text")
+    parser.add_argument("--mechanism", default="auto")
+    parser.add_argument("--markdown", action="store_true", help="lines of docs/gains.md")
     chosen = parser.parse_args()
+    head, line = "{:<40} {:>7} {:>7} {:>10}", "{:<40} {:7.2f} {:7.2f} {:10.2f}"
+    if chosen.markdown:
+        head, line = "| {} | {} | {} | {} |\n|---|---|---|---|", "| {} | {:.2f} | {:.2f} | {:.2f} |"
     cells = [*made_up()]
     if folder := os.environ.get("RIEMDP_DATA"):
         cells = [*real(Path(folder)), *cells]
-    print(f"{'cell':<40} {'gain':>7} {'± 1 se':>7} {'prototype':>10}")
+    print(head.format("cell", "gain", "± 1 se", "prototype"))
     for name, points, ball, budget, known in cells:
         if chosen.only in name:
-            found = gain(points, ball, budget, chosen.draws, seed=zlib.crc32(name.encode()))
-            print(f"{name:<40} {found[0]:7.2f} {found[1]:7.2f} {known:10.2f}", flush=True)
+            seed = zlib.crc32(name.encode())
+            found = gain(
+                points, ball, budget, draws=chosen.draws, seed=seed, mechanism=chosen.mechanism
+            )
+            print(line.format(name, *found, known), flush=True)
 
 
 if __name__ == "__main__":
