@@ -27,9 +27,11 @@ from riemdp import (
     Sphere,
     TangentGaussian,
     plan,
+    private_ball,
     private_huber,
     private_mean,
     private_median,
+    private_statistic,
     verify,
 )
 from riemdp.mechanisms import Mechanism
@@ -86,6 +88,15 @@ def test_one_round_is_the_tangent_gaussian_bit_for_bit(ball, arithmetic):
         assert failed(Release.from_json(other.to_json())) == set()
     far = private_mean(points, ball, GDP(0.4), method="refined", generator=seeded(), **options)
     assert far.value.tobytes() != one.value.tobytes()
+
+
+def test_one_round_has_the_whole_budget_whatever_its_share_rounds_to():
+    for share in (1.0 - 9e-10, 1.0 + 9e-10):
+        release = private_mean(
+            records(PLANE), PLANE, GDP(1.0), method="refined", rounds=1, shares=(share,)
+        )
+        assert release.statistic == RefinedMean(1)
+        assert release.sensitivity <= release.sigma
 
 
 def test_the_exact_sums_of_two_rounds_are_those_of_one():
@@ -258,6 +269,9 @@ def test_a_document_with_more_steps_than_are_worked_through_is_refused_quickly()
     object.__setattr__(many, "steps", 10**9)
     with pytest.raises(riemdp.InvalidParameterError, match="steps must be at most"):
         calibrated(many, TangentGaussian, GDP(1.0))
+    one = private_mean(records(PLANE), PLANE, GDP(1.0), mechanism="tangent-gaussian")
+    stated = replace(one, statistic=many, neighbours=Groups(2))
+    assert {"sensitivity", "guarantee"} <= failed(stated)
 
 
 def test_records_in_another_order_give_the_same_integers():
@@ -282,6 +296,23 @@ def test_one_record_and_extreme_records():
             ):
                 assert ball.contains(release.value)
                 assert release.sensitivity == pytest.approx(2.0 * ball.reach / len(points))
+
+
+def test_a_ball_that_was_found_pays_for_steps():
+    points = np.random.default_rng(0).normal([0.3, -0.2], 0.02, (2000, 2))
+    for call in (private_median, private_huber):
+        found = private_ball(points, PLANE, GDP(0.5), generator=seeded())
+        release = call(points, found, steps=3, generator=seeded())
+        assert (found.left, release.guarantee, release.ball) == (None, GDP(0.5), found.ball)
+        assert release.budget.mu < 0.5
+        assert failed(Release.from_json(release.to_json())) == set()
+
+
+def test_no_step_leads_out_of_float64():
+    for ball in BALLS:
+        for statistic in (GeometricMedian(3, eta=1e300), HuberMean(3, clip=1e-300)):
+            release = private_statistic(statistic, records(ball), ball, GDP(1.0))
+            assert ball.contains(release.value)
 
 
 def test_the_whole_sphere_is_a_ball():

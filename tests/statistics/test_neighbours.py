@@ -20,7 +20,15 @@ from riemdp import (
     verify,
 )
 from riemdp._part_document import decode, encode
-from riemdp.statistics import FrechetMean, Groups, Neighbours, ReplaceOne, TangentMean
+from riemdp.statistics import (
+    FrechetMean,
+    Groups,
+    Neighbours,
+    ReplaceOne,
+    Summary,
+    TangentMean,
+    answer,
+)
 
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
 
@@ -86,6 +94,31 @@ def test_on_spheres_groups_move_it_no_farther_than_the_ball_is_wide():
     one = ReplaceOne().sensitivity(FrechetMean(), ball, 10, "distance")
     assert 10.0 * one > 2.5
     assert Groups(10).sensitivity(FrechetMean(), ball, 10, "distance") == 2.4
+
+
+class Sums(Summary):
+    """Two sums of four records on the interval [-1, 1], each of so little weight."""
+
+    name, proof, steps = "tests.Sums", "https://example.org/sums", 2
+
+    def answer_weight(self, step):
+        return 0.5
+
+    def replace_one(self, ball, n, metric):
+        return 1.0  # times the weight: a quarter of the diameter of a record's range
+
+    def finish(self, ball, partial, tol):
+        return partial.sum(axis=0) / 4.0
+
+
+def test_a_group_moves_answers_of_small_weight_as_far_as_their_ball_is_wide():
+    ball = Ball(Euclidean(1), [0.0], 1.0)
+    ends = [answer(Sums(), ball, np.full((4, 1), end), 0.0) for end in (-1.0, 1.0)]
+    far = float(np.linalg.norm(ends[1] - ends[0]))
+    assert far == 2.0
+    for records, wanted in ((1, 0.5), (2, 1.0), (3, 1.5), (4, far), (9, far)):
+        stated = Groups(records).sensitivity(Sums(), ball, 4, "coordinates")
+        assert wanted <= 0.5 * stated < wanted * (1.0 + 1e-12)
 
 
 def test_what_a_relation_implies_is_not_inherited():

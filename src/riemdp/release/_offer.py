@@ -180,6 +180,20 @@ def check_arithmetic(arithmetic: object) -> None:
         )
 
 
+def number_of_answers(statistic: Statistic) -> int:
+    """Return how many answers a statistic asks for, which has to be few enough to work through.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no positive integer, or too large.
+    """
+    steps = count(statistic.steps, "steps, the number of answers,")
+    if steps > _MOST_STEPS:
+        raise InvalidParameterError(f"steps must be at most {_MOST_STEPS}, got {steps}")
+    return steps
+
+
 def ways(
     kind: type[Mechanism], statistic: Statistic, steps: int, budget: Budget
 ) -> Iterator[tuple[float, Budget]]:
@@ -209,8 +223,6 @@ def ways(
     InvalidParameterError
         If a weight is not positive and finite.
     """
-    if steps > _MOST_STEPS:
-        raise InvalidParameterError(f"steps must be at most {_MOST_STEPS}, got {steps}")
     name = f"answer_weight(step) of {statistic.name}"
     weights = tuple(positive(statistic.answer_weight(step), name) for step in range(steps))
     if steps == 1:
@@ -424,7 +436,7 @@ def _offer(
     tol: float | None,
 ) -> Offer:
     """Return what :func:`offer` does, without a draw."""
-    steps = count(statistic.steps, "steps, the number of answers,")
+    steps = number_of_answers(statistic)
     _check_numerical_delta(statistic)
     check_mechanism(mechanism)
     given = calibrated(mechanism)

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from riemdp.release._offer import Arithmetic
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
+    from riemdp.release._search._found import PrivateBall
     from riemdp.statistics import Neighbours
 
 
 def private_median(
     points: ArrayLike,
-    ball: Ball,
-    budget: Budget,
+    ball: Ball | PrivateBall,
+    budget: Budget | None = None,
     *,
     steps: int = 12,
     warm_share: float = 0.25,
@@ -47,11 +48,13 @@ def private_median(
     ----------
     points : array_like, shape (n, \*point_shape)
         Data, n >= 1. Records outside the ball are projected onto it.
-    ball : Ball
-        Public ball, chosen without looking at the data.
+    ball : Ball or PrivateBall
+        Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
+        found in the same records.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the whole release. Gaussian noise composes without loss; for pure budgets,
-        whose shares add up, there is much more noise.
+        whose shares add up, there is much more noise. On a ball that was found a share of what is
+        left there, all of it by default.
     steps : int, default 12
         Number of steps, public.
     warm_share : float, default 0.25
@@ -105,8 +108,8 @@ def private_median(
 
 def private_huber(
     points: ArrayLike,
-    ball: Ball,
-    budget: Budget,
+    ball: Ball | PrivateBall,
+    budget: Budget | None = None,
     *,
     steps: int = 12,
     warm_share: float = 0.25,
@@ -128,8 +131,8 @@ def private_huber(
     ----------
     points : array_like, shape (n, \*point_shape)
         Data, n >= 1. Records outside the ball are projected onto it.
-    ball : Ball
-        Public ball, chosen without looking at the data.
+    ball : Ball or PrivateBall
+        Public ball, chosen without looking at the data, or one that was found.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the whole release; see :func:`private_median`.
     steps : int, default 12

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import count, real, shown
+from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.privacy import product_up
-from riemdp.release._offer import Offer, exact_draw, noise_length, ways
+from riemdp.release._offer import Offer, exact_draw, noise_length, number_of_answers, ways
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
 from riemdp.release._search._replay import search_problem
@@ -191,8 +191,9 @@ def _shrunk(release: Release) -> tuple[Check, ...]:
 def _guarantee(release: Release) -> tuple[Check, Check]:
     """Sensitivity from ball and n, guarantee from sensitivity and scale."""
     try:
+        steps = number_of_answers(release.statistic)  # before anything works through them
         sensitivity = _sensitivity(release.offer)
-        satisfied = _satisfied(release, sensitivity)
+        satisfied = _satisfied(release, sensitivity, steps)
     except _FAILED as error:
         return (
             Check("sensitivity", False, _said(error)),
@@ -213,10 +214,9 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
     )
 
 
-def _satisfied(release: Release, sensitivity: float) -> bool:
+def _satisfied(release: Release, sensitivity: float, steps: int) -> bool:
     """Whether one of the ways to pay for all answers suffices."""
     mechanism, statistic = release.mechanism, release.statistic
-    steps = count(statistic.steps, "steps, the number of answers,")
     return any(
         mechanism.satisfies(product_up(sensitivity, weight) * digits, part)
         for weight, part in ways(type(mechanism), statistic, steps, release.budget)

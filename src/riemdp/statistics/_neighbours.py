@@ -120,10 +120,13 @@ class Groups(Neighbours):
     def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
         """Return so many times :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`.
 
-        At most the diameter of the ball of answers.
+        At most the diameter of the ball of answers, which one of less weight may cross too.
         """
         one = statistic.replace_one(ball, n, metric)
         most = 2.0 * statistic.answers(ball).reach
+        least = min(statistic.answer_weight(step) for step in range(statistic.steps))
+        if least != 1.0:
+            most = math.nextafter(most / least, math.inf)
         return min(most, math.nextafter(min(self.records, n) * one, math.inf))
 
 

@@ -246,7 +246,8 @@ class RefinedMean(NoisySteps):
         shares = tuple(positive(share, "a share") for share in shares)
         if not math.isclose(math.fsum(shares), 1.0, rel_tol=1e-9):
             raise InvalidParameterError(f"shares must sum to 1, got {math.fsum(shares):.9g}")
-        object.__setattr__(self, "shares", shares)
+        # One round is a mean that no weight multiplies: its share is 1, not nearly so.
+        object.__setattr__(self, "shares", shares if rounds > 1 else (1.0,))
 
     @property
     def shares_of_steps(self) -> tuple[float, ...]:
@@ -371,7 +372,8 @@ class WarmSteps(NoisySteps):
             point = _stepped(ball, place.point, vector * place.unit)
             unit = min(ball.reach, max(self._unit(spread), _LEAST * ball.reach))
             return replace(place, point=point, unit=unit)
-        point = _stepped(ball, place.point, vector * (self._length(step) * place.unit))
+        length = min(self._length(step) * place.unit, 2.0 * ball.reach)
+        point = _stepped(ball, place.point, vector * length)
         trail = (*place.trail, point) if 2 * step > self.rounds else ()
         return replace(place, point=point, trail=trail)
 
@@ -394,7 +396,7 @@ class GeometricMedian(WarmSteps):
     warm_share : float, default 0.25
         Share of the first round of the squared budget.
     eta : float, default 1.0
-        Positive and finite.
+        Positive and finite. No step is longer than the ball is wide.
     last : float, default 0.1
         Length of the last step, as a share of the first one's; positive, at most 1.
 
