@@ -233,6 +233,7 @@ def test_verify_sums_the_weights():
         (lambda d: d["mechanism"].update(sigma=0.9 * d["mechanism"]["sigma"]), "guarantee"),
         (lambda d: d.update(sensitivity=0.5 * d["sensitivity"]), "sensitivity"),
         (lambda d: d.update(n=41), "sensitivity"),
+        (lambda d: d.update(projected=False), "value"),
     ],
 )
 def test_a_document_that_was_changed_fails(change, check):

@@ -128,6 +128,8 @@ def verify(release: Release) -> Verification:
 def _value(release: Release, range_: Ball) -> Check:
     """One point of the range, or of the whole space if the draw was not projected."""
     one = release.value.shape == range_.manifold.point_shape
+    if not release.projected and release.statistic.steps != 1:
+        return Check("value", False, "draws of several answers are always projected")
     if not release.projected:
         said = f"one point of {range_.manifold}, not projected onto the ball"
     elif range_ == release.ball:
