@@ -67,3 +67,13 @@ def test_what_is_no_receipt_is_refused(release, path, value):
     place[path[-1]] = value
     with pytest.raises(InvalidParameterError):
         search_from_dict(document, release.ball.manifold, release.n)
+
+
+@pytest.mark.parametrize("grid", [4097, -4097, 10**30])
+def test_a_grid_that_no_centre_is_drawn_on_is_refused(release, grid):
+    """Powers of two that have no place in memory would have to be computed of it."""
+    document = copy.deepcopy(search_to_dict(release.search))
+    (centre, *_) = [step for step in document["steps"] if step["query"] == "centre"]
+    centre["grid"] = grid
+    with pytest.raises(InvalidParameterError, match="grid"):
+        search_from_dict(document, release.ball.manifold, release.n)

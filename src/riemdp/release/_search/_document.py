@@ -11,6 +11,7 @@ from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part_document import decode, decode_fields, encode, encode_value
 from riemdp.manifolds import Ball
+from riemdp.noise.exact import check_grid
 from riemdp.privacy import Budget
 from riemdp.release._search._numbers import RATIO
 from riemdp.release._search._steps import CentreStep, ChoiceStep, Search, Step
@@ -149,7 +150,7 @@ def _read_centre(fields: dict[str, Any], labels: _Labels) -> CentreStep:
         mechanism=_document.text(mechanism["type"], "mechanism"),
         sensitivity=_number(fields, "sensitivity"),
         sigma=_number(mechanism, "sigma"),
-        grid=fields["grid"],
+        grid=check_grid(fields["grid"]),
         rounded=tuple(rounded),
         value=_point(fields["value"], "value"),
     )
