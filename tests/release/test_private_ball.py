@@ -171,6 +171,14 @@ def test_an_account_of_another_package_is_charged_once():
     assert ledger.spent == [("private_mean", GDP(1.0))]
 
 
+def test_what_another_account_calls_reserve_is_not_asked():
+    """Only spend is known of it: what reserve returns, or charges, would be a guess."""
+    ledger = Ledger()
+    ledger.reserve = lambda *_: None
+    private_ball(cluster(600), PLANE, GDP(1.0), accountant=ledger)
+    assert ledger.spent == [("private_ball", GDP(1.0))]
+
+
 def test_a_seeded_search_marks_what_follows():
     found = private_ball(cluster(600), PLANE, GDP(1.0), generator=seeded())
     release = private_mean(cluster(600), found, generator=secure_generator())

@@ -16,7 +16,7 @@ from riemdp._errors import (
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.noise.exact import exact_choice
-from riemdp.privacy import PureDP, Reservation, adds_up, check_budget, share_of
+from riemdp.privacy import Accountant, PureDP, Reservation, adds_up, check_budget, share_of
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
 from riemdp.release._search._answers import searched
@@ -190,12 +190,9 @@ def _reserved(
     accountant: SupportsSpend | None, budget: Budget, label: str, shared: Budget
 ) -> Reservation:
     """Charge the whole budget, and return what steps are taken from."""
-    reserve = getattr(accountant, "reserve", None)
-    if callable(reserve):
-        reserved = reserve(budget, label, shared)
-        if isinstance(reserved, Reservation):
-            return reserved
-    elif accountant is not None:
+    if isinstance(accountant, Accountant):
+        return accountant.reserve(budget, label, shared)
+    if accountant is not None:  # what others may mean by other names than spend is not known
         accountant.spend(budget, label)
     return Reservation(budget, label, shared)
 
