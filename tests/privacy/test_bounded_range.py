@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from scipy.special import expit, ndtr, ndtri
 
-from riemdp import GDP, KLDP, ZCDP, ApproxDP, InvalidParameterError, PureDP, UnsupportedBudgetError
+from riemdp import (
+    GDP,
+    KLDP,
+    ZCDP,
+    ApproxDP,
+    InvalidBudgetError,
+    InvalidParameterError,
+    PureDP,
+    UnsupportedBudgetError,
+)
 from riemdp.privacy import (
     adds_up,
     bounded_range,
@@ -112,6 +121,8 @@ def test_noise_is_that_of_its_kind():
 def test_what_is_not_proved_is_refused():
     with pytest.raises(UnsupportedBudgetError, match="search"):
         adds_up(KLDP(1.0), 3)
+    with pytest.raises(InvalidBudgetError, match="too large"):
+        adds_up(GDP(1e200), 3)
     with pytest.raises(UnsupportedBudgetError, match="bounded range"):
         bounded_range(KLDP, 1.0)
     with pytest.raises(InvalidParameterError, match="share"):

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from riemdp._checks import positive, real, shown
-from riemdp._errors import InvalidParameterError, UnsupportedBudgetError
+from riemdp._errors import InvalidBudgetError, InvalidParameterError, UnsupportedBudgetError
 from riemdp._potential import Kind
 from riemdp.privacy._affordable import affordable_mu
 from riemdp.privacy._approx import ApproxDP
@@ -109,9 +109,11 @@ def adds_up(budget: Budget, dim: int) -> Budget:
     ------
     UnsupportedBudgetError
         If no price is known of choices under the definition.
+    InvalidBudgetError
+        If the price of the budget is beyond float64.
     """
     if type(budget) in _RULES:
-        return budget
+        return _in_range(budget)
     implying = _IMPLYING.get(type(budget))
     if implying is None:
         raise UnsupportedBudgetError(
@@ -119,6 +121,16 @@ def adds_up(budget: Budget, dim: int) -> Budget:
             "proved for PureDP, ApproxDP, GDP and ZCDP"
         )
     return min(implying(budget), key=lambda one: mean_noise(one, dim)[0])
+
+
+def _in_range(budget: Budget) -> Budget:
+    try:
+        float(_rule(type(budget)).price(budget)[0])
+    except OverflowError:
+        raise InvalidBudgetError(
+            f"{budget} is too large for shares of it to be computed in float64"
+        ) from None
+    return budget
 
 
 def _of_approx(budget: Any) -> tuple[Budget, Budget]:

@@ -97,6 +97,15 @@ def test_no_more_are_left_out_than_is_said():
     assert sum(worse) <= 2
 
 
+def test_the_bound_allows_for_all_radii_that_might_have_been_the_last():
+    from riemdp.release._search._found import _left_out
+
+    found = _found()
+    (last,) = {s for s in found.steps if s.query == "radius" and s.value == found.ball.radius}
+    assert found.search.rounds == 3
+    assert found.clipped_at_most(0.2) == _left_out(last, 0.05) > _left_out(last, 0.2)
+
+
 @pytest.mark.slow
 def test_the_bound_of_those_left_out_fails_as_rarely_as_it_says():
     """The law of the count itself: of a bound with 1/beta left out it would fail far more often."""

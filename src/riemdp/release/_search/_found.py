@@ -85,7 +85,7 @@ class PrivateBall:
         Parameters
         ----------
         beta : float, default 0.05
-            Probability, over the draw of the radius, with which the bound may fail; in (0, 1).
+            Probability, over the draws of the search, with which the bound may fail; in (0, 1).
 
         Returns
         -------
@@ -107,7 +107,9 @@ class PrivateBall:
         if self.ball == self.public:
             return 0
         radii = [s for s in self.steps if isinstance(s, ChoiceStep) and s.query == "radius"]
-        bounds = [_left_out(step, beta) for step in radii if step.value == self.ball.radius]
+        # Which radius is the last to be taken depends on the later ones: the bound is of all.
+        each = beta / (self.search.rounds + 1)
+        bounds = [_left_out(step, each) for step in radii if step.value == self.ball.radius]
         return min(self.n, max(bounds, default=self.n))
 
     def part(self, budget: Budget | None) -> Budget:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Numbers that are worked on at once.
 _CHUNK = 16384
-#: Factor that rounding of a distance does not exceed.
-_SURE = 1.0 - 1e-9
 _WHO = "the search for a ball"
 
 
@@ -80,15 +78,6 @@ class Records:
         ndarray, shape (n,)
         """
         return _each(lambda points: self._apart(center, points), self._points)
-
-    def _clipped(self, points: FloatArray) -> FloatArray:
-        """Clip; points inside come back as they are, which is quick to see on a flat space."""
-        ball = self._ball
-        if ball.manifold.chart is not None:
-            far = self._apart(ball.center, points)
-            if np.all(far <= ball.radius * _SURE):
-                return points
-        return ball.project(points)
 
     def _apart(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Distances; on flat spaces the records are in the chart."""
