@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
-from riemdp._checks import count, is_one_of, positive, real, shown
+from riemdp._checks import is_one_of, positive, real, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
@@ -21,6 +21,7 @@ from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import certified_available, product_up
 from riemdp.release._doubt import unproven
 from riemdp.release._sensitivity import computed_sensitivity
+from riemdp.release._shares import number_of_answers, ways
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic, check_statistic, mean_for
 
 if TYPE_CHECKING:
@@ -36,13 +37,8 @@ if TYPE_CHECKING:
     #: Which statistic on a space is released with a mechanism.
     Wanted = Callable[[Manifold, type[Mechanism] | Choice | Mechanism], Statistic]
 
-#: Most answers of one release: a document that states more is not worked through.
-_MOST_STEPS = 100_000
-
 #: In which arithmetic a release is made.
 Arithmetic = Literal["exact", "float64"]
-#: Whether a draw is projected onto the ball of answers; "auto": see :func:`with_projection`.
-Project = Literal["auto"] | bool
 
 
 @dataclass(frozen=True)
@@ -180,60 +176,6 @@ def check_arithmetic(arithmetic: object) -> None:
         )
 
 
-def number_of_answers(statistic: Statistic) -> int:
-    """Return how many answers a statistic asks for, which has to be few enough to work through.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no positive integer, or too large.
-    """
-    steps = count(statistic.steps, "steps, the number of answers,")
-    if steps > _MOST_STEPS:
-        raise InvalidParameterError(f"steps must be at most {_MOST_STEPS}, got {steps}")
-    return steps
-
-
-def ways(
-    kind: type[Mechanism], statistic: Statistic, steps: int, budget: Budget
-) -> Iterator[tuple[float, Budget]]:
-    """Yield how several answers, each asked after the earlier ones, are paid for by one budget.
-
-    Each way suffices by itself: at the sensitivity of one answer of weight 1, times the weight,
-    the mechanism has to satisfy the budget beside it. The first one takes the least noise.
-
-    Parameters
-    ----------
-    kind : type
-        Class of the mechanism.
-    statistic : Statistic
-    steps : int
-        Number of answers.
-    budget : Budget
-
-    Yields
-    ------
-    weight : float
-    part : Budget
-
-    Raises
-    ------
-    UnsupportedBudgetError
-        If the definition has no rule for it, and the mechanism neither.
-    InvalidParameterError
-        If a weight is not positive and finite.
-    """
-    name = f"answer_weight(step) of {statistic.name}"
-    weights = tuple(positive(statistic.answer_weight(step), name) for step in range(steps))
-    if steps == 1:
-        yield weights[0], budget
-        return
-    joint = kind.joint_weight(weights)
-    if joint is not None:
-        yield positive(joint, f"joint_weight of {kind.name}"), budget
-    yield max(weights), budget.split(steps)
-
-
 def offer(
     statistic: Statistic,
     mechanism: type[Mechanism] | Choice | Mechanism,
@@ -324,50 +266,6 @@ def with_draw(made: Offer, in_float64: Callable[[], Offer]) -> Offer:
         return in_float64()
 
 
-def check_project(project: object) -> None:
-    """Raise ``InvalidParameterError`` for what does not say whether to project."""
-    if not (isinstance(project, bool) or is_one_of(project, ("auto",))):
-        raise InvalidParameterError(
-            f'project must be "auto", True or False, got {shown(project)}; "auto" is the default'
-        )
-
-
-def with_projection(made: Offer, project: Project) -> Offer:
-    """Return an offer whose draws are projected onto the ball of answers, or are not.
-
-    Parameters
-    ----------
-    made : Offer
-    project : "auto" or bool
-        ``"auto"`` projects where the noise is shorter than the radius, on spaces that are no
-        product. Elsewhere projection would shorten nearly every draw: what is left points in a
-        random direction, with a bias that no average over factors or releases takes away.
-
-    Returns
-    -------
-    Offer
-
-    Raises
-    ------
-    InvalidParameterError
-        If several answers are asked for, which are always projected, and ``project`` is False.
-    """
-    if made.steps != 1:
-        if project is False:
-            raise InvalidParameterError(
-                f"the {made.statistic.name} takes {made.steps} answers, each of them projected "
-                "onto their public ball before the next is asked for; leave project out"
-            )
-        return made
-    if project == "auto":
-        answers = made.statistic.answers(made.ball)
-        far = None
-        with contextlib.suppress(UnsupportedError), _foreign(type(made.mechanism)):
-            far = expected_distance(made)
-        project = len(answers.manifold.factors) == 1 and far is not None and far < answers.reach
-    return replace(made, projected=project)
-
-
 def _check_numerical_delta(statistic: Statistic) -> None:
     """Refuse an allowance that is none, before it is stated in a release."""
     stated = statistic.numerical_delta
@@ -394,7 +292,7 @@ def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
     UnsupportedError
         If there is no proved way.
     """
-    with _foreign(type(mechanism)):
+    with guarded(type(mechanism)):
         draw: object = mechanism.exact_draw(answers)
         if not isinstance(draw, ExactDraw) or draw.coordinates != answers.manifold.dim:
             raise UnsupportedError(
@@ -420,7 +318,7 @@ def _exact_draw(made: Offer) -> ExactDraw:
             "releases need python-flint for exact draws, and it is not installed: pip install "
             'python-flint; or rely on float64 with arithmetic="float64"'
         )
-    with _foreign(type(made.mechanism)):
+    with guarded(type(made.mechanism)):
         draw.check_drawable()
     return draw
 
@@ -458,7 +356,7 @@ def _offer(
     together = product_up(sensitivity, weight)
     if given is None:
         choice = as_choice(mechanism)
-        with _foreign(choice.kind):
+        with guarded(choice.kind):
             needed = choice.needed(answers)
             given = choice.calibrate_on(answers.manifold, together, part, **needed)
             check_mechanism(given)
@@ -472,7 +370,7 @@ def _offer(
 
 
 @contextlib.contextmanager
-def _foreign(mechanism: type[Mechanism]) -> Iterator[None]:
+def guarded(mechanism: type[Mechanism]) -> Iterator[None]:
     """Turn what goes wrong in a class of another package into an ``UnsupportedError``.
 
     So it cannot take the other mechanisms along; what goes wrong in this library is a bug of its
@@ -538,7 +436,7 @@ def offers(
 
 def _check_error(made: Offer) -> None:
     """Refuse what cannot be compared: an expected distance that is none."""
-    with _foreign(type(made.mechanism)):
+    with guarded(type(made.mechanism)):
         far = expected_distance(made)
         made.mechanism.proofs()
         if far is not None and not far > 0.0:  # NaN neither
@@ -576,7 +474,7 @@ def error_quantile(found: Offer, q: float) -> float | None:
     """
     answers = found.statistic.answers(found.ball)
     try:
-        with _foreign(type(found.mechanism)):
+        with guarded(type(found.mechanism)):
             mechanism = found.mechanism
             if mechanism.expected_distance_in(answers) != mechanism.expected_distance():
                 return None

@@ -15,8 +15,9 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import check_ball
 from riemdp.privacy import check_budget
-from riemdp.release._offer import check_arithmetic, check_project, wanted_mean
+from riemdp.release._offer import check_arithmetic, wanted_mean
 from riemdp.release._private_ball import find_ball
+from riemdp.release._projection import check_project
 from riemdp.release._run import checked_offer, run
 from riemdp.release._search._steps import centre_kind
 from riemdp.statistics import RefinedMean, ReplaceOne, check_neighbours
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic, Project, Wanted
+    from riemdp.release._offer import Arithmetic, Wanted
+    from riemdp.release._projection import Project
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
     from riemdp.release._search._found import PrivateBall

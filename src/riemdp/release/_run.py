@@ -26,11 +26,10 @@ from riemdp.release._named import check_accountant, named
 from riemdp.release._offer import (
     Offer,
     check_arithmetic,
-    check_project,
     noise_length,
     offer,
-    with_projection,
 )
+from riemdp.release._projection import check_project, with_projection
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import rounded_point
 from riemdp.release._search._found import PrivateBall
@@ -51,7 +50,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.release._offer import Arithmetic, Project, Wanted
+    from riemdp.release._offer import Arithmetic, Wanted
+    from riemdp.release._projection import Project
     from riemdp.statistics import Neighbours
 
     FloatArray = NDArray[np.float64]

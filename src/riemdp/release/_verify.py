@@ -11,11 +11,12 @@ import numpy as np
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.privacy import product_up
-from riemdp.release._offer import Offer, exact_draw, noise_length, number_of_answers, ways
+from riemdp.release._offer import Offer, exact_draw, noise_length
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
 from riemdp.release._search._replay import search_problem
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
+from riemdp.release._shares import number_of_answers, ways
 from riemdp.release._shrink import shrinkage
 from riemdp.statistics import ReplaceOne
 
