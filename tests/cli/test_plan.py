@@ -59,7 +59,10 @@ def test_matrices(riemdp, space):
     assert "(k=3)" in result.stdout
     assert "auto takes riemannian-gaussian (frechet-mean)" in result.stdout
     for name in ("riemannian-laplace", "riemannian-gaussian", "tangent-gaussian"):
-        assert "-" not in row(result.stdout, name)[1:]
+        cells = row(result.stdout, name)[1:]
+        # of noise in a tangent space of a negatively curved space no quantile is known
+        known = cells[:-1] if (space, name[:7]) == ("spd-affine-invariant", "tangent") else cells
+        assert "-" not in known
 
 
 @pytest.mark.slow
