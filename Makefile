@@ -42,9 +42,10 @@ help:
 demo: $(VENV)/.installed-demo
 	$(BIN)/riemdp demo --output demo_output
 
-# Tests of one file share what they have calibrated: they run in one process.
+# Tests of one file share what they have calibrated: they run in one process. What is compiled is
+# kept whatever the environment says: every worker and every process of a test would compile again.
 TESTS := -m pytest -n $(WORKERS) --dist loadfile
-PYTEST := $(SINGLE_THREAD) MPLBACKEND=Agg $(BIN)/python $(TESTS)
+PYTEST := $(SINGLE_THREAD) PYTHONDONTWRITEBYTECODE= MPLBACKEND=Agg $(BIN)/python $(TESTS)
 
 test: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow"

@@ -71,6 +71,12 @@ def escape_stars(*event):
         lines[i] = "``".join(parts)
 
 
+def skip_foreign(*event):
+    """Leave out what estimators inherit from scikit-learn, whose pages explain it."""
+    obj, skip = event[3:5]
+    return skip or str(getattr(obj, "__module__", "")).startswith("sklearn.")
+
+
 def inherit_sections(*event):
     """Give a method without them the parameters and results of the method that it overrides."""
     _, what, _, obj, _, lines = event
@@ -89,5 +95,6 @@ def inherit_sections(*event):
 
 
 def setup(app):
+    app.connect("autodoc-skip-member", skip_foreign)
     app.connect("autodoc-process-docstring", inherit_sections, priority=90)
     app.connect("autodoc-process-docstring", escape_stars, priority=100)

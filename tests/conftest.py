@@ -21,6 +21,9 @@ PLUGINS = Path(__file__).parent / "plugins"
 hypothesis.settings.register_profile("riemdp", deadline=None, derandomize=True, max_examples=12)
 hypothesis.settings.load_profile("riemdp")
 
+# Next to nothing of what is made while tests are collected is garbage.
+gc.set_threshold(100_000, 50, 100)
+
 
 def _refuse_a_key():
     raise AssertionError(
@@ -83,9 +86,8 @@ def _every_value(cases):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish():
-    """Tests and modules stay until the end: the garbage collector need not look at them often."""
-    gc.collect()
-    gc.set_threshold(100_000, 50, 100)
+    """Tests and modules stay until the end: what is garbage by now is all that goes."""
+    gc.collect()  # frozen objects would make old versions of hypothesis unsure of their examples
 
 
 def _unit(rng, shape):

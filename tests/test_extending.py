@@ -56,7 +56,7 @@ def run(code, directory, *arguments):
     )
 
 
-@pytest.mark.fast("space", "statistic")
+@pytest.mark.fast("statistic")
 @pytest.mark.parametrize("name", sorted(path.stem for path in PAGES.glob("*.md")))
 def test_what_a_page_shows_works(name, tmp_path):
     code = install(PAGES / f"{name}.md", tmp_path)

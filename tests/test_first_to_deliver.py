@@ -205,6 +205,26 @@ def _connected():
         riemdp.convert(angle, riemdp.GDP)
 
 
+def _lines():
+    """Slope and first component of points along one geodesic of a sphere."""
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.5)
+    times = np.linspace(-1.0, 1.0, 2001)
+    points = ball.point(times[:, None] * [0.8, 0.6])
+    line = riemdp.private_statistic(
+        riemdp.statistics.TangentRegression(-1.0, 1.0),
+        riemdp.Records(points, covariates=times),
+        ball,
+        riemdp.GDP(5.0),
+        generator=np.random.default_rng(0),
+    )
+    np.testing.assert_allclose(line.value.coefficients[1], [0.8, 0.6], atol=0.05)
+    moments = riemdp.private_moments(
+        points, ball, riemdp.GDP(5.0), second="matrix", generator=np.random.default_rng(0)
+    )
+    first = np.linalg.eigh(moments.value.covariance)[1][:, -1]
+    assert abs(first @ [0.8, 0.6]) > 0.99
+
+
 #: What is run for each line of the page that claims something, by the beginning of its text.
 CHECKS = {
     "noise on one tangent space": _tangent,
@@ -216,6 +236,8 @@ CHECKS = {
     "concentrated DP": _definitions,
     "a Gaussian mechanism on any": _any_manifold,
     "that Pennec": _affine_invariant,
+    "private geodesic regression": _lines,
+    "private principal geodesic": _lines,
     "how many pairs": _affine_invariant,
     "$(\\varepsilon, \\delta)$-DP by the same": _approximate,
     "an error bound": _no_monte_carlo,
@@ -239,8 +261,6 @@ OPEN = {
     "CAT(0) spaces": "tree",
     "objective perturbation": "objective",
     "the K-norm gradient": "gradient",
-    "private geodesic regression": "regression",
-    "private principal geodesic": "principal",
     "GDP by the heat kernel": "heat",
 }
 

@@ -34,10 +34,15 @@ def imported(path, known):
 
 def running(node):
     """All nodes but those for type checkers alone."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-            yield from running(child)
+    found = [node]
+    while found:
+        node = found.pop()
+        yield node
+        found += [child for child in ast.iter_child_nodes(node) if not for_types(child)]
+
+
+def for_types(node):
+    return isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
 
 
 def check_no_cycle(graph):

@@ -31,8 +31,12 @@ def asked_types(source):
                 yield from names(kinds)
             case ast.MatchClass(cls=kind):
                 yield from names(kind)
-            case ast.Compare() if "type(" in ast.unparse(node):
+            case ast.Compare() if any(map(asks_type, (node.left, *node.comparators))):
                 yield from names(node)
+
+
+def asks_type(node):
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type"
 
 
 def names(node):

@@ -112,7 +112,7 @@ def moves(outside, ball, n, seeds=40):
         yield points[:-1], points[-1:]
 
 
-@pytest.mark.fast(2)
+@pytest.mark.fast("2-Euclidean(dim=1)-1.0", "3-SPDAffineInvariant(k=2)-1.0")
 @pytest.mark.parametrize(
     ("manifold", "radius"),
     [

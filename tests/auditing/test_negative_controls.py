@@ -238,7 +238,7 @@ def test_the_same_mechanisms_are_consistent_when_whole():
     assert noise(whole, PureDP(1.0), score=DISTANCE)(samples, rng).verdict == "consistent"
     nearest = NearestNeighbourScore()
     assert noise(whole, PureDP(1.0), score=nearest)(samples, rng).verdict == "consistent"
-    long_chain = replace(ShortChain(), steps=200)
+    long_chain = replace(ShortChain(), steps=100)
     law = whole._distance_law
     result = audit_sampler(long_chain, FIRST, samples=samples, law=law, generator=rng)
     assert result.verdict == "consistent"

@@ -1,10 +1,21 @@
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
+import typer.testing
 from typer.testing import CliRunner
 
 from riemdp.cli import app
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built_once():
+    """Every run of a command would read the signatures of all commands again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", functools.cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture

@@ -236,9 +236,3 @@ def test_as_a_module():
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
-
-
-def test_the_command_starts_without_the_demo_libraries():
-    code = "import json, sys, riemdp.cli; print(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"matplotlib", "sklearn", "randomgen"} & set(json.loads(done.stdout))

@@ -52,6 +52,21 @@ def test_is_the_mean_of_the_library(riemdp, matrices, tmp_path):
     np.testing.assert_array_equal(np.loadtxt(output, delimiter=",").reshape(3, 3), expected.value)
 
 
+def test_parts_of_a_value_are_printed_by_name_and_written_in_a_row(riemdp, matrices, tmp_path):
+    output, document = tmp_path / "moments.csv", tmp_path / "release.json"
+    result = riemdp(
+        "mean", matrices, *BALL, "--mu", 1, "--statistic", "moments:second=matrix",
+        "--output", output, "--release", document,
+    )  # fmt: skip
+    assert result.exit_code == 0
+    for name in ("mean:", "second_moment:", "covariance:", "variance:", "mean_sd:"):
+        assert f"\n{name}\n" in result.stdout
+    release = library.Release.from_json(document.read_text(encoding="utf-8"))
+    np.testing.assert_array_equal(np.loadtxt(output, delimiter=","), release.raw)
+    assert library.verify(release).passed
+    assert riemdp("mean", matrices, *BALL, "--mu", 1, "--statistic", "variance").exit_code == 0
+
+
 def test_a_median_says_what_its_error_is_not(riemdp, matrices, tmp_path):
     document = tmp_path / "release.json"
     result = riemdp(
@@ -106,7 +121,7 @@ def test_every_space_from_csv(riemdp, tmp_path, space, rows):
     np.savetxt(tmp_path / "data.csv", np.repeat(rows, 50, axis=0), delimiter=",")
     result = riemdp(
         "mean", tmp_path / "data.csv", "--manifold", manifold, "--center", center,
-        "--radius", radius, "--epsilon", 1,
+        "--radius", radius, "--mu", 1,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "of n = 100" in result.stdout

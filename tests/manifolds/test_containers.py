@@ -53,7 +53,7 @@ def calls(manifold, random_points):
     if isinstance(manifold, FlatManifold):
         found |= {"to_chart": (base,), "from_chart": (first,)}
     if isinstance(manifold, Sphere):
-        found |= {"log_or_antipode": (base, point)}
+        found |= {"log_or_antipode": (base, point), "unit_vectors": (base,)}
     if isinstance(manifold, SPDLogEuclidean):
         found |= {"validate_symmetric": (base,)}
     return found
@@ -92,6 +92,8 @@ def public_methods(thing):
     # A ball asks these of its space: they are tried through it.
     asked = {"coordinates", "point", "clip", "check_ball", "rounding", "proofs"}
     asked |= {"extreme_directions"}  # and this an audit
+    if not isinstance(thing, Sphere):
+        asked |= {"unit_vectors"}  # refused elsewhere
     return names - {"whole"} if isinstance(thing, Ball) else names - asked
 
 

@@ -19,7 +19,7 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
 )
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.manifolds import Manifold
 
 MANIFOLDS = [
@@ -302,3 +302,9 @@ def test_the_scale_axis_is_a_flat_factor_and_the_same_everywhere(manifold, rando
     flat = np.log(np.linalg.det(other) / np.linalg.det(center)) / math.sqrt(manifold.k)
     assert before @ axis == pytest.approx(flat, abs=1e-10)
     assert abs(flat) <= manifold.dist(center, other) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("manifold", [m for m in MANIFOLDS if "Sphere" not in str(m)], ids=str)
+def test_points_of_other_spaces_are_no_directions(manifold):
+    with pytest.raises(UnsupportedManifoldError, match="are no directions"):
+        manifold.unit_vectors(manifold.origin)

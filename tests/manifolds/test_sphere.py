@@ -204,3 +204,12 @@ def test_int_points_on_the_sphere():
 def test_curvature_has_to_be_positive(curvature):
     with pytest.raises(InvalidParameterError, match="curvature"):
         Sphere(2, curvature)
+
+
+def test_points_are_unit_vectors_over_the_radius():
+    points = Sphere(2, 4.0).validate([[[0.0, 0.3, 0.4]], [[0.0, -0.5, 0.0]]])
+    np.testing.assert_allclose(
+        Sphere(2, 4.0).unit_vectors(points), [[[0.0, 0.6, 0.8]], [[0.0, -1.0, 0.0]]], rtol=1e-15
+    )
+    points = np.random.default_rng(0).normal(size=(5, 3))
+    assert Sphere(2).unit_vectors(points).tobytes() == points.tobytes()

@@ -40,7 +40,7 @@ def test_exact_calibration_against_brute_force(manifold):
 
 def test_exact_calibration_gains_on_a_fine_net():
     # a line, where nets are fine: 1.8 times the rate of the Lipschitz argument
-    net = ball_net(Ball(Euclidean(1), np.zeros(1), 1.0), 2000)
+    net = ball_net(Ball(Euclidean(1), np.zeros(1), 1.0), 1000)
     graph = conformal_graph(net, np.ones(len(net.points)))
     rate = snapped_rate(net, graph, np.log(net.volumes), 0.5, 0.05)
     assert 1.0 < rate / lipschitz_rate(0.5, 1.0, 0.05) < 2.0

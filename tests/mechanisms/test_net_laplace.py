@@ -38,12 +38,14 @@ def _law(manifold, epsilon, sensitivity, nodes, spread=1.0):
 
 # a large sensitivity is calibrated exactly, a small one by the Lipschitz constant
 SNAPPED = [
+    (Euclidean(2), 0.4, 500),
     (Euclidean(2), 0.4, 900),
     (Euclidean(3), 0.6, 900),
     (Sphere(2), 0.4, 900),
     (Hyperbolic(2), 0.5, 900),
 ]
 LIPSCHITZ = [
+    (Euclidean(2), 0.02, 500),
     (Euclidean(2), 0.02, 900),
     (Euclidean(3), 0.06, 900),
     (Sphere(2), 0.02, 900),
@@ -143,7 +145,7 @@ def _drawn_loss(log_p, first, second):
 @pytest.mark.fast(1)
 @pytest.mark.parametrize("epsilon", [1e-3, 5e-11, 2e-12])
 def test_a_tiny_epsilon_by_enumeration_of_what_is_drawn(epsilon):
-    law = _law(Euclidean(2), epsilon, 0.4, 900)
+    law = _law(Euclidean(2), epsilon, 0.4, 500)
     assert law.snapped
     first, second, _ = law.net.close_pairs(0.4 + 2 * law.net.covering_radius)
     log_p = law.log_probabilities(law.nodes)
@@ -164,7 +166,7 @@ def test_a_tiny_epsilon_by_enumeration_of_what_is_drawn(epsilon):
 
 
 def test_what_rounding_may_cost_is_taken_off_epsilon():
-    law = _law(Euclidean(2), 2e-12, 0.02, 900, spread=0.0)
+    law = _law(Euclidean(2), 2e-12, 0.02, 500, spread=0.0)
     error = drawn_error(law._log_weights, law.rate * np.max(law.score(law.nodes[0])))
     assert error > 0.005 * law.epsilon
     assert not law.snapped
@@ -173,7 +175,7 @@ def test_what_rounding_may_cost_is_taken_off_epsilon():
 
 def test_an_epsilon_under_the_rounding_is_refused():
     with pytest.raises(NotAttainableError, match=r"epsilon = 1e-14 .* at least .* larger epsilon"):
-        _law(Euclidean(2), 1e-14, 0.4, 900)
+        _law(Euclidean(2), 1e-14, 0.4, 500)
 
 
 def test_integer_weights_keep_the_digits_of_small_probabilities():
@@ -243,7 +245,7 @@ def test_no_draw_is_infinitely_unlikely_and_huge_rates_do_not_overflow():
 
 
 def test_expected_distance_against_draws():
-    law = _law(Euclidean(2), 0.5, 0.1, 900)
+    law = _law(Euclidean(2), 0.5, 0.1, 500)
     foot = np.array([0.2, 0.2])
     draws = law.sample(foot, 20_000, np.random.default_rng(0))
     assert np.mean(np.linalg.norm(draws - foot, axis=-1)) == pytest.approx(
@@ -256,7 +258,7 @@ def test_expected_distance_against_draws():
 def test_a_prior_on_the_net(sensitivity):
     epsilon = 0.5 if sensitivity > 0.1 else 0.2
     ball = Ball(Euclidean(2), np.zeros(2), 1.0)
-    net = ball_net(ball, 900)
+    net = ball_net(ball, 500)
     prior = np.exp(-6 * np.sum((net.points - 0.3) ** 2, axis=-1))
     law = NetLaplace(ball, net, np.ones(len(prior)), epsilon, sensitivity, prior=prior)
     foot = np.array([0.2, 0.1])

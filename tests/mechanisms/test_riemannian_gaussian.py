@@ -187,7 +187,7 @@ def test_a_chain_is_not_proved(kind):
     assert not found.proven
     law = MetropolisLaw(exact._law.kind, Sphere(2), 0.3, steps=300)
     object.__setattr__(chain, "_law", law)
-    points = chain.sample(pole, 2_000, np.random.default_rng(0))
+    points = chain.sample(pole, 800, np.random.default_rng(0))
     dist = Sphere(2).dist(pole, points)
     assert np.mean(dist) == pytest.approx(exact.expected_distance(), rel=0.1)
     ball = Ball(Sphere(2), pole, 0.2)

@@ -174,7 +174,7 @@ def test_graded_singular_values_keep_their_digits():
 
 
 def test_laws_travel_between_processes():
-    law = AffineInvariantLaw("laplace", SPDAffineInvariant(3), 0.2)
+    law = AffineInvariantLaw("gaussian", SPDAffineInvariant(3), 0.2)
     law.sample(np.eye(3), 2)
     law.radial.cdf(1.0)
     other = pickle.loads(pickle.dumps(law))

@@ -99,10 +99,11 @@ def test_thirty_by_thirty(kind, scale, holds):
     assert holds(pvalue)
 
 
-@pytest.mark.fast(1)
+@pytest.mark.fast("shells-gaussian-7-2.0", "ordered-gaussian-5-1.3")
 @pytest.mark.parametrize(
     ("scheme", "kind", "k", "scale"),
     [
+        ("shells", "gaussian", 7, 2.0),
         ("shells", "gaussian", 10, 2.0),
         ("shells", "laplace", 10, 0.93),
         ("ordered", "gaussian", 5, 1.3),

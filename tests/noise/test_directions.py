@@ -6,6 +6,7 @@ import pytest
 from riemdp.noise._directions import direction_count, direction_net
 
 
+@pytest.mark.fast("0.2-1", "0.2-2", "0.2-3", "0.7-4")
 @pytest.mark.parametrize("dim", [1, 2, 3, 4])
 @pytest.mark.parametrize("angle", [0.2, 0.7])
 def test_directions_cover_the_sphere(dim, angle):

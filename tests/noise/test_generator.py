@@ -127,13 +127,22 @@ def test_two_instances_differ():
     assert not np.array_equal(SecureGenerator().random(4), SecureGenerator().random(4))
 
 
-def test_two_processes_differ():
-    code = "from riemdp.noise import secure_generator as g; print(g().random(4).tobytes().hex())"
+@pytest.fixture(scope="module")
+def two_processes():
+    """Of two processes: is randomgen there after the import, and the first numbers."""
+    code = (
+        "import sys; from riemdp.noise import secure_generator as make; "
+        "print('randomgen' in sys.modules, make().random(4).tobytes().hex())"
+    )
     runs = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
         for _ in range(2)
     ]
-    assert len({run.stdout for run in runs}) == 2
+    return [run.stdout.split() for run in runs]
+
+
+def test_two_processes_differ(two_processes):
+    assert len({numbers for _, numbers in two_processes}) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
@@ -365,7 +374,5 @@ def test_resolve_refuses_seeds_and_old_states(wrong):
         resolve_generator(wrong)
 
 
-def test_randomgen_is_imported_at_the_first_draw_only():
-    code = "import sys, riemdp.noise; print('randomgen' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert run.stdout.strip() == "False"
+def test_randomgen_is_imported_at_the_first_draw_only(two_processes):
+    assert {early for early, _ in two_processes} == {"False"}

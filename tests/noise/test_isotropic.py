@@ -120,9 +120,10 @@ def test_directions_are_uniform(manifold, holds):
     other = _apart(manifold, foot, 0.3, manifold.dim - 1)
     axis = manifold.tangent_coordinates(foot, manifold.log(foot, other)) / 0.3
     half = 0.5 * (manifold.dim - 1)
+    count = 20_000 if manifold.dim < 10 else 4_000
 
     def pvalue(generator: np.random.Generator) -> float:
-        draws = law.sample(foot, 20_000, generator)
+        draws = law.sample(foot, count, generator)
         vectors = manifold.tangent_coordinates(foot, manifold.log(foot, draws))
         cosine = vectors @ axis / np.linalg.norm(vectors, axis=-1)
         return scipy.stats.kstest(0.5 * (1 + cosine), scipy.stats.beta(half, half).cdf).pvalue
@@ -236,18 +237,18 @@ class TestLogDensityIntegratesToOne:
         node, weight = np.polynomial.legendre.leggauss(600)
         top = 0.4 + 60 * sigma
         r, weight = 0.5 * top * (1 + node), 0.5 * top * weight
-        angle = 2 * math.pi * np.arange(800) / 800
+        angle = 2 * math.pi * np.arange(400) / 400
         across = np.sinh(k * r)[:, None] / k
         points = np.stack(
             [
-                np.broadcast_to(np.cosh(k * r)[:, None] / k, (600, 800)),
+                np.broadcast_to(np.cosh(k * r)[:, None] / k, (600, 400)),
                 across * np.cos(angle),
                 across * np.sin(angle),
             ],
             axis=-1,
         )
         density = np.exp(law.log_density(points, foot))
-        total = np.sum((weight * np.sinh(k * r) / k) @ density) * 2 * math.pi / 800
+        total = np.sum((weight * np.sinh(k * r) / k) @ density) * 2 * math.pi / 400
         assert total == pytest.approx(1.0, abs=2e-3 if kind == "laplace" else 1e-8)
 
     def test_log_euclidean_matrices(self, kind):

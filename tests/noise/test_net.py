@@ -36,7 +36,12 @@ def _uniform(ball, rng, count):
     return ball.point(ball.radius * rng.random((count, 1)) ** (1 / ball.manifold.dim) * steps)
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(
+    "60-Euclidean(dim=1)-0.7",
+    "60-SPDLogEuclidean(k=2)-2.0",
+    "60-Sphere(dim=2, curvature=4.0)-1.4",
+    "600-Hyperbolic(dim=3, curvature=-2.0)-1.0",
+)
 @pytest.mark.parametrize(("manifold", "radius"), CASES, ids=str)
 @pytest.mark.parametrize("nodes", [60, 600])
 def test_every_point_has_a_node_within_the_covering_radius(manifold, radius, nodes):

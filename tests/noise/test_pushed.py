@@ -84,10 +84,10 @@ def test_draws_in_a_ball_follow_the_projected_law(rotations):
     ball = Ball(space, np.eye(3), 1.4)
     law = family("laplace", space).law(sigma)
     foot = np.array([1.0, 0.2, -0.3])
-    coordinates = np.tile(foot, (20_000, 1))
+    coordinates = np.tile(foot, (8_000, 1))
     generator = np.random.default_rng(0)
     polar = law.sample_from_coordinates(coordinates, ball, generator=generator)
-    plain = ball.project(law.sample(ball.point(foot), 20_000, generator))
+    plain = ball.project(law.sample(ball.point(foot), 8_000, generator))
     assert np.all(ball.contains(polar))
     # the same law about other representatives: projected in the quotient, not in the cover
     for chart in (lambda x: space.dist(np.eye(3), x), lambda x: ball.coordinates(x) @ foot):
@@ -161,7 +161,7 @@ def test_audits_of_quotients(rotations):
     generator = np.random.default_rng(0)
     found = audit(mechanism, *pair, PureDP(0.5), samples=4000, generator=generator)
     assert found.verdict != "violated"
-    wrong = audit(mechanism, *pair, PureDP(0.1), samples=20_000, generator=generator)
+    wrong = audit(mechanism, *pair, PureDP(0.1), samples=10_000, generator=generator)
     assert wrong.verdict == "violated"
     with pytest.raises(InvalidParameterError, match="exact one as law"):
         audit_sampler(mechanism, np.eye(3), samples=1000, generator=generator)

@@ -52,7 +52,7 @@ def worst_excess(k: int, starts: int, rounds: int = 60) -> float:
     return worst
 
 
-@pytest.mark.fast(2)
+@pytest.mark.fast("2", "13")
 @pytest.mark.parametrize("k", range(2, 31))
 def test_no_search_gets_above_the_bound(k):
     starts = 3 if k > 12 else 8

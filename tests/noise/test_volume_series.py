@@ -30,7 +30,7 @@ def pfaffian(k: int, sigma: float) -> float:
         return mpmath.log(mpmath.det(matrix)) / 2
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast("2-0.0001", "4-1.0", "7-5.0", "11-2.0")
 @pytest.mark.parametrize(
     ("k", "sigma"),
     [

@@ -94,7 +94,7 @@ def directions(k):
 def test_on_two_by_two_matrices_the_curve_is_an_integral_and_no_pair_exceeds_it(sigma, sensitivity):
     curve = IsotropicCurve("gaussian", 2, -0.5, sigma, sensitivity)
     scale = sensitivity / sigma
-    for epsilon in (0.0, 0.5 * scale, 2.0 * scale):
+    for epsilon in (0.0, 2.0 * scale):
         proved = float(curve.delta_at(epsilon))
         found = []
         for angle in 0.1 * math.pi * np.arange(5):

@@ -93,6 +93,13 @@ def test_shares_and_the_rest_are_within_the_budget_exactly(budget):
     assert not within_total(budget, [KLDP(1e-9)])
 
 
+def test_the_rest_of_every_number_of_a_price_is_rounded_down():
+    rng = np.random.default_rng(1)
+    for rho, xi in rng.uniform(0.0, 0.3, (100, 2)):
+        parts = [ZCDP(rho, xi), ZCDP(xi, rho)]
+        assert within_total(ZCDP(1.0, 1.0), [*parts, rest_of(ZCDP(1.0, 1.0), parts)])
+
+
 def test_every_number_of_a_price_adds_up():
     assert not within_total(ZCDP(1.0, 0.1), [ZCDP(0.1, 0.06), ZCDP(0.1, 0.06)])
     assert within_total(ZCDP(1.0, 0.1), [ZCDP(0.1, 0.06), ZCDP(0.1, 0.03)])
@@ -109,6 +116,16 @@ def test_of_an_approximate_budget_what_takes_less_noise():
         noise = {b: mean_noise(b, dim)[0] for b in (PureDP(1.0), found)}
         assert adds_up(budget, dim) == min(noise, key=noise.get)
     assert adds_up(GDP(1.0), 2) == GDP(1.0)
+
+
+def test_a_mu_that_is_a_little_too_large_is_not_taken(monkeypatch):
+    from riemdp.privacy import _bounded_range
+
+    budget, honest = ApproxDP(1.0, 1e-6), _bounded_range.affordable_mu
+    monkeypatch.setattr(_bounded_range, "affordable_mu", lambda x: honest(x) * (1.0 + 1e-9))
+    found = adds_up(budget, 36)
+    assert budget.follows_from(found)
+    assert found.mu > honest(budget) * (1.0 - 1e-8)
 
 
 def test_noise_is_that_of_its_kind():

@@ -42,7 +42,7 @@ EXTREMES = [
 ]
 
 
-@pytest.mark.fast(6)
+@pytest.mark.fast("0.01-1e-300", "1e-06-0.999999", "100.0-0.001", "1000000.0-0.999999")
 @pytest.mark.parametrize(("epsilon", "delta"), EXTREMES)
 def test_calibrated_noise_meets_extreme_targets(epsilon, delta):
     mu = gaussian_mu(epsilon, delta)
@@ -60,7 +60,7 @@ def test_reference_values():
 def test_relative_accuracy_in_the_tails():
     random = np.random.default_rng(1)
     worst = 0.0
-    for _ in range(600):
+    for _ in range(300):
         mu = 10 ** random.uniform(-6, 3)
         threshold = random.uniform(max(-0.5 * mu, -5.0), 37.3)
         epsilon = max(0.0, mu * (threshold + 0.5 * mu))

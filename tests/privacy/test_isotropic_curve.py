@@ -232,10 +232,11 @@ def test_published_epsilon_of_one_release():
     )
 
 
-def test_mu_never_under_reports():
+@pytest.mark.parametrize("curves", [10, pytest.param(25, marks=pytest.mark.slow)])
+def test_mu_never_under_reports(curves):
     random = np.random.default_rng(4)
     broken = 0
-    for _ in range(25):
+    for _ in range(curves):
         dim, kind = int(random.integers(1, 12)), str(random.choice(["gaussian", "laplace"]))
         curvature = float(random.choice([-1.0, 1.0])) * float(np.exp(random.uniform(-1.5, 1.5)))
         limit = math.pi / math.sqrt(curvature) if curvature > 0.0 else math.inf
@@ -253,7 +254,7 @@ def test_mu_never_under_reports():
         slack = 3e-11  # delta_at is rounded up by that much
         assert np.all(delta <= gaussian_delta(mu, epsilon) + slack)
         broken += bool(np.any(delta > gaussian_delta(0.99 * mu, epsilon) + slack))
-    assert broken == 25  # negative control: a slightly smaller mu is seen to be wrong
+    assert broken == curves  # negative control: a slightly smaller mu is seen to be wrong
 
 
 @pytest.mark.slow

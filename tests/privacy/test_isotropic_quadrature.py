@@ -41,7 +41,7 @@ def reference(law, epsilon):
         return float(mpmath.log(total / mass))
 
 
-@pytest.mark.fast(1)
+@pytest.mark.fast("law1-4.0")
 @pytest.mark.parametrize(
     ("law", "epsilon"),
     [

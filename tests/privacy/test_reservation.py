@@ -70,6 +70,14 @@ def test_the_whole_may_be_one_step():
     assert reserved.left is None
 
 
+def test_little_is_left_until_it_is_nothing():
+    reserved = Reservation(PureDP(1.0), "search")
+    reserved.spend(PureDP(0.9999), "first")
+    assert reserved.left.epsilon == pytest.approx(1e-4)
+    reserved.spend(PureDP(1e-4 - 1e-14), "second")
+    assert reserved.left is None
+
+
 def test_a_copy_would_double_the_budget():
     reserved = Reservation(GDP(1.0), "search")
     for attempt in (copy.copy, copy.deepcopy, pickle.dumps):

@@ -24,7 +24,7 @@ def test_there_are_documents_of_every_kind():
     assert {document["format"] for document in stored} == {"riemdp-release/1"}
 
 
-@pytest.mark.fast(20)
+@pytest.mark.fast(17)
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_every_document_is_read_and_verifies(path):
     document = json.loads(path.read_text())
@@ -86,7 +86,7 @@ def test_what_was_refused_is_refused(change):
         Release.from_json(json.dumps(document))
 
 
-@pytest.mark.fast(15)
+@pytest.mark.fast(17)
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_what_is_read_is_written_in_the_format_of_today(path):
     release = Release.from_json(path.read_text())

@@ -146,7 +146,7 @@ def test_target_error_beyond_reach_is_none():
 
 
 def test_text_is_a_table():
-    text = str(plan(SPDAffineInvariant(2), 1.0, 100, PureDP(1.0), target_error=0.1))
+    text = str(plan(Hyperbolic(2), 1.0, 100, PureDP(1.0), target_error=0.1))
     assert "tangent-laplace" in text
     assert "n needed" in text
     assert "riemannian-gaussian: " in text

@@ -142,6 +142,21 @@ def test_a_found_ball_can_be_spent_once():
             private_mean(cluster(600), found, budget)
 
 
+def test_what_fails_after_the_charge_is_paid_for(monkeypatch):
+    """Whether it fails may tell of the records."""
+    from riemdp.release import _run
+
+    def fails(*_):
+        raise KeyboardInterrupt
+
+    found, account = private_ball(cluster(600), PLANE, GDP(1.0)), Accountant(GDP(1.0))
+    monkeypatch.setattr(_run, "drawn", fails)
+    for options in ({"ball": found}, {"ball": PLANE, "budget": GDP(1.0), "accountant": account}):
+        with pytest.raises(KeyboardInterrupt):
+            private_mean(cluster(600), **options)
+    assert found.left is account.remaining is None
+
+
 def test_every_step_has_its_entry_and_nothing_is_given_back():
     account = Accountant(PureDP(2.0))
     found = private_ball(cluster(2000), PLANE, PureDP(1.0), generator=seeded(), accountant=account)
@@ -168,7 +183,9 @@ def test_every_step_has_its_entry_and_nothing_is_given_back():
 def test_an_account_of_another_package_is_charged_once():
     ledger = Ledger()
     private_mean(cluster(600), PLANE, GDP(1.0), adapt=True, accountant=ledger)
-    assert ledger.spent == [("private_mean", GDP(1.0))]
+    # of what the steps add up to another package may make less
+    private_ball(cluster(600), PLANE, ApproxDP(1.0, 1e-6), accountant=ledger)
+    assert ledger.spent == [("private_mean", GDP(1.0)), ("private_ball", ApproxDP(1.0, 1e-6))]
 
 
 def test_what_another_account_calls_reserve_is_not_asked():
@@ -187,8 +204,9 @@ def test_a_seeded_search_marks_what_follows():
 
 def test_other_records_relations_and_definitions_are_refused():
     found = private_ball(cluster(600), PLANE, GDP(1.0), generator=seeded())
-    with pytest.raises(InvalidParameterError, match="600"):
-        private_mean(cluster(500), found)
+    for other in (500, 599, 601, 1200):
+        with pytest.raises(InvalidParameterError, match="600"):
+            private_mean(cluster(other), found)
     with pytest.raises(InvalidParameterError, match="give the accountant to private_ball"):
         private_mean(cluster(600), found, accountant=Accountant(GDP(1.0)))
     for attempt in (
@@ -255,6 +273,19 @@ def test_what_public_numbers_decide_is_decided_before_the_charge(manifold, radiu
         )
     assert ledger.spent == []
     assert source.bit_generator.state == seeded().bit_generator.state
+
+
+def test_parts_that_nobody_proved_are_refused_before_the_charge(monkeypatch):
+    ledger, bent = Ledger(), Ball(Bent(2), np.zeros(2), 1.0)
+    with pytest.raises(UnprovenMechanismError):
+        private_ball(cluster(600), bent, GDP(1.0), accountant=ledger)
+    found = private_ball(cluster(600), bent, GDP(1.0), allow_unproven=True, generator=seeded())
+    assert found.reason == "found"
+    # those that the search alone rests on too
+    monkeypatch.setattr("riemdp.release._search._steps.PROOF", None)
+    with pytest.raises(UnprovenMechanismError, match="private ball"):
+        private_ball(cluster(600), PLANE, GDP(1.0), accountant=ledger)
+    assert ledger.spent == []
 
 
 def test_without_python_flint_nothing_is_charged(monkeypatch):

@@ -91,13 +91,16 @@ def test_by_default_never_on_products():
     assert Sphere(2).factors == (Sphere(2),)
     ball = Ball(pair, pair.origin, 0.5)
     data = data_in(ball, 200)
-    assert not private_mean(data, ball, GDP(1.0)).projected
-    assert private_mean(data, ball, GDP(1.0), project=True).projected
+    options = {"mechanism": "tangent-gaussian"}
+    assert not private_mean(data, ball, GDP(1.0), **options).projected
+    assert private_mean(data, ball, GDP(1.0), **options, project=True).projected
+    factor = ball_of(Sphere(2), 0.5)
+    assert private_mean(data_in(factor, 200), factor, GDP(1.0), **options).projected
 
 
 def test_averaging_many_factors_is_not_biased():
     """A true level of .3 in each of many coordinates; projected, it is .06 on average."""
-    dim, n, level = 10_000, 100, 0.3
+    dim, n, level = 4_000, 100, 0.3
     space = Euclidean(dim)
     ball = Ball(space, np.zeros(dim), 0.4 * np.sqrt(dim))
     data = np.full((n, dim), level)

@@ -261,6 +261,15 @@ def test_value_cannot_be_changed_in_place():
             same.value[0] = 2.0
 
 
+def test_an_array_that_is_given_stays_its_own():
+    release = make(Sphere(2), PureDP(1.0))
+    given = release.value.copy()
+    same = replace(release, value=given)
+    given[0] += 1.0
+    np.testing.assert_array_equal(same.raw, release.raw)
+    np.testing.assert_array_equal(same.value, release.value)
+
+
 def test_numbers_that_json_has_no_name_for_are_named():
     line = Euclidean(1)
     ball = Ball(line, [0.0], 1.0)

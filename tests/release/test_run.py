@@ -125,6 +125,46 @@ def test_the_same_on_flat_spaces():
         assert release.sensitivity == pytest.approx(2.0 / 40, rel=1e-8)
 
 
+class Bent(Euclidean):
+    """A space that nobody vouches for."""
+
+
+def tangent(*args, **options):
+    return private_statistic(TangentMean(), *args, **options)
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        private_mean,
+        tangent,
+        riemdp.private_median,
+        riemdp.private_huber,
+        riemdp.private_moments,
+        riemdp.private_variance,
+    ],
+)
+def test_every_release_does_what_its_options_say(release):
+    ball, data = Ball(Euclidean(2), [0.0, 0.0], 1.0), np.zeros((20, 2))
+    plain = release(data, ball, GDP(1.0))
+    assert (plain.numerical_delta, plain.private, plain.proven) == (0.0, True, True)
+    assert plain.neighbours == ReplaceOne()
+    groups = release(data, ball, GDP(1.0), neighbours=Groups(3))
+    assert groups.neighbours == Groups(3)
+    assert groups.sigma == pytest.approx(3.0 * plain.sigma, rel=1e-6)
+    assert release(data, ball, GDP(1.0), arithmetic="float64").rounded is None
+    assert release(data, ball, GDP(1.0), generator=seeded()).reproducible
+    account = Accountant(GDP(1.0))
+    release(data, ball, GDP(0.6), accountant=account)
+    assert account.spent == GDP(0.6)
+    with pytest.raises(riemdp.BudgetExceededError):
+        release(data, ball, GDP(0.9), accountant=account)
+    bent = Ball(Bent(2), [0.0, 0.0], 1.0)
+    with pytest.raises(riemdp.UnprovenMechanismError):
+        release(data, bent, GDP(1.0))
+    assert not release(data, bent, GDP(1.0), allow_unproven=True).proven
+
+
 class Near(Neighbours):
     """Data sets whose records are near each other: they need not differ in one alone."""
 
@@ -348,3 +388,28 @@ def test_a_later_question_is_one_too(monkeypatch):
     monkeypatch.setattr(Zero, "ask", lambda self, ball, point, step: self if step == 0 else None)
     with pytest.raises(riemdp.InvalidParameterError, match=r"Zero\.ask must return"):
         private_statistic(Zero(), POINTS, BALL, PureDP(1.0))
+
+
+@dataclass(frozen=True)
+class _Indiscreet(TangentMean.__mro__[1]):
+    """A mean of another package, whose check of records fails on one of them."""
+
+    name = "tests.indiscreet"
+
+    def replace_one(self, ball, n, metric):
+        return 2.0 * ball.reach / n
+
+    def check_records(self, records):
+        raise KeyError(float(np.asarray(records.points)[0, 0]))
+
+
+def test_a_check_of_records_tells_nothing_but_the_class_of_its_error():
+    account = Accountant(GDP(1.0))
+    with pytest.raises(riemdp.RiemdpError, match="withheld") as error:
+        private_statistic(
+            _Indiscreet(), POINTS, BALL, GDP(1.0), allow_unproven=True, accountant=account
+        )
+    assert "KeyError" in str(error.value)
+    assert str(float(POINTS[0, 0])) not in str(error.value)
+    assert error.value.__context__ is None
+    assert not account.ledger

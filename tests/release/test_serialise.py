@@ -1,3 +1,5 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,18 @@ def test_unknown_names_are_refused():
             {"type": "tangent-laplace", "sigma": 1.0, "options": ["ball"]}, ball
         )
     assert np.isfinite(ball.radius)
+
+
+@dataclass
+class Allows:
+    """What an allowance is computed of."""
+
+    numerical_delta: float | None
+    steps: int = 1
+
+
+def test_the_allowance_is_of_every_answer_and_its_draw():
+    assert _serialise.allowance(Allows(1e-12, 3), Allows(2e-12), False) == pytest.approx(9e-12)
+    assert _serialise.allowance(Allows(1e-12, 3), Allows(None), True) == pytest.approx(3e-12)
+    assert _serialise.allowance(Allows(None), Allows(0.0), True) is None
+    assert _serialise.allowance(Allows(0.0), Allows(None), False) is None

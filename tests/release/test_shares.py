@@ -38,6 +38,8 @@ def test_others_get_equal_shares_at_the_largest_weight():
 def test_one_answer_gets_all():
     for statistic in (FrechetMean(), RefinedMean(rounds=1)):
         assert list(ways(TangentGaussian, statistic, 1, GDP(1.0))) == [(1.0, GDP(1.0))]
+    heavy = type("Heavy", (Several,), {"answer_weight": lambda *_: 3.0})()
+    assert list(ways(TangentGaussian, heavy, 1, GDP(1.0))) == [(3.0, GDP(1.0))]
 
 
 def test_shares_of_a_median_add_up():

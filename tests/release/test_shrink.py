@@ -61,6 +61,18 @@ def test_the_risk_is_at_most_what_is_proved(kind, dim, length):
         assert risk(4.0)[0] - risk(4.0)[1] > mean
 
 
+@pytest.mark.parametrize("radius", [1e-3, 1.0, 30.0])
+def test_the_bound_is_that_of_the_note(radius):
+    for kind, c in ((TangentGaussian, 4.0), (TangentLaplace, 42.0)):
+        mechanism = kind(Euclidean(6), 1.0)
+        ball, h = ball_of(mechanism.manifold, radius), 4.0 if c == 4.0 else 20.0
+        assert shrinkage(mechanism, ball) == pytest.approx(h, rel=1e-12)
+        whole = mean_square_bound(mechanism, ball, is_shrunk=False)
+        bound = mean_square_bound(mechanism, ball, is_shrunk=True)
+        assert bound == pytest.approx(whole - h**2 / (c + radius**2), rel=1e-12)
+        assert bound > 0.0
+
+
 @pytest.mark.parametrize(
     ("manifold", "mechanism"),
     [
@@ -143,6 +155,21 @@ def test_where_nothing_is_known_it_is_refused(manifold, budget, mechanism, words
     release = released(manifold, budget, mechanism=mechanism, radius=0.1)
     with pytest.raises(riemdp.UnsupportedError, match=words):
         release.shrink()
+
+
+def test_of_several_answers_or_of_what_is_computed_of_one_it_is_refused():
+    ball = ball_of(Euclidean(4))
+    data = np.zeros((10, 4))
+    for release in (
+        private_mean(data, ball, GDP(0.5), method="refined"),
+        riemdp.private_median(data, ball, GDP(0.5), steps=2),
+    ):
+        with pytest.raises(riemdp.UnsupportedError, match="takes several answers"):
+            release.shrink()
+    variance = riemdp.private_variance(data, ball, GDP(0.5), base="public", arithmetic="float64")
+    assert not variance.projected
+    with pytest.raises(riemdp.UnsupportedError, match="before its projection is not known"):
+        variance.shrink()
 
 
 def test_where_noise_is_added_to_coordinates():

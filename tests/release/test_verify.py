@@ -114,6 +114,13 @@ def test_other_tampering_fails():
     assert failed(replace(release, tol=0.0)) == {"sensitivity", "guarantee"}
 
 
+@pytest.mark.parametrize("project", [True, False])
+def test_several_points_are_no_value(project):
+    release = release_of(arithmetic="float64", project=project)
+    assert failed(release) == set()
+    assert "value" in failed(replace(release, value=np.stack([release.value] * 2)))
+
+
 def test_seeded_releases_verify_but_say_not_private():
     release = release_of(generator=np.random.default_rng(0))
     verification = verify(release)

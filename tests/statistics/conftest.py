@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import pytest
 
 from riemdp import ConvergenceError, frechet_mean
@@ -20,3 +23,13 @@ def _closest_mean(manifold, data, ball=None):
 def closest_mean():
     """``closest_mean(manifold, data, ball)``: certified as closely as rounding lets it be."""
     return _closest_mean
+
+
+@pytest.fixture(scope="session")
+def sums():
+    """What ``sums.py``, beside this file, defines."""
+    path = Path(__file__).with_name("sums.py")
+    spec = importlib.util.spec_from_file_location("sums", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

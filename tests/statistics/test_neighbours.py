@@ -25,10 +25,12 @@ from riemdp.statistics import (
     Groups,
     Neighbours,
     ReplaceOne,
+    ReplacePoint,
     Summary,
     TangentMean,
     answer,
 )
+from riemdp.testing import check_part
 
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
 
@@ -45,6 +47,28 @@ def test_replacing_one_record_moves_a_statistic_by_what_it_says(n):
 def test_documents_name_the_relation():
     assert encode(ReplaceOne()) == {"type": "replace-one"}
     assert decode({"type": "replace-one"}, "neighbours") == ReplaceOne()
+
+
+def test_a_statistic_of_points_alone_moves_as_far_when_a_point_is_replaced():
+    relation = ReplacePoint()
+    for statistic, metric in ((FrechetMean(), "distance"), (TangentMean(), "coordinates")):
+        found = relation.sensitivity(statistic, BALL, 9, metric)
+        assert found == statistic.replace_one(BALL, 9, metric)
+    assert decode(encode(relation), "neighbours") == relation
+    assert relation.title == "replace-point"
+    check_part(relation, ball=BALL)
+
+
+def test_an_account_of_records_takes_no_guarantee_for_points_alone():
+    assert not ReplacePoint.implies_replace_one
+    account = Accountant(PureDP(2.0))
+    with pytest.raises(UnsupportedNeighboursError, match="replace-point does not promise"):
+        private_mean(
+            BALL.center[None], BALL, PureDP(1.0), neighbours=ReplacePoint(), accountant=account
+        )
+    assert not account.ledger
+    release = private_mean(BALL.center[None], BALL, PureDP(1.0), neighbours=ReplacePoint())
+    assert verify(Release.from_json(release.to_json())).passed
 
 
 @pytest.mark.parametrize("records", [1, 2, 5, 60])

@@ -38,8 +38,9 @@ def data(manifold, n, random_points):
     return random_points(manifold, np.random.default_rng(0), n, 0.3)
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize(
-    "manifold", [Euclidean(2), Sphere(2), Hyperbolic(2), SPDAffineInvariant(2)], ids=str
+    "manifold", [Euclidean(2), SPDAffineInvariant(2), Sphere(2), Hyperbolic(2)], ids=str
 )
 def test_a_point_is_planned_released_charged_and_verified(manifold, random_points):
     ball, n = Ball(manifold, manifold.origin, 1.0), 21

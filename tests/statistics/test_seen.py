@@ -9,6 +9,7 @@ import pytest
 
 from riemdp import (
     Ball,
+    ConvergenceError,
     CutLocusError,
     Euclidean,
     Hyperbolic,
@@ -82,7 +83,7 @@ def moves(question, ball, points, n=2):
     return [each / bound for each in found]
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_no_record_moves_an_answer_farther_than_it_says(ball):
     centre, inside, edge = bases(ball)
@@ -118,6 +119,38 @@ def test_the_free_factor_is_under_the_least_of_the_proof():
     assert _seen.JOINT_REACH > (1.0 + _seen.FREE**2) ** 0.5
 
 
+@pytest.mark.parametrize("dim", [1, 36, 4080, 10**5])
+def test_the_margin_is_what_the_proof_takes(dim):
+    asked = Fraction(2) ** -39 + (dim + 8) * (Fraction(2) ** -50 + Fraction(2) ** -52)
+    assert asked <= Fraction(_seen.joint_margin(dim)) < 2 * asked
+
+
+def test_many_coordinates_are_rounded_to_no_longer_vectors():
+    """All of one size: rounded up, or to the nearest, they would be too long in some dimension."""
+    for dim in range(500, 506):
+        ball = Ball(Euclidean(dim), np.zeros(dim), 1.0)
+        ends = np.array([[1.0], [-1.0]]) * np.ones(dim)
+        for moment in (True, False):
+            question = Seen(ball.center, 1.0, 1.0, moment=moment, exact=True)
+            assert 0.99 < max(moves(question, ball, ends)) <= 1
+
+
+def test_vectors_that_are_longer_than_float64_can_tell_are_shortened():
+    """The norm of (1, 2^-30) is 1 in float64; its square as integers is more."""
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    ends = np.array([[1.0, 2.0**-30], [-1.0, -(2.0**-30)]])
+    assert np.linalg.norm(ends[0]) == 1.0
+    for question in questions(ball, ball.center):
+        assert 0.99 < max(moves(question, ball, ends)) <= 1
+
+
+def test_what_float64_cannot_add_is_refused():
+    ball = BALLS[0]
+    question = Seen(ball.center, 1.0, 1.0, moment=False, exact=False)
+    with pytest.raises(ConvergenceError):
+        answer(question, ball, np.zeros((100, 1)), 1e-16)
+
+
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_sums_are_of_integers_in_any_order(ball):
     points = extremes(ball, bases(ball)[1])
@@ -137,6 +170,7 @@ def test_sums_are_of_integers_in_any_order(ball):
         plain = type(question)(
             question.base, question.unit, question.weight, moment=question.moment, exact=False
         )
+        assert question.moment or whole[-1] == 0
         gap = answer(plain, ball, points, 1e-9 * ball.reach) - [float(x) for x in whole]
         assert np.linalg.norm(gap) < 1e-10 * ball.reach
 

@@ -31,6 +31,7 @@ from riemdp._errors import (
     UnsupportedBallError,
     UnsupportedManifoldError,
 )
+from riemdp.statistics import log_stretch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -304,7 +305,7 @@ class TestStepsOfTheProof:
         """Steps 3 and 4: the diameter of the ball seen from m, and W_t <= 2 tan(r) A_t."""
         phi = np.linspace(0.0, math.pi, 4001)
         for t, r in PAIRS:
-            angle = np.linspace(-math.pi, math.pi, 721)
+            angle = np.linspace(-math.pi, math.pi, 361)
             edge = reach(angle, t, r)
             points = np.stack([edge * np.cos(angle), edge * np.sin(angle)], axis=1)
             gaps = points[:, None] - points
@@ -510,3 +511,17 @@ def test_the_last_floats_under_the_hemisphere_are_refused():
     assert frechet_mean_sensitivity(ball, 10) > 0.2
     with pytest.raises(UnsupportedBallError, match="must stay under"):
         frechet_mean_sensitivity(Ball(Sphere(2), ball.center, limit * (1.0 - 20.0 * eps)), 10)
+
+
+@pytest.mark.parametrize("radius", [1e-9, 0.03, 0.8, 1.5, 3.1])
+@pytest.mark.parametrize("dim", [2, 400])
+def test_the_stretch_of_a_logarithm_is_rounded_up(radius, dim):
+    """At coordinates, too, that a clip has left longer than the radius by its rounding."""
+    for curvature in (1.0, 0.3, 7.0):
+        space = Sphere(dim, curvature)
+        ball = Ball(space, space.origin, radius / math.sqrt(curvature))
+        with mpmath.workdps(40):
+            longer = 1 + dim * mpmath.mpf(2) ** -52
+            x = mpmath.sqrt(mpmath.mpf(space.curvature_bound)) * mpmath.mpf(ball.radius) * longer
+            exact = x / mpmath.sin(x)
+            assert exact <= mpmath.mpf(log_stretch(ball)) < exact * (1 + mpmath.mpf(1e-9))

@@ -286,6 +286,11 @@ def test_hyperbolic_points_far_out(dim):
     assert space.dist(lopsided.value, expected) <= 1e-6
 
 
+@pytest.mark.fast(
+    "10000-Sphere(dim=30, curvature=1.0)",
+    "10000-Hyperbolic(dim=30, curvature=-1.0)",
+    "100000-Hyperbolic(dim=2, curvature=-1.0)",
+)
 @pytest.mark.parametrize(
     "manifold", [Sphere(2), Sphere(30), Hyperbolic(2), Hyperbolic(30)], ids=str
 )

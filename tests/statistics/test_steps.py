@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -161,6 +162,32 @@ def test_weights_are_roots_of_shares():
     assert RefinedMean().shares == pytest.approx((0.2, 0.8))
     assert RefinedMean(3).shares == pytest.approx((0.1, 0.1, 0.8))
     assert RefinedMean(1).shares == (1.0,)
+
+
+@pytest.mark.parametrize("statistic", [*STATISTICS, RefinedMean(1)], ids=str)
+def test_every_answer_moves_by_its_weight_and_no_more(statistic, sums):
+    """In either arithmetic, step by step, seen from where no noise leads."""
+    ball = BALLS[0]
+    points = ball.point([[3.0, 0.0], [-3.0, 0.0], [0.0, 3.0], [0.7, 0.0]])
+    stated = Fraction(statistic.replace_one(ball, 2, "coordinates"))
+    exact = statistic.exactly(ball)
+    place, size = exact.start(ball), exact.answers(ball).manifold.dim
+    for step in range(statistic.steps):
+        limit = (stated * Fraction(statistic.answer_weight(step))) ** 2
+        found = max(sums.moves(exact.ask(ball, place, step), ball, points))
+        assert limit * (1 - Fraction(1, 10**8)) < found <= limit
+        question = statistic.ask(ball, place, step)
+        ends = [answer(question, ball, points[[0, i]], 1e-9) for i in (0, 1)]
+        assert np.linalg.norm(ends[0] - ends[1]) == pytest.approx(math.sqrt(limit), rel=1e-8)
+        place = exact.move(ball, place, np.zeros(size), step)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=str)
+def test_exact_sums_rest_on_their_own_proof(statistic):
+    for ball in BALLS[:2]:
+        assert set(statistic.proofs_on(ball)) == {statistic.name}
+        exact = statistic.exactly(ball).proofs_on(ball)
+        assert set(exact) == {statistic.name, "exact mean"}
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,8 @@ def compare(
         return np.asarray(np.exp(-0.5 * np.square(dist / (0.3 * ball.radius))))
 
     def two_stages() -> FloatArray:
-        return private_mean(points, ball, budget, adapt=True, generator=generator).value
+        found = private_mean(points, ball, budget, adapt=True, generator=generator)
+        return np.asarray(found.value)
 
     lower = 0.5 ** (4.0 / max(dim, 4))  # keeps the acceptance up in high dimension
     budget = PureDP(epsilon)

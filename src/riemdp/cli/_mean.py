@@ -91,7 +91,10 @@ def mean(
     key: Annotated[str | None, typer.Option(help="Array of an .npz that holds several.")] = None,
     max_numbers: MaxNumbersOption = MOST_NUMBERS,
     output: Annotated[
-        Path | None, typer.Option(help="Write the released point there (.npy or .csv).")
+        Path | None,
+        typer.Option(
+            help="Write the released numbers there (.npy or .csv): a point, or all parts in a row."
+        ),
     ] = None,
     release: Annotated[
         Path | None, typer.Option(help="Write the release with its guarantee there (.json).")
@@ -142,6 +145,6 @@ def mean(
         contents[release_file] = lambda opened: opened.write(document)
     if value_file is not None and output is not None:
         suffix = output.suffix
-        contents[value_file] = lambda opened: write_array(opened, result.value, suffix)
+        contents[value_file] = lambda opened: write_array(opened, result.raw, suffix)
     write_files(contents)
     print_release(result)

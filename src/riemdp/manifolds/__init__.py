@@ -14,6 +14,7 @@ from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
 from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, as_affine_invariant
 from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
+from riemdp.manifolds._symmetric import above_diagonal, unvecd
 
 if TYPE_CHECKING:
     from riemdp.manifolds._points import FloatArray as FloatArray
@@ -31,6 +32,7 @@ __all__ = [
     "SPDAffineInvariant",
     "SPDLogEuclidean",
     "Sphere",
+    "above_diagonal",
     "as_affine_invariant",
     "as_floats",
     "ball_proofs",
@@ -40,4 +42,5 @@ __all__ = [
     "check_points",
     "clip_norm",
     "raise_first",
+    "unvecd",
 ]

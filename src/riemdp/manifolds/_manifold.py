@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from riemdp._checks import kind_of
-from riemdp._errors import InvalidParameterError, UnsupportedBallError
+from riemdp._errors import (
+    InvalidParameterError,
+    UnsupportedBallError,
+    UnsupportedManifoldError,
+)
 from riemdp._part import Part, both_proved
 from riemdp.manifolds._norms import long_norm
 from riemdp.manifolds._points import as_floats, with_axes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds._flat_manifold import FlatManifold
     from riemdp.manifolds._points import FloatArray
@@ -261,6 +265,28 @@ class Manifold(Part, sort="manifold"):
         """
         return np.asarray(np.linalg.norm(self.tangent_coordinates(base, tangent), axis=-1))
 
+    def unit_vectors(self, points: ArrayLike) -> FloatArray:  # noqa: ARG002
+        r"""Return points as unit vectors of the space around, where they are directions.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+
+        Returns
+        -------
+        ndarray, shape (..., N)
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            By default: points of a manifold are no directions.
+        """
+        raise UnsupportedManifoldError(
+            f"points of {self} are no directions; moments of directions need unit vectors, points "
+            "of a Sphere"
+        )
+
     # What a ball asks for: in normal coordinates about its centre.
 
     def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
@@ -317,6 +343,15 @@ class Manifold(Part, sort="manifold"):
         shrink = np.where(outside, radius / np.where(outside, dist, 1.0), 0.0)
         tangent = with_axes(shrink, self.tangent_shape) * self._total_log(center, points)
         return np.where(with_axes(outside, self.point_shape), self.exp(center, tangent), points)
+
+    def _kept(self, center: FloatArray, points: FloatArray) -> FloatArray:
+        """Points, the centre in place of those without a logarithm."""
+        return np.where(with_axes(self._lost(center, points), self.point_shape), center, points)
+
+    def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:  # noqa: ARG002
+        """Whether points, shape (...), have no logarithm in float64; by default all have one."""
+        batch = points.ndim - len(self.point_shape)
+        return np.zeros(points.shape[:batch], dtype=bool)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:  # noqa: ARG002
         r"""Refuse a ball that the space, or float64, has no room for; by public numbers alone.

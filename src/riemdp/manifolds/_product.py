@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from riemdp._checks import shown
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._part import register
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._manifold import Manifold
@@ -19,7 +19,7 @@ from riemdp.manifolds._points import as_floats, check_points
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds._points import FloatArray
 
@@ -234,6 +234,26 @@ class Product(_Factors, Manifold):
         cut = self.split_coordinates(coordinates)
         parts = zip(self.spaces, self.split(center), cut, strict=True)
         return self.join([space.point(*each) for space, *each in parts])
+
+    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
+        """Of every record; see :meth:`Manifold.clip`.
+
+        A part without a logarithm in float64 counts as the centre's, as for :meth:`coordinates`.
+        """
+        center, points = as_floats(center), as_floats(points)
+        try:
+            with np.errstate(all="ignore"):
+                return super().clip(center, points, radius)
+        except (NotOnManifoldError, np.linalg.LinAlgError):
+            parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
+            kept = self.join([space._kept(*each) for space, *each in parts])
+        with np.errstate(all="ignore"):
+            return super().clip(center, kept, radius)
+
+    def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
+        """Those of which a factor has lost its part."""
+        parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
+        return np.asarray(np.any([space._lost(*each) for space, *each in parts], axis=0))
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Every factor needs room; see :meth:`Manifold.check_ball`."""

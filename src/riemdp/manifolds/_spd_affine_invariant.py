@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -17,7 +18,7 @@ from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._points import as_floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds._points import FloatArray
 
@@ -169,14 +170,37 @@ class SPDAffineInvariant(Manifold):
         try:
             with np.errstate(all="ignore"):
                 return super().clip(center, points, radius)
-        except NotOnManifoldError:
+        except (NotOnManifoldError, np.linalg.LinAlgError):
             if points.ndim == 2:
                 return center.copy()
-        # Halves until the record is found; what is done to the others does not depend on that.
+        # The records with such a logarithm take the centre's place. The others are treated in the
+        # same arrays as if these had been like them: a product may round by the number of its rows.
+        kept = self._kept(center, points)
+        with (
+            contextlib.suppress(NotOnManifoldError, np.linalg.LinAlgError),
+            np.errstate(all="ignore"),
+        ):
+            return super().clip(center, kept, radius)
+        # one that fails in another way: halves until it is found
         middle = len(points) // 2 or 1
         halves = (points[:middle], points[middle:]) if len(points) > 1 else (points[0],)
         clipped = [self.clip(center, half, radius) for half in halves]
         return np.concatenate(clipped) if len(points) > 1 else clipped[0][None]
+
+    def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
+        """Those that count as the centre for :meth:`coordinates`, and fail in :meth:`dist`."""
+        logs = spectral_log(center, points)[0]
+        lost = np.asarray(~(np.isfinite(logs).all(axis=-1) & (logs != 0.0).any(axis=-1)))
+        # the centre itself, and what lies within an ulp of it, is not lost
+        lost[lost] = [self._fails(center, point) for point in points[lost]]
+        return lost
+
+    def _fails(self, center: FloatArray, point: FloatArray) -> bool:
+        try:
+            with np.errstate(all="ignore"):
+                return not np.isfinite(self.dist(center, point))
+        except (NotOnManifoldError, np.linalg.LinAlgError):
+            return True
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, which are known to eps times the largest one."""

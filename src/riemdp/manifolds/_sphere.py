@@ -167,6 +167,10 @@ class Sphere(Manifold):
         del base
         return np.asarray(np.linalg.norm(as_floats(tangent), axis=-1))
 
+    def unit_vectors(self, points: ArrayLike) -> FloatArray:
+        """Points over the radius; see :meth:`Manifold.unit_vectors`."""
+        return np.asarray(math.sqrt(self.curvature) * as_floats(points))
+
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Householder reflection that takes the first axis to ``base``, applied to (0, c)."""
         base = math.sqrt(self.curvature) * as_floats(base)

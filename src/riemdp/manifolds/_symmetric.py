@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -331,14 +332,25 @@ def _log_parts(
 def vecd(matrices: FloatArray) -> FloatArray:
     """``[diagonal, sqrt(2) * strict upper triangle]``: Frobenius-isometric, shape ``(..., d)``."""
     k = matrices.shape[-1]
-    rows, columns = np.triu_indices(k, 1)
+    rows, columns = above_diagonal(k)
     diagonal = np.einsum("...ii->...i", matrices)
     return np.concatenate([diagonal, math.sqrt(2.0) * matrices[..., rows, columns]], axis=-1)
 
 
 def unvecd(coordinates: FloatArray, k: int) -> FloatArray:
-    """Inverse of :func:`vecd`, shape ``(..., k, k)``."""
-    rows, columns = np.triu_indices(k, 1)
+    """Symmetric matrices of vectors that hold their diagonal, then root 2 times the rest.
+
+    Parameters
+    ----------
+    coordinates : ndarray, shape (..., k (k + 1) / 2)
+    k : int
+
+    Returns
+    -------
+    ndarray, shape (..., k, k)
+        Of Frobenius norm that of the vectors.
+    """
+    rows, columns = above_diagonal(k)
     matrices = np.zeros((*coordinates.shape[:-1], k, k))
     index = np.arange(k)
     matrices[..., index, index] = coordinates[..., :k]
@@ -346,6 +358,26 @@ def unvecd(coordinates: FloatArray, k: int) -> FloatArray:
     matrices[..., rows, columns] = off
     matrices[..., columns, rows] = off
     return matrices
+
+
+@functools.lru_cache(maxsize=16)
+def above_diagonal(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Row and column indices above the diagonal, read-only.
+
+    NumPy takes longer for them than a small chart does.
+
+    Parameters
+    ----------
+    k : int
+
+    Returns
+    -------
+    tuple of two ndarray of int, shape (k (k - 1) / 2,)
+    """
+    rows, columns = np.triu_indices(k, 1)
+    rows.setflags(write=False)
+    columns.setflags(write=False)
+    return rows, columns
 
 
 def without_factor(matrices: FloatArray) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from riemdp._checks import is_one_of, kind_of, real, shown
 from riemdp._errors import BudgetExceededError, InvalidBudgetError, InvalidParameterError
 from riemdp.privacy._budget import Budget, check_budget
+from riemdp.privacy._one_process import check_process, this_process
 from riemdp.privacy._reservation import LedgerEntry, Reservation
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ class Accountant:
     -----
     The requested guarantee is charged. Sums are exact up to one rounding, and a spend passes if the
     total is over the limit by at most 1e-12 of it. Threads may share an accountant; it cannot be
-    copied or pickled, as each copy would hold the whole budget. Keep one per data set.
+    copied or pickled, and pays for nothing in a process that was forked, as each copy would hold
+    the whole budget. Keep one per data set.
 
     References
     ----------
@@ -108,6 +110,7 @@ class Accountant:
         self._amounts: tuple[list[float], ...] = tuple([] for _ in self._limits)
         self._ledger: list[LedgerEntry | Reservation] = []
         self._closed = False
+        self._process = this_process()
         self._lock = threading.Lock()
 
     @property
@@ -199,6 +202,7 @@ class Accountant:
 
     def _charge(self, guarantee: Budget, entry: LedgerEntry | Reservation) -> None:
         label = entry.label
+        check_process(self._process, f"{guarantee} ({label})")
         first, *others = _checked(self._total.price_of(guarantee), guarantee, len(self._limits))
         price = (max(first, _SMALLEST), *others)  # a square may underflow; nothing is free
         with self._lock:

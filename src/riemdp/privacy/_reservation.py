@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from riemdp._errors import BudgetExceededError, InvalidBudgetError
 from riemdp.privacy._bounded_range import rest_of, within_total
+from riemdp.privacy._one_process import check_process, this_process
 
 if TYPE_CHECKING:
     from riemdp.privacy._budget import Budget
@@ -35,7 +36,7 @@ class Reservation:
     """A budget that is spent already, whatever becomes of it: nothing is given back.
 
     Its steps are shares of the budget itself, or of another one that implies it. It cannot be
-    copied or pickled, as each copy would hold all of it.
+    copied or pickled, nor spent in a process that was forked, as each copy would hold all of it.
 
     Parameters
     ----------
@@ -60,6 +61,7 @@ class Reservation:
         if self._shared != guarantee and not guarantee.follows_from(self._shared):
             raise InvalidBudgetError(f"{self._shared} does not imply {guarantee}")
         self._steps: list[LedgerEntry] = []
+        self._process = this_process()
         self._lock = threading.Lock()
 
     @property
@@ -95,6 +97,7 @@ class Reservation:
         BudgetExceededError
             If less is left than is asked for.
         """
+        check_process(self._process, f"{guarantee} ({label})")
         with self._lock:
             whole = not self._steps and guarantee == self.guarantee
             taken = self._shared if whole else guarantee

@@ -5,11 +5,19 @@ from riemdp.release._named import named
 from riemdp.release._offer import Offer, offer, offers, wanted_mean
 from riemdp.release._plan import Plan, PlanRow, plan
 from riemdp.release._private_ball import private_ball
+from riemdp.release._private_directions import (
+    private_directional_summary,
+    private_procrustes_mean,
+    private_rotation_mean,
+)
 from riemdp.release._private_mean import private_mean
+from riemdp.release._private_moments import private_moments, private_variance
 from riemdp.release._private_steps import private_huber, private_median
+from riemdp.release._rayleigh import RayleighTest, rayleigh_test
 from riemdp.release._release import Release
 from riemdp.release._run import private_statistic
 from riemdp.release._search._found import PrivateBall
+from riemdp.release._two_samples import two_sample_test
 from riemdp.release._verify import Check, Verification, verify
 
 __all__ = [
@@ -19,6 +27,7 @@ __all__ = [
     "Plan",
     "PlanRow",
     "PrivateBall",
+    "RayleighTest",
     "Release",
     "Verification",
     "named",
@@ -26,10 +35,17 @@ __all__ = [
     "offers",
     "plan",
     "private_ball",
+    "private_directional_summary",
     "private_huber",
     "private_mean",
     "private_median",
+    "private_moments",
+    "private_procrustes_mean",
+    "private_rotation_mean",
     "private_statistic",
+    "private_variance",
+    "rayleigh_test",
+    "two_sample_test",
     "verify",
     "wanted_mean",
 ]

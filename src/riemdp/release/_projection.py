@@ -31,7 +31,8 @@ def with_projection(made: Offer, project: Project) -> Offer:
     project : "auto" or bool
         ``"auto"`` projects where the noise is shorter than the radius, on spaces that are no
         product. Elsewhere projection would shorten nearly every draw: what is left points in a
-        random direction, with a bias that no average over factors or releases takes away.
+        random direction, with a bias that no average over factors or releases takes away. Nor
+        does it where the statistic says that draws hold several quantities.
 
     Returns
     -------
@@ -40,15 +41,23 @@ def with_projection(made: Offer, project: Project) -> Offer:
     Raises
     ------
     InvalidParameterError
-        If several answers are asked for, which are always projected, and ``project`` is False.
+        If several answers are asked for, and ``project`` is not what their statistic does.
     """
+    projects = made.statistic.projects
     if made.steps != 1:
-        if project is False:
+        if project is not projects and project != "auto":
+            if projects is False:
+                raise InvalidParameterError(
+                    f"the {made.statistic.name} takes {made.steps} answers, none of which is "
+                    "projected; leave project out"
+                )
             raise InvalidParameterError(
                 f"the {made.statistic.name} takes {made.steps} answers, each of them projected "
                 "onto their public ball before the next is asked for; leave project out"
             )
-        return made
+        return replace(made, projected=projects)
+    if project == "auto" and not projects:
+        project = False
     if project == "auto":
         answers = made.statistic.answers(made.ball)
         far = None

@@ -8,7 +8,7 @@ import json
 import math
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -26,13 +26,15 @@ from riemdp.release._doubt import doubt
 from riemdp.release._offer import Offer, exact_draw, noise_length
 from riemdp.release._rounded_value import replayed
 from riemdp.release._search._steps import Search
-from riemdp.release._shrink import mean_square_bound, shrinkage, shrunk
+from riemdp.release._shrink import gaussian_deviation, mean_square_bound, shrinkage, shrunk
 from riemdp.statistics import (
+    NamedValues,
     Neighbours,
     ReplaceOne,
     Statistic,
     check_neighbours,
     check_statistic,
+    confidence_region,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
+    from riemdp.statistics import ConfidenceRegion, ReleasedMoments
 
 #: What the parser, or arrays of odd shape, may raise.
 _MALFORMED = (ValueError, TypeError, ArithmeticError, RecursionError)
@@ -54,8 +57,10 @@ class Release(ArrayFields):
 
     Attributes
     ----------
-    value : ndarray, shape (*point_shape,)
-        Released point.
+    value : ndarray, shape (*point_shape,), or NamedValues
+        Released point; of statistics with several parts all of them, by name.
+    raw : ndarray
+        What was released, as a point of the range of the statistic: of a point, the value itself.
     guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Proved guarantee of the release, the budget that was asked for: of :attr:`rounded` exactly
         where :attr:`numerical_delta` is 0.0, in real arithmetic where that is None.
@@ -106,7 +111,7 @@ class Release(ArrayFields):
         If a field is of another type. Whether numbers belong together is for :func:`verify`.
     """
 
-    value: NDArray[np.float64]
+    value: Any
     guarantee: Budget
     mechanism: Mechanism
     statistic: Statistic
@@ -125,11 +130,14 @@ class Release(ArrayFields):
     projected: bool = field(default=True, repr=False)
     shrunk: bool = field(default=False, repr=False)
     search: Search | None = field(default=None, repr=False)
+    raw: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        value = np.array(real_array(self.value, "value"))
+        given: Any = self.value
+        raw = given.raw if isinstance(given, NamedValues) else given
+        value = np.array(real_array(raw, "value"))
         value.flags.writeable = False
-        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "raw", value)
         check_budget(self.guarantee, "guarantee")
         if isinstance(self.mechanism, type):
             raise InvalidParameterError("mechanism must be a calibrated one, got a class")
@@ -152,6 +160,23 @@ class Release(ArrayFields):
         _check_rounded(self.grid, self.rounded)
         if self.search is not None and not isinstance(self.search, Search):
             raise InvalidParameterError("search must be the receipt of a search, or None")
+        range_ = self.statistic.range(self.ball)
+        shown_as: Any = self.raw  # of another shape it is no value: that is for verify to say
+        if self.raw.shape == range_.manifold.point_shape:
+            shown_as = self.statistic.present(self.ball, self.raw, self._deviation)
+        object.__setattr__(self, "value", shown_as)
+
+    def _deviation(self) -> float:
+        """Return the standard deviation of the noise of a coordinate of an answer, or NaN."""
+        if self.shrunk:
+            return math.nan
+        answers = self.statistic.answers(self.ball)
+        try:
+            return math.sqrt(
+                mean_square_bound(self.mechanism, answers, is_shrunk=False) / answers.manifold.dim
+            )
+        except (UnsupportedError, OverflowError):
+            return math.nan
 
     @property
     def budget(self) -> Budget:
@@ -346,7 +371,7 @@ class Release(ArrayFields):
                 f"how often the draw went around {answers.manifold} is not known of this release, "
                 'which was made in float64; release with arithmetic="exact"'
             )
-        noisy = answers.manifold.coordinates(answers.center, self.value)
+        noisy = answers.manifold.coordinates(answers.center, self.raw)
         return dataclasses.replace(self, value=answers.point(shrunk(noisy, h)), shrunk=True)
 
     @property
@@ -363,6 +388,69 @@ class Release(ArrayFields):
         """
         answers = self.statistic.answers(self.ball)
         return mean_square_bound(self.mechanism, answers, is_shrunk=self.shrunk)
+
+    def confidence_region(
+        self,
+        level: float = 0.95,
+        *,
+        method: Literal["ellipsoid", "directional", "distribution-free"] = "ellipsoid",
+    ) -> ConfidenceRegion:
+        """Region for the mean of the law that the records come from, at no cost of privacy.
+
+        Sampling and noise are both in it. It is about the mean of the *clipped* records' normal
+        coordinates about the base (``release.value.base``): on flat spaces their Fréchet mean.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Probability that it covers that mean: under 1, asymptotically in the number of records
+            but for the last of the methods.
+        method : {"ellipsoid", "directional", "distribution-free"}, default "ellipsoid"
+            See :func:`riemdp.statistics.confidence_region`.
+
+        Returns
+        -------
+        ConfidenceRegion
+            Its ``note`` says what the level rests on.
+
+        Raises
+        ------
+        UnsupportedError
+            If no matrix of second moments was released, the draw was projected or shrunk, or its
+            noise is not Gaussian.
+        InvalidParameterError
+            If ``level`` or ``method`` is outside its domain.
+        InsufficientSamplesError
+            If there is one record only.
+
+        References
+        ----------
+        docs/proofs/confidence-regions.md
+        """
+        return confidence_region(self.released_moments(), level, method=method)
+
+    def released_moments(self) -> ReleasedMoments:
+        """Return the mean with its second moments, as inference takes them.
+
+        Returns
+        -------
+        ReleasedMoments
+
+        Raises
+        ------
+        UnsupportedError
+            If no matrix of second moments was released, the draw was projected or shrunk, or its
+            noise is not Gaussian.
+        """
+        if self.projected or self.shrunk:
+            raise UnsupportedError(
+                "inference needs the draw as it was, and this one was projected or shrunk; "
+                'release with project="auto", and without shrink()'
+            )
+        deviation = gaussian_deviation(self.mechanism, self.statistic.answers(self.ball))
+        found = self.statistic.released_moments(self.ball, self.raw, deviation, self.n)
+        # A ball that was found is a release about the same records.
+        return found if self.search is None else dataclasses.replace(found, released_base=True)
 
     def to_json(self) -> str:
         """Return the release as JSON; floats come back bit by bit.

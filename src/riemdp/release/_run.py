@@ -39,6 +39,7 @@ from riemdp.statistics import (
     ReplaceOne,
     Statistic,
     answer,
+    as_records,
     check_neighbours,
     check_rows,
     check_statistic,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
     from riemdp.release._offer import Arithmetic, Wanted
     from riemdp.release._projection import Project
-    from riemdp.statistics import Neighbours
+    from riemdp.statistics import Neighbours, Records
 
     FloatArray = NDArray[np.float64]
 
@@ -66,7 +67,7 @@ class SupportsSpend(Protocol):
 
 def private_statistic(
     statistic: Statistic,
-    points: ArrayLike,
+    points: ArrayLike | Records,
     ball: Ball | PrivateBall,
     budget: Budget | None = None,
     *,
@@ -89,8 +90,9 @@ def private_statistic(
     ----------
     statistic : Statistic
         What is computed; see :mod:`riemdp.statistics`.
-    points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it.
+    points : array_like, shape (n, \*point_shape), or Records
+        Data, n >= 1. Records outside the ball are projected onto it. With labels or covariates,
+        where the statistic takes them, as :class:`riemdp.statistics.Records`.
     ball : Ball or PrivateBall
         Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
         found in the same records.
@@ -161,7 +163,7 @@ def private_statistic(
 
 def run(
     wanted: Wanted,
-    points: ArrayLike,
+    points: ArrayLike | Records,
     ball: Ball | PrivateBall,
     budget: Budget | None,
     *,
@@ -188,8 +190,8 @@ def run(
     check_project(project)
     check_accountant(accountant)
     source = resolve_generator(generator)
-    data = public.manifold.validate(points)
-    check_rows(data, public.manifold)
+    data = as_records(points).validated(public.manifold)
+    check_rows(np.asarray(data.points), public.manifold)
     n = len(data)
     if found is not None:
         _check_found(found, n, neighbours, accountant)
@@ -216,6 +218,8 @@ def run(
             f"an account adds up guarantees for data sets that differ in one record, which "
             f"{neighbours.name} does not promise; release without an account, or with ReplaceOne()"
         )
+    checked = chosen.statistic  # of another package it may fail in ways that tell of the data
+    discreetly(checked.name, lambda: checked.check_records(data))
     start = chosen.statistic.begin(chosen.ball, lambda: noise_length(chosen.mechanism))
     first = asked(chosen.statistic, chosen.ball, start, 0)
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
@@ -359,7 +363,7 @@ def drawn(
     chosen: Offer,
     point: Any,
     question: Question,
-    data: FloatArray,
+    data: FloatArray | Records,
     source: np.random.Generator,
 ) -> tuple[FloatArray, Rounded | None]:
     r"""Answer, add noise and move, as often as the budget was shared.
@@ -372,8 +376,8 @@ def drawn(
         Where the statistic starts, public.
     question : Question
         What it asks there.
-    data : ndarray, shape (n, \*point_shape)
-        Valid points, inside or outside the ball.
+    data : ndarray, shape (n, \*point_shape), or Records
+        Valid, inside or outside the ball.
     source : numpy.random.Generator
 
     Returns

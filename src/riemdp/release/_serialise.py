@@ -71,7 +71,7 @@ def to_document(release: Release) -> dict[str, Any]:
     on_grid = {"grid": release.grid, "rounded": list(release.rounded or ())}
     return {
         "format": FORMAT,
-        "value": release.value.tolist(),
+        "value": release.raw.tolist(),
         "guarantee": encode(release.guarantee),
         "statistic": encode(statistic),
         "neighbours": encode(release.neighbours),

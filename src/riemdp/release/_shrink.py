@@ -105,6 +105,33 @@ def shrunk(coordinates: FloatArray, h: float) -> FloatArray:
     return coordinates * max(0.0, 1.0 - ratio * ratio)
 
 
+def gaussian_deviation(mechanism: Mechanism, answers: Ball) -> float:
+    """Return the standard deviation of Gaussian noise in one coordinate of an answer.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    answers : Ball
+        Public ball of the footpoints.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    UnsupportedError
+        If the noise is not Gaussian, or is not added to coordinates.
+    """
+    noise = mechanism.added_noise(answers)
+    if noise is None or not _is_gaussian(noise):
+        raise UnsupportedError(
+            f"this needs Gaussian noise that is added to coordinates, which {mechanism.name} has "
+            'not on these answers; release with mechanism="tangent-gaussian"'
+        )
+    return math.sqrt(noise.mean_square() / answers.manifold.dim)
+
+
 def _noise(mechanism: Mechanism, answers: Ball) -> RadialLaw:
     noise = mechanism.added_noise(answers)
     if noise is None:

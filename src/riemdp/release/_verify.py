@@ -128,16 +128,18 @@ def verify(release: Release) -> Verification:
 
 def _value(release: Release, range_: Ball) -> Check:
     """One point of the range, or of the whole space if the draw was not projected."""
-    one = release.value.shape == range_.manifold.point_shape
-    if not release.projected and release.statistic.steps != 1:
-        return Check("value", False, "draws of several answers are always projected")
+    one = release.raw.shape == range_.manifold.point_shape
+    if release.statistic.steps != 1 and release.projected != release.statistic.projects:
+        said = "are always projected" if release.statistic.projects else "are never projected"
+        return Check("value", False, f"draws of the {release.statistic.name} {said}")
     if not release.projected:
         said = f"one point of {range_.manifold}, not projected onto the ball"
     elif range_ == release.ball:
         said = "one point of the public ball"
     else:
         said = f"one point of the range, a ball of radius {range_.radius:.9g} on {range_.manifold}"
-    inside = one and (not release.projected or bool(range_.contains(release.value)))
+    kept = release.projected or release.statistic.keeps_range
+    inside = one and (not kept or bool(range_.contains(release.raw)))
     return Check("value", inside, said)
 
 
@@ -162,8 +164,8 @@ def _arithmetic(release: Release) -> tuple[Check, ...]:
         return (Check("arithmetic", False, _said(error)),)
     size, rounding = float(np.max(np.abs(value))), release.statistic.range(release.ball).rounding
     digits = _SAME if release.statistic.steps == 1 else _SAME_AFTER_STEPS
-    same = value.shape == release.value.shape and bool(
-        np.max(np.abs(value - release.value)) <= (digits + rounding) * size
+    same = value.shape == release.raw.shape and bool(
+        np.max(np.abs(value - release.raw)) <= (digits + rounding) * size
     )
     return (
         Check(

@@ -11,13 +11,15 @@ import numpy as np
 
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError
-from riemdp.statistics._statistic import Question
+from riemdp.statistics._data import as_records
+from riemdp.statistics._question import Question
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
-    from riemdp.statistics._statistic import Partial
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._question import Partial
 
     FloatArray = NDArray[np.float64]
 
@@ -28,13 +30,15 @@ class Prepared:
     Parameters
     ----------
     ball : Ball
-    data : ndarray, shape (n, \*point_shape)
-        Valid points, inside or outside.
+    data : ndarray, shape (n, \*point_shape), or Records
+        Valid points, inside or outside; with what belongs to them, :meth:`Records.validated`.
     """
 
-    def __init__(self, ball: Ball, data: FloatArray) -> None:
-        self._ball, self._rows = ball, data.view()
+    def __init__(self, ball: Ball, data: FloatArray | Records) -> None:
+        records = as_records(data)
+        self._ball, self._rows = ball, np.asarray(records.points).view()
         self._rows.flags.writeable = False  # they are the caller's
+        self._records = records.with_points(self._rows)
         self._forms: dict[type, Any] = {}
 
     def summary(self, question: Question) -> Partial:
@@ -49,22 +53,25 @@ class Prepared:
         object
             What :meth:`Question.summarise` returns.
         """
-        kind = type(question)
+        kind, rows = type(question), self._records if question.takes else self._rows
+        given: Any = rows
         if kind.prepare is Question.prepare:
-            return question.summarise(self._ball, question.prepare(self._ball, self._rows))
+            return question.summarise(self._ball, question.prepare(self._ball, given))
         if kind not in self._forms:
-            self._forms[kind] = question.prepare(self._ball, self._rows)
+            self._forms[kind] = question.prepare(self._ball, given)
         return question.summarise(self._ball, self._forms[kind])
 
 
-def answer(question: Question, ball: Ball, data: FloatArray | Prepared, tol: float) -> FloatArray:
+def answer(
+    question: Question, ball: Ball, data: FloatArray | Records | Prepared, tol: float
+) -> FloatArray:
     r"""Clip records to a ball, and answer.
 
     Parameters
     ----------
     question : Question
     ball : Ball
-    data : ndarray, shape (n, \*point_shape), or Prepared
+    data : ndarray, shape (n, \*point_shape), Records or Prepared
         Valid points, inside or outside.
     tol : float
         Public tolerance.
@@ -91,7 +98,7 @@ def answer(question: Question, ball: Ball, data: FloatArray | Prepared, tol: flo
 
 
 def exact_answer(
-    question: Question, ball: Ball, data: FloatArray | Prepared, tol: float
+    question: Question, ball: Ball, data: FloatArray | Records | Prepared, tol: float
 ) -> tuple[Fraction, ...]:
     r"""Clip records to a ball, and answer with rational numbers; see :func:`answer`.
 
@@ -99,7 +106,7 @@ def exact_answer(
     ----------
     question : Question
     ball : Ball
-    data : ndarray, shape (n, \*point_shape), or Prepared
+    data : ndarray, shape (n, \*point_shape), Records or Prepared
     tol : float
 
     Returns
@@ -131,7 +138,7 @@ def _rational(answered: object) -> FloatArray | tuple[Fraction, ...] | None:
     return tuple(Fraction(int(x.numerator), int(x.denominator)) for x in answered)
 
 
-def _prepared(ball: Ball, data: FloatArray | Prepared) -> Prepared:
+def _prepared(ball: Ball, data: FloatArray | Records | Prepared) -> Prepared:
     return data if isinstance(data, Prepared) else Prepared(ball, data)
 
 

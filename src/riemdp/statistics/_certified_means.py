@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball
     from riemdp.statistics._mean_solver import MeanSolver
-    from riemdp.statistics._statistic import Partial
+    from riemdp.statistics._question import Partial
 
     FloatArray = NDArray[np.float64]
 

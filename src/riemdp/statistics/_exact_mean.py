@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
-    from riemdp.statistics._statistic import Partial
+    from riemdp.statistics._question import Partial
 
     FloatArray = NDArray[np.float64]
 

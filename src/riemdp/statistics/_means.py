@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.statistics._exact_mean import ExactMean
-    from riemdp.statistics._statistic import Metric, Partial
+    from riemdp.statistics._question import Partial
+    from riemdp.statistics._statistic import Metric
 
     FloatArray = NDArray[np.float64]
 

@@ -85,6 +85,24 @@ class ReplaceOne(Neighbours):
 @final
 @register
 @dataclass(frozen=True)
+class ReplacePoint(Neighbours):
+    """Data sets of one public size that differ in the point of one record.
+
+    Labels and covariates, record by record, are public: a guarantee says nothing about them. An
+    account does not take it, since it adds up guarantees for whole records.
+    """
+
+    name: ClassVar[str] = "replace-point"
+    proof: ClassVar[str | None] = "docs/proofs/index.md"
+
+    def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
+        """Return :meth:`Statistic.replace_point`; see :meth:`Neighbours.sensitivity`."""
+        return statistic.replace_point(ball, n, metric)
+
+
+@final
+@register
+@dataclass(frozen=True)
 class Groups(Neighbours):
     """Data sets of one public size that differ in at most so many records, whichever these are.
 

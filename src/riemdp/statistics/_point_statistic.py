@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball
-    from riemdp.statistics._statistic import Metric, Partial
+    from riemdp.statistics._question import Partial
+    from riemdp.statistics._statistic import Metric
 
     FloatArray = NDArray[np.float64]
 

@@ -12,14 +12,14 @@ from riemdp.manifolds import Ball, Euclidean, clip_norm
 from riemdp.statistics._exact_mean import added, grid_of, margin_of
 from riemdp.statistics._flat_mean import stable_mean, summation_allowance
 from riemdp.statistics._mean_solver import check_bound
+from riemdp.statistics._question import Question
 from riemdp.statistics._records import joined, record_coordinates
-from riemdp.statistics._statistic import Question
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Manifold
-    from riemdp.statistics._statistic import Partial
+    from riemdp.statistics._question import Partial
 
     FloatArray = NDArray[np.float64]
 
@@ -36,6 +36,51 @@ def steps_ball(ball: Ball) -> Ball:
         return ball
     space = Euclidean(ball.manifold.dim)
     return Ball(space, space.origin, ball.reach)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    r"""Where records are seen from, and how far.
+
+    Attributes
+    ----------
+    ball : Ball
+        Public ball of the records.
+    base : ndarray
+        In the ball of steps; released, or its centre.
+    unit : float
+        Length that records were shortened to.
+    """
+
+    ball: Ball
+    base: FloatArray
+    unit: float
+
+    @property
+    def base_point(self) -> FloatArray:
+        r"""The base as a point of the manifold, shape (\*point_shape,)."""
+        return self.base if steps_ball(self.ball) is self.ball else self.ball.point(self.base)
+
+    def point(self, vector: FloatArray) -> FloatArray:
+        r"""Return the point at normal coordinates about the base, projected onto the ball.
+
+        Parameters
+        ----------
+        vector : ndarray, shape (..., dim)
+            In units of :attr:`unit`.
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+        """
+        seen = steps_ball(self.ball)
+        found = seen.project(seen.manifold.point(self.base, vector * self.unit))
+        return found if seen is self.ball else self.ball.point(found)
+
+
+def view_from_centre(ball: Ball) -> View:
+    """View of a ball from its centre, as far as its boundary."""
+    return View(ball, steps_ball(ball).center, ball.reach)
 
 
 @dataclass(frozen=True, eq=False)

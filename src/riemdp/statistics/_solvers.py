@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.statistics._exact_mean import ExactMean
-    from riemdp.statistics._statistic import Partial
+    from riemdp.statistics._question import Partial
 
     FloatArray = NDArray[np.float64]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,135 +12,24 @@ import numpy as np
 from riemdp._checks import kind_of
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp._part import Part
+from riemdp.statistics._data import check_extras
+from riemdp.statistics._question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._released_moments import ReleasedMoments
 
     FloatArray = NDArray[np.float64]
 
 #: How a sensitivity is measured: as a geodesic distance, or as a norm of normal coordinates about
 #: a public centre.
 Metric = Literal["distance", "coordinates"]
-#: What has been computed of a chunk of the records.
-Partial = Any
-
-
-class Question(ABC):
-    """What one answer is computed from, chunk by chunk.
-
-    Attributes
-    ----------
-    clips : bool
-        Whether :meth:`summarise` clips the records itself, in a form of its own; otherwise it is
-        given records that are in the ball. It must not write to them: they may be the caller's.
-    """
-
-    clips: ClassVar[bool] = False
-
-    def prepare(self, ball: Ball, records: FloatArray) -> Any:
-        r"""Put records into the form of :meth:`summarise`; by default clipped to the ball.
-
-        Each by itself, as a function of the ball. A class that says how does it once for all of
-        its questions about the same data: it must not depend on the instance.
-
-        Parameters
-        ----------
-        ball : Ball
-            Public ball.
-        records : ndarray, shape (m, \*point_shape)
-            Valid points, inside or outside; read-only.
-
-        Returns
-        -------
-        object
-            The records themselves, where :attr:`clips` is true.
-        """
-        return records if self.clips else ball.project(records)
-
-    def summarise(self, ball: Ball, records: FloatArray) -> Partial:  # noqa: ARG002
-        r"""Say of a chunk what :meth:`finish` needs of it; by default all of it.
-
-        Parameters
-        ----------
-        ball : Ball
-            Public ball.
-        records : ndarray, shape (m, \*point_shape)
-            As :meth:`prepare` returns them, m >= 1: points of the ball, by default. What is
-            computed of one must not depend on the others.
-
-        Returns
-        -------
-        object
-        """
-        return records
-
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        """Put two chunks together; by default one after the other.
-
-        Parameters
-        ----------
-        first, second : object
-            What :meth:`summarise` or this method returned.
-
-        Returns
-        -------
-        object
-        """
-        return np.concatenate([first, second])
-
-    @abstractmethod
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
-        """Answer, from all chunks.
-
-        Parameters
-        ----------
-        ball : Ball
-            Public ball.
-        partial : object
-            What :meth:`summarise` or :meth:`merge` returned.
-        tol : float
-            Public tolerance: how far the result may be from the exact one.
-
-        Returns
-        -------
-        ndarray, shape (dim,)
-            Normal coordinates about the centre of the ball of answers.
-
-        Raises
-        ------
-        ConvergenceError
-            If the tolerance cannot be certified.
-        """
-
-    def finish_exactly(
-        self,
-        ball: Ball,  # noqa: ARG002
-        partial: Partial,  # noqa: ARG002
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...] | None:
-        """Answer with rational numbers, where :meth:`finish` would round them.
-
-        Parameters
-        ----------
-        ball, partial, tol
-            As in :meth:`finish`.
-
-        Returns
-        -------
-        tuple of Fraction, or None
-            None, by default: what :meth:`finish` returns is the answer itself.
-
-        Raises
-        ------
-        ConvergenceError
-            If the tolerance cannot be certified.
-        """
-        return None
 
 
 class Statistic(Part, sort="statistic"):
@@ -158,10 +46,20 @@ class Statistic(Part, sort="statistic"):
         so (:meth:`riemdp.mechanisms.Mechanism.joint_weight`), else by equal shares of it.
     caveat : str
         What is to be known before a value is used, in words; empty where there is nothing.
+    takes : tuple of str
+        What it takes beside points, of :attr:`riemdp.statistics.Records.extras`.
+    projects : bool
+        Whether draws may be projected onto the ball of answers by default. Not where they are
+        several quantities in one vector, of which a projection would shorten all.
+    keeps_range : bool
+        Whether values lie in the range even where draws are not projected.
     """
 
     steps: int = 1
     caveat: ClassVar[str] = ""
+    takes: ClassVar[tuple[str, ...]] = ()
+    projects: ClassVar[bool] = True
+    keeps_range: ClassVar[bool] = False
 
     def answer_weight(self, step: int) -> float:  # noqa: ARG002
         """Return how sensitive an answer is, as a multiple of what :meth:`replace_one` says.
@@ -287,6 +185,29 @@ class Statistic(Part, sort="statistic"):
         UnsupportedError
             If none is known on this ball in this metric.
         """
+
+    def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:
+        """Return the same when the point of a record is replaced, and nothing else of it.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        n : int
+            Number of records, public.
+        metric : {"distance", "coordinates"}
+
+        Returns
+        -------
+        float
+            Rounded up; :meth:`replace_one` by default.
+
+        Raises
+        ------
+        UnsupportedError
+            If none is known on this ball in this metric.
+        """
+        return self.replace_one(ball, n, metric)
 
     def stretch(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """Return how much farther than the tolerance an answer may be in a metric; by default 1.
@@ -444,6 +365,101 @@ class Statistic(Part, sort="statistic"):
         """
         found: FloatArray = point
         return found
+
+    def check_records(self, records: Records) -> None:
+        """Raise an error for records that the statistic cannot be computed of.
+
+        Parameters
+        ----------
+        records : Records
+            Validated: :meth:`riemdp.statistics.Records.validated`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If they hold more than the statistic takes, or less.
+        """
+        check_extras(records, self.takes, self.name)
+
+    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
+        """Return what records may have beside points, as :func:`riemdp.testing.check_part` asks.
+
+        Parameters
+        ----------
+        size : int
+            Number of records.
+        generator : numpy.random.Generator
+
+        Returns
+        -------
+        mapping of str to array_like, shape (size,)
+            For each name in :attr:`takes`; extreme values among them.
+
+        Raises
+        ------
+        UnsupportedError
+            By default, where the statistic takes anything.
+        """
+        del size, generator
+        if self.takes:
+            raise UnsupportedError(
+                f"{self.name} takes {' and '.join(self.takes)}: say in typical_extras what that is"
+            )
+        return {}
+
+    def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> Any:  # noqa: ARG002
+        r"""Return a released value as users see it; by default as it is.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        value : ndarray, shape (\*point_shape,)
+            Of the range.
+        deviation : callable
+            Returns the standard deviation of the noise of one coordinate of an answer, NaN where
+            that is not known.
+
+        Returns
+        -------
+        object
+            The value itself, or :class:`riemdp.statistics.NamedValues`.
+        """
+        return value
+
+    def released_moments(
+        self,
+        ball: Ball,  # noqa: ARG002
+        value: FloatArray,  # noqa: ARG002
+        deviation: float,  # noqa: ARG002
+        n: int,  # noqa: ARG002
+    ) -> ReleasedMoments:
+        """Return a released mean with its second moments, as inference takes them.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        value : ndarray
+            Of the range, with Gaussian noise, neither projected nor shrunk.
+        deviation : float
+            Standard deviation of the noise of one coordinate of an answer.
+        n : int
+            Number of records.
+
+        Returns
+        -------
+        ReleasedMoments
+
+        Raises
+        ------
+        UnsupportedError
+            By default: where they are not released.
+        """
+        raise UnsupportedError(
+            f"the {self.name} comes without the second moments that say how far records spread; "
+            'release private_moments(..., second="matrix")'
+        )
 
     def move(
         self,

@@ -35,16 +35,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.statistics._means import Mean
-    from riemdp.statistics._statistic import Metric, Question
+    from riemdp.statistics._question import Question
+    from riemdp.statistics._statistic import Metric
 
     FloatArray = NDArray[np.float64]
 
 #: Most steps of one release.
 _MOST = 10_000
 #: Least length that is clipped to, as a share of the ball's radius.
-_LEAST = 2.0**-40
+LEAST = 2.0**-40
 #: Share of the last length under which the next one never falls: a spread is known no better.
-_FLOOR = 0.125
+FLOOR = 0.125
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +167,7 @@ class NoisySteps(InTwoArithmetics):
         value = point.point
         if point.trail:
             others = seen_from(seen.manifold, value, np.array(point.trail))
-            value = _stepped(ball, value, others.mean(axis=0))
+            value = stepped(ball, value, others.mean(axis=0))
         return value if seen is ball else ball.point(value)
 
 
@@ -179,12 +180,27 @@ def _spread(vector: FloatArray, moment: float, noise: float) -> float:
     """
     dim = len(vector)
     # Of a Gaussian the squared mean length in dim + 1 dimensions is that many less 1/2, nearly.
-    square = noise**2 * dim / (dim + 0.5)
+    square = noise * noise * dim / (dim + 0.5)  # a product overflows to infinity, a power raises
     return math.sqrt(max(moment - float(vector @ vector) + square, 0.0) + square)
 
 
-def _stepped(ball: Ball, base: FloatArray, coordinates: FloatArray) -> FloatArray:
-    """End of a step from a point, projected onto the ball of steps."""
+def stepped(ball: Ball, base: FloatArray, coordinates: FloatArray) -> FloatArray:
+    r"""End of a step from a point, projected onto the ball of steps.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball of the records.
+    base : ndarray
+        Of the ball of steps.
+    coordinates : ndarray, shape (dim,)
+        Normal coordinates about the base.
+
+    Returns
+    -------
+    ndarray
+        Of the ball of steps.
+    """
     seen = steps_ball(ball)
     return seen.project(seen.manifold.point(base, coordinates))
 
@@ -269,8 +285,8 @@ class RefinedMean(NoisySteps):
         spread: float,
         step: int,  # noqa: ARG002
     ) -> Place:
-        point = _stepped(ball, place.point, vector * place.unit)
-        unit = min(ball.reach, max(self.alpha * spread, _FLOOR * place.unit, _LEAST * ball.reach))
+        point = stepped(ball, place.point, vector * place.unit)
+        unit = min(ball.reach, max(self.alpha * spread, FLOOR * place.unit, LEAST * ball.reach))
         return replace(place, point=point, unit=unit)
 
     # One round is a mean that has a class: with its answers, its arithmetic and all its bits.
@@ -369,11 +385,11 @@ class WarmSteps(NoisySteps):
         self, ball: Ball, place: Place, vector: FloatArray, spread: float, step: int
     ) -> Place:
         if step == 0:
-            point = _stepped(ball, place.point, vector * place.unit)
-            unit = min(ball.reach, max(self._unit(spread), _LEAST * ball.reach))
+            point = stepped(ball, place.point, vector * place.unit)
+            unit = min(ball.reach, max(self._unit(spread), LEAST * ball.reach))
             return replace(place, point=point, unit=unit)
         length = min(self._length(step) * place.unit, 2.0 * ball.reach)
-        point = _stepped(ball, place.point, vector * length)
+        point = stepped(ball, place.point, vector * length)
         trail = (*place.trail, point) if 2 * step > self.rounds else ()
         return replace(place, point=point, trail=trail)
 

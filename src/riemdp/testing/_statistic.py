@@ -8,12 +8,12 @@ import dataclasses
 import functools
 import math
 import types
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from riemdp import UnsupportedError
-from riemdp.statistics import FrechetMean, Metric, TangentMean, answer
+from riemdp.statistics import FrechetMean, Metric, Records, TangentMean, answer, as_records
 from riemdp.testing._tools import ROUNDING, available, coordinates_in_ball, require
 
 if TYPE_CHECKING:
@@ -50,6 +50,22 @@ def _records(ball: Ball, size: int, seed: int = 0) -> FloatArray:
     return ball.point(coordinates_in_ball(ball.manifold, size, ball.radius, seed))
 
 
+def _given(
+    statistic: Statistic, points: FloatArray, *, changed: bool = False
+) -> FloatArray | Records:
+    """Return points with what the statistic takes beside them; of the last one something else."""
+    if not statistic.takes:
+        return points
+    n = len(points)
+    extras = statistic.typical_extras(n + 1, np.random.default_rng(n))
+    rows = [*range(n - 1), n if changed else n - 1]
+    return Records(points, **{name: np.asarray(all_)[rows] for name, all_ in extras.items()})
+
+
+def _at(records: FloatArray | Records, rows: slice) -> FloatArray | Records:
+    return records.at(rows) if isinstance(records, Records) else records[rows]
+
+
 def _twice(ball: Ball) -> Ball:
     """Return a ball of twice the radius; the same where there is no room for it."""
     try:
@@ -71,7 +87,8 @@ def answers_lie_in_their_ball(statistic: Statistic, ball: Ball) -> None:
         tol = _tolerance(statistic, ball, n)
         for seed in range(4):
             for _, question in _questions(statistic, ball):
-                found = answer(question, ball, _records(ball, n, seed), tol)
+                records = _given(statistic, _records(ball, n, seed))
+                found = answer(question, ball, records, tol)
                 wanted = (answers.manifold.dim,)
                 require(found.shape == wanted, f"an answer has shape {wanted}, not {found.shape}")
                 require(
@@ -84,11 +101,10 @@ def order_does_not_count(statistic: Statistic, ball: Ball) -> None:
     """Check that records in another order give the same answer, up to the tolerance."""
     n = max(_SIZES)
     tol = _tolerance(statistic, ball, n)
-    records = _records(ball, n)
+    records = _given(statistic, _records(ball, n))
     question = _question(statistic, ball)
-    gap = np.linalg.norm(
-        answer(question, ball, records, tol) - answer(question, ball, records[::-1], tol)
-    )
+    turned = _at(records, slice(None, None, -1))
+    gap = np.linalg.norm(answer(question, ball, records, tol) - answer(question, ball, turned, tol))
     require(gap <= 2.0 * tol * (1.0 + ROUNDING), f"the order of records counts: {gap:.3g}")
 
 
@@ -98,9 +114,11 @@ def records_are_clipped(statistic: Statistic, ball: Ball) -> None:
     tol = _tolerance(statistic, ball, n)
     records = _records(_twice(ball), n)
     question = _question(statistic, ball)
-    gap = np.linalg.norm(
-        answer(question, ball, records, tol) - answer(question, ball, ball.project(records), tol)
-    )
+    ends = [
+        answer(question, ball, _given(statistic, rows), tol)
+        for rows in (records, ball.project(records))
+    ]
+    gap = np.linalg.norm(ends[0] - ends[1])
     require(gap <= 2.0 * tol + 1e-9 * ball.radius, f"records are clipped to the ball: {gap:.3g}")
 
 
@@ -108,15 +126,17 @@ def chunks_make_the_whole(statistic: Statistic, ball: Ball) -> None:
     """Check that summaries of chunks, merged, give the answer of all records."""
     n = max(_SIZES)
     tol = _tolerance(statistic, ball, n)
-    records = ball.project(_records(ball, n))
+    records = _given(statistic, ball.project(_records(ball, n)))
     question = _question(statistic, ball)
 
-    def summary(rows: FloatArray) -> object:
+    def summary(rows: Any) -> object:
+        rows = rows if question.takes else as_records(rows).points
         return question.summarise(ball, question.prepare(ball, rows))
 
     whole = question.finish(ball, summary(records), tol)
     for cuts in ([1], [n // 2], [n // 3, 2 * n // 3]):
-        parts = [summary(rows) for rows in np.split(records, cuts)]
+        ends = zip([0, *cuts], [*cuts, n], strict=True)
+        parts = [summary(_at(records, slice(*each))) for each in ends]
         partial = parts[0]
         for part in parts[1:]:
             partial = question.merge(partial, part)
@@ -146,7 +166,10 @@ def _neighbours_of(
         tol = statistic.tolerance(ball, max(stated.values()))
         worst = dict.fromkeys(exact, 0.0)
         for one, other in _neighbours(ball, n):
-            ends = [answer(question, ball, rows, tol) for rows in (one, other)]
+            ends = [
+                answer(question, ball, _given(statistic, rows, changed=changed), tol)
+                for rows, changed in ((one, False), (other, True))
+            ]
             gaps = {
                 "distance": float(answers.manifold.dist(*map(answers.point, ends))),
                 "coordinates": float(np.linalg.norm(ends[0] - ends[1])),
@@ -218,7 +241,7 @@ def nothing_is_carried(statistic: Statistic, ball: Ball) -> None:
         question = _question(fresh, ball)
         before = [_state(fresh), _state(question)]
         if seed is not None:
-            answer(question, ball, _records(ball, n, seed), tol)
+            answer(question, ball, _given(fresh, _records(ball, n, seed)), tol)
             require(
                 [_state(fresh), _state(question)] == before,
                 "an answer changes no attribute of the statistic, of its question or of a class",

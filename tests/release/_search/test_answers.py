@@ -7,12 +7,14 @@ import pytest
 import scipy.stats
 
 from riemdp import GDP, Ball, Euclidean, PureDP, SPDAffineInvariant, private_ball
+from riemdp.noise.exact import Rounded
 from riemdp.privacy import bounded_range
+from riemdp.release._rounded_value import rounded_point
 from riemdp.release._search import _answers
-from riemdp.release._search._answers import chosen
+from riemdp.release._search._answers import centre_drawn, chosen
 from riemdp.release._search._numbers import radii, radius_weights
 from riemdp.release._search._records import Records, beyond
-from riemdp.release._search._schedule import Choice
+from riemdp.release._search._schedule import Centre, Choice
 from riemdp.release._search._steps import CentreStep, ChoiceStep
 from riemdp.statistics import TangentMean
 
@@ -120,6 +122,19 @@ def test_every_answer_is_in_the_receipt():
     without = private_ball(points, ball, PureDP(0.5), axis=None, generator=np.random.default_rng(0))
     assert "axis" not in [step.query for step in without.steps]
     assert replace(found.steps[0], value=1.0).value == 1.0
+
+
+def test_a_centre_is_brought_back_into_the_public_ball():
+    """The ball of a centre may reach out of it, and the noise as far as that ball."""
+    ball, rng = Ball(Euclidean(2), np.zeros(2), 1.0), np.random.default_rng(0)
+    question = Centre("centre 1", GDP(0.01), Ball(ball.manifold, [0.9, 0.0], 0.8))
+    beyond = 0
+    for _ in range(8):
+        step = centre_drawn(question, ball, Records(ball, np.zeros((10, 2))), rng)
+        assert ball.contains(step.value)
+        drawn = rounded_point(question.ball, Rounded(step.rounded, step.grid))
+        beyond += not ball.contains(drawn)
+    assert beyond > 2
 
 
 def test_grid_of_the_test_is_that_of_the_search():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from riemdp import (
     PureDP,
     private_ball,
 )
+from riemdp.release._search._found import _left_out
+from riemdp.release._search._numbers import radii, radius_weights
+from riemdp.release._search._records import beyond
 from riemdp.release._search._steps import ChoiceStep
 
 from .conftest import cluster
@@ -98,12 +102,35 @@ def test_no_more_are_left_out_than_is_said():
 
 
 def test_the_bound_allows_for_all_radii_that_might_have_been_the_last():
-    from riemdp.release._search._found import _left_out
-
     found = _found()
     (last,) = {s for s in found.steps if s.query == "radius" and s.value == found.ball.radius}
     assert found.search.rounds == 3
     assert found.clipped_at_most(0.2) == _left_out(last, 0.05) > _left_out(last, 0.2)
+
+
+def _radius(value, count=25):
+    return ChoiceStep("radius", "", GDP(1.0), 0.1, 1.0, count, 20.0, value)
+
+
+def test_the_bound_is_of_the_radius_that_was_taken():
+    """The last one is larger here, and was not."""
+    found = _found()
+    taken, last = _radius(0.25), _radius(0.5)
+    ball = replace(found.ball, radius=0.25)
+    one = replace(found, ball=ball, search=replace(found.search, steps=(taken, last)))
+    assert one.clipped_at_most(0.2) == _left_out(taken, 0.05) != _left_out(last, 0.05)
+
+
+@pytest.mark.parametrize("penalty", [1e-6, 20.0])
+def test_the_bound_holds_where_all_radii_but_the_largest_leave_out_one_more(penalty):
+    count, beta = 9, 0.2
+    steps = [replace(_radius(float(t), count), penalty=penalty) for t in radii(1.0, count)]
+    outside = [0, *(_left_out(step, beta) + 1 for step in steps[1:])]
+    law = radius_weights(outside, steps[0].rate, penalty)
+    first, second = map(float, law.units)
+    logs = np.log(2.0) * second * np.array(law.octaves) - first * np.array(law.losses)
+    fails = np.exp(logs[1:] - np.logaddexp.reduce(logs)).sum()
+    assert 0.5 * beta < fails <= beta
 
 
 @pytest.mark.slow
@@ -111,10 +138,6 @@ def test_the_bound_of_those_left_out_fails_as_rarely_as_it_says():
     """The law of the count itself: of a bound with 1/beta left out it would fail far more often."""
     rng = np.random.default_rng(0)
     distances = np.sort(rng.pareto(0.4, 400) * 0.002).clip(max=1.0)
-    from riemdp.release._search._found import _left_out
-    from riemdp.release._search._numbers import radii, radius_weights
-    from riemdp.release._search._records import beyond
-
     rate, penalty, grid = 0.1, 20.0, radii(1.0, 25)
     law = radius_weights(beyond(distances, grid), rate, penalty)
     first, second = map(float, law.units)

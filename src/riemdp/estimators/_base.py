@@ -1,0 +1,377 @@
+"""What the estimators share: records that are points, one release a fit, and one account."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.sparse import issparse
+
+from riemdp._checks import count, is_one_of, kind_of, plain_array, real_array, shown
+from riemdp._errors import BudgetExceededError, InvalidParameterError, NotOnManifoldError
+from riemdp.estimators._scikit_learn import BaseEstimator, check_features, check_is_fitted
+from riemdp.estimators._warning import NotPrivateWarning
+from riemdp.manifolds import check_ball
+from riemdp.noise import is_secure
+from riemdp.release import Plan, PrivateBall, plan
+from riemdp.statistics import Recentred
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.privacy import Budget
+    from riemdp.release import Release
+    from riemdp.statistics import Statistic, SumStatistic
+
+
+class PointsEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose records are points in a public ball."""
+
+    ball: Any
+
+    #: Parameters that a clone has in common with its original: what is left of a budget is there.
+    _shared: ClassVar[tuple[str, ...]] = ("ball",)
+
+    def _public_ball(self) -> Ball:
+        """Return the ball that records are clipped to."""
+        ball: Any = self.ball
+        if isinstance(ball, PrivateBall):
+            return ball.ball
+        check_ball(ball)
+        return ball  # type: ignore[no-any-return]
+
+    def _rows(self, X: Any, *, reset: bool = False) -> NDArray[Any]:
+        """Return points as an array with one of them in each row, as they are."""
+        found = rows_of(X, self._public_ball().manifold.point_shape, "X")
+        check_features(self, X, reset=reset)
+        return found
+
+    def _points(self, X: Any) -> NDArray[np.float64]:
+        """Return points that an estimator that was fitted is asked about."""
+        check_is_fitted(self)
+        rows = self._rows(X)
+        return self._public_ball().manifold.validate(rows)
+
+    def _seen(self, X: Any, base: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return normal coordinates of points about a base, shape (n, dim)."""
+        points = self._points(X)
+        return self._public_ball().manifold.coordinates(base, points)
+
+    def _unseen(self, vectors: NDArray[np.float64], base: NDArray[np.float64]) -> Any:
+        """Return the points at normal coordinates about a base."""
+        return self._public_ball().manifold.point(base, vectors)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn from 1.6 on asks for: of which shape X is, and the like."""
+        tags = super().__sklearn_tags__()
+        axes = self._axes()
+        tags.input_tags.two_d_array = axes == 2
+        tags.input_tags.three_d_array = axes == 3
+        tags.non_deterministic = self._is_random()
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Return the same for older versions."""
+        return {
+            "X_types": ["3darray" if self._axes() == 3 else "2darray"],
+            "non_deterministic": self._is_random(),
+        }
+
+    def _axes(self) -> int:
+        found = self.ball.ball if isinstance(self.ball, PrivateBall) else self.ball
+        manifold = getattr(found, "manifold", None)
+        return 2 if manifold is None else 1 + len(manifold.point_shape)
+
+    def _is_random(self) -> bool:
+        return False
+
+    def __sklearn_clone__(self) -> Any:
+        """Return an estimator with the same parameters that is not fitted: one account for both."""
+        shared = {name: getattr(self, name) for name in self._shared}
+        bare = object.__new__(type(self))
+        bare.__dict__ = {**self.__dict__, **dict.fromkeys(shared)}
+        return BaseEstimator.__sklearn_clone__(bare).set_params(**shared)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the public ball, without what is left of its budget."""
+        state = dict(super().__getstate__())
+        if isinstance(self.ball, PrivateBall):
+            state["ball"] = self.ball.ball
+        return state
+
+
+class PrivateEstimator(PointsEstimator):
+    """An estimator whose ``fit`` makes one release, and whose attributes are computed of that."""
+
+    budget: Any
+    mechanism: Any
+    neighbours: Any
+    accountant: Any
+    allow_unproven: Any
+    random_state: Any
+
+    _shared = ("ball", "accountant", "mechanism", "random_state")
+
+    def _statistic(self) -> Statistic | None:
+        """Return what is released; None for a mean, which the mechanism decides on."""
+        return None
+
+    def plan(self, n: int, *, target_error: float | None = None) -> Plan:
+        """Say what a fit will cost in accuracy, from public numbers only.
+
+        Parameters
+        ----------
+        n : int
+            Number of records.
+        target_error : float, optional
+            Expected distance to reach; see :func:`riemdp.plan`.
+
+        Returns
+        -------
+        Plan
+            Distances are between the exact answer of the statistic, with all that it holds, and
+            its draw.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter is outside its domain.
+        """
+        ball, budget = self._public_ball(), self.budget
+        if isinstance(self.ball, PrivateBall):
+            budget = self.ball.part(budget)
+        return plan(
+            ball.manifold,
+            ball.radius,
+            count(n, "n"),
+            budget,
+            target_error=target_error,
+            statistic=self._statistic(),
+            neighbours=self.neighbours,
+            mechanisms=None if is_one_of(self.mechanism, ("auto",)) else [self.mechanism],
+        )
+
+    @contextlib.contextmanager
+    def _fitting(self) -> Iterator[None]:
+        """Leave the estimator as it was where a fit fails."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _options(self) -> dict[str, Any]:
+        """Return what every release is called with."""
+        return {
+            "mechanism": self.mechanism,
+            "neighbours": self.neighbours,
+            "accountant": self.accountant,
+            "allow_unproven": self.allow_unproven,
+            "generator": generator_of(self.random_state),
+        }
+
+    def _keep(self, release: Release, *, stacklevel: int = 3) -> None:
+        """Keep a release, and what it guarantees; warn of one that guarantees nothing."""
+        if not release.private:
+            warnings.warn(
+                "random_state was set, and this fit is not private: whoever knows the seed knows "
+                "its noise. Ensembles of scikit-learn, such as BaggingClassifier, set it in every "
+                "estimator that they fit. Leave random_state=None for a private release",
+                NotPrivateWarning,
+                stacklevel=stacklevel,  # where fit was called
+            )
+        self.release_ = release
+        self.guarantee_: Budget = release.guarantee
+        self.private_ = release.private
+        self.reproducible_ = release.reproducible
+
+    def _is_random(self) -> bool:
+        return self.random_state is None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but an account, which a copy would double."""
+        state = super().__getstate__()
+        if isinstance(self.ball, PrivateBall) or self.accountant is not None:
+            state["accountant"] = AccountLeftBehind()
+        if self.random_state is not None and draws_secretly(self.random_state):
+            state["random_state"] = None  # the secure generator of whichever process it gets to
+        return state
+
+
+class AccountLeftBehind:
+    """Stands for the account of an estimator that was pickled or copied: it pays for nothing.
+
+    A copy of an account would double its budget, and no account at all would be a budget without
+    end.
+    """
+
+    def spend(self, guarantee: Budget, label: str) -> None:
+        """Refuse.
+
+        Parameters
+        ----------
+        guarantee : Budget
+        label : str
+
+        Raises
+        ------
+        BudgetExceededError
+        """
+        raise BudgetExceededError(
+            f"asked for {guarantee} ({label}) of an account that stayed where this estimator was "
+            "pickled or copied; name one with estimator.set_params(accountant=...)"
+        )
+
+    def __repr__(self) -> str:
+        return "AccountLeftBehind()"
+
+
+def rows_of(values: Any, shape: tuple[int, ...], name: str) -> NDArray[Any]:
+    r"""Return points as an array with one of them in each row; entries are not checked.
+
+    Parameters
+    ----------
+    values : array_like, shape (n, \*shape)
+    shape : tuple of int
+        Of a point.
+    name : str
+        Of the parameter.
+
+    Returns
+    -------
+    ndarray, shape (n, ...)
+
+    Raises
+    ------
+    TypeError
+        If they are sparse.
+    NotOnManifoldError
+        If they have more axes, or fewer.
+    """
+    if issparse(values):
+        raise TypeError(f"{name} is sparse, and points are dense: use {name}.toarray()")
+    found = plain_array(values, name, error=NotOnManifoldError)
+    if found is None or found.ndim != 1 + len(shape):
+        wanted = ", ".join(map(str, ("n", *shape)))
+        got = kind_of(values) if found is None else f"shape {found.shape}"
+        raise NotOnManifoldError(
+            f"{name} must have shape ({wanted}), a point in each row, got {got}. Reshape your "
+            f"data, with {name}[None] where it is a single point"
+        )
+    return found
+
+
+def generator_of(random_state: object) -> np.random.Generator | None:
+    """Return the source of noise that a ``random_state`` stands for; None for the secure one.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        A seed or a generator is for tests: the release is marked as not private.
+
+    Returns
+    -------
+    numpy.random.Generator or None
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is something else.
+    """
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, size=8, dtype=np.uint32))
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not whole or random_state < 0:  # type: ignore[operator]
+        raise InvalidParameterError(
+            "random_state must be None for a private release, or in a test an integer of at least "
+            f"0 or a numpy.random.Generator, got {shown(random_state)}"
+        )
+    return np.random.default_rng(random_state)  # type: ignore[arg-type]
+
+
+def draws_secretly(random_state: object) -> bool:
+    """Whether a ``random_state`` leaves the noise of a release secret.
+
+    Parameters
+    ----------
+    random_state : object
+
+    Returns
+    -------
+    bool
+        True for None and for a secure generator.
+    """
+    if random_state is None:
+        return True
+    return isinstance(random_state, np.random.Generator) and is_secure(random_state)
+
+
+def is_recentred(base: object) -> bool:
+    """Whether records are seen from a mean that is released first, not from the public centre.
+
+    Parameters
+    ----------
+    base : {"recentred", "public"}
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is neither.
+    """
+    if not is_one_of(base, ("recentred", "public")):
+        raise InvalidParameterError(f'base must be "recentred" or "public", got {shown(base)}')
+    return base == "recentred"
+
+
+def seen_from_base(statistic: SumStatistic, base: object, share: Any, alpha: Any) -> Statistic:
+    """Return a statistic about the public centre, or about a mean that is released first.
+
+    Parameters
+    ----------
+    statistic : SumStatistic
+    base : {"recentred", "public"}
+    share, alpha : float
+        See :class:`riemdp.statistics.Recentred`.
+
+    Returns
+    -------
+    Statistic
+    """
+    return Recentred(statistic, share, alpha) if is_recentred(base) else statistic
+
+
+def checked_vectors(vectors: object, width: int) -> NDArray[np.float64]:
+    """Return vectors that an inverse transformation is asked about.
+
+    Parameters
+    ----------
+    vectors : array_like, shape (n, width)
+    width : int
+
+    Returns
+    -------
+    ndarray, shape (n, width)
+
+    Raises
+    ------
+    InvalidParameterError
+        If they have another shape, or entries that are not finite.
+    """
+    found = real_array(vectors, "X")  # type: ignore[arg-type]
+    if found.ndim != 2 or found.shape[1] != width:
+        raise InvalidParameterError(f"X must have shape (n, {width}), got {found.shape}")
+    if not np.isfinite(found).all():
+        raise InvalidParameterError("X must have finite entries")
+    return found

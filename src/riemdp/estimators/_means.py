@@ -1,0 +1,246 @@
+"""The private mean and the private median as estimators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from riemdp._checks import is_one_of, shown
+from riemdp._errors import InvalidParameterError
+from riemdp.estimators._base import PrivateEstimator
+from riemdp.release import private_mean, private_median
+from riemdp.statistics import GeometricMedian, RefinedMean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal, Self
+
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import Ball
+    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.privacy import Budget
+    from riemdp.release import PrivateBall
+    from riemdp.statistics import Neighbours, Statistic
+
+
+class PrivateFrechetMean(PrivateEstimator):
+    r"""Private mean of points.
+
+    One release: :func:`riemdp.private_mean`. The mean is the Fréchet mean, or the tangent mean
+    where noise is in a tangent space; ``release_.statistic`` says which.
+
+    Parameters
+    ----------
+    ball : Ball or PrivateBall
+        Public ball, chosen without looking at the data, or one that :func:`riemdp.private_ball`
+        found in the very records that are fitted.
+    budget : Budget
+        Guarantee of each fit; on a ball that was found None for all that is left there.
+    method : {"one-shot", "refined"}, default "one-shot"
+        With ``"refined"`` noise follows the spread of the records, not the radius.
+    rounds, shares, alpha : int, sequence of float, float
+        Of the refined mean; see :func:`riemdp.private_mean`.
+    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
+        See :func:`riemdp.private_statistic`.
+    neighbours : Neighbours, optional
+        Which data sets the guarantee is about: those that differ in one record, by default.
+    accountant : object with ``spend(guarantee, label)``, optional
+        Charged with the budget by every fit, before the data are used. Clones share it, so that
+        fits of a cross-validation are charged one by one, and the one that exceeds the total
+        raises :class:`riemdp.BudgetExceededError`. Without an accountant each fit spends a budget
+        of its own, and nobody adds them up. It is not pickled: an estimator that comes out of a
+        pickle, in a worker of joblib too, has to be given one before it fits again.
+    allow_unproven : bool, default False
+        Whether parts may be used whose claims nobody proved.
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
+        None draws from this process's secure generator. All else is for tests: the release is
+        then marked as not private.
+
+    Attributes
+    ----------
+    mean\_ : ndarray, shape (\*point_shape,)
+        Released mean.
+    release\_ : Release
+        With all that is public about it.
+    guarantee\_ : Budget
+        What was proved of the fit.
+    private\_, reproducible\_ : bool
+        Whether the noise came from the secure generator; or from one of the caller.
+    n_features_in\_ : int
+        First axis of a point: of matrices the number of rows.
+
+    See Also
+    --------
+    riemdp.private_mean
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp import Ball, Euclidean, GDP
+    >>> from riemdp.estimators import PrivateFrechetMean
+    >>> ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    >>> mean = PrivateFrechetMean(ball, GDP(1.0)).fit(np.full((500, 2), 0.3))
+    >>> mean.mean_.shape, mean.guarantee_, mean.private_
+    ((2,), GDP(mu=1.0), True)
+    """
+
+    def __init__(
+        self,
+        ball: Ball | PrivateBall,
+        budget: Budget | None,
+        *,
+        method: Literal["one-shot", "refined"] = "one-shot",
+        rounds: int = 2,
+        shares: Sequence[float] | None = None,
+        alpha: float = 2.0,
+        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        neighbours: Neighbours | None = None,
+        accountant: Any = None,
+        allow_unproven: bool = False,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.ball = ball
+        self.budget = budget
+        self.method = method
+        self.rounds = rounds
+        self.shares = shares
+        self.alpha = alpha
+        self.mechanism = mechanism
+        self.neighbours = neighbours
+        self.accountant = accountant
+        self.allow_unproven = allow_unproven
+        self.random_state = random_state
+
+    def _statistic(self) -> Statistic | None:
+        if not is_one_of(self.method, ("one-shot", "refined")):
+            raise InvalidParameterError(
+                f'method must be "one-shot" or "refined", got {shown(self.method)}'
+            )
+        if self.method == "one-shot":
+            return None
+        return RefinedMean(self.rounds, tuple(self.shares or ()), self.alpha)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        r"""Release the mean.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, \*point_shape)
+            Points. Those outside the ball count as the nearest in it.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        PrivateFrechetMean
+            Itself.
+
+        Raises
+        ------
+        NotOnManifoldError
+            If a row is not on the manifold.
+        UnsupportedError
+            If no mechanism can satisfy the budget on this ball.
+        InvalidParameterError
+            If a parameter is outside its domain.
+        BudgetExceededError
+            If the accountant has less left.
+        """
+        with self._fitting():
+            rows = self._rows(X, reset=True)
+            release = private_mean(
+                rows,
+                self.ball,
+                self.budget,
+                method=self.method,
+                rounds=self.rounds,
+                shares=self.shares,
+                alpha=self.alpha,
+                **self._options(),
+            )
+            self._keep(release)
+            self.mean_ = release.value
+        return self
+
+
+class PrivateMedian(PrivateEstimator):
+    r"""Private geometric median of points: outliers move it little.
+
+    One release of noisy steps: :func:`riemdp.private_median`.
+
+    Parameters
+    ----------
+    ball, budget
+        As in :class:`PrivateFrechetMean`.
+    steps : int, default 12
+        Number of steps, public.
+    warm_share : float, default 0.25
+        Share of the first round of the squared budget.
+    mechanism, neighbours, accountant, allow_unproven, random_state
+        As in :class:`PrivateFrechetMean`.
+
+    Attributes
+    ----------
+    median\_ : ndarray, shape (\*point_shape,)
+        Released median.
+    release\_, guarantee\_, private\_, reproducible\_, n_features_in\_
+        As in :class:`PrivateFrechetMean`.
+
+    See Also
+    --------
+    riemdp.private_median
+    """
+
+    def __init__(
+        self,
+        ball: Ball | PrivateBall,
+        budget: Budget | None,
+        *,
+        steps: int = 12,
+        warm_share: float = 0.25,
+        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        neighbours: Neighbours | None = None,
+        accountant: Any = None,
+        allow_unproven: bool = False,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.ball = ball
+        self.budget = budget
+        self.steps = steps
+        self.warm_share = warm_share
+        self.mechanism = mechanism
+        self.neighbours = neighbours
+        self.accountant = accountant
+        self.allow_unproven = allow_unproven
+        self.random_state = random_state
+
+    def _statistic(self) -> Statistic:
+        return GeometricMedian(self.steps, self.warm_share)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Release the median; see :meth:`PrivateFrechetMean.fit`.
+
+        Parameters
+        ----------
+        X, y
+            As there.
+
+        Returns
+        -------
+        PrivateMedian
+            Itself.
+        """
+        with self._fitting():
+            rows = self._rows(X, reset=True)
+            release = private_median(
+                rows,
+                self.ball,
+                self.budget,
+                steps=self.steps,
+                warm_share=self.warm_share,
+                **self._options(),
+            )
+            self._keep(release)
+            self.median_ = release.value
+        return self

@@ -1,0 +1,231 @@
+"""Principal components in a tangent space, of a second moment that is released with the mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._checks import count
+from riemdp._errors import InvalidParameterError
+from riemdp.estimators._base import PrivateEstimator, checked_vectors, seen_from_base
+from riemdp.estimators._scikit_learn import (
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_is_fitted,
+)
+from riemdp.release import private_statistic
+from riemdp.statistics import Moments
+
+if TYPE_CHECKING:
+    from typing import Literal, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.privacy import Budget
+    from riemdp.release import PrivateBall
+    from riemdp.statistics import Neighbours, Statistic
+
+    FloatArray = NDArray[np.float64]
+
+
+class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+    r"""Private principal components in a tangent space.
+
+    One release of the tangent mean with the matrix of second moments, which costs no noise beside
+    it (:class:`riemdp.statistics.Moments`); mean and components are computed of that.
+
+    Parameters
+    ----------
+    ball, budget
+        As in :class:`PrivateFrechetMean`.
+    n_components : int, optional
+        Number of components, at most the dimension of the space, which is the default.
+    base : {"recentred", "public"}, default "recentred"
+        ``"recentred"`` spends a share of the budget on a mean, and looks at the records from there,
+        clipped to their spread: where they are far from the ball's centre, or close together, that
+        is what makes their directions visible through the noise. ``"public"`` looks from the
+        centre, at once.
+    share, alpha : float
+        See :class:`riemdp.statistics.Recentred`.
+    mechanism, neighbours, accountant, allow_unproven, random_state
+        As in :class:`PrivateFrechetMean`.
+
+    Attributes
+    ----------
+    components\_ : ndarray, shape (n_components, dim)
+        Orthonormal rows, in normal coordinates about the base; of each the entry of largest
+        absolute value is positive.
+    explained_variance\_ : ndarray, shape (n_components,)
+        Eigenvalues of the released covariance, with its noise, in falling order, at least 0. Noise
+        makes the largest too large.
+    mean\_ : ndarray, shape (\*point_shape,)
+        Released mean, in the ball.
+    base\_ : ndarray, shape (\*point_shape,)
+        Where records are seen from: released, or the ball's centre.
+    offset\_ : ndarray, shape (dim,)
+        Normal coordinates of the mean about the base, which scores are counted from.
+    release\_, guarantee\_, private\_, reproducible\_, n_features_in\_
+        As in :class:`PrivateFrechetMean`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp import Ball, Euclidean, GDP
+    >>> from riemdp.estimators import PrivateTangentPCA
+    >>> line = np.linspace(-0.5, 0.5, 2000)[:, None] * np.array([0.6, 0.8])
+    >>> ball = Ball(Euclidean(2), np.zeros(2), 1.0)
+    >>> PrivateTangentPCA(ball, GDP(1.0), n_components=1).fit(line).components_.round().tolist()
+    [[1.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        ball: Ball | PrivateBall,
+        budget: Budget | None,
+        *,
+        n_components: int | None = None,
+        base: Literal["recentred", "public"] = "recentred",
+        share: float = 0.2,
+        alpha: float = 2.0,
+        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        neighbours: Neighbours | None = None,
+        accountant: Any = None,
+        allow_unproven: bool = False,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.ball = ball
+        self.budget = budget
+        self.n_components = n_components
+        self.base = base
+        self.share = share
+        self.alpha = alpha
+        self.mechanism = mechanism
+        self.neighbours = neighbours
+        self.accountant = accountant
+        self.allow_unproven = allow_unproven
+        self.random_state = random_state
+
+    def _statistic(self) -> Statistic:
+        return seen_from_base(Moments("matrix"), self.base, self.share, self.alpha)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Release mean and covariance; see :meth:`PrivateFrechetMean.fit`.
+
+        Parameters
+        ----------
+        X, y
+            As there.
+
+        Returns
+        -------
+        PrivateTangentPCA
+            Itself.
+        """
+        with self._fitting():
+            rows = self._rows(X, reset=True)
+            kept = checked_components(self.n_components, self._public_ball().manifold.dim)
+            statistic = self._statistic()
+            release = private_statistic(statistic, rows, self.ball, self.budget, **self._options())
+            self._keep(release)
+            value: Any = release.value
+            self.mean_, self.base_, self.offset_ = value.mean, value.base, value.coordinates
+            variances, directions = principal(value.covariance)
+            self.components_ = directions[:kept]
+            self.explained_variance_ = variances[:kept]
+        return self
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        r"""Return the scores of points.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, \*point_shape)
+            Points, which are not clipped.
+
+        Returns
+        -------
+        ndarray, shape (n, n_components)
+        """
+        check_is_fitted(self)
+        return np.asarray((self._seen(X, self.base_) - self.offset_) @ self.components_.T)
+
+    def inverse_transform(self, X: ArrayLike) -> FloatArray:
+        r"""Return the points that have these scores, and none along other components.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, n_components)
+
+        Returns
+        -------
+        ndarray, shape (n, \*point_shape)
+        """
+        check_is_fitted(self)
+        scores = checked_vectors(X, self._n_features_out)
+        return np.asarray(self._unseen(self.offset_ + scores @ self.components_, self.base_))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+
+def checked_components(n_components: object, dim: int) -> int:
+    """Return a number of components, all for None.
+
+    Parameters
+    ----------
+    n_components : int or None
+    dim : int
+        Most that there may be.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no integer between 1 and ``dim``.
+    """
+    found = dim if n_components is None else count(n_components, "n_components")
+    if found > dim:
+        raise InvalidParameterError(
+            f"n_components must be at most the dimension {dim}, got {found}"
+        )
+    return found
+
+
+def principal(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return eigenvalues and eigenvectors of a symmetric matrix, the largest first.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (d, d)
+
+    Returns
+    -------
+    values : ndarray, shape (d,)
+        At least 0.
+    vectors : ndarray, shape (d, d)
+        In rows, the entry of largest absolute value positive.
+    """
+    values, columns = np.linalg.eigh(matrix)
+    return np.maximum(values[::-1], 0.0), with_signs(columns.T[::-1])
+
+
+def with_signs(rows: FloatArray) -> FloatArray:
+    """Return rows, or their negatives, whose entry of largest absolute value is positive.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (m, d)
+
+    Returns
+    -------
+    ndarray, shape (m, d)
+    """
+    largest = rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
+    return np.asarray(rows * np.where(largest < 0.0, -1.0, 1.0)[:, None])

@@ -1,0 +1,159 @@
+"""The tangent space at a released mean, as a transformer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp.estimators._base import PrivateEstimator, checked_vectors, is_recentred
+from riemdp.estimators._scikit_learn import (
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_is_fitted,
+)
+from riemdp.release import private_mean
+from riemdp.statistics import RefinedMean
+
+if TYPE_CHECKING:
+    from typing import Literal, Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.privacy import Budget
+    from riemdp.release import PrivateBall
+    from riemdp.statistics import Neighbours, Statistic
+
+    FloatArray = NDArray[np.float64]
+
+
+class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+    r"""Normal coordinates about a mean that is released.
+
+    The mean is the one thing that is learned, so that each vector is a function of its own record
+    and of a release. The vectors themselves are as private as the records: what learns from them
+    has to be private too.
+
+    Parameters
+    ----------
+    ball, budget
+        As in :class:`PrivateFrechetMean`.
+    base : {"recentred", "public"}, default "recentred"
+        ``"recentred"`` releases the mean in two rounds, the second about the first: its noise
+        follows the spread of the records. ``"public"`` releases it in one, with the ball's centre
+        as its base.
+    share : float, default 0.2
+        Share of the first round of the squared budget (of mu^2 for Gaussian noise).
+    alpha : float, default 2.0
+        Length that the second round clips to, in units of the released spread.
+    mechanism, neighbours, accountant, allow_unproven, random_state
+        As in :class:`PrivateFrechetMean`.
+
+    Attributes
+    ----------
+    reference\_ : ndarray, shape (\*point_shape,)
+        Released mean.
+    release\_, guarantee\_, private\_, reproducible\_, n_features_in\_
+        As in :class:`PrivateFrechetMean`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp import Ball, GDP, SPDLogEuclidean
+    >>> from riemdp.estimators import PrivateTangentSpace
+    >>> matrices = np.tile(np.diag([1.0, 2.0, 3.0]), (500, 1, 1))
+    >>> ball = Ball(SPDLogEuclidean(3), np.eye(3), 2.0)
+    >>> PrivateTangentSpace(ball, GDP(1.0)).fit_transform(matrices).shape
+    (500, 6)
+    """
+
+    def __init__(
+        self,
+        ball: Ball | PrivateBall,
+        budget: Budget | None,
+        *,
+        base: Literal["recentred", "public"] = "recentred",
+        share: float = 0.2,
+        alpha: float = 2.0,
+        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        neighbours: Neighbours | None = None,
+        accountant: Any = None,
+        allow_unproven: bool = False,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.ball = ball
+        self.budget = budget
+        self.base = base
+        self.share = share
+        self.alpha = alpha
+        self.mechanism = mechanism
+        self.neighbours = neighbours
+        self.accountant = accountant
+        self.allow_unproven = allow_unproven
+        self.random_state = random_state
+
+    def _refined(self) -> dict[str, Any]:
+        """Return the options of the mean."""
+        if not is_recentred(self.base):
+            return {}
+        shares = (self.share, 1.0 - self.share)
+        return {"method": "refined", "shares": shares, "alpha": self.alpha}
+
+    def _statistic(self) -> Statistic | None:
+        options = self._refined()
+        return RefinedMean(2, options["shares"], options["alpha"]) if options else None
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Release the mean; see :meth:`PrivateFrechetMean.fit`.
+
+        Parameters
+        ----------
+        X, y
+            As there.
+
+        Returns
+        -------
+        PrivateTangentSpace
+            Itself.
+        """
+        with self._fitting():
+            rows = self._rows(X, reset=True)
+            release = private_mean(
+                rows, self.ball, self.budget, **self._refined(), **self._options()
+            )
+            self._keep(release)
+            self.reference_ = release.value
+            self._n_features_out = self._public_ball().manifold.dim
+        return self
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        r"""Return normal coordinates about the released mean.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, \*point_shape)
+            Points, which are not clipped.
+
+        Returns
+        -------
+        ndarray, shape (n, dim)
+            In an orthonormal basis of the tangent space.
+        """
+        check_is_fitted(self)
+        return self._seen(X, self.reference_)
+
+    def inverse_transform(self, X: ArrayLike) -> FloatArray:
+        r"""Return the points at normal coordinates about the released mean.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, dim)
+
+        Returns
+        -------
+        ndarray, shape (n, \*point_shape)
+        """
+        check_is_fitted(self)
+        return np.asarray(self._unseen(checked_vectors(X, self._n_features_out), self.reference_))

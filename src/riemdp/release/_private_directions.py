@@ -1,0 +1,270 @@
+"""Private statistics of directions, axes, rotations and planar shapes, which need no ball."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._checks import real_entries
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp.manifolds import Ball, Sphere
+from riemdp.release._run import run
+from riemdp.statistics import (
+    DirectionalMoments,
+    MeanRotation,
+    ProcrustesMean,
+    preshapes,
+    unit_quaternions,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.privacy import Budget
+    from riemdp.release._offer import Arithmetic
+    from riemdp.release._release import Release
+    from riemdp.release._run import SupportsSpend
+    from riemdp.statistics import Neighbours, Statistic
+
+
+def private_directional_summary(
+    points: ArrayLike,
+    budget: Budget,
+    *,
+    order: int | tuple[int, ...] = 1,
+    axial: bool = False,
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+    neighbours: Neighbours | None = None,
+    generator: np.random.Generator | None = None,
+    accountant: SupportsSpend | None = None,
+    allow_unproven: bool = False,
+    arithmetic: Arithmetic = "exact",
+) -> Release:
+    r"""Release a differentially private summary of directions, anywhere on the sphere.
+
+    Directions are averaged as unit vectors of the space around, so that no ball has to be chosen
+    and all directions are admitted. What is released is the mean resultant, of which one record
+    moves at most 2/n, or the scatter matrix ``mean of x x^T``, sqrt(2)/n, or both in one release,
+    which costs the resultant nothing.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, N)
+        Unit vectors, N >= 2, n >= 1.
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
+        Guarantee of the whole release.
+    order : {1, 2, (1, 2)}, default 1
+        Resultant, scatter, or both.
+    axial : bool, default False
+        Whether x and -x are the same: then the scatter is released, ``order=2``.
+    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
+        As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
+        and bounds of the value are about.
+    neighbours, generator, accountant, allow_unproven, arithmetic
+        As in :func:`private_statistic`.
+
+    Returns
+    -------
+    Release
+        Its value has parts by name: ``direction``, ``length``, ``kappa`` and more, ``axis``,
+        ``gap`` and more; see :meth:`riemdp.statistics.DirectionalMoments.parts`. Whether a
+        direction or an axis means anything is said by ``direction_significant`` and
+        ``axis_significant``, at the level .05. Its ``expected_distance`` is that of the noise of
+        all entries together.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not of norm 1.
+    InvalidBudgetError
+        If no mechanism can satisfy this kind of budget.
+    InvalidParameterError
+        If an argument is outside its domain.
+    UnprovenMechanismError
+        If a part is not proved and ``allow_unproven`` is false.
+
+    See Also
+    --------
+    riemdp.rayleigh_test : Whether the directions are uniform, from the release.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/directional-statistics.md
+    """
+    statistic = _moments(order, axial)
+    rows = real_entries(points, "points", error=NotOnManifoldError)
+    if rows.ndim != 2 or rows.shape[1] < 2:
+        raise NotOnManifoldError(
+            f"points must have shape (n, N), unit vectors with N >= 2 entries, got {rows.shape}"
+        )
+    return _released(
+        statistic,
+        rows,
+        budget,
+        label="private_directional_summary",
+        mechanism=mechanism,
+        neighbours=neighbours,
+        generator=generator,
+        accountant=accountant,
+        allow_unproven=allow_unproven,
+        arithmetic=arithmetic,
+    )
+
+
+def _moments(order: Any, axial: object) -> DirectionalMoments:
+    if not isinstance(axial, (bool, np.bool_)):
+        raise InvalidParameterError("axial must be True or False")
+    statistic = DirectionalMoments(order)
+    if not axial or statistic == DirectionalMoments(2):
+        return statistic
+    if statistic != DirectionalMoments(1):  # 1 is what is there if nobody asks for anything
+        raise InvalidParameterError(
+            "axes have no resultant, as x and -x are the same: with axial=True order must be 2"
+        )
+    return DirectionalMoments(2)
+
+
+def private_rotation_mean(
+    points: ArrayLike,
+    budget: Budget,
+    *,
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+    neighbours: Neighbours | None = None,
+    generator: np.random.Generator | None = None,
+    accountant: SupportsSpend | None = None,
+    allow_unproven: bool = False,
+    arithmetic: Arithmetic = "exact",
+) -> Release:
+    r"""Release a differentially private mean of rotations of space, wherever they lie.
+
+    The mean rotation is the leading eigenvector of the mean of ``q q^T`` over unit quaternions q,
+    which has no sign and needs no ball: it works on all of SO(3). One record moves that matrix by
+    at most sqrt(2)/n. How much the mean rotation is moved by the noise depends on the gap between
+    its first two eigenvalues, which is released too.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, 3, 3)
+        Rotation matrices, n >= 1.
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
+        Guarantee of the whole release.
+    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
+        As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
+        and bounds of the value are about.
+    neighbours, generator, accountant, allow_unproven, arithmetic
+        As in :func:`private_statistic`.
+
+    Returns
+    -------
+    Release
+        Its value has ``rotation``, shape (3, 3), ``rotation_bound``, an angle that the exact mean
+        is within with probability at least .95, and more parts; see
+        :meth:`riemdp.statistics.MeanRotation.parts`. Its ``expected_distance`` is that of the
+        noise of all entries of the matrix together, not an angle.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row is not a rotation.
+    InvalidBudgetError
+        If no mechanism can satisfy this kind of budget.
+    InvalidParameterError
+        If an argument is outside its domain.
+    UnprovenMechanismError
+        If a part is not proved and ``allow_unproven`` is false.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/directional-statistics.md; Markley,
+    Cheng, Crassidis and Oshman, "Averaging quaternions", J. Guid. Control Dyn. 2007
+    """
+    return _released(
+        MeanRotation(),
+        unit_quaternions(points),
+        budget,
+        label="private_rotation_mean",
+        mechanism=mechanism,
+        neighbours=neighbours,
+        generator=generator,
+        accountant=accountant,
+        allow_unproven=allow_unproven,
+        arithmetic=arithmetic,
+    )
+
+
+def private_procrustes_mean(
+    points: ArrayLike,
+    budget: Budget,
+    *,
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+    neighbours: Neighbours | None = None,
+    generator: np.random.Generator | None = None,
+    accountant: SupportsSpend | None = None,
+    allow_unproven: bool = False,
+    arithmetic: Arithmetic = "exact",
+) -> Release:
+    r"""Release a differentially private full Procrustes mean of planar shapes.
+
+    Configurations of k landmarks are compared up to translation, scale and rotation. The mean is
+    the leading eigenvector of the mean of ``z z*`` over centred configurations z of norm 1, as
+    complex vectors; one record moves that matrix by at most sqrt(2)/n. No template is needed, and
+    no ball.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, k) of complex numbers, or (n, k, 2) of real ones
+        k >= 3 landmarks, not all at one place.
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
+        Guarantee of the whole release.
+    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
+        As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
+        and bounds of the value are about.
+    neighbours, generator, accountant, allow_unproven, arithmetic
+        As in :func:`private_statistic`.
+
+    Returns
+    -------
+    Release
+        Its value has ``shape``, k complex landmarks, ``shape_bound``, a distance that the exact
+        mean is within with probability at least .95, and more parts; see
+        :meth:`riemdp.statistics.ProcrustesMean.parts`. Its ``expected_distance`` is that of the
+        noise of all entries of the matrix together, not a distance of shapes.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the data are empty, have the wrong shape, or a row has
+        entries that are not finite, or all its landmarks at one place.
+    InvalidBudgetError
+        If no mechanism can satisfy this kind of budget.
+    InvalidParameterError
+        If an argument is outside its domain.
+    UnprovenMechanismError
+        If a part is not proved and ``allow_unproven`` is false.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/directional-statistics.md; Kent, "The
+    complex Bingham distribution and shape analysis", JRSS B 1994
+    """
+    return _released(
+        ProcrustesMean(),
+        preshapes(points),
+        budget,
+        label="private_procrustes_mean",
+        mechanism=mechanism,
+        neighbours=neighbours,
+        generator=generator,
+        accountant=accountant,
+        allow_unproven=allow_unproven,
+        arithmetic=arithmetic,
+    )
+
+
+def _released(
+    statistic: Statistic, points: NDArray[Any], budget: Budget, **options: Any
+) -> Release:
+    ball = Ball.whole(Sphere(points.shape[1] - 1))
+    return run(lambda *_: statistic, points, ball, budget, tol=None, project="auto", **options)

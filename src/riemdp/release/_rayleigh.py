@@ -1,0 +1,140 @@
+"""Rayleigh's test of uniformity, from a released mean resultant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from riemdp._checks import count, shown
+from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._potential import potential
+from riemdp.release._release import Release
+from riemdp.statistics import NamedValues
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+#: Directions that a simulation draws at most.
+_MOST = 10**8
+
+
+@dataclass(frozen=True)
+class RayleighTest:
+    """Result of :func:`rayleigh_test`.
+
+    Attributes
+    ----------
+    statistic : float
+        ``|R|^2 / (1 / (N n) + sigma^2)``, R the released resultant of n directions in R^N.
+    p_value : float
+        Probability of as large a statistic were the directions uniform and independent.
+    degrees_of_freedom : int
+        N, of the chi-square law that the statistic tends to.
+    method : {"asymptotic", "simulated"}
+        Whether the p-value is that of the chi-square law, right for large n, or that of draws
+        from the law for this n.
+    """
+
+    statistic: float
+    p_value: float
+    degrees_of_freedom: int
+    method: Literal["asymptotic", "simulated"]
+
+
+def rayleigh_test(release: Release, *, simulations: int = 0) -> RayleighTest:
+    """Test whether directions are uniform on the sphere, from their released mean resultant.
+
+    The noise counts in the law that is held against the statistic, so that the test has its level.
+    It costs no privacy. Uniformity is seen in the mean resultant alone: directions that cancel,
+    such as axes, are not told from uniform ones.
+
+    Parameters
+    ----------
+    release : Release
+        Of :func:`riemdp.private_directional_summary` with order 1 or (1, 2), and Gaussian noise.
+    simulations : int, default 0
+        0 for the asymptotic chi-square law. Otherwise so many draws from the law of the statistic
+        for this n, with a fixed seed, take its place, so that nothing is asymptotic but the number
+        of draws. At most 1e8 over n; for n of some hundreds the chi-square law is as good.
+
+    Returns
+    -------
+    RayleighTest
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``release`` is no release, or ``simulations`` outside its domain.
+    UnsupportedError
+        If it holds no mean resultant of directions on a whole sphere, was projected or shrunk, or
+        its noise is not Gaussian.
+
+    References
+    ----------
+    docs/proofs/directional-statistics.md, claim 4; Mardia and Jupp, "Directional Statistics", 2000,
+    section 10.4.1, for the test without noise
+    """
+    if not isinstance(release, Release):
+        raise InvalidParameterError(f"release must be a riemdp.Release, got {shown(release)}")
+    resultant, sigma = _released_resultant(release)
+    n, dim = release.n, len(resultant)
+    scale = 1.0 / (dim * n) + sigma**2
+    statistic = float(resultant @ resultant) / scale
+    draws = (
+        0 if type(simulations) is int and simulations == 0 else count(simulations, "simulations")
+    )
+    if draws > 0:
+        if draws * n > _MOST:
+            raise InvalidParameterError(
+                f"simulations must be at most {_MOST // n} for n = {n}, got {draws}; the "
+                "asymptotic law needs none"
+            )
+        found = _null_squares(n, dim, sigma, draws) / scale
+        larger = int(np.count_nonzero(found >= statistic))
+        return RayleighTest(statistic, (1.0 + larger) / (1.0 + draws), dim, "simulated")
+    import scipy.special
+
+    p_value = float(scipy.special.gammaincc(0.5 * dim, 0.5 * statistic))
+    return RayleighTest(statistic, p_value, dim, "asymptotic")
+
+
+def _released_resultant(release: Release) -> tuple[FloatArray, float]:
+    """Return the resultant and the standard deviation of its noise."""
+    value, answers = release.value, release.statistic.answers(release.ball)
+    if not isinstance(value, NamedValues) or "resultant" not in value:
+        raise UnsupportedError(
+            "a Rayleigh test needs the mean resultant of directions; release it with "
+            "private_directional_summary, order 1 or (1, 2)"
+        )
+    if not release.ball.is_whole or release.projected or release.shrunk:
+        raise UnsupportedError(
+            "a Rayleigh test needs directions of a whole sphere, and a draw that was neither "
+            "projected nor shrunk"
+        )
+    noise = release.mechanism.added_noise(answers)
+    if noise is None or potential(noise.kind).degree != 2:
+        raise UnsupportedError(
+            f"a Rayleigh test needs Gaussian noise, and this release has that of "
+            f'{release.mechanism.name}; release with mechanism="tangent-gaussian"'
+        )
+    return value["resultant"], float(value["resultant_sd"])
+
+
+def _null_squares(n: int, dim: int, sigma: float, draws: int) -> FloatArray:
+    """Draw squared lengths of noisy mean resultants of uniform directions.
+
+    A sum of k directions and one more: the angle between them has the law of the angle between a
+    fixed direction and a uniform one, whatever the sum is.
+    """
+    generator = np.random.default_rng(0)
+    half = 0.5 * (dim - 1)
+    squares = np.zeros(draws)
+    for _ in range(n):
+        cosine = 2.0 * generator.beta(half, half, size=draws) - 1.0
+        squares = np.maximum(squares + 1.0 + 2.0 * np.sqrt(squares) * cosine, 0.0)
+    along = np.sqrt(squares) / n + sigma * generator.standard_normal(draws)
+    return np.asarray(along**2 + sigma**2 * generator.chisquare(dim - 1, size=draws))

@@ -1,0 +1,333 @@
+"""Means of classes, their shares and the spread within them, in one release."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+
+import numpy as np
+
+from riemdp._checks import LARGEST_COUNT, count, is_one_of, kind_of, shown
+from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
+from riemdp._part import register
+from riemdp.manifolds import clip_norm, unvecd
+from riemdp.statistics._half_vectors import half_vectors
+from riemdp.statistics._moments import FREE_MATRIX, nonnegative
+from riemdp.statistics._sums import SumStatistic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._seen import View
+    from riemdp.statistics._statistic import Metric
+
+    FloatArray = NDArray[np.float64]
+
+#: Weights of the share and of the second moment of a class, rounded down; beside vectors of norm
+#: at most 1 they cost no noise, though a record changes its class.
+_WEIGHTS = {
+    "none": (1.0, 0.0),
+    "scalar": (1.0, 1.0),
+    "matrix": (FREE_MATRIX, FREE_MATRIX),
+}
+#: No text of a class may be that: a document has it in place of a number.
+_RESERVED = "infinity"
+#: What is divided by: shares of at least so many standard deviations of their noise; where that is
+#: not known, of at least this part of what they would be were all classes of one size.
+_DEVIATIONS, _FLOOR = 2.0, 0.1
+#: Share of a class of which nothing was seen.
+_NOTHING = 1e-9
+
+
+@final
+@register
+@dataclass(frozen=True)
+class ClassMoments(SumStatistic):
+    """Tangent means of classes, their shares and a second moment about the centre, jointly.
+
+    Labels are private: which class a record is of, and how large the classes are, is protected
+    like its point. With Gaussian noise the sums of the classes get the noise that one mean of all
+    records would get alone. What is divided by are shares with noise, so the means of small classes
+    are worth little: see ``means_sd`` of :meth:`parts`.
+
+    With ``sizes`` labels and class sizes are public, and not protected at all. Neighbours then
+    differ in the point of one record: :class:`ReplacePoint`. Private labels with public sizes are
+    refused: to change a label is to change the sizes.
+
+    Parameters
+    ----------
+    classes : tuple of int, or tuple of str
+        The public labels, at least two. Not those that occur in the data.
+    second : {"none", "scalar", "matrix"}, default "none"
+        Second moment that is released too, of all classes together: the mean squared distance to
+        the centre, or the mean of ``v v^T`` in normal coordinates.
+    sizes : tuple of int, default ()
+        Public number of records of each class.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is outside its domain.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md
+    """
+
+    name: ClassVar[str] = "class-moments"
+    proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
+    takes: ClassVar[tuple[str, ...]] = ("labels",)
+
+    classes: tuple[int | str, ...]
+    second: Literal["none", "scalar", "matrix"] = "none"
+    sizes: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", checked_classes(self.classes))
+        if not is_one_of(self.second, tuple(_WEIGHTS)):
+            raise InvalidParameterError(
+                f'second must be "none", "scalar" or "matrix", got {shown(self.second)}'
+            )
+        object.__setattr__(self, "sizes", self._checked_sizes())
+
+    def _checked_sizes(self) -> tuple[int, ...]:
+        given: Any = self.sizes
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InvalidParameterError(f"sizes must be a tuple of integers, got {kind_of(given)}")
+        found = tuple(count(size, "each of the sizes of classes") for size in given)
+        if len(found) not in (0, len(self.classes)):
+            raise InvalidParameterError(
+                f"sizes must be one for each of the {len(self.classes)} classes, or none where "
+                f"labels are private, got {len(found)}"
+            )
+        return found
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """Weights of the share and of the second moment; the first is 0 where sizes are public."""
+        share, second = _WEIGHTS[self.second]
+        return (0.0 if self.sizes else share), second
+
+    def size(self, dim: int) -> int:
+        """See :meth:`SumStatistic.size`."""
+        shares = 0 if self.sizes else len(self.classes)
+        return len(self.classes) * dim + shares + self._size_of_second(dim)
+
+    def _size_of_second(self, dim: int) -> int:
+        return {"none": 0, "scalar": 1, "matrix": dim * (dim + 1) // 2}[self.second]
+
+    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
+        """``(v (x) e_y, e_y, |v|^2 or v v^T)`` with weights; see :meth:`SumStatistic.features`.
+
+        ``e_y`` is 0 where the label is none of the classes.
+        """
+        codes = class_codes(np.asarray(records.labels), self.classes)
+        unit = (codes[:, None] == np.arange(len(self.classes))).astype(np.float64)
+        sums = (unit[:, :, None] * vectors[:, None, :]).reshape(len(vectors), -1)
+        share, weight = self.weights
+        found = [sums]
+        if not self.sizes:  # these do not shrink with the vector
+            found.append(unit * (share * self.whole(vectors.shape[-1])))
+        if self.second == "scalar":
+            found.append(weight * np.square(vectors).sum(axis=-1, keepdims=True))
+        elif self.second == "matrix":
+            found.append(half_vectors(vectors, weight))
+        return np.concatenate(found, axis=-1)
+
+    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
+        """2; see :meth:`SumStatistic.feature_sensitivity`."""
+        return 2.0
+
+    def feature_length(self, dim: int) -> float:  # noqa: ARG002
+        """Root of 1 plus the squared weights; see :meth:`SumStatistic.feature_length`."""
+        share, second = self.weights
+        return math.nextafter(math.sqrt(1.0 + share**2 + second**2), math.inf)
+
+    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
+        """See :meth:`Statistic.replace_one`.
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            If sizes are public.
+        """
+        if self.sizes:
+            raise UnsupportedNeighboursError(
+                "private labels with public class sizes are refused: a label that changes, "
+                "changes the sizes. Leave sizes out, or say that labels are public with "
+                "neighbours=ReplacePoint()"
+            )
+        return super().replace_one(ball, n, metric)
+
+    def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:
+        """See :meth:`Statistic.replace_point`; ``n`` has to be the sum of public sizes."""
+        if self.sizes and n != sum(self.sizes):
+            raise InvalidParameterError(f"the sizes add up to {sum(self.sizes)}, not to n = {n}")
+        return super().replace_point(ball, n, metric)
+
+    def check_records(self, records: Records) -> None:
+        """Raise an error for a label that is none of the classes.
+
+        See :meth:`Statistic.check_records`.
+
+        Raises
+        ------
+        InvalidParameterError
+            Also if there are no labels, or covariates too, or the public sizes are others.
+        """
+        super().check_records(records)
+        codes = class_codes(np.asarray(records.labels), self.classes)
+        if len(wrong := np.flatnonzero(codes < 0)):
+            raise InvalidParameterError(
+                f"row {wrong[0]}: its label is not among the public classes; list all that may "
+                "occur, and drop or relabel other records beforehand by a rule that looks at one "
+                "record at a time"
+            )
+        found = np.bincount(codes, minlength=len(self.classes)).tolist()
+        if self.sizes and tuple(found) != self.sizes:
+            raise InvalidParameterError("the labels do not come in the public sizes of the classes")
+
+    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
+        """Random labels; see :meth:`Statistic.typical_extras`."""
+        codes = generator.integers(0, len(self.classes), size=size)
+        return {"labels": np.array(self.classes)[codes]}
+
+    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+        """Return means, shares and spread; see :meth:`SumStatistic.parts`.
+
+        Returns
+        -------
+        mapping
+            ``classes``; ``means``, points of the ball, shape (K, *point_shape); ``coordinates``,
+            the same before they were shortened to ``clip``, in normal coordinates about the base,
+            shape (K, dim); ``shares`` of the records, shape (K,), with their noise: counts over n,
+            for division at least twice their noise; ``base`` and ``clip``, where records were seen
+            from and the length they were shortened to. With a second moment: ``second_moment``
+            about the base, a number or shape (dim, dim), with its noise; ``variance`` within
+            classes, at least 0, and for matrices ``covariance``, whose eigenvalues are at least 0.
+            Standard deviations of the noise: ``shares_sd`` (0 where sizes are public);
+            ``means_sd``, shape (K,), of a coordinate of a mean, to first order, the noise of the
+            shares included; ``second_moment_sd``, of the number or an entry of the diagonal (of
+            the others that over root 2).
+        """
+        dim, classes = view.ball.manifold.dim, len(self.classes)
+        share, weight = self.weights
+        sums = features[: classes * dim].reshape(classes, dim)
+        if self.sizes:
+            shares, shares_sd, rest = self._public_shares(), 0.0, features[classes * dim :]
+        else:
+            unit = share * self.whole(dim)
+            shares, shares_sd = features[classes * dim :][:classes] / unit, deviation / unit
+            rest = features[classes * (dim + 1) :]
+        least = np.maximum(shares, self._floor(shares_sd))
+        means = sums / least[:, None]
+        relative = (shares_sd * np.linalg.norm(means, axis=-1)) ** 2 / dim
+        found: dict[str, Any] = {
+            "classes": self.classes,
+            "means": view.point(clip_norm(means, 1.0)),
+            "coordinates": means * view.unit,
+            "shares": shares,
+            "base": view.base_point,
+            "clip": view.unit,
+            "means_sd": np.sqrt(deviation * deviation + relative) / least * view.unit,
+            "shares_sd": shares_sd,
+        }
+        if self.second == "none":
+            return found
+        # a mean v v^T is larger by the mean square of its noise
+        known = 0.0 if math.isnan(deviation) else deviation
+        noise = known * known * float(np.sum(1.0 / least))
+        if self.second == "scalar":
+            second = float(rest[0]) / weight
+            variance = second - float(np.sum(least * np.square(means).sum(axis=-1))) + dim * noise
+            found["second_moment"] = second * view.unit**2
+        else:
+            matrix = unvecd(rest, dim) / weight
+            within = matrix - (means.T * least) @ means + noise * np.eye(dim)
+            variance = float(np.trace(within))
+            found["second_moment"] = matrix * view.unit**2
+            found["covariance"] = nonnegative(within) * view.unit**2
+        found["variance"] = max(variance, 0.0) * view.unit**2
+        found["second_moment_sd"] = deviation / weight * view.unit**2
+        return found
+
+    def _floor(self, shares_sd: float) -> float:
+        if math.isnan(shares_sd):
+            return _FLOOR / len(self.classes)
+        return max(_DEVIATIONS * shares_sd, _NOTHING)
+
+    def _public_shares(self) -> FloatArray:
+        n = sum(self.sizes)
+        return np.array([size / n for size in self.sizes])
+
+
+def checked_classes(classes: object) -> tuple[int | str, ...]:
+    """Return public classes as a tuple of integers or of texts.
+
+    Parameters
+    ----------
+    classes : iterable of int or str
+
+    Returns
+    -------
+    tuple of int, or tuple of str
+
+    Raises
+    ------
+    InvalidParameterError
+        If they are no such classes, under two, or one comes twice.
+    """
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise InvalidParameterError(
+            f"classes must be a tuple of integers or of texts, got {kind_of(classes)}"
+        )
+    found = tuple(_plain(each) for each in classes)
+    kinds = {type(each) for each in found}
+    if len(found) < 2 or kinds not in ({int}, {str}):
+        raise InvalidParameterError(
+            "classes must be at least two labels, all integers or all texts, got "
+            f"{len(found)} of {', '.join(sorted(kind.__name__ for kind in kinds)) or 'no type'}"
+        )
+    if len(set(found)) < len(found):
+        raise InvalidParameterError("classes must be distinct: one of them comes twice")
+    if _RESERVED in found or any(type(x) is int and abs(x) > LARGEST_COUNT for x in found):
+        raise InvalidParameterError(
+            f'classes must be integers under 2^63, or texts other than "{_RESERVED}", which a '
+            "document has for a number; name them otherwise"
+        )
+    return found
+
+
+def _plain(label: Any) -> Any:
+    """Return a scalar of NumPy as Python has it."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def class_codes(labels: NDArray[Any], classes: tuple[int | str, ...]) -> NDArray[np.int64]:
+    """Return the place of each label among the classes, -1 of one that is none of them.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (m,)
+    classes : tuple of int or str
+
+    Returns
+    -------
+    ndarray of int, shape (m,)
+    """
+    places, kind = _places(classes), type(classes[0])
+    plain = map(_plain, labels.tolist())
+    found = [places.get(x, -1) if type(x) is kind else -1 for x in plain]
+    return np.array(found, dtype=np.int64)
+
+
+@functools.lru_cache(maxsize=8)
+def _places(classes: tuple[int | str, ...]) -> Mapping[int | str, int]:
+    return {each: place for place, each in enumerate(classes)}

@@ -1,0 +1,168 @@
+"""Mean resultant and scatter of directions, jointly."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from riemdp._checks import shown
+from riemdp._errors import InvalidParameterError
+from riemdp._part import register
+from riemdp.manifolds import unvecd
+from riemdp.statistics._axes import leading_axis, length_limit
+from riemdp.statistics._half_vectors import half_vectors
+from riemdp.statistics._moments import FREE_MATRIX
+from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
+from riemdp.statistics._von_mises_fisher import concentration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._seen import View
+
+    FloatArray = NDArray[np.float64]
+
+_BOTH = (1, 2)
+
+
+@final
+@register
+@dataclass(frozen=True)
+class DirectionalMoments(UnitVectorSum):
+    r"""Mean of unit vectors x, or of ``x x^T``, or both in one release.
+
+    With Gaussian noise the mean gets in one release of both the noise that it would get alone.
+
+    Parameters
+    ----------
+    order : {1, 2, (1, 2)}, default 1
+        1 for the mean resultant, of which one record moves at most 2/n; 2 for the scatter matrix,
+        sqrt(2)/n, which does not tell x from -x; both, of which the scatter is multiplied by a
+        little under 1/sqrt(2) before the noise.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``order`` is none of these.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md, claim 6
+    """
+
+    name: ClassVar[str] = "directional-moments"
+    proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
+
+    order: int | tuple[int, ...] = 1
+
+    def __post_init__(self) -> None:
+        given: Any = self.order
+        orders = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+        if not all(type(each) is int for each in orders) or orders not in ((1,), (2,), _BOTH):
+            raise InvalidParameterError(f"order must be 1, 2 or (1, 2), got {shown(given)}")
+        object.__setattr__(self, "order", orders if orders == _BOTH else orders[0])
+
+    def size(self, dim: int) -> int:
+        """See :meth:`SumStatistic.size`."""
+        return (0 if self.order == 2 else dim) + (0 if self.order == 1 else dim * (dim + 1) // 2)
+
+    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
+        """x, ``x x^T``, or x and ``FREE_MATRIX x x^T``; see :meth:`SumStatistic.features`."""
+        if self.order == 1:
+            return vectors
+        if self.order == 2:
+            return half_vectors(vectors, 1.0)
+        return np.concatenate([vectors, half_vectors(vectors, FREE_MATRIX)], axis=-1)
+
+    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
+        """Root of 2 of ``x x^T`` alone, else 2; see :meth:`SumStatistic.feature_sensitivity`."""
+        return ROOT_TWO if self.order == 2 else 2.0
+
+    def feature_length(self, dim: int) -> float:  # noqa: ARG002
+        """1, and of both at least the root of 1.5; see :meth:`SumStatistic.feature_length`."""
+        return 1.25 if self.order == _BOTH else 1.0
+
+    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+        """Return what the moments say; see :meth:`SumStatistic.parts`.
+
+        Limits and bounds are those of Gaussian noise, and about the records themselves: what a
+        sample says of a population is not in them. Of Laplace noise, whose length varies more, what
+        is said to have a probability of .05 has up to .13. They are NaN where the noise is not
+        known.
+
+        Returns
+        -------
+        mapping
+            Of order 1: ``resultant``, the mean of the unit vectors as it was drawn, shape (N,),
+            and ``resultant_sd``, the standard deviation of the noise of each entry; ``direction``,
+            of norm 1; ``length`` of the resultant as drawn, and ``corrected_length``, the root of
+            its square less the mean square of the noise; ``kappa``, the concentration of the von
+            Mises-Fisher law of the corrected length (``inf`` from length 1 on);
+            ``length_limit``, what the length exceeds with probability at most .05 where the exact
+            resultant is zero, ``direction_significant``, whether it does, and ``direction_bound``,
+            the angle in radians that the direction is within of the exact one with probability at
+            least .95 (pi where it is not significant).
+
+            Of order 2: ``scatter``, the mean of ``x x^T`` with its noise, shape (N, N), and
+            ``scatter_sd``, the standard deviation of the noise of an entry of the diagonal (of the
+            others that over root 2); ``axis``, its leading eigenvector, with a positive entry
+            where it is largest; ``eigenvalues`` in falling order, ``gap`` between the first two,
+            ``gap_noise``, a bound of the expected largest eigenvalue of the noise;
+            ``gap_limit``, what the gap exceeds with probability at most .05 where the exact
+            scatter has none, ``axis_significant``, whether it does, and ``axis_bound``, the angle
+            in radians that the axis is within of the exact one with probability at least .95
+            (pi/2 where it is not significant).
+        """
+        dim = self.dim(view.ball)
+        if self.order == 1:
+            return _of_resultant(features, deviation)
+        if self.order == 2:
+            return _of_scatter(features, dim, deviation)
+        rest = features[dim:] / FREE_MATRIX
+        return {
+            **_of_resultant(features[:dim], deviation),
+            **_of_scatter(rest, dim, deviation / FREE_MATRIX),
+        }
+
+
+def _of_resultant(resultant: FloatArray, deviation: float) -> dict[str, Any]:
+    dim = len(resultant)
+    known = 0.0 if math.isnan(deviation) else deviation
+    length = math.hypot(*resultant)
+    corrected = math.sqrt(max(length**2 - dim * known**2, 0.0))
+    limit = deviation * length_limit(dim)
+    significant = length > limit
+    bound = math.asin(limit / length) if significant else math.pi
+    return {
+        "direction": resultant / length if length > 0.0 else np.eye(dim)[0],
+        "length": length,
+        "corrected_length": corrected,
+        "kappa": concentration(corrected, dim),
+        "length_limit": limit,
+        "direction_significant": significant,
+        "direction_bound": math.nan if math.isnan(limit) else bound,
+        "resultant": resultant,
+        "resultant_sd": deviation,
+    }
+
+
+def _of_scatter(half: FloatArray, dim: int, deviation: float) -> dict[str, Any]:
+    scatter = unvecd(half, dim)
+    found = leading_axis(scatter, len(half), deviation)
+    return {
+        "axis": found.vector,
+        "eigenvalues": found.eigenvalues,
+        "gap": found.gap,
+        "gap_noise": found.gap_noise,
+        "gap_limit": found.gap_limit,
+        "axis_significant": found.significant,
+        "axis_bound": found.bound,
+        "scatter": scatter,
+        "scatter_sd": deviation,
+    }

@@ -1,0 +1,170 @@
+"""Mean and second moment in one release, of which the second costs no noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
+
+import numpy as np
+
+from riemdp._checks import is_one_of, shown
+from riemdp._errors import InvalidParameterError
+from riemdp._part import register
+from riemdp.manifolds import unvecd
+from riemdp.statistics._half_vectors import half_vectors
+from riemdp.statistics._released_moments import ReleasedMoments
+from riemdp.statistics._seen import FREE
+from riemdp.statistics._sums import SumStatistic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._seen import View
+
+    FloatArray = NDArray[np.float64]
+
+#: Beside a vector v of norm at most 1, so many times v v^T costs no noise: under 1 / sqrt(2).
+FREE_MATRIX = 0.70710678
+
+
+@final
+@register
+@dataclass(frozen=True)
+class Moments(SumStatistic):
+    """Tangent mean and second moment about the centre, jointly.
+
+    With Gaussian noise the mean gets the noise that it would get alone.
+
+    Parameters
+    ----------
+    second : {"scalar", "matrix"}, default "scalar"
+        The mean squared distance to the centre, or the mean of ``v v^T`` in normal coordinates.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``second`` is neither.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md
+    """
+
+    name: ClassVar[str] = "moments"
+    proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
+
+    second: Literal["scalar", "matrix"] = "scalar"
+
+    def __post_init__(self) -> None:
+        if not is_one_of(self.second, ("scalar", "matrix")):
+            raise InvalidParameterError(
+                f'second must be "scalar" or "matrix", got {shown(self.second)}'
+            )
+
+    def size(self, dim: int) -> int:
+        """See :meth:`FeatureSum.size`."""
+        return dim + (1 if self.second == "scalar" else dim * (dim + 1) // 2)
+
+    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
+        """``(v, FREE |v|^2)``, or ``(v, FREE_MATRIX v v^T)``; see :meth:`FeatureSum.features`."""
+        if self.second == "scalar":
+            second = FREE * np.square(vectors).sum(axis=-1, keepdims=True)
+        else:
+            second = half_vectors(vectors, FREE_MATRIX)
+        return np.concatenate([vectors, second], axis=-1)
+
+    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
+        """2; see :meth:`SumStatistic.feature_sensitivity`."""
+        return 2.0
+
+    def feature_length(self, dim: int) -> float:  # noqa: ARG002
+        """At least the root of 1 + weight^2; see :meth:`SumStatistic.feature_length`."""
+        return 2.0 if self.second == "scalar" else 1.25
+
+    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+        """Return mean, second moment and spread; see :meth:`SumStatistic.parts`.
+
+        Returns
+        -------
+        mapping
+            ``mean``, point of the ball, shape (*point_shape,); ``coordinates``, the same as it was
+            drawn, in normal coordinates about the base, shape (dim,); ``second_moment`` about the
+            base, a number or shape (dim, dim), with its noise; ``variance``, about the mean and at
+            least 0, and for matrices ``covariance``, whose eigenvalues are at least 0; ``base`` and
+            ``clip``, where records were seen from and the length they were shortened to;
+            ``mean_sd`` and ``second_moment_sd``, standard deviations of the noise of a coordinate
+            and of a number or an entry of the diagonal (of the others that over root 2).
+        """
+        dim = view.ball.manifold.dim
+        vector, rest = features[:dim], features[dim:]
+        known = 0.0 if math.isnan(deviation) else deviation
+        # |vector|^2 is larger by the mean square of its noise
+        found: dict[str, Any] = {
+            "mean": view.point(_inside(vector)),
+            "coordinates": vector * view.unit,
+        }
+        if self.second == "scalar":
+            weight, second = FREE, float(rest[0]) / FREE
+            variance = second - float(vector @ vector) + dim * known * known
+            found["second_moment"] = second * view.unit**2
+        else:
+            weight, matrix = FREE_MATRIX, unvecd(rest, dim) / FREE_MATRIX
+            centred = matrix - np.outer(vector, vector) + known * known * np.eye(dim)
+            variance = float(np.trace(centred))
+            found["second_moment"] = matrix * view.unit**2
+            found["covariance"] = nonnegative(centred) * view.unit**2
+        return {
+            **found,
+            "variance": min(max(variance, 0.0), 1.0) * view.unit**2,
+            "base": view.base_point,
+            "clip": view.unit,
+            "mean_sd": deviation * view.unit,
+            "second_moment_sd": deviation / weight * view.unit**2,
+        }
+
+    def moments_in(
+        self,
+        view: View,
+        features: FloatArray,
+        deviation: float,
+        n: int,
+        *,
+        released_base: bool,
+    ) -> ReleasedMoments:
+        """Of matrices alone; see :meth:`SumStatistic.moments_in`."""
+        if self.second != "matrix":
+            return super().moments_in(view, features, deviation, n, released_base=released_base)
+        dim, unit = view.ball.manifold.dim, view.unit
+        return ReleasedMoments(
+            features[:dim] * unit,
+            unvecd(features[dim:], dim) / FREE_MATRIX * unit**2,
+            deviation * unit,
+            deviation / FREE_MATRIX * unit**2,
+            n,
+            unit,
+            released_base=released_base,
+        )
+
+
+def _inside(vector: FloatArray) -> FloatArray:
+    return vector / max(1.0, float(np.linalg.norm(vector)))
+
+
+def nonnegative(matrix: FloatArray) -> FloatArray:
+    """Return a symmetric matrix with its negative eigenvalues set to 0.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (d, d)
+
+    Returns
+    -------
+    ndarray, shape (d, d)
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    found = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return np.asarray(0.5 * (found + found.T))

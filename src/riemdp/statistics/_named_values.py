@@ -1,0 +1,74 @@
+"""Values with several parts, each under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class NamedValues(Mapping[str, Any]):
+    """What was released, part by part: ``value.mean`` is ``value["mean"]``.
+
+    Parameters
+    ----------
+    raw : ndarray, shape (d,)
+        The released coordinates that all parts are computed from.
+    parts : mapping of str to object
+        Arrays are made read-only.
+    """
+
+    def __init__(self, raw: NDArray[np.float64], parts: Mapping[str, Any]) -> None:
+        sealed = np.array(raw)
+        for part in (sealed, *parts.values()):
+            if isinstance(part, np.ndarray):
+                part.flags.writeable = False
+        self._raw, self._parts = sealed, dict(parts)
+
+    @property
+    def raw(self) -> NDArray[np.float64]:
+        """The released coordinates, shape (d,)."""
+        return self._raw
+
+    def __getitem__(self, name: str) -> Any:
+        return self._parts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._parts:
+            raise AttributeError(f"{name!r} is not among the released parts")
+        return self._parts[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("_raw", "_parts") and name not in self.__dict__:
+            object.__setattr__(self, name, value)
+            return
+        raise AttributeError(f"{name!r} cannot be set: what was released stays as it is")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._parts]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NamedValues):
+            return NotImplemented
+        return list(self) == list(other) and np.array_equal(self._raw, other.raw)
+
+    def __hash__(self) -> int:
+        return hash((*self._parts, (self._raw + 0.0).tobytes()))  # -0.0 equals 0.0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NamedValues, (self._raw, self._parts)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}:\n{value}" for name, value in self._parts.items())
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={value!r}" for name, value in self._parts.items())
+        return f"NamedValues({parts})"

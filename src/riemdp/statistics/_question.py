@@ -1,0 +1,137 @@
+"""What one answer is computed from, chunk by chunk."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+
+    FloatArray = NDArray[np.float64]
+
+#: What has been computed of a chunk of the records.
+Partial = Any
+
+
+class Question(ABC):
+    """What one answer is computed from, chunk by chunk.
+
+    Attributes
+    ----------
+    clips : bool
+        Whether :meth:`summarise` clips the records itself, in a form of its own; otherwise it is
+        given records that are in the ball. It must not write to them: they may be the caller's.
+    takes : tuple of str
+        What it takes beside points, of :attr:`riemdp.statistics.Records.extras`; it is given
+        :class:`riemdp.statistics.Records` then.
+    """
+
+    clips: ClassVar[bool] = False
+    takes: ClassVar[tuple[str, ...]] = ()
+
+    def prepare(self, ball: Ball, records: FloatArray) -> Any:
+        r"""Put records into the form of :meth:`summarise`; by default clipped to the ball.
+
+        Each by itself, as a function of the ball. A class that says how does it once for all of
+        its questions about the same data: it must not depend on the instance.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball.
+        records : ndarray, shape (m, \*point_shape)
+            Valid points, inside or outside; read-only.
+
+        Returns
+        -------
+        object
+            The records themselves, where :attr:`clips` is true.
+        """
+        return records if self.clips else ball.project(records)
+
+    def summarise(self, ball: Ball, records: FloatArray) -> Partial:  # noqa: ARG002
+        r"""Say of a chunk what :meth:`finish` needs of it; by default all of it.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball.
+        records : ndarray, shape (m, \*point_shape)
+            As :meth:`prepare` returns them, m >= 1: points of the ball, by default. What is
+            computed of one must not depend on the others.
+
+        Returns
+        -------
+        object
+        """
+        return records
+
+    def merge(self, first: Partial, second: Partial) -> Partial:
+        """Put two chunks together; by default one after the other.
+
+        Parameters
+        ----------
+        first, second : object
+            What :meth:`summarise` or this method returned.
+
+        Returns
+        -------
+        object
+        """
+        return np.concatenate([first, second])
+
+    @abstractmethod
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+        """Answer, from all chunks.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball.
+        partial : object
+            What :meth:`summarise` or :meth:`merge` returned.
+        tol : float
+            Public tolerance: how far the result may be from the exact one.
+
+        Returns
+        -------
+        ndarray, shape (dim,)
+            Normal coordinates about the centre of the ball of answers.
+
+        Raises
+        ------
+        ConvergenceError
+            If the tolerance cannot be certified.
+        """
+
+    def finish_exactly(
+        self,
+        ball: Ball,  # noqa: ARG002
+        partial: Partial,  # noqa: ARG002
+        tol: float,  # noqa: ARG002
+    ) -> tuple[Fraction, ...] | None:
+        """Answer with rational numbers, where :meth:`finish` would round them.
+
+        Parameters
+        ----------
+        ball, partial, tol
+            As in :meth:`finish`.
+
+        Returns
+        -------
+        tuple of Fraction, or None
+            None, by default: what :meth:`finish` returns is the answer itself.
+
+        Raises
+        ------
+        ConvergenceError
+            If the tolerance cannot be certified.
+        """
+        return None

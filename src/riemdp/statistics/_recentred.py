@@ -1,0 +1,331 @@
+"""Sums seen from a mean that is released first, and clipped to the spread there."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from riemdp._checks import kind_of, positive, real
+from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedError
+from riemdp._part import both_proved, register
+from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.statistics._data import as_records
+from riemdp.statistics._named_values import NamedValues
+from riemdp.statistics._question import Question
+from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._seen import JOINT_REACH, SeenFromCentre, View, seen_from, steps_ball
+from riemdp.statistics._steps import FLOOR, LEAST, NoisySteps, Place, stepped
+from riemdp.statistics._sums import mean_features, quotient_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._question import Partial
+    from riemdp.statistics._released_moments import ReleasedMoments
+    from riemdp.statistics._statistic import Metric
+    from riemdp.statistics._sums import SumStatistic
+
+    FloatArray = NDArray[np.float64]
+
+
+#: Least share of either round.
+_LEAST_SHARE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Padded(Question):
+    """An answer times a weight, with zeros after it: all answers are of one length."""
+
+    question: Question
+    weight: Fraction
+    size: int
+
+    clips = True
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.question.takes
+
+    def summarise(self, ball: Ball, records: Any) -> Partial:
+        return self.question.summarise(ball, self.question.prepare(ball, records))
+
+    def merge(self, first: Partial, second: Partial) -> Partial:
+        return self.question.merge(first, second)
+
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
+
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
+        found = self.question.finish_exactly(ball, partial, tol) or ()
+        zeros = (Fraction(0),) * (self.size - len(found))
+        return (*(self.weight * x for x in found), *zeros)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shortened(Question):
+    """Features of records as they are seen from a released point, shortened to a released length.
+
+    That length is scaled to the radius r of the ball, so that whatever was released features are
+    those of vectors in the unit ball, times r.
+    """
+
+    statistic: SumStatistic
+    place: Place
+
+    clips = True
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.statistic.takes
+
+    def summarise(self, ball: Ball, records: Any) -> Partial:
+        given, seen = as_records(records), steps_ball(ball)
+        points = np.asarray(given.points)
+        inside = ball.project(points) if seen is ball else record_coordinates(ball, points)
+        found = np.ascontiguousarray(seen_from(seen.manifold, self.place.point, inside))
+        vectors = clip_norm(found, self.place.unit) / self.place.unit
+        return self.statistic.total(ball.manifold.dim, given.with_points(vectors))
+
+    def merge(self, first: Partial, second: Partial) -> Partial:
+        return first + second
+
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
+
+    def finish_exactly(
+        self,
+        ball: Ball,
+        partial: Partial,
+        tol: float,  # noqa: ARG002
+    ) -> tuple[Fraction, ...]:
+        return mean_features(partial, ball.reach)
+
+
+@final
+@register
+@dataclass(frozen=True)
+class Recentred(NoisySteps):
+    """Sums in two rounds: the second is seen from the mean that the first one released.
+
+    The first round is the tangent mean at the centre, clipped to the ball, with the second moment
+    that costs nothing. The second one asks the inner statistic of the same records, seen from that
+    mean and shortened to ``alpha`` times the spread that was released (at least an eighth of the
+    radius, at most the radius): its noise follows the spread of the records, not the radius.
+
+    Parameters
+    ----------
+    statistic : SumStatistic
+        Of normal coordinates: :class:`Moments`, :class:`ClassMoments` or
+        :class:`TangentRegression`.
+    share : float, default 0.2
+        Share of the first round of the squared budget (of mu^2 for Gaussian noise).
+    alpha : float, default 2.0
+        Positive and finite. Smaller values clip more, and need less noise.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is outside its domain, or the statistic is none that can be seen from a
+        released point.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md, docs/proofs/noisy-steps.md
+    """
+
+    name: ClassVar[str] = "recentred"
+    proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
+    caveat: ClassVar[str] = (
+        "expected_distance is that of the noise of all features of the second round together, "
+        "were they clipped to the radius; how far clipping moved the value is not bounded"
+    )
+    projects: ClassVar[bool] = False
+
+    statistic: SumStatistic
+    share: float = 0.2
+    alpha: float = 2.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arithmetic", "exact")
+        if not getattr(self.statistic, "recentres", False):
+            raise InvalidParameterError(
+                "statistic must be a sum of normal coordinates, such as Moments(), got "
+                f"{kind_of(self.statistic)}"
+            )
+        share = real(self.share, "share")
+        if not _LEAST_SHARE <= share <= 1.0 - _LEAST_SHARE:
+            raise InvalidParameterError(
+                f"share must be over 0 and under 1, by at least {_LEAST_SHARE:g}, got {share}"
+            )
+        object.__setattr__(self, "share", share)
+        object.__setattr__(self, "alpha", positive(self.alpha, "alpha"))
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the inner statistic takes; see :attr:`Statistic.takes`."""
+        return self.statistic.takes
+
+    def check_records(self, records: Records) -> None:
+        """See :meth:`Statistic.check_records`."""
+        self.statistic.check_records(records)
+
+    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
+        """Return those of the inner statistic; see :meth:`Statistic.typical_extras`."""
+        return self.statistic.typical_extras(size, generator)
+
+    def proofs(self) -> Mapping[str, str | None]:
+        """Its own, and those of the inner statistic."""
+        return both_proved({self.name: self.proof}, self.statistic.proofs())
+
+    @property
+    def inside(self) -> tuple[SumStatistic]:
+        """The inner statistic."""
+        return (self.statistic,)
+
+    @property
+    def shares_of_steps(self) -> tuple[float, ...]:
+        """The share of the first round, and the rest."""
+        return (self.share, 1.0 - self.share)
+
+    def in_float64(self) -> Self:
+        """Return itself: sums of integers; see :meth:`Statistic.in_float64`."""
+        return self
+
+    def noise_in_value(self, ball: Ball) -> float:  # noqa: ARG002
+        """As long as in the second answer, were it clipped to the radius."""
+        return 1.0 / self.answer_weight(1)
+
+    def answers(self, ball: Ball) -> Ball:
+        """Features of the second round times r; see :meth:`Statistic.answers`."""
+        dim = ball.manifold.dim
+        space = Euclidean(self._size(dim))
+        longest = max(
+            self.statistic.feature_length(dim),
+            0.5 * self.statistic.feature_sensitivity(dim) * JOINT_REACH,
+        )
+        return Ball(space, space.origin, longest * ball.reach)
+
+    def _size(self, dim: int) -> int:
+        return max(dim + 1, self.statistic.size(dim))
+
+    def range(self, ball: Ball) -> Ball:
+        """Return the base, the length and the features, one after the other.
+
+        See :meth:`Statistic.range`.
+        """
+        answers = self.answers(ball)
+        space = Euclidean(ball.manifold.dim + 1 + answers.manifold.dim)
+        return Ball(space, space.origin, 2.0 * ball.reach + answers.reach / self.answer_weight(1))
+
+    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
+        """Return that of the inner statistic; see :meth:`Statistic.replace_one`.
+
+        Raises
+        ------
+        UnsupportedError
+            If that is not one of normal coordinates in units of the radius.
+        """
+        return max(self._first_round(ball, n), self.statistic.replace_one(ball, n, metric))
+
+    def _first_round(self, ball: Ball, n: int) -> float:
+        """Return how far the first answer moves, in units of its weight."""
+        inner = self.statistic
+        if inner.unit(ball) != ball.reach or inner.dim(ball) != ball.manifold.dim:
+            raise UnsupportedError(
+                f"the {inner.name} is no sum of normal coordinates in units of the radius, as the "
+                "second round needs it; release it without a first round"
+            )
+        move = Fraction(inner.feature_sensitivity(ball.manifold.dim))
+        return quotient_of(move * Fraction(ball.reach), n)
+
+    def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:
+        """Return that of the inner statistic; see :meth:`Statistic.replace_point`.
+
+        The first round moves as far when a point is replaced as when a record is.
+        """
+        return max(self._first_round(ball, n), self.statistic.replace_point(ball, n, metric))
+
+    def ask(self, ball: Ball, point: Any, step: int) -> Question:
+        """Ask for the mean and the second moment first; see :meth:`Statistic.ask`."""
+        dim, weight = ball.manifold.dim, Fraction(self.answer_weight(step))
+        if step > 0:
+            question = self._next(point, 1.0, last=True, exact=True)
+        else:
+            weight *= Fraction(self.statistic.feature_sensitivity(dim)) / 2
+            question = SeenFromCentre(point.point, ball.reach, 1.0, moment=True, exact=True)
+        return _Padded(question, weight, self._size(dim))
+
+    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:  # noqa: ARG002
+        return _Shortened(self.statistic, place)
+
+    def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:
+        """Go to the released mean; see :meth:`Statistic.move`."""
+        if step == 0:
+            dim = ball.manifold.dim
+            # as it would be had the move of the features been 2
+            scale = 0.5 * self.statistic.feature_sensitivity(dim)
+            # of the mean length of noise, the part of so many coordinates
+            part = math.sqrt((dim + 0.5) / (self._size(dim) - 0.5)) / scale
+            at = replace(point, noise=point.noise * part)
+            return super().move(ball, at, noisy[: dim + 1] / scale, step)
+        return point, noisy / self.answer_weight(step)
+
+    def _moved(
+        self,
+        ball: Ball,
+        place: Place,
+        vector: FloatArray,
+        spread: float,
+        step: int,  # noqa: ARG002
+    ) -> Place:
+        point = stepped(ball, place.point, vector * place.unit)
+        unit = min(ball.reach, max(self.alpha * spread, FLOOR * place.unit, LEAST * ball.reach))
+        return replace(place, point=point, unit=unit)
+
+    def value_at(self, ball: Ball, point: Any) -> FloatArray:
+        """Return base, length and features; see :meth:`range`."""
+        place, noisy = point
+        seen = steps_ball(ball)
+        base = seen.manifold.coordinates(seen.center, place.point)
+        return np.concatenate([base, [place.unit], noisy])
+
+    def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> NamedValues:
+        """Return the parts of the inner statistic, at the released mean."""
+        return NamedValues(value, self.statistic.parts(*self._read(ball, value, deviation())))
+
+    def released_moments(
+        self, ball: Ball, value: FloatArray, deviation: float, n: int
+    ) -> ReleasedMoments:
+        """Return those of the inner statistic; see :meth:`Statistic.released_moments`.
+
+        Raises
+        ------
+        UnsupportedBallError
+            If records may lie at cut points of the base, where coordinates jump: for a base that
+            was released from them no region is proved there.
+        """
+        if 2.0 * ball.reach >= ball.manifold.injectivity_radius:
+            raise UnsupportedBallError(
+                "inference about a base that was released needs a ball of less than half the "
+                f"injectivity radius, {0.5 * ball.manifold.injectivity_radius:.6g}, got "
+                f'{ball.reach:.6g}; take a smaller ball, or base="public"'
+            )
+        read = self._read(ball, value, deviation)
+        return self.statistic.moments_in(*read, n, released_base=True)
+
+    def _read(
+        self, ball: Ball, value: FloatArray, deviation: float
+    ) -> tuple[View, FloatArray, float]:
+        """Return where records were seen from, their features, and the noise of one."""
+        dim, scale = ball.manifold.dim, self.answer_weight(1) * ball.reach
+        view = View(ball, steps_ball(ball).point(value[:dim]), float(value[dim]))
+        noisy = value[dim + 1 :][: self.statistic.size(dim)]
+        return view, noisy / ball.reach, deviation / scale

@@ -1,0 +1,356 @@
+"""Confidence regions for the mean of the law that records come from."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, final
+
+import numpy as np
+
+from riemdp._array_fields import ArrayFields
+from riemdp._checks import is_one_of, real_array, shown
+from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp.statistics._largest_eigenvalue import largest_eigenvalue_quantile
+from riemdp.statistics._noisy_variance import calibrated
+from riemdp.statistics._released_moments import ReleasedMoments, check_level
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+    Method = Literal["ellipsoid", "directional", "distribution-free"]
+
+_EPS = float(np.finfo(np.float64).eps)
+METHODS = ("ellipsoid", "directional", "distribution-free")
+#: Shares of the probability of a miss that are left to the noise of the second moment and of the
+#: mean: public constants, within 3 % of the least width over sizes, dimensions and budgets.
+SHARE_SECOND, SHARE_MEAN = 0.05, 0.02
+_PARAMETER = "it is about the mean of the law of the clipped records, seen from the base"
+_ASYMPTOTIC = "asymptotic in the number of records, by the central limit theorem"
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceRegion(ArrayFields, ABC):
+    """Region of a tangent space for the mean of the law that the records come from.
+
+    The mean is that of the *clipped* records' normal coordinates about the base.
+
+    Attributes
+    ----------
+    center : ndarray, shape (d,)
+        Released mean, in normal coordinates about the base.
+    level : float
+        Probability that the region covers the mean.
+    note : str
+        What the level rests on.
+    """
+
+    center: FloatArray
+    level: float
+    note: str
+
+    def __post_init__(self) -> None:
+        self._seal()
+
+    @property
+    def dim(self) -> int:
+        """Number d of coordinates."""
+        return len(self.center)
+
+    @property
+    @abstractmethod
+    def radius(self) -> float:
+        """No point of the region is farther than this from its centre."""
+
+    @abstractmethod
+    def half_width(self, directions: ArrayLike) -> FloatArray:
+        """How far the region reaches from its centre.
+
+        Parameters
+        ----------
+        directions : array_like, shape (..., d)
+            Of any length but 0.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+
+    def contains(self, coordinates: ArrayLike) -> NDArray[np.bool_]:
+        """Whether vectors of the tangent space at the base lie in the region.
+
+        Parameters
+        ----------
+        coordinates : array_like, shape (..., d)
+            Normal coordinates about the base.
+
+        Returns
+        -------
+        ndarray of bool, shape (...)
+        """
+        points = real_array(coordinates, "coordinates")
+        if points.ndim == 0 or points.shape[-1] != self.dim:
+            raise InvalidParameterError(
+                f"coordinates must have shape (..., {self.dim}), got {points.shape}"
+            )
+        apart = points - self.center
+        length = np.linalg.norm(apart, axis=-1)
+        at_center = length == 0.0
+        apart = np.where(at_center[..., None], 1.0, apart)
+        return np.asarray(at_center | (length <= self.half_width(apart)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConfidenceEllipsoid(ConfidenceRegion):
+    """Vectors x with ``(x - center)' W^-1 (x - center) <= critical``.
+
+    Attributes
+    ----------
+    shape : ndarray, shape (d, d)
+        W, an upper bound of the covariance of the released mean.
+    critical : float
+        Critical value.
+    """
+
+    shape: FloatArray
+    critical: float
+
+    @cached_property
+    def _spectrum(self) -> tuple[FloatArray, FloatArray]:
+        values, vectors = np.linalg.eigh(self.shape)
+        # Smaller ones are rounding of the largest.
+        return np.maximum(values, self.dim * _EPS * values[-1]), np.asarray(vectors)
+
+    @property
+    def semi_axes(self) -> FloatArray:
+        """Lengths of the semi-axes, longest first, shape (d,)."""
+        return np.asarray(np.sqrt(self.critical * self._spectrum[0][::-1]))
+
+    @property
+    def axes(self) -> FloatArray:
+        """Unit vectors along the semi-axes, the columns of a (d, d) matrix in their order."""
+        return np.asarray(self._spectrum[1][:, ::-1])
+
+    @property
+    def radius(self) -> float:
+        """Longest semi-axis."""
+        return float(self.semi_axes[0])
+
+    def half_width(self, directions: ArrayLike) -> FloatArray:
+        """How far it reaches from its centre; see :meth:`ConfidenceRegion.half_width`."""
+        values, vectors = self._spectrum
+        along = (_unit(directions, self.dim) @ vectors) ** 2
+        return np.asarray(np.sqrt(self.critical / (along / values).sum(axis=-1)))
+
+    def intervals(self, contrasts: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of intervals for linear functions of the mean, all of them at once.
+
+        Parameters
+        ----------
+        contrasts : array_like, shape (..., d)
+            Vectors a: the interval is about ``a @ mean``.
+
+        Returns
+        -------
+        tuple of (ndarray, ndarray), each of shape (...)
+        """
+        a = real_array(contrasts, "contrasts")
+        middle = a @ self.center
+        reach = np.sqrt(self.critical * np.einsum("...i,ij,...j->...", a, self.shape, a))
+        return np.asarray(middle - reach), np.asarray(middle + reach)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DirectionalRegion(ConfidenceRegion):
+    """Vectors ``center + t u``, u of length 1, with ``t^2 <= critical * variance along u``.
+
+    Attributes
+    ----------
+    moments : ReleasedMoments
+        What the variances are computed from.
+    critical : float
+        Critical value.
+    inflation : float
+        What is added to noisy variances.
+    allowance : float
+        What the noise of the mean is not to exceed, in units of its standard deviation.
+    """
+
+    moments: ReleasedMoments = field(repr=False)
+    critical: float
+    inflation: float
+    allowance: float
+
+    @property
+    def radius(self) -> float:
+        """Bound of the half-widths in all directions."""
+        matrix, more = self.moments.centred(self.allowance)
+        spread = max(float(np.linalg.eigvalsh(matrix)[-1]) + more, 0.0)
+        variance = spread / self.moments.degrees_of_freedom() + self.moments.sigma**2
+        return math.sqrt(self.critical * (variance + self.inflation))
+
+    def half_width(self, directions: ArrayLike) -> FloatArray:
+        """How far it reaches from its centre; see :meth:`ConfidenceRegion.half_width`."""
+        u = _unit(directions, self.dim)
+        variances = self.moments.variance_along(u, self.allowance) + self.inflation
+        return np.asarray(np.sqrt(self.critical * np.maximum(variances, self.moments.sigma**2)))
+
+
+def confidence_region(
+    moments: ReleasedMoments, level: float = 0.95, *, method: Method = "ellipsoid"
+) -> ConfidenceRegion:
+    """Region that covers the mean of the law that the records come from.
+
+    Sampling and privacy noise both are in it. The mean is that of the clipped records' normal
+    coordinates about the base: where records are clipped it is not the mean of what they were, and
+    on a curved space its point is no Frechet mean.
+
+    Parameters
+    ----------
+    moments : ReleasedMoments
+        Mean and second moment of one release with Gaussian noise.
+    level : float, optional
+        Probability to cover the mean, in (0, 1 - 1e-9].
+    method : {"ellipsoid", "directional", "distribution-free"}, optional
+        ``"ellipsoid"``, by default: an upper bound of the covariance that holds in all directions
+        at once. ``"directional"``: a bound in the direction that counts alone, narrower where
+        noise is not small; the region need not be convex. Both are asymptotic in the number of
+        records. ``"distribution-free"``: a ball for any number of records and any law, wide, and
+        for public bases only.
+
+    Returns
+    -------
+    ConfidenceRegion
+        A :class:`ConfidenceEllipsoid`, or a :class:`DirectionalRegion`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the level or the method is not one of those above.
+    InsufficientSamplesError
+        If one record is to have a spread.
+    UnsupportedError
+        If the distribution-free ball is asked for about a base that was released.
+
+    References
+    ----------
+    docs/proofs/confidence-regions.md
+    """
+    alpha = check_level(level)
+    if not is_one_of(method, METHODS):
+        raise InvalidParameterError(f"method must be one of {METHODS}, got {shown(method)}")
+    if method == "distribution-free":
+        return _ball(moments, alpha)
+    return (_ellipsoid if method == "ellipsoid" else _directional)(moments, alpha)
+
+
+def contrast_interval(
+    moments: ReleasedMoments, contrast: ArrayLike, level: float = 0.95
+) -> tuple[float, float]:
+    """Interval for one linear function of the mean, chosen without looking at the release.
+
+    Parameters
+    ----------
+    moments : ReleasedMoments
+    contrast : array_like, shape (d,)
+        Vector a, not 0: the interval is about ``a @ mean``.
+    level : float, optional
+        Probability to cover it, asymptotic in the number of records.
+
+    Returns
+    -------
+    tuple of (float, float)
+
+    References
+    ----------
+    docs/proofs/confidence-regions.md
+    """
+    from scipy.special import ndtri
+
+    alpha, a = check_level(level), real_array(contrast, "contrast")
+    unit, size = _unit(a, moments.dim), float(np.linalg.norm(a))
+    noise, floor = moments.variance_noise(), moments.sigma**2
+    critical, inflation = calibrated(1, (1.0 - SHARE_MEAN) * alpha, noise=noise, floor=floor)
+    allowance = -float(ndtri(0.5 * SHARE_MEAN * alpha))
+    variance = float(moments.variance_along(unit, allowance)) + inflation
+    reach = size * math.sqrt(critical * max(variance, floor))
+    middle = float(a @ moments.mean)
+    return middle - reach, middle + reach
+
+
+def mean_noise_quantile(dim: int, beta: float) -> float:
+    """Quantile that a standard normal vector's length exceeds with probability ``beta``."""
+    from scipy.special import chdtri
+
+    return math.sqrt(float(chdtri(dim, beta)))
+
+
+def _ellipsoid(moments: ReleasedMoments, alpha: float) -> ConfidenceEllipsoid:
+    from scipy.special import chdtri
+
+    d, sigma, freedom = moments.dim, moments.sigma, moments.degrees_of_freedom()
+    second = moments.sigma_second * largest_eigenvalue_quantile(d, SHARE_SECOND * alpha)
+    matrix, more = moments.centred(mean_noise_quantile(d, SHARE_MEAN * alpha))
+    values, vectors = np.linalg.eigh(matrix)
+    variances = np.maximum(values + second + more, 0.0) / freedom + sigma**2
+    critical = float(chdtri(d, (1.0 - SHARE_SECOND - SHARE_MEAN) * alpha))
+    variances = np.maximum(variances, 4.0 * d * _EPS * variances.max())  # W stays definite
+    shape = (vectors * variances) @ vectors.T
+    shape = 0.5 * (shape + shape.T)
+    return ConfidenceEllipsoid(moments.mean, 1.0 - alpha, _note(moments), shape, critical)
+
+
+def _directional(moments: ReleasedMoments, alpha: float) -> DirectionalRegion:
+    d = moments.dim
+    noise, floor = moments.variance_noise(), moments.sigma**2
+    critical, inflation = calibrated(d, (1.0 - SHARE_MEAN) * alpha, noise=noise, floor=floor)
+    allowance = mean_noise_quantile(d, SHARE_MEAN * alpha)
+    note = _note(moments)
+    return DirectionalRegion(
+        moments.mean, 1.0 - alpha, note, moments, critical, inflation, allowance
+    )
+
+
+def _ball(moments: ReleasedMoments, alpha: float) -> ConfidenceEllipsoid:
+    if moments.released_base:
+        raise UnsupportedError(
+            "the distribution-free region needs a public base and length: about a released one the "
+            "records are not independent; take the ellipsoid, or a public base"
+        )
+    # Shares of the miss for the sampling error: the rest is for the noise.
+    radius = min(_ball_radius(moments, alpha, share) for share in np.linspace(0.02, 0.98, 97))
+    note = f"for any number of records and any law; {_PARAMETER}"
+    return ConfidenceEllipsoid(
+        moments.mean, 1.0 - alpha, note, np.eye(moments.dim), radius * radius
+    )
+
+
+def _ball_radius(moments: ReleasedMoments, alpha: float, share: float) -> float:
+    sampling = 1.0 + math.sqrt(-2.0 * math.log(share * alpha))
+    noise = moments.sigma * mean_noise_quantile(moments.dim, (1.0 - share) * alpha)
+    return moments.reach * sampling / math.sqrt(moments.n) + noise
+
+
+def _note(moments: ReleasedMoments) -> str:
+    base = "; the base was released from the same records" if moments.released_base else ""
+    few = "; with so few records per dimension take it with care" if _few(moments) else ""
+    return f"{_ASYMPTOTIC}{few}; {_PARAMETER}{base}"
+
+
+def _few(moments: ReleasedMoments) -> bool:
+    return moments.n < 20 * moments.dim
+
+
+def _unit(directions: ArrayLike, dim: int) -> FloatArray:
+    vectors = real_array(directions, "directions")
+    if vectors.ndim == 0 or vectors.shape[-1] != dim:
+        raise InvalidParameterError(f"directions must have shape (..., {dim}), got {vectors.shape}")
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    if not np.all((length > 0.0) & np.isfinite(length)):
+        raise InvalidParameterError("directions must be finite, and no zero vector")
+    return np.asarray(vectors / length)

@@ -1,0 +1,143 @@
+"""Mean rotation, over all rotations of space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
+from riemdp._part import register
+from riemdp.manifolds import check_points, raise_first, unvecd
+from riemdp.statistics._axes import leading_axis
+from riemdp.statistics._half_vectors import half_vectors
+from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._seen import View
+
+    FloatArray = NDArray[np.float64]
+
+
+@final
+@register
+@dataclass(frozen=True)
+class MeanRotation(UnitVectorSum):
+    r"""Mean of ``q q^T`` over unit quaternions q, whose leading eigenvector is the mean rotation.
+
+    q and -q are the same rotation and have the same ``q q^T``. The mean rotation R is that with the
+    least mean squared Frobenius norm of ``R - R_i``. One record moves the matrix by sqrt(2)/n.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md, claim 6; Markley, Cheng, Crassidis and Oshman, "Averaging
+    quaternions", J. Guid. Control Dyn. 2007
+    """
+
+    name: ClassVar[str] = "mean-rotation"
+    proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
+
+    def dim(self, ball: Ball) -> int:
+        """Return 4; see :meth:`SumStatistic.dim`."""
+        if (dim := super().dim(ball)) != 4:
+            raise UnsupportedManifoldError(
+                f"rotations are unit quaternions, points of Sphere(3), and {ball.manifold} has "
+                f"unit vectors with {dim} entries; see riemdp.statistics.unit_quaternions"
+            )
+        return dim
+
+    def size(self, dim: int) -> int:
+        """See :meth:`SumStatistic.size`."""
+        return dim * (dim + 1) // 2
+
+    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
+        """``q q^T``; see :meth:`SumStatistic.features`."""
+        return half_vectors(vectors, 1.0)
+
+    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
+        """Root of 2; see :meth:`SumStatistic.feature_sensitivity`."""
+        return ROOT_TWO
+
+    def feature_length(self, dim: int) -> float:  # noqa: ARG002
+        """1; see :meth:`SumStatistic.feature_length`."""
+        return 1.0
+
+    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+        """Return the mean rotation; see :meth:`SumStatistic.parts`.
+
+        Limits and bounds are as of :meth:`DirectionalMoments.parts`.
+
+        Returns
+        -------
+        mapping
+            ``rotation``, shape (3, 3), and its ``quaternion`` (x, y, z, w), with a positive entry
+            where it is largest; ``eigenvalues`` of the noisy scatter in falling order, of which
+            the first is about the mean of the squared cosine of half the angle to the mean;
+            ``gap`` between the first two, ``gap_noise``, ``gap_limit``, ``rotation_significant``,
+            and ``rotation_bound``, the angle of rotation in radians that the rotation is within of
+            the exact mean with probability at least .95 (pi where it is not significant);
+            ``scatter``, shape (4, 4), and ``scatter_sd``.
+        """
+        from scipy.spatial.transform import Rotation
+
+        scatter = unvecd(features, self.dim(view.ball))
+        found = leading_axis(scatter, len(features), deviation)
+        return {
+            "rotation": np.array(Rotation.from_quat(np.array(found.vector)).as_matrix()),
+            "quaternion": found.vector,
+            "eigenvalues": found.eigenvalues,
+            "gap": found.gap,
+            "gap_noise": found.gap_noise,
+            "gap_limit": found.gap_limit,
+            "rotation_significant": found.significant,
+            "rotation_bound": 2.0 * found.bound,
+            "scatter": scatter,
+            "scatter_sd": deviation,
+        }
+
+
+def unit_quaternions(rotations: ArrayLike) -> FloatArray:
+    """Return rotations as points of Sphere(3), one by one; of two opposite ones either.
+
+    Parameters
+    ----------
+    rotations : array_like, shape (n, 3, 3)
+        Orthogonal to a relative 1e-6 (1e-4 in float32), with determinant 1.
+
+    Returns
+    -------
+    ndarray, shape (n, 4)
+        In the order (x, y, z, w), of norm 1.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the shape is another one, or a row is not finite, not orthogonal or a reflection.
+    """
+    from scipy.spatial.transform import Rotation
+
+    rows, tolerance = check_points(rotations, (3, 3))
+    if rows.ndim != 3:
+        raise NotOnManifoldError(f"rotations must have shape (n, 3, 3), got {rows.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = np.einsum("nki,nkj->nij", rows, rows)
+        gap = np.abs(gram - np.eye(3)).max(axis=(1, 2))
+    raise_first(
+        ~(gap <= 2.0 * tolerance),
+        f"is not a rotation: its columns are not orthonormal (relative tolerance {tolerance:g})",
+    )
+    volume = np.einsum("ni,ni->n", np.cross(rows[:, :, 0], rows[:, :, 1]), rows[:, :, 2])
+    raise_first(volume < 0.0, "is not a rotation: its determinant is -1, that of a reflection")
+    if not len(rows):
+        return np.zeros((0, 4))
+    # a copy: older versions of SciPy do not take arrays that are read-only
+    found = np.asarray(Rotation.from_matrix(np.array(rows)).as_quat(), dtype=np.float64)
+    length = np.sqrt(np.einsum("ni,ni->n", found, found))
+    return np.asarray(found / length[:, None])

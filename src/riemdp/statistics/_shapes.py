@@ -1,0 +1,195 @@
+"""Full Procrustes mean of planar shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from riemdp._checks import plain_array, real_entries
+from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
+from riemdp._part import register
+from riemdp.manifolds import raise_first
+from riemdp.statistics._axes import leading_axis
+from riemdp.statistics._half_vectors import hermitian_half_vectors, hermitian_of
+from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._seen import View
+
+    FloatArray = NDArray[np.float64]
+    ComplexArray = NDArray[np.complex128]
+
+#: A configuration this small, relative to its largest coordinate, is a point and rounding errors.
+_POINT = 1e-12
+#: A landmark of a configuration of norm 1 that counts as one at the centre.
+_CENTRE = 1e-8
+
+
+@final
+@register
+@dataclass(frozen=True)
+class ProcrustesMean(UnitVectorSum):
+    r"""Mean of ``z z*`` over preshapes z, whose leading eigenvector is the full Procrustes mean.
+
+    k landmarks in the plane are a vector of complex numbers: centred, of norm 1, and in an
+    orthonormal basis of k - 1 vectors, a unit vector z of C^(k-1). A rotation of the configuration
+    multiplies z by a phase, which ``z z*`` does not see. One record moves the matrix by sqrt(2)/n.
+
+    Records are points of Sphere(2 k - 3): real parts, then imaginary parts, see
+    :func:`preshapes`.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md, claim 6; Kent, "The complex Bingham distribution and shape
+    analysis", JRSS B 1994; Dryden and Mardia, "Statistical Shape Analysis", 2016, chapter 8
+    """
+
+    name: ClassVar[str] = "procrustes-mean"
+    proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
+
+    def dim(self, ball: Ball) -> int:
+        """Return twice the number of complex coordinates; see :meth:`SumStatistic.dim`."""
+        dim = super().dim(ball)
+        if dim % 2 or dim < 4:
+            raise UnsupportedManifoldError(
+                "shapes of k landmarks, at least 3, are points of Sphere(2 k - 3), and "
+                f"{ball.manifold} has unit vectors with {dim} entries; see "
+                "riemdp.statistics.preshapes"
+            )
+        return dim
+
+    def size(self, dim: int) -> int:
+        """See :meth:`SumStatistic.size`."""
+        return (dim // 2) ** 2
+
+    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
+        """Return ``z z*`` as vectors of the same norm; see :meth:`SumStatistic.features`."""
+        return hermitian_half_vectors(vectors)
+
+    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
+        """Root of 2; see :meth:`SumStatistic.feature_sensitivity`."""
+        return ROOT_TWO
+
+    def feature_length(self, dim: int) -> float:  # noqa: ARG002
+        """1; see :meth:`SumStatistic.feature_length`."""
+        return 1.0
+
+    def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
+        """Return the mean shape; see :meth:`SumStatistic.parts`.
+
+        Limits and bounds are as of :meth:`DirectionalMoments.parts`.
+
+        Returns
+        -------
+        mapping
+            ``shape``, k complex landmarks, centred and of norm 1, of which the first that is not
+            at the centre is real and positive; ``eigenvalues`` of the noisy scatter in falling
+            order, of which the first is about the mean of the squared cosine of the distance to
+            the mean; ``gap`` between the first two, ``gap_noise``, ``gap_limit``,
+            ``shape_significant``, and ``shape_bound``, the Procrustes distance (an angle in
+            radians) that the shape is within of the exact mean with probability at least .95 (pi/2
+            where it is not significant); ``scatter``, Hermitian, shape (k - 1, k - 1), and
+            ``scatter_sd``, the standard deviation of an entry of the diagonal (of real and
+            imaginary parts of the others that over root 2).
+        """
+        scatter = hermitian_of(features, self.dim(view.ball) // 2)
+        found = leading_axis(scatter, len(features), deviation)
+        return {
+            "shape": landmarks(found.vector),
+            "eigenvalues": found.eigenvalues,
+            "gap": found.gap,
+            "gap_noise": found.gap_noise,
+            "gap_limit": found.gap_limit,
+            "shape_significant": found.significant,
+            "shape_bound": found.bound,
+            "scatter": scatter,
+            "scatter_sd": deviation,
+        }
+
+
+def preshapes(configurations: ArrayLike) -> FloatArray:
+    """Return configurations of landmarks in the plane as points of Sphere(2 k - 3), one by one.
+
+    Parameters
+    ----------
+    configurations : array_like, shape (n, k) of complex numbers, or (n, k, 2) of real ones
+        k >= 3 landmarks.
+
+    Returns
+    -------
+    ndarray, shape (n, 2 k - 2)
+        Of norm 1: real parts, then imaginary parts, of the centred configurations in an orthonormal
+        basis (Helmert's).
+
+    Raises
+    ------
+    NotOnManifoldError
+        If the shape is another one, or a row is not finite, or has all landmarks at one place.
+    """
+    parts = _real_and_imaginary(configurations)
+    count = parts.shape[-1]
+    missing = np.asarray(~np.isfinite(parts).all(axis=(1, 2)))
+    raise_first(missing, "has landmarks that are NaN or infinite")
+    # by a power of two, which changes no digit: squares neither overflow nor vanish
+    largest = np.abs(parts).max(axis=(1, 2), keepdims=True)
+    scaled = np.ldexp(parts, -np.frexp(largest)[1])
+    centred = scaled - scaled[..., :1]
+    j = np.arange(1.0, count)
+    before = np.cumsum(centred, axis=-1)[..., :-1]
+    found = (j * centred[..., 1:] - before) / np.sqrt(j * (j + 1.0))
+    flat = np.ascontiguousarray(found.reshape(len(found), 2 * (count - 1)))
+    length = np.sqrt(np.einsum("ni,ni->n", flat, flat))
+    raise_first(
+        np.asarray(length <= _POINT), "has all its landmarks at one place, which has no shape"
+    )
+    return np.asarray(flat / length[:, None])
+
+
+def _real_and_imaginary(configurations: ArrayLike) -> FloatArray:
+    """Return landmarks, shape (n, 2, k)."""
+    name = "landmarks"
+    array = plain_array(configurations, name, error=NotOnManifoldError)
+    if array is not None and array.dtype.kind == "c":
+        with np.errstate(over="ignore"):
+            array = array.astype(np.complex128)
+        pairs = np.stack([array.real, array.imag], axis=-1)
+    else:
+        entries = real_entries(configurations, name, error=NotOnManifoldError)
+        with np.errstate(over="ignore"):
+            pairs = entries.astype(np.float64)
+    if pairs.ndim != 3 or pairs.shape[-1] != 2 or pairs.shape[1] < 3:
+        raise NotOnManifoldError(
+            "landmarks must have shape (n, k), complex, or (n, k, 2), real, with k >= 3, got "
+            f"{pairs.shape if array is None or array.dtype.kind != 'c' else array.shape}"
+        )
+    return np.ascontiguousarray(pairs.transpose(0, 2, 1))
+
+
+def landmarks(preshape: ComplexArray) -> ComplexArray:
+    """Return the centred configuration of a preshape, turned so that it is the same for all phases.
+
+    Parameters
+    ----------
+    preshape : ndarray, shape (k - 1,)
+        In Helmert's basis, of norm 1.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+        Its first landmark that is not at the centre is real and positive.
+    """
+    j = np.arange(1.0, len(preshape) + 1.0)
+    steps = preshape / np.sqrt(j * (j + 1.0))
+    found = np.zeros(len(preshape) + 1, dtype=np.complex128)
+    found[1:] = j * steps
+    found[:-1] -= np.cumsum(steps[::-1])[::-1]
+    first = found[np.argmax(np.abs(found) > _CENTRE)]
+    return np.asarray(found * (abs(first) / first))

@@ -1,0 +1,321 @@
+"""One release a fit, one account for all clones, and nothing else of the data."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+
+import riemdp
+from riemdp import GDP, Accountant, BudgetExceededError, InvalidParameterError, PureDP
+from riemdp.estimators import PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
+from riemdp.estimators._base import (
+    AccountLeftBehind,
+    checked_vectors,
+    generator_of,
+    is_recentred,
+    rows_of,
+)
+
+
+def fitted(estimator):
+    return {name for name in vars(estimator) if name.endswith("_")}
+
+
+def test_a_fit_is_one_release(make, fit, plane, budget):
+    account = Accountant(GDP(2.0))
+    estimator = fit(make(plane, budget, accountant=account))
+    assert [entry.guarantee for entry in account.ledger] == [budget]
+    assert estimator.guarantee_ == estimator.release_.guarantee == budget
+    assert estimator.private_
+    assert not estimator.reproducible_
+    assert estimator.release_.private
+    assert estimator.release_.proven
+    assert estimator.release_.n == 240
+    assert riemdp.verify(estimator.release_)
+    assert estimator.n_features_in_ in (1, 2)
+
+
+def test_attributes_come_of_the_release_alone(make, fit, plane, budget, monkeypatch):
+    """The same release, of other records: the same attributes."""
+    first = fit(make(plane, budget))
+    module = __import__(type(first).__module__, fromlist=["x"])
+    names = ["private_mean", "private_median", "private_statistic"]
+    places = [
+        (each, name)
+        for each in (module, riemdp.estimators._classifiers)
+        for name in names
+        if hasattr(each, name)
+    ]
+    for each, name in places:
+        monkeypatch.setattr(each, name, lambda *_, **__: first.release_)
+    other = make(plane, budget)
+    points = np.random.default_rng(5).normal(size=(240, 2))
+    labels = np.repeat(["a", "b"], [10, 230])
+    values = (points[:, 0], points) if "Regression" in type(first).__name__ else (points, labels)
+    other.fit(*values)
+    assert fitted(other) == fitted(first)
+    for name in fitted(first) - {"release_"}:
+        np.testing.assert_array_equal(getattr(other, name), getattr(first, name))
+
+
+def test_a_fit_that_fails_leaves_nothing(make, fit, plane, budget):
+    account = Accountant(GDP(1.0))
+    estimator = make(plane, budget, accountant=account)
+    before = dict(vars(fit(estimator)))
+    with pytest.raises(BudgetExceededError):
+        fit(estimator)
+    assert vars(estimator) == before  # of the release that was paid for
+    unfitted = clone(estimator)
+    with pytest.raises(BudgetExceededError):
+        fit(unfitted)
+    assert fitted(unfitted) == set()
+    # negative control: without the account it fits
+    assert fitted(fit(unfitted.set_params(accountant=None)))
+
+
+def test_clones_share_the_account(make, fit, plane, budget):
+    account = Accountant(GDP(5.0))
+    estimator = fit(make(plane, budget, accountant=account))
+    other = clone(estimator)
+    assert other.accountant is account
+    assert other.get_params().keys() == estimator.get_params().keys()
+    assert fitted(other) == set()
+    assert other.budget == budget
+    assert clone([estimator])[0].accountant is account
+    with pytest.raises(TypeError):
+        copy.deepcopy(account)  # what clone does of any other parameter
+
+
+def test_clones_share_a_ball_that_was_found(blobs, plane):
+    points, _ = blobs
+    found = riemdp.private_ball(points, plane, GDP(1.0))
+    mean = PrivateFrechetMean(found, None)
+    other = clone(mean)
+    assert other.ball is found
+    assert mean.plan(240).budget == found.left
+    mean.fit(points)
+    assert found.left is None
+    with pytest.raises(BudgetExceededError):
+        other.fit(points)
+    again = pickle.loads(pickle.dumps(mean))
+    assert again.ball == found.ball
+    np.testing.assert_array_equal(again.mean_, mean.mean_)
+    with pytest.raises(BudgetExceededError, match="pickled"):
+        again.set_params(budget=GDP(1.0)).fit(points)
+
+
+def test_clones_keep_the_form_of_output(plane, budget, blobs):
+    space = PrivateTangentSpace(plane, budget).set_output(transform="pandas")
+    assert isinstance(clone(space).fit_transform(blobs[0]), pd.DataFrame)
+
+
+def test_cross_validation_is_charged_fold_by_fold(blobs, plane):
+    account = Accountant(GDP(2.0))  # four folds of GDP(1)
+    mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
+    with pytest.raises(BudgetExceededError):
+        cross_val_score(mdm, *blobs, cv=5, error_score="raise")
+    assert account.remaining is None
+    assert len(account.ledger) == 4
+    # negative control: each fold has a budget of its own
+    assert len(cross_val_score(mdm.set_params(accountant=None), *blobs, cv=5)) == 5
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_folds_beyond_the_budget_have_no_attributes(blobs, plane):
+    account = Accountant(GDP(2.0))
+    mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
+    found = cross_validate(mdm, *blobs, cv=KFold(6), error_score=np.nan, return_estimator=True)
+    assert np.isfinite(found["test_score"]).tolist() == [True] * 4 + [False] * 2
+    assert [bool(fitted(each)) for each in found["estimator"]] == [True] * 4 + [False] * 2
+    with pytest.raises(NotFittedError):
+        found["estimator"][-1].predict(blobs[0])
+
+
+def test_a_search_is_charged_for_every_fit(blobs, plane):
+    account = Accountant(GDP(10.0))
+    mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
+    search = GridSearchCV(mdm, {"alpha": [1.5, 2.0], "budget": [GDP(0.5), GDP(1.0)]}, cv=3)
+    search.fit(*blobs)
+    assert len(account.ledger) == 13
+    assert search.best_estimator_.accountant is account
+
+
+def test_what_is_pickled_pays_no_more(make, fit, plane, budget, blobs):
+    account = Accountant(GDP(5.0))
+    estimator = fit(make(plane, budget, accountant=account))
+    again = pickle.loads(pickle.dumps(estimator))
+    assert fitted(again) == fitted(estimator)
+    np.testing.assert_array_equal(again.release_.raw, estimator.release_.raw)
+    for method in ("transform", "predict"):
+        if hasattr(estimator, method):
+            X = blobs[0][:5, : estimator.n_features_in_]
+            expected = getattr(estimator, method)(X)
+            np.testing.assert_array_equal(getattr(again, method)(X), expected)
+    with pytest.raises(BudgetExceededError, match="set_params"):
+        fit(again)
+    assert isinstance(again.accountant, AccountLeftBehind)
+    assert repr(again.accountant) == "AccountLeftBehind()"
+    assert isinstance(copy.copy(estimator).accountant, AccountLeftBehind)
+    assert estimator.accountant is account
+    fit(again.set_params(accountant=account))
+    assert len(account.ledger) == 2
+    free = pickle.loads(pickle.dumps(make(plane, budget)))
+    assert free.accountant is None  # there was none to be left behind
+
+
+@pytest.mark.slow  # it starts processes
+def test_workers_have_no_account(blobs, plane):
+    account = Accountant(GDP(9.0))
+    mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
+    with pytest.raises(BudgetExceededError, match="set_params"):
+        cross_val_score(mdm, *blobs, cv=3, n_jobs=2, error_score="raise")
+    assert account.spent is None
+
+
+def test_seeded_fits_are_not_private(make, fit, plane, budget):
+    one, two = (fit(make(plane, budget, random_state=3)) for _ in range(2))
+    np.testing.assert_array_equal(one.release_.raw, two.release_.raw)
+    assert not one.private_
+    assert one.reproducible_
+    assert one.release_.warnings
+    source = np.random.default_rng(3)
+    three = fit(make(plane, budget, random_state=source))
+    np.testing.assert_array_equal(three.release_.raw, one.release_.raw)
+    assert clone(three).random_state is source
+    fresh = fit(make(plane, budget))
+    assert not np.array_equal(fresh.release_.raw, one.release_.raw)
+    secure = riemdp.secure_generator()
+    private = fit(make(plane, budget, random_state=secure))
+    assert private.private_
+    assert clone(private).random_state is secure
+    assert pickle.loads(pickle.dumps(private)).random_state is None
+
+
+def test_generators():
+    assert generator_of(None) is None
+    old = [generator_of(np.random.RandomState(1)).random() for _ in range(2)]
+    assert old[0] == old[1]
+    assert generator_of(np.int64(4)).random() == np.random.default_rng(4).random()
+    state = np.random.RandomState(1)
+    assert generator_of(state).random() != generator_of(state).random()
+    for wrong in (True, -1, 1.5, "one", np.random, [1]):
+        with pytest.raises(InvalidParameterError, match="random_state"):
+            generator_of(wrong)
+
+
+def test_a_plan_is_of_public_numbers(make, fit, plane, budget):
+    estimator = make(plane, budget, mechanism="tangent-gaussian")
+    plan = estimator.plan(240)
+    assert fitted(estimator) == set()
+    row = plan["tangent-gaussian"]
+    release = fit(estimator).release_
+    assert (row.sigma, row.summary) == (release.sigma, release.statistic.name)
+    assert len(plan) == 1
+    assert estimator.plan(240, target_error=0.1)[row.mechanism].required_n is not None
+    # and of all mechanisms where none is named, the one that a fit takes
+    auto = make(plane, budget)
+    assert auto.plan(240).best.mechanism == fit(auto).release_.mechanism.name
+
+
+@pytest.mark.parametrize("n", [0, 2.5, True])
+def test_a_plan_is_of_a_number_of_records(plane, budget, n):
+    with pytest.raises(InvalidParameterError, match="n must be"):
+        PrivateFrechetMean(plane, budget).plan(n)
+
+
+def test_containers(plane, budget, blobs):
+    points, labels = blobs
+    expected = PrivateMDM(plane, budget, ["a", "b"], random_state=1).fit(points, labels)
+    frame = pd.DataFrame(points, columns=["x", "y"], index=np.arange(240)[::-1])
+    series = pd.Series(labels, index=np.arange(1000, 1240))
+    for X, y in ((points.tolist(), labels.tolist()), (frame, series), (frame, labels.astype("O"))):
+        mdm = PrivateMDM(plane, budget, ["a", "b"], random_state=1).fit(X, y)
+        np.testing.assert_array_equal(mdm.means_, expected.means_)
+        np.testing.assert_array_equal(mdm.predict(X), expected.predict(points))
+    assert mdm.feature_names_in_.tolist() == ["x", "y"]
+    with pytest.raises(ValueError, match="feature names"):
+        mdm.predict(frame[["y", "x"]])
+
+
+def test_features_are_counted(plane, budget, blobs):
+    mean = PrivateTangentSpace(plane, budget).fit(blobs[0])
+    with pytest.raises(ValueError, match=r"X has 3 features, but .*Space is expecting 2"):
+        mean.transform(np.zeros((4, 3)))
+    with pytest.raises(riemdp.NotOnManifoldError, match="shape"):
+        PrivateTangentSpace(plane, budget).fit(np.zeros((4, 3)))
+
+
+def test_rows():
+    assert rows_of([[1.0, 2.0]], (2,), "X").shape == (1, 2)
+    for wrong in ([1.0, 2.0], 3.0, [[[1.0]]], [[1.0], [1.0, 2.0]]):
+        with pytest.raises(riemdp.NotOnManifoldError, match=r"Z must have shape \(n, 2\)"):
+            rows_of(wrong, (2,), "Z")
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="sparse"):
+        rows_of(sparse.eye(3).tocsr(), (3,), "X")
+
+
+def test_vectors():
+    assert checked_vectors([[1.0, 2.0]], 2).shape == (1, 2)
+    for wrong in ([[1.0]], [1.0, 2.0], [[np.nan, 1.0]]):
+        with pytest.raises(InvalidParameterError, match="X must have"):
+            checked_vectors(wrong, 2)
+
+
+def test_bases():
+    assert is_recentred("recentred")
+    assert not is_recentred("public")
+    for wrong in ("centre", None, np.zeros(2)):
+        with pytest.raises(InvalidParameterError, match="base must be"):
+            is_recentred(wrong)
+
+
+def test_parameters_are_checked_by_fit(make, fit, plane):
+    for wrong in (make("ball", GDP(1.0)), make(plane, None), make(plane, 1.0)):
+        with pytest.raises(InvalidParameterError):
+            fit(wrong)
+        assert fitted(wrong) == set()
+        assert repr(wrong)
+        dir(wrong)
+
+
+def test_other_definitions(make, fit, plane):
+    estimator = fit(make(plane, PureDP(2.0)))
+    assert estimator.guarantee_ == PureDP(2.0)
+
+
+def test_errors_hold_no_coordinates(make, plane, budget, blobs):
+    points, labels = blobs
+    points = points.copy()
+    points[7] = [0.123456, np.nan]
+    estimator = make(plane, budget)
+    regression = "Regression" in type(estimator).__name__
+    given = (np.arange(240.0), points) if regression else (points, labels)
+    with pytest.raises(riemdp.NotOnManifoldError, match="row 7") as caught:
+        estimator.fit(*given)
+    assert "123456" not in str(caught.value)
+    assert fitted(estimator) == set()
+
+
+def test_axes_of_points_are_a_tag(cone, plane, budget):
+    points, _, ball = cone
+    flat, matrices = PrivateFrechetMean(plane, budget), PrivateFrechetMean(ball, budget)
+    assert matrices.fit(points).n_features_in_ == 3
+    assert (flat._more_tags()["X_types"], matrices._more_tags()["X_types"]) == (
+        ["2darray"],
+        ["3darray"],
+    )
+    if not hasattr(sklearn.utils, "get_tags"):
+        pytest.skip("before scikit-learn 1.6")
+    assert sklearn.utils.get_tags(matrices).input_tags.three_d_array
+    assert not sklearn.utils.get_tags(flat).input_tags.three_d_array
+    assert sklearn.utils.get_tags(flat).non_deterministic
+    assert not sklearn.utils.get_tags(flat.set_params(random_state=0)).non_deterministic

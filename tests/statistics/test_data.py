@@ -1,0 +1,81 @@
+"""Records: points with labels and covariates, checked before anything is drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riemdp import Euclidean, InvalidParameterError, NotOnManifoldError, Records
+from riemdp.statistics import as_records
+from riemdp.statistics._data import check_extras
+
+PLANE = Euclidean(2)
+POINTS = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+
+
+def test_records_are_made_arrays():
+    found = Records(POINTS, labels=["a", "b", "a"], covariates=[1, 2, 3]).validated(PLANE)
+    assert len(found) == 3
+    assert found.extras == ("labels", "covariates")
+    assert found.points.shape == (3, 2)
+    assert found.covariates.dtype == np.float64
+    assert found.labels.tolist() == ["a", "b", "a"]
+    part = found.at(slice(1, 3))
+    assert part.labels.tolist() == ["b", "a"]
+    assert part.points.tolist() == POINTS[1:]
+    assert found.with_points(found.points + 1.0).covariates is found.covariates
+
+
+def test_labels_are_read_one_by_one_and_once():
+    """What one of them is does not change what the others are."""
+    given = [0, np.int64(1), "x"]
+    found = Records(POINTS, labels=given).validated(PLANE)
+    assert [type(label) for label in found.labels] == [int, int, str]
+    array = np.array([0, 1, 1])
+    found = Records(POINTS, labels=array).validated(PLANE)
+    array[:] = 7
+    assert found.labels.tolist() == [0, 1, 1]
+    with pytest.raises(InvalidParameterError, match="row 1: labels must be integers or texts"):
+        Records(POINTS, labels=[0, True, 1]).validated(PLANE)
+
+
+def test_points_alone_are_records_without_anything_else():
+    assert as_records(POINTS).extras == ()
+    given = Records(POINTS, labels=[0, 1, 1])
+    assert as_records(given) is given
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"labels": [0, 1]}, "one for each point"),
+        ({"labels": [[0], [1], [1]]}, "one for each point"),
+        ({"labels": [0.5, 1.0, 2.0]}, "integers or texts"),
+        ({"labels": 3}, "one for each point"),
+        ({"covariates": ["a", "b", "c"]}, "real numbers"),
+        ({"covariates": [1.0, 2.0]}, "one for each point"),
+    ],
+)
+def test_what_belongs_to_points_has_their_length(more, said):
+    with pytest.raises(InvalidParameterError, match=said):
+        Records(POINTS, **more).validated(PLANE)
+
+
+def test_rows_that_are_wrong_are_named_without_their_values():
+    with pytest.raises(NotOnManifoldError, match="row 1") as error:
+        Records(POINTS, covariates=[1.0, np.nan, 12345.0]).validated(PLANE)
+    assert "12345" not in str(error.value)
+    with pytest.raises(NotOnManifoldError):
+        Records([[0.0, np.nan]] * 3).validated(PLANE)
+    beyond = np.array([1.0, 2.0, np.longdouble("1e400")])
+    with pytest.raises(NotOnManifoldError, match="row 2"):
+        Records(POINTS, covariates=beyond).validated(PLANE)
+
+
+def test_a_statistic_is_given_what_it_takes_and_no_more():
+    labelled = Records(POINTS, labels=[0, 1, 1])
+    check_extras(labelled, ("labels",), "x")
+    with pytest.raises(InvalidParameterError, match=r"takes labels too: give Records\(points, lab"):
+        check_extras(as_records(POINTS), ("labels",), "x")
+    with pytest.raises(InvalidParameterError, match="takes no labels"):
+        check_extras(labelled, (), "x")

@@ -1,0 +1,120 @@
+"""Variances: what they are, their range, and how far one record moves them."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from riemdp import Ball, Euclidean, InvalidParameterError, SPDLogEuclidean, Sphere
+from riemdp._part_document import decode, encode
+from riemdp.statistics import DirectVariance, Variance, answer, exact_answer
+from riemdp.testing import check_part
+
+BALLS = [
+    Ball(Euclidean(2), [1.0, 0.0], 2.0),
+    Ball(Sphere(2), [0.0, 0.6, 0.8], 1.4),
+    Ball(SPDLogEuclidean(2), np.diag([1.0, 3.0]), 3.0),
+]
+
+
+def points_of(ball, n=40):
+    rows = np.random.default_rng(0).normal(size=(n, ball.manifold.dim))
+    return ball.point(0.1 * ball.reach * (rows + 1.0))
+
+
+def released(statistic, ball, points):
+    """Value of a statistic whose answers have no noise."""
+    place = statistic.start(ball)
+    for step in range(statistic.steps):
+        coordinates = answer(statistic.ask(ball, place, step), ball, points, 0.0)
+        place = statistic.move(ball, place, statistic.answers(ball).point(coordinates), step)
+    return statistic.value_at(ball, place)
+
+
+@pytest.mark.parametrize(
+    "statistic", [Variance("public"), Variance(alpha=30.0), DirectVariance()], ids=str
+)
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_values_are_variances_in_a_tangent_space(statistic, ball):
+    points = points_of(ball)
+    rows = ball.coordinates(points)
+    (found,) = released(statistic, ball, points)
+    wanted = np.square(rows - rows.mean(axis=0)).sum(axis=1).mean()
+    curved = ball.manifold.chart is None and statistic == Variance(alpha=30.0)  # of another space
+    assert found == pytest.approx(wanted, rel=5e-2 if curved else 1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
+def test_the_direct_variance_moves_by_what_is_said_and_no_more(n):
+    """Half of the records at either end: one more there or here moves it by 4 (n - 1)/n^2."""
+    ball = BALLS[0]
+    ends = ball.point([[2.0, 0.0], [-2.0, 0.0], [0.0, 2.0], [0.4, 0.0], [0.0, 0.0]])
+    rng = np.random.default_rng(n)
+    statistic, bound = DirectVariance(), Fraction(0)
+    bound = Fraction(statistic.replace_one(ball, n, "distance"))
+    assert float(bound) == pytest.approx(4.0 * min(1.0, 4.0 * max(n - 1, 1) / n**2), rel=1e-12)
+    worst = Fraction(0)
+    for trial in range(60):
+        rows = np.tile(ends[0], (n, 1)) if trial == 0 else ends[rng.integers(0, 5, size=n)]
+        found = []
+        for last in ends:
+            rows[-1] = last
+            found += exact_answer(statistic, ball, rows, 0.0)
+        worst = max(worst, max(found) - min(found))
+    assert worst <= bound  # exactly
+    if n > 1:
+        assert worst > bound * (1 - Fraction(1, 10**8))
+    assert worst < 4 * bound
+
+
+def test_values_stay_in_their_range_under_any_noise():
+    for ball in BALLS:
+        for statistic in (Variance("public"), Variance(), DirectVariance()):
+            range_ = statistic.range(ball)
+            assert range_.manifold.dim == 1
+            assert range_.center[0] - range_.radius == 0.0
+            assert range_.center[0] + range_.radius == pytest.approx(ball.reach**2)
+        for statistic in (Variance("public"), Variance()):
+            answers = statistic.answers(ball)
+            found = []
+            for mean in (-1e3, 0.0, 1e3):
+                for second in (-1e3, 1e3):
+                    place = statistic.begin(ball, lambda: 1.0)
+                    noisy = answers.point([*np.full(answers.manifold.dim - 1, mean), second])
+                    for step in range(statistic.steps):
+                        place = statistic.move(ball, place, noisy, step)
+                    found.append(statistic.value_at(ball, place).item())
+            assert min(found) == 0.0
+            assert max(found) == ball.reach**2
+
+
+def test_the_direct_variance_of_one_record_is_zero_whatever_rounding_makes_of_it():
+    for ball in BALLS:
+        half = Fraction(ball.reach) ** 2 / 2
+        for point in points_of(ball):
+            (found,) = exact_answer(DirectVariance(), ball, point[None], 0.0)
+            assert -half <= found < -half * (1 - Fraction(1, 10**9))
+
+
+def test_documents_and_wrong_parameters():
+    for statistic in (Variance(), Variance("public"), Variance(alpha=3.0), DirectVariance()):
+        assert decode(json.loads(json.dumps(encode(statistic)))) == statistic
+        assert statistic.numerical_delta == 0.0
+    assert set(Variance().proofs()) == {"variance", "recentred", "moments"}
+    assert set(Variance("public").proofs()) == {"variance", "moments"}
+    for build in (
+        lambda: Variance("none"),
+        lambda: Variance(share=2.0),
+        lambda: Variance(alpha=-1),
+    ):
+        with pytest.raises(InvalidParameterError):
+            build()
+
+
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_the_checks_of_any_statistic_hold(ball):
+    for statistic in (Variance(), Variance("public"), DirectVariance()):
+        check_part(statistic, ball=ball)
