@@ -188,7 +188,7 @@ class SPDAffineInvariant(Manifold):
         return np.concatenate(clipped) if len(points) > 1 else clipped[0][None]
 
     def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
-        """Those that count as the centre for :meth:`coordinates`, and fail in :meth:`dist`."""
+        """Those that count as the centre for :meth:`coordinates`, and have no distance or log."""
         logs = spectral_log(center, points)[0]
         lost = np.asarray(~(np.isfinite(logs).all(axis=-1) & (logs != 0.0).any(axis=-1)))
         # the centre itself, and what lies within an ulp of it, is not lost
@@ -198,7 +198,8 @@ class SPDAffineInvariant(Manifold):
     def _fails(self, center: FloatArray, point: FloatArray) -> bool:
         try:
             with np.errstate(all="ignore"):
-                return not np.isfinite(self.dist(center, point))
+                seen = self.dist(center, point), self.log(center, point)
+                return not all(np.isfinite(each).all() for each in seen)
         except (NotOnManifoldError, np.linalg.LinAlgError):
             return True
 
