@@ -5,9 +5,18 @@ from typing import TYPE_CHECKING
 from riemdp.manifolds._ball import Ball, ball_proofs, check_ball
 from riemdp.manifolds._euclidean import Euclidean
 from riemdp.manifolds._flat_manifold import FlatManifold
+from riemdp.manifolds._grassmann import Grassmann
 from riemdp.manifolds._hyperbolic import Hyperbolic
+from riemdp.manifolds._landmarks import (
+    ONE_PLACE,
+    complex_landmarks,
+    landmark_pairs,
+    landmarks_of,
+    preshape_of,
+)
 from riemdp.manifolds._manifold import Manifold, check_manifold
 from riemdp.manifolds._norms import clip_norm
+from riemdp.manifolds._planar_shapes import PlanarShapes
 from riemdp.manifolds._points import as_floats, check_broadcast, check_points, raise_first
 from riemdp.manifolds._product import FlatProduct, Product
 from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
@@ -20,13 +29,16 @@ if TYPE_CHECKING:
     from riemdp.manifolds._points import FloatArray as FloatArray
 
 __all__ = [
+    "ONE_PLACE",
     "Ball",
     "DiscreteQuotient",
     "Euclidean",
     "FlatManifold",
     "FlatProduct",
+    "Grassmann",
     "Hyperbolic",
     "Manifold",
+    "PlanarShapes",
     "Product",
     "Quotient",
     "SPDAffineInvariant",
@@ -41,6 +53,10 @@ __all__ = [
     "check_manifold",
     "check_points",
     "clip_norm",
+    "complex_landmarks",
+    "landmark_pairs",
+    "landmarks_of",
+    "preshape_of",
     "raise_first",
     "unvecd",
 ]

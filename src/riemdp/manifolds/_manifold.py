@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -287,6 +287,43 @@ class Manifold(Part, sort="manifold"):
             "of a Sphere"
         )
 
+    # How users write points.
+
+    def read(self, points: ArrayLike) -> FloatArray:
+        r"""Return points as users write them as float64 arrays; nothing else is checked.
+
+        Every method starts with it. By default users write arrays of this shape.
+
+        Parameters
+        ----------
+        points : array_like
+            By default of shape (..., \*point_shape).
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+
+        Raises
+        ------
+        NotOnManifoldError
+            If they hold something else, or are masked.
+        """
+        return as_floats(points)
+
+    def present(self, points: ArrayLike) -> Any:
+        r"""Return points in the form in which users write them, by default as they are.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+
+        Returns
+        -------
+        ndarray
+            What :meth:`read` takes; the value of a release is one.
+        """
+        return points
+
     # What a ball asks for: in normal coordinates about its centre.
 
     def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
@@ -302,7 +339,7 @@ class Manifold(Part, sort="manifold"):
         ndarray, shape (..., dim)
             Orthonormal coordinates of ``log(center, point)``.
         """
-        return self.tangent_coordinates(center, self._total_log(center, as_floats(points)))
+        return self.tangent_coordinates(center, self._total_log(center, self.read(points)))
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         r"""Point with these normal coordinates about a centre, kept within what float64 holds.
@@ -333,7 +370,7 @@ class Manifold(Part, sort="manifold"):
         ndarray, shape (..., \*point_shape)
             Points within the distance come back unchanged, bit by bit.
         """
-        points = as_floats(points)
+        points = self.read(points)
         dist = self.dist(center, points)
         outside = dist > radius
         if not outside.any():

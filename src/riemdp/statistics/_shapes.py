@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from riemdp._checks import plain_array, real_entries
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.manifolds import raise_first
+from riemdp.manifolds import (
+    ONE_PLACE,
+    complex_landmarks,
+    landmark_pairs,
+    landmarks_of,
+    preshape_of,
+    raise_first,
+)
 from riemdp.statistics._axes import leading_axis
 from riemdp.statistics._half_vectors import hermitian_half_vectors, hermitian_of
 from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
@@ -26,11 +32,6 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
     ComplexArray = NDArray[np.complex128]
-
-#: A configuration this small, relative to its largest coordinate, is a point and rounding errors.
-_POINT = 1e-12
-#: A landmark of a configuration of norm 1 that counts as one at the centre.
-_CENTRE = 1e-8
 
 
 @final
@@ -134,43 +135,19 @@ def preshapes(configurations: ArrayLike) -> FloatArray:
     NotOnManifoldError
         If the shape is another one, or a row is not finite, or has all landmarks at one place.
     """
-    parts = _real_and_imaginary(configurations)
-    count = parts.shape[-1]
-    missing = np.asarray(~np.isfinite(parts).all(axis=(1, 2)))
-    raise_first(missing, "has landmarks that are NaN or infinite")
-    # by a power of two, which changes no digit: squares neither overflow nor vanish
-    largest = np.abs(parts).max(axis=(1, 2), keepdims=True)
-    scaled = np.ldexp(parts, -np.frexp(largest)[1])
-    centred = scaled - scaled[..., :1]
-    j = np.arange(1.0, count)
-    before = np.cumsum(centred, axis=-1)[..., :-1]
-    found = (j * centred[..., 1:] - before) / np.sqrt(j * (j + 1.0))
-    flat = np.ascontiguousarray(found.reshape(len(found), 2 * (count - 1)))
-    length = np.sqrt(np.einsum("ni,ni->n", flat, flat))
-    raise_first(
-        np.asarray(length <= _POINT), "has all its landmarks at one place, which has no shape"
-    )
-    return np.asarray(flat / length[:, None])
-
-
-def _real_and_imaginary(configurations: ArrayLike) -> FloatArray:
-    """Return landmarks, shape (n, 2, k)."""
-    name = "landmarks"
-    array = plain_array(configurations, name, error=NotOnManifoldError)
-    if array is not None and array.dtype.kind == "c":
-        with np.errstate(over="ignore"):
-            array = array.astype(np.complex128)
-        pairs = np.stack([array.real, array.imag], axis=-1)
-    else:
-        entries = real_entries(configurations, name, error=NotOnManifoldError)
-        with np.errstate(over="ignore"):
-            pairs = entries.astype(np.float64)
+    pairs = landmark_pairs(configurations)
     if pairs.ndim != 3 or pairs.shape[-1] != 2 or pairs.shape[1] < 3:
         raise NotOnManifoldError(
             "landmarks must have shape (n, k), complex, or (n, k, 2), real, with k >= 3, got "
-            f"{pairs.shape if array is None or array.dtype.kind != 'c' else array.shape}"
+            f"{np.shape(configurations)}"
         )
-    return np.ascontiguousarray(pairs.transpose(0, 2, 1))
+    missing = np.asarray(~np.isfinite(pairs).all(axis=(1, 2)))
+    raise_first(missing, "has landmarks that are NaN or infinite")
+    found, size = preshape_of(pairs)
+    raise_first(
+        np.asarray(size <= ONE_PLACE), "has all its landmarks at one place, which has no shape"
+    )
+    return found
 
 
 def landmarks(preshape: ComplexArray) -> ComplexArray:
@@ -186,10 +163,5 @@ def landmarks(preshape: ComplexArray) -> ComplexArray:
     ndarray, shape (k,)
         Its first landmark that is not at the centre is real and positive.
     """
-    j = np.arange(1.0, len(preshape) + 1.0)
-    steps = preshape / np.sqrt(j * (j + 1.0))
-    found = np.zeros(len(preshape) + 1, dtype=np.complex128)
-    found[1:] = j * steps
-    found[:-1] -= np.cumsum(steps[::-1])[::-1]
-    first = found[np.argmax(np.abs(found) > _CENTRE)]
-    return np.asarray(found * (abs(first) / first))
+    flat = np.concatenate([preshape.real, preshape.imag])
+    return complex_landmarks(landmarks_of(flat))
