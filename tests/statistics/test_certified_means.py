@@ -100,3 +100,22 @@ def test_products_of_flat_factors_need_no_tolerance():
     found = exact_answer(exact, ball, data, 0.0)
     rows = shortened(ball, data)
     np.testing.assert_allclose([float(x) for x in found], rows.mean(axis=0), atol=2.0**-39)
+
+
+def test_means_of_quotients_are_certified_in_the_cover(rotations):
+    space = rotations.SO3()
+    center = space.push(np.array([1.2, -0.8, 0.4, 1.3]) / np.linalg.norm([0.6, -0.4, 0.2, 0.65]))
+    ball = Ball(space, center, 1.2)
+    data, exact = records(ball), FrechetMean().exactly(ball)
+    tol = exact.tolerance(ball, 1e-3)
+    found = exact_answer(exact, ball, data, tol)
+    point, rows = np.array([float(x) for x in found]), shortened(ball, data)
+    assert certificate(0.25, point, rows, tol) <= tol
+    above = space.lifted(ball)
+    lifted = space.lift_near(ball, data)
+    assert found == exact_answer(FrechetMean().exactly(above), above, lifted, tol)
+    np.testing.assert_allclose(point, answer(FrechetMean(), ball, data, tol), atol=1e-9)
+    # the other representatives, which no record is lifted to
+    rows[0] *= 1.0 - 2.0 * np.pi / np.linalg.norm(rows[0])
+    assert certificate(0.25, point, rows, tol) > 1e-4
+    assert exact.proofs_on(ball)["exact mean"] == "docs/proofs/quotients.md"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,15 @@ from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._points import as_floats
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
+
+    #: An enclosure of python-flint.
+    Arb = Any
 
 #: Rounding of a representative that an author computes, in units of that of the cover.
 _LIFTING = 8.0
@@ -80,6 +86,66 @@ class Quotient(Manifold):
         ndarray, shape (..., \*cover.point_shape)
         """
 
+    def raised(self, coordinates: Sequence[Fraction]) -> Sequence[Fraction]:
+        """Return coordinates in the cover, exactly: where an exact draw begins.
+
+        Parameters
+        ----------
+        coordinates : sequence of Fraction, length ``dim``
+            Normal coordinates of a point about any centre.
+
+        Returns
+        -------
+        sequence of Fraction, length ``cover.dim``
+            Normal coordinates, about the centre's representative, of the point's nearest one.
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            By default: a class that has exact draws gives them, with :meth:`folded`.
+        """
+        del coordinates
+        raise self._unknown("raised(coordinates)")
+
+    def folded(self, ends: Sequence[Arb]) -> Sequence[Arb] | None:
+        """Return coordinates of the class of a point of the cover, in ball arithmetic.
+
+        A function of the class alone: the same of every representative.
+
+        Parameters
+        ----------
+        ends : sequence of flint.arb, length ``cover.dim``
+            Enclosures of normal coordinates of a point of the cover, a draw, about a centre's
+            representative, in units of distance.
+
+        Returns
+        -------
+        sequence of flint.arb, length ``dim``, or None
+            Enclosures of the normal coordinates about the centre of the class: those of its
+            representative that is nearest to the centre's. None where the enclosures do not decide
+            which that is; they are then asked for at more bits. Of draws, which have a density,
+            that must be decided in the end with probability one.
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            By default; see :meth:`raised`.
+        """
+        del ends
+        raise self._unknown("folded(ends)")
+
+    @property
+    def folds(self) -> bool:
+        """Whether :meth:`raised` and :meth:`folded` are known, so that there are exact draws."""
+        own = type(self)
+        return own.raised is not Quotient.raised and own.folded is not Quotient.folded
+
+    def _unknown(self, method: str) -> UnsupportedManifoldError:
+        return UnsupportedManifoldError(
+            f"{self} does not say what coordinates of the cover stand for, so its noise is not "
+            f'drawn exactly; give it {method}, or release with arithmetic="float64"'
+        )
+
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Distance of nearest representatives."""
         base = self.lift(a)
@@ -127,6 +193,10 @@ class DiscreteQuotient(Quotient):
             f"{self} does not give all representatives of a point, so densities of its noise are "
             "not known; give it orbit(points)"
         )
+
+    def raised(self, coordinates: Sequence[Fraction]) -> Sequence[Fraction]:
+        """Themselves: normal coordinates are those of the cover; see :meth:`Quotient.raised`."""
+        return coordinates
 
     @property
     def factors(self) -> tuple[Manifold, ...]:

@@ -13,6 +13,7 @@ from riemdp._part import both_proved
 from riemdp.manifolds import Ball, DiscreteQuotient, Quotient
 from riemdp.noise._family import Family, SpaceForm, family, rule
 from riemdp.noise._law import Law
+from riemdp.noise.exact._folded import FoldedDraw
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._law import DistanceLaw
+    from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
 
 #: Radius of a ball of a flat cover that no draw leaves.
@@ -59,6 +61,16 @@ class PushedLaw(Law):
         """Law of distances in the cover, which are no shorter."""
         return self.above.radial
 
+    def exact_draw(self, reach: float | None = None) -> ExactDraw:
+        """Of the class of an exact draw in the cover; see :meth:`Law.exact_draw`.
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            Unless the quotient has :meth:`Quotient.raised` and :meth:`Quotient.folded`.
+        """
+        return FoldedDraw(self.manifold, self.above.exact_draw(reach))
+
     def check_drawable(self) -> None:
         """See :meth:`Law.check_drawable`."""
         self.above.check_drawable()
@@ -85,6 +97,10 @@ class LiftedLaw(PushedLaw):
     """
 
     manifold: DiscreteQuotient
+
+    def exact_draw(self, reach: float | None = None) -> ExactDraw:
+        """Return the same; see :meth:`PushedLaw.exact_draw`."""
+        return super().exact_draw(reach)
 
     def sample_from_coordinates(
         self,

@@ -100,6 +100,49 @@ class AffineInvariantMean(ExactMean):
         return tuple(map(Fraction, point.tolist()))
 
 
+class LiftedMean(ExactMean):
+    """On quotients that are locally their cover: that of the cover, on the lifted ball.
+
+    Parameters
+    ----------
+    above : ExactMean
+        How the cover's means are computed.
+
+    References
+    ----------
+    docs/proofs/quotients.md, claim 3
+    """
+
+    proof = "docs/proofs/quotients.md"
+
+    def __init__(self, above: ExactMean) -> None:
+        self._above = above
+
+    def floor(self, ball: Ball) -> float:
+        """See :meth:`ExactMean.floor`."""
+        return self._above.floor(_lifted(ball))
+
+    def records(self, ball: Ball, data: FloatArray) -> Partial:
+        """Say of nearest representatives what the cover's asks for."""
+        manifold: Any = ball.manifold
+        return self._above.records(_lifted(ball), manifold.lift_near(ball, data))
+
+    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:
+        """Take them as the cover's, which they are; see :meth:`ExactMean.of_coordinates`."""
+        return self._above.of_coordinates(_lifted(ball), coordinates)
+
+    def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
+        """See :meth:`ExactMean.mean`."""
+        return self._above.mean(_lifted(ball), partial, tol)
+
+
+def _lifted(ball: Ball) -> Ball:
+    """Ball of the cover."""
+    manifold: Any = ball.manifold
+    lifted: Ball = manifold.lifted(ball)
+    return lifted
+
+
 class ProductMean(ExactMean):
     """Factor by factor, of records that were shortened as a whole.
 

@@ -26,7 +26,12 @@ from riemdp.statistics import (
     _flat_mean,
     _space_form_mean,
 )
-from riemdp.statistics._certified_means import AffineInvariantMean, ProductMean, SpaceFormMean
+from riemdp.statistics._certified_means import (
+    AffineInvariantMean,
+    LiftedMean,
+    ProductMean,
+    SpaceFormMean,
+)
 from riemdp.statistics._mean_solver import (
     CertifiedMean,
     FlatAverage,
@@ -222,6 +227,11 @@ class LiftedSolver(MeanSolver):
     """
 
     proof = "docs/proofs/quotients.md"
+
+    def exact(self, manifold: Any) -> ExactMean | None:
+        """In the cover, where there is such a way; see :meth:`MeanSolver.exact`."""
+        above = mean_solver(manifold.cover).exact(manifold.cover)
+        return None if above is None else LiftedMean(above)
 
     def records(self, ball: Ball, data: FloatArray) -> Partial:
         """Those of the cover, of the representatives nearest to that of the centre."""

@@ -5,6 +5,7 @@ from riemdp.noise.exact._bits import Bits, Uniform
 from riemdp.noise.exact._choice import exact_choice
 from riemdp.noise.exact._draw import ExactDraw
 from riemdp.noise.exact._flat import FlatDraw
+from riemdp.noise.exact._folded import FoldedDraw
 from riemdp.noise.exact._independent import IndependentDraw
 from riemdp.noise.exact._rounded import Rounded, check_grid, default_grid
 from riemdp.noise.exact._space_form import SpaceFormDraw
@@ -14,6 +15,7 @@ __all__ = [
     "Bits",
     "ExactDraw",
     "FlatDraw",
+    "FoldedDraw",
     "IndependentDraw",
     "Rounded",
     "SpaceFormDraw",

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp._working_precision import working_precision
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise.exact._bits import Bits
 from riemdp.noise.exact._ladder import PRECISION, Ladder
-from riemdp.noise.exact._rounded import Rounded, check_grid, check_precision, exact_numbers
+from riemdp.noise.exact._rounded import (
+    Rounded,
+    ball_of,
+    check_grid,
+    check_precision,
+    exact_numbers,
+)
 from riemdp.privacy import certified_available
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from fractions import Fraction
+    from collections.abc import Callable, Sequence
 
     import numpy as np
+
+    Ball = Any
+    #: Coordinates at python-flint's working precision, None where that leaves them open.
+    Ends = Callable[[], Sequence[Ball] | None]
 
 
 class ExactDraw(ABC):
@@ -55,6 +65,38 @@ class ExactDraw(ABC):
         self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
     ) -> list[int]:
         """Return the rounding of the draw that these bits stand for."""
+
+    def ends(self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction]) -> Ends:
+        """Return the draw that these bits stand for, before it is rounded or shortened to a ball.
+
+        Parameters
+        ----------
+        bits : Bits
+        ladder : Ladder
+            Settles what has to be known of the bits beforehand.
+        footpoint : sequence of Fraction, length ``coordinates``
+
+        Returns
+        -------
+        callable
+            Encloses normal coordinates about the centre, in units of distance, at the working
+            precision at which it is called, or returns None where that leaves them open.
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            By default: a class whose draws quotients may use gives them.
+        """
+        del bits, ladder, footpoint
+        raise UnsupportedManifoldError(
+            f"{type(self).__name__} does not give its draws before they are rounded; give it "
+            "ends(bits, ladder, footpoint)"
+        )
+
+    @property
+    def gives_ends(self) -> bool:
+        """Whether :meth:`ends` is known, so that quotients can use the draws."""
+        return type(self).ends is not ExactDraw.ends
 
     def draw(
         self,
@@ -108,6 +150,32 @@ class ExactDraw(ABC):
         exact = exact_numbers(footpoint, self.coordinates)
         with working_precision(precision):
             return Rounded(tuple(self.integers(bits, Ladder(precision), exact, grid)), grid)
+
+
+def round_ends(ladder: Ladder, ends: Ends, grid: int) -> list[int]:
+    """Round coordinates to multiples of ``2^-grid``, and return the multiples.
+
+    Parameters
+    ----------
+    ladder : Ladder
+    ends : callable
+        See :meth:`ExactDraw.ends`.
+    grid : int
+
+    Returns
+    -------
+    list of int
+    """
+    unit = Fraction(2) ** grid
+
+    def question() -> list[int] | None:
+        found = ends()
+        if found is None:
+            return None
+        factor = ball_of(unit)  # a power of two rounds nothing
+        return nearest_all(ladder, [factor * x for x in found])
+
+    return ladder.settle(question)
 
 
 def nearest_all(ladder: Ladder, numbers: Sequence[Any]) -> list[int] | None:

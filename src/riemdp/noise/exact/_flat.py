@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from riemdp._potential import potential
 from riemdp.noise._radial import RadialLaw
-from riemdp.noise.exact._draw import ExactDraw, nearest_all
+from riemdp.noise.exact._draw import ExactDraw, round_ends
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._variates import (
     direction,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.noise.exact._bits import Bits
+    from riemdp.noise.exact._draw import Ends
     from riemdp.noise.exact._ladder import Ladder
 
     Ball = Any
@@ -76,17 +77,17 @@ class FlatDraw(ExactDraw):
         self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
     ) -> list[int]:
         """Return the rounding of the draw that these bits stand for."""
-        unit = Fraction(2) ** grid
-        scale, scaled = Fraction(self.sigma) * unit, [unit * v for v in footpoint]
-        noise = self._noise(bits)
+        return round_ends(ladder, self.ends(bits, ladder, footpoint), grid)
 
-        def question() -> list[int] | None:
-            factor, origin = ball_of(scale), map(ball_of, scaled)
-            return nearest_all(
-                ladder, [v + factor * x for v, x in zip(origin, noise(), strict=True)]
-            )
+    def ends(self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction]) -> Ends:  # noqa: ARG002
+        """Footpoint plus noise; see :meth:`ExactDraw.ends`."""
+        scale, noise = Fraction(self.sigma), self._noise(bits)
 
-        return ladder.settle(question)
+        def ends() -> list[Ball]:
+            factor, origin = ball_of(scale), map(ball_of, footpoint)
+            return [v + factor * x for v, x in zip(origin, noise(), strict=True)]
+
+        return ends
 
     def _noise(self, bits: Bits) -> Callable[[], list[Ball]]:
         """Noise of scale 1, as a function of uniform variables."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riemdp._part import is_proof
 from riemdp.noise.exact._draw import ExactDraw
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from riemdp.noise.exact._bits import Bits
+    from riemdp.noise.exact._draw import Ends
     from riemdp.noise.exact._ladder import Ladder
+
+    Ball = Any
 
 
 @dataclass(frozen=True)
@@ -57,3 +60,26 @@ class IndependentDraw(ExactDraw):
             own = footpoint[len(found) : len(found) + part.coordinates]
             found += part.integers(bits, ladder, own, grid)
         return found
+
+    def ends(self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction]) -> Ends:
+        """Return the ends of all parts; see :meth:`ExactDraw.ends`."""
+        parts, used = [], 0
+        for part in self.parts:
+            own = footpoint[used : used + part.coordinates]
+            parts.append(part.ends(bits, ladder, own))
+            used += part.coordinates
+
+        def ends() -> list[Ball] | None:
+            found: list[Ball] = []
+            for part in parts:
+                if (own := part()) is None:
+                    return None
+                found += own
+            return found
+
+        return ends
+
+    @property
+    def gives_ends(self) -> bool:
+        """Whether all parts do."""
+        return all(part.gives_ends for part in self.parts)

@@ -12,7 +12,7 @@ from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp._potential import potential
 from riemdp.noise._radial import RadialLaw
-from riemdp.noise.exact._draw import ExactDraw, nearest_all
+from riemdp.noise.exact._draw import ExactDraw, round_ends
 from riemdp.noise.exact._radius import ExactRadius, exact_radius
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._variates import direction, direction_uniforms, norm
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.noise.exact._bits import Bits
+    from riemdp.noise.exact._draw import Ends
     from riemdp.noise.exact._ladder import Ladder
 
     Ball = Any
@@ -107,22 +108,36 @@ class SpaceFormDraw(ExactDraw):
         self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
     ) -> list[int]:
         """Return the rounding of the draw that these bits stand for."""
+        ends = self._ends(bits, ladder, footpoint, self.radius if self.dim > 1 else None)
+        return self._clamp(round_ends(ladder, ends, grid), grid)
+
+    def ends(self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction]) -> Ends:
+        """End of a ray from the footpoint; see :meth:`ExactDraw.ends`."""
+        return self._ends(bits, ladder, footpoint, None)
+
+    def _ends(
+        self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], most: float | None
+    ) -> Ends:
+        """Return the draw, shortened to a length if one is given."""
         radius = self._radial.draw(bits, ladder)
         turns = bits.uniforms(direction_uniforms(self.dim))
 
-        def question() -> list[int] | None:
+        def ends() -> list[Ball] | None:
             length = radius()
             if length is None:
                 return None
-            ends = self._end(footpoint, length, direction(turns, self.dim), grid)
-            return nearest_all(ladder, ends)
+            return self._end(footpoint, length, direction(turns, self.dim), most)
 
-        return self._clamp(ladder.settle(question), grid)
+        return ends
 
     def _end(
-        self, footpoint: Sequence[Fraction], length: Ball, turn: Sequence[Ball], grid: int
+        self,
+        footpoint: Sequence[Fraction],
+        length: Ball,
+        turn: Sequence[Ball],
+        most: float | None,
     ) -> list[Ball]:
-        """Coordinates, in steps of the grid, of the end of a ray from the footpoint.
+        """Coordinates of the end of a ray from the footpoint, shortened to a length.
 
         The direction of the ray is given in the frame that is parallel along the geodesic from
         the centre. All are entire functions of the footpoint: none takes another path at 0.
@@ -141,9 +156,9 @@ class SpaceFormDraw(ExactDraw):
         height = reach_cosine * cosine - sign * toward * sinc
         size = norm(across)
         drawn = trigonometry.distance(size, height) / k
-        if self.radius is not None and self.dim > 1:
-            drawn = drawn.min(ball_of(Fraction(self.radius)))
-        factor = drawn * ball_of(Fraction(2) ** grid) / size
+        if most is not None:
+            drawn = drawn.min(ball_of(Fraction(most)))
+        factor = drawn / size
         return [factor * x for x in across]
 
     def _clamp(self, integers: list[int], grid: int) -> list[int]:
