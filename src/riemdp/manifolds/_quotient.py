@@ -86,6 +86,24 @@ class Quotient(Manifold):
         ndarray, shape (..., \*cover.point_shape)
         """
 
+    def lift_coordinates(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        r"""Return coordinates in the cover: where a draw begins.
+
+        Parameters
+        ----------
+        center : array_like, shape (\*point_shape,)
+        coordinates : array_like, shape (..., dim)
+            Normal coordinates of points about the centre.
+
+        Returns
+        -------
+        ndarray, shape (..., cover.dim)
+            Normal coordinates, about the centre's representative, of their nearest ones. By
+            default by way of the points, which rounds them.
+        """
+        start, points = self.lift(center), self.point(center, coordinates)
+        return self.cover.coordinates(start, self.nearest(start, self.lift(points)))
+
     def raised(self, coordinates: Sequence[Fraction]) -> Sequence[Fraction]:
         """Return coordinates in the cover, exactly: where an exact draw begins.
 
@@ -193,6 +211,11 @@ class DiscreteQuotient(Quotient):
             f"{self} does not give all representatives of a point, so densities of its noise are "
             "not known; give it orbit(points)"
         )
+
+    def lift_coordinates(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Themselves; see :meth:`Quotient.lift_coordinates`."""
+        del center
+        return as_floats(coordinates)
 
     def raised(self, coordinates: Sequence[Fraction]) -> Sequence[Fraction]:
         """Themselves: normal coordinates are those of the cover; see :meth:`Quotient.raised`."""

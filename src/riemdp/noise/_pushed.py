@@ -85,6 +85,54 @@ class PushedLaw(Law):
         lifted = self.manifold.lift(self.manifold.validate(footpoint))
         return self.manifold.push(self.above.sample(lifted, size=size, generator=generator))
 
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw about coordinates in the cover, and project what the draw stands for.
+
+        Footpoints stay coordinates: as points they would be rounded by what no sensitivity counts.
+        Where the cover is compact or flat the projection comes last. Elsewhere, on a quotient that
+        is locally its cover, a draw is projected onto the cover's ball first, which is no less
+        private: the ball is isometric to that one, so footpoints are as far apart there, and what
+        happens to a draw of the cover is free. On other quotients footpoints are points there.
+
+        Raises
+        ------
+        UnsupportedBallError
+            If the cover is neither, and the ball too large to be one of the cover.
+        """
+        above = self._above(ball)
+        if above is None:
+            return super().sample_from_coordinates(coordinates, ball, size, generator)
+        feet = self.manifold.lift_coordinates(ball.center, coordinates)
+        draws = self.above.sample_from_coordinates(feet, above, size, generator)
+        return ball.project(self.manifold.push(draws))
+
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw about coordinates in the cover; see :meth:`Law.sample_about`."""
+        above = self._above(ball)
+        if above is None:
+            return super().sample_about(coordinates, ball, size, generator)
+        feet = self.manifold.lift_coordinates(ball.center, coordinates)
+        return self.manifold.push(self.above.sample_about(feet, above, size, generator))
+
+    def _above(self, ball: Ball) -> Ball | None:
+        """All of a compact or a flat cover about the lift of the centre, None of another one."""
+        cover, start = self.manifold.cover, self.manifold.lift(ball.center)
+        if cover.diameter < math.inf:
+            return Ball(cover, start, math.inf)
+        return Ball(cover, start, _FAR) if cover.chart is not None else None
+
 
 class LiftedLaw(PushedLaw):
     """The same where normal coordinates are those of the cover.
@@ -102,46 +150,9 @@ class LiftedLaw(PushedLaw):
         """Return the same; see :meth:`PushedLaw.exact_draw`."""
         return super().exact_draw(reach)
 
-    def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Draw about coordinates in the cover, and project what the draw stands for.
-
-        Footpoints stay coordinates: as points they would be rounded by what no sensitivity counts.
-        Where the cover is compact or flat the projection comes last. Elsewhere a draw is projected
-        onto the cover's ball first, which is no less private: the ball is isometric to that one, so
-        footpoints are as far apart there, and what happens to a draw of the cover is free.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If the cover is neither, and the ball too large to be one of the cover.
-        """
-        above = self._above(ball)
-        draws = self.above.sample_from_coordinates(coordinates, above, size, generator)
-        return ball.project(self.manifold.push(draws))
-
-    def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        """Draw about coordinates in the cover; see :meth:`Law.sample_about`."""
-        draws = self.above.sample_about(coordinates, self._above(ball), size, generator)
-        return self.manifold.push(draws)
-
     def _above(self, ball: Ball) -> Ball:
-        """Ball of the cover about the lift of the centre, as large as may be."""
-        cover, start = self.manifold.cover, self.manifold.lift(ball.center)
-        if cover.diameter < math.inf:
-            return Ball(cover, start, math.inf)
-        return Ball(cover, start, _FAR) if cover.chart is not None else self.manifold.lifted(ball)
+        """Ball of the cover about the lift of the centre: as far as the ball is isometric to it."""
+        return super()._above(ball) or self.manifold.lifted(ball)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Sum over the representatives of the point; see :meth:`Law.log_density`."""
