@@ -49,6 +49,8 @@ def calls(manifold, random_points):
         "tangent_vector": (base, first),
         "tangent_coordinates": (base, u),
         "validate": (base,),
+        "read": (base,),
+        "present": (base,),
     }
     if isinstance(manifold, FlatManifold):
         found |= {"to_chart": (base,), "from_chart": (first,)}

@@ -322,7 +322,7 @@ class Manifold(Part, sort="manifold"):
         ndarray
             What :meth:`read` takes; the value of a release is one.
         """
-        return points
+        return self.read(points)
 
     # What a ball asks for: in normal coordinates about its centre.
 

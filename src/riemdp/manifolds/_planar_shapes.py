@@ -271,34 +271,20 @@ class PlanarShapes(Quotient):
         """Inverse of :meth:`_complex`."""
         return parts.reshape(*parts.shape[:-2], 2 * parts.shape[-1])
 
-    # Of exact draws: coordinates of the cover in the frame that starts with the orbit's direction.
+    # Coordinates of the cover, where noise is drawn.
+
+    def lift_coordinates(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Those of the tangent vector, which is one of the cover."""
+        start = self.lift(center)
+        vector = self._horizontal(start, np.asarray(coordinates, dtype=np.float64))
+        return self.cover.tangent_coordinates(start, vector)
 
     def raised(self, coordinates: Sequence[Fraction]) -> list[Fraction]:
-        """Coordinates of the cover: first along the orbit, then those of this space.
-
-        Parameters
-        ----------
-        coordinates : sequence of Fraction, length 2 k - 4
-
-        Returns
-        -------
-        list of Fraction, length 2 k - 3
-        """
+        """First along the orbit, then these: an orthonormal frame; see :meth:`Quotient.raised`."""
         return [Fraction(0), *coordinates]
 
     def folded(self, ends: Sequence[Enclosure]) -> list[Enclosure] | None:
-        """Coordinates of the shape of a point of the cover, None where they are not settled.
-
-        Parameters
-        ----------
-        ends : sequence of arb, length 2 k - 3
-            Normal coordinates about the representative of the centre, in the frame of
-            :meth:`raised`.
-
-        Returns
-        -------
-        list of arb, length 2 k - 4
-        """
+        """See :meth:`Quotient.folded`; in the frame of :meth:`raised`."""
         square = sum(v * v for v in ends)
         if not square > 0:
             return None

@@ -15,7 +15,12 @@ import numpy as np
 from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, real_array, shown
-from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
+from riemdp._errors import (
+    InvalidParameterError,
+    NotOnManifoldError,
+    RiemdpError,
+    UnsupportedError,
+)
 from riemdp._part import both_proved
 from riemdp.manifolds import check_ball
 from riemdp.mechanisms import check_mechanism
@@ -133,17 +138,17 @@ class Release(ArrayFields):
     raw: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        given: Any = self.value
-        raw = given.raw if isinstance(given, NamedValues) else given
-        value = np.array(real_array(raw, "value"))
-        value.flags.writeable = False
-        object.__setattr__(self, "raw", value)
         check_budget(self.guarantee, "guarantee")
         if isinstance(self.mechanism, type):
             raise InvalidParameterError("mechanism must be a calibrated one, got a class")
         check_mechanism(self.mechanism)
         check_statistic(self.statistic)
         check_ball(self.ball)
+        range_ = self.statistic.range(self.ball)
+        given: Any = self.value
+        raw = np.array(given.raw if isinstance(given, NamedValues) else _real(given, range_))
+        raw.flags.writeable = False
+        object.__setattr__(self, "raw", raw)
         check_neighbours(self.neighbours)
         for name in ("sensitivity", "tol"):
             object.__setattr__(self, name, real(getattr(self, name), name))
@@ -160,7 +165,6 @@ class Release(ArrayFields):
         _check_rounded(self.grid, self.rounded)
         if self.search is not None and not isinstance(self.search, Search):
             raise InvalidParameterError("search must be the receipt of a search, or None")
-        range_ = self.statistic.range(self.ball)
         shown_as: Any = self.raw  # of another shape it is no value: that is for verify to say
         if self.raw.shape == range_.manifold.point_shape:
             shown_as = self.statistic.present(self.ball, self.raw, self._deviation)
@@ -500,6 +504,14 @@ class Release(ArrayFields):
             raise InvalidParameterError(
                 f"this is not a release written by Release.to_json ({type(error).__name__})"
             ) from None
+
+
+def _real(value: Any, range_: Ball) -> NDArray[np.float64]:
+    """Return a value as users see it, or as it was computed, as real numbers."""
+    try:
+        return range_.manifold.read(value)
+    except NotOnManifoldError:
+        return real_array(value, "value")  # which says what is wrong with it
 
 
 def _check_rounded(grid: object, rounded: object) -> None:

@@ -408,7 +408,7 @@ class Statistic(Part, sort="statistic"):
         return {}
 
     def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> Any:  # noqa: ARG002
-        r"""Return a released value as users see it; by default as it is.
+        r"""Return a released value as users see it; by default as they write points of the range.
 
         Parameters
         ----------
@@ -423,9 +423,10 @@ class Statistic(Part, sort="statistic"):
         Returns
         -------
         object
-            The value itself, or :class:`riemdp.statistics.NamedValues`.
+            What :meth:`Manifold.present` of the range returns, or
+            :class:`riemdp.statistics.NamedValues`.
         """
-        return value
+        return self.range(ball).manifold.present(value)
 
     def released_moments(
         self,
