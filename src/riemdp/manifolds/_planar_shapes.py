@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from riemdp._checks import count
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._part import register
 from riemdp.manifolds._landmarks import (
     ONE_PLACE,
@@ -20,7 +20,7 @@ from riemdp.manifolds._landmarks import (
     leading_landmark,
     preshape_of,
 )
-from riemdp.manifolds._points import check_finite, check_shape, raise_first
+from riemdp.manifolds._points import check_finite, raise_first
 from riemdp.manifolds._quotient import Quotient
 from riemdp.manifolds._sphere import Sphere
 
@@ -190,7 +190,12 @@ class PlanarShapes(Quotient):
             If the shape is another one, or a row is not finite, or has all its landmarks at one
             place: within 1e-12 of its largest coordinate.
         """
-        pairs, _ = check_shape(self.read(points), self.point_shape)
+        pairs = self.read(points)
+        if pairs.shape[-2:] != self.point_shape:
+            raise NotOnManifoldError(
+                f"landmarks must have shape (..., {self.k}), complex numbers, or (..., {self.k}, "
+                f"2), real ones, got {np.shape(points)}"
+            )
         check_finite(pairs, 2)
         raise_first(
             np.asarray(preshape_of(pairs)[1] <= ONE_PLACE),
@@ -297,7 +302,7 @@ class PlanarShapes(Quotient):
         if not (modulus > 0 and size > 0):
             return None
         size = size.sqrt()
-        scale = size.atan2(modulus) / (size * modulus)
+        scale = (size / modulus).atan() / (size * modulus)
         half = len(across) // 2
         x, y = across[:half], across[half:]
         # times the conjugate of a + i b
