@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from riemdp.manifolds._aligned import Aligned, QuotientBall
 from riemdp.manifolds._ball import Ball, ball_proofs, check_ball
 from riemdp.manifolds._euclidean import Euclidean
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._grassmann import Grassmann
 from riemdp.manifolds._hyperbolic import Hyperbolic
+from riemdp.manifolds._kendall_shapes import KendallShapes
 from riemdp.manifolds._landmarks import (
     ONE_PLACE,
     complex_landmarks,
@@ -20,6 +22,7 @@ from riemdp.manifolds._planar_shapes import PlanarShapes
 from riemdp.manifolds._points import as_floats, check_broadcast, check_points, raise_first
 from riemdp.manifolds._product import FlatProduct, Product
 from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
+from riemdp.manifolds._slice import Slice, SphereSlice, WholeSlice
 from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, as_affine_invariant
 from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ONE_PLACE",
+    "Aligned",
     "Ball",
     "DiscreteQuotient",
     "Euclidean",
@@ -37,13 +41,18 @@ __all__ = [
     "FlatProduct",
     "Grassmann",
     "Hyperbolic",
+    "KendallShapes",
     "Manifold",
     "PlanarShapes",
     "Product",
     "Quotient",
+    "QuotientBall",
     "SPDAffineInvariant",
     "SPDLogEuclidean",
+    "Slice",
     "Sphere",
+    "SphereSlice",
+    "WholeSlice",
     "above_diagonal",
     "as_affine_invariant",
     "as_floats",

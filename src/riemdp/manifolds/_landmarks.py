@@ -68,14 +68,14 @@ def preshape_of(pairs: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     Parameters
     ----------
-    pairs : ndarray, shape (..., k, 2)
-        k landmarks, finite.
+    pairs : ndarray, shape (..., k, m)
+        k landmarks, finite; in the plane m is 2.
 
     Returns
     -------
-    preshape : ndarray, shape (..., 2 k - 2)
-        Of norm 1: real parts, then imaginary parts, of the centred configurations in an orthonormal
-        basis. Zero if all landmarks are at one place.
+    preshape : ndarray, shape (..., m (k - 1))
+        Of norm 1: one dimension after the other (real parts, then imaginary parts) of the centred
+        configurations in an orthonormal basis. Zero if all landmarks are at one place.
     size : ndarray, shape (...)
         Norm of the centred configuration in units of a power of two, which is over its largest
         coordinate and at most twice that: under :data:`ONE_PLACE` it is one of rounding errors.
@@ -89,9 +89,29 @@ def preshape_of(pairs: FloatArray) -> tuple[FloatArray, FloatArray]:
     j = np.arange(1.0, count)
     before = np.cumsum(centred, axis=-1)[..., :-1]
     found = (j * centred[..., 1:] - before) / np.sqrt(j * (j + 1.0))
-    flat = np.ascontiguousarray(found.reshape(*found.shape[:-2], 2 * (count - 1)))
+    flat = np.ascontiguousarray(found.reshape(*found.shape[:-2], parts.shape[-2] * (count - 1)))
     size = np.sqrt(np.einsum("...i,...i->...", flat, flat))
     return flat / np.where(size > 0.0, size, 1.0)[..., None], size
+
+
+def centred_landmarks(rows: FloatArray) -> FloatArray:
+    """Return centred configurations of unit vectors, as they are turned.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (..., m, k - 1)
+        As :func:`preshape_of` returns them, one row for each dimension.
+
+    Returns
+    -------
+    ndarray, shape (..., m, k)
+    """
+    j = np.arange(1.0, rows.shape[-1] + 1.0)
+    steps = rows / np.sqrt(j * (j + 1.0))
+    found = np.zeros((*rows.shape[:-1], rows.shape[-1] + 1))
+    found[..., 1:] = j * steps
+    found[..., :-1] -= np.cumsum(steps[..., ::-1], axis=-1)[..., ::-1]
+    return found
 
 
 def landmarks_of(preshape: FloatArray) -> FloatArray:
@@ -107,12 +127,7 @@ def landmarks_of(preshape: FloatArray) -> FloatArray:
     ndarray, shape (..., k, 2)
         The first landmark that is not at the centre is real and positive.
     """
-    width = preshape.shape[-1] // 2
-    j = np.arange(1.0, width + 1.0)
-    steps = preshape.reshape(*preshape.shape[:-1], 2, width) / np.sqrt(j * (j + 1.0))
-    found = np.zeros((*preshape.shape[:-1], 2, width + 1))
-    found[..., 1:] = j * steps
-    found[..., :-1] -= np.cumsum(steps[..., ::-1], axis=-1)[..., ::-1]
+    found = centred_landmarks(preshape.reshape(*preshape.shape[:-1], 2, preshape.shape[-1] // 2))
     x, y = found[..., 0, :], found[..., 1, :]
     modulus = np.sqrt(x * x + y * y)
     first = leading_landmark(modulus)[..., None]

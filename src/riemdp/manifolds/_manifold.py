@@ -89,6 +89,18 @@ class Manifold(Part, sort="manifold"):
         """Largest radius on which every exponential map is injective (inf on Hadamard spaces)."""
 
     @property
+    def convexity_radius(self) -> float:
+        """Radius under which the Fréchet mean of points of a ball is proved to be unique.
+
+        Half of the lesser of the injectivity radius and that of the sphere whose curvature bounds
+        that of the manifold; see docs/proofs/frechet-mean-sensitivity.md.
+        """
+        curvature = self.curvature_bound
+        if curvature <= 0.0:
+            return 0.5 * self.injectivity_radius
+        return 0.5 * min(self.injectivity_radius, math.pi / math.sqrt(curvature))
+
+    @property
     @abstractmethod
     def origin(self) -> FloatArray:
         """Reference point: zero, the north pole, the hyperboloid's apex, the identity."""

@@ -22,6 +22,7 @@ from riemdp.manifolds._landmarks import (
 )
 from riemdp.manifolds._points import check_finite, raise_first
 from riemdp.manifolds._quotient import Quotient
+from riemdp.manifolds._slice import SphereSlice
 from riemdp.manifolds._sphere import Sphere
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._slice import Slice
 
     Enclosure = Any
 
@@ -170,6 +172,13 @@ class PlanarShapes(Quotient):
         """
         z, w = self._complex(base), self._complex(points)
         return self._real(_times(w, _conjugate(_phase(_inner(z, w)))))
+
+    def slice_at(self, template: FloatArray) -> Slice:
+        """Return the sphere of those with a real product with it; see :meth:`Quotient.slice_at`."""
+        start = self.lift(template)
+        x, y = self._complex(start)
+        turned = np.concatenate([-y, x])
+        return SphereSlice(1.0, start, turned[None], self.injectivity_radius)
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check that landmarks have a shape; return its canonical configuration.

@@ -11,6 +11,7 @@ from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds._ball import Ball
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._points import as_floats
+from riemdp.manifolds._slice import WholeSlice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._slice import Slice
 
     #: An enclosure of python-flint.
     Arb = Any
@@ -164,6 +166,30 @@ class Quotient(Manifold):
             f'drawn exactly; give it {method}, or release with arithmetic="float64"'
         )
 
+    def slice_at(self, template: FloatArray) -> Slice:
+        r"""Return the part of the cover that representatives nearest to a template's lie in.
+
+        Parameters
+        ----------
+        template : ndarray, shape (\*point_shape,)
+
+        Returns
+        -------
+        Slice
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            By default: of a class it takes a proof that the part is totally geodesic.
+        UnsupportedBallError
+            If the template is none.
+        """
+        del template
+        raise UnsupportedManifoldError(
+            f"aligned means are not known on {self}: it does not say, by slice_at(template), where "
+            "representatives nearest to a template lie"
+        )
+
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Distance of nearest representatives."""
         base = self.lift(a)
@@ -220,6 +246,10 @@ class DiscreteQuotient(Quotient):
     def raised(self, coordinates: Sequence[Fraction]) -> Sequence[Fraction]:
         """Themselves: normal coordinates are those of the cover; see :meth:`Quotient.raised`."""
         return coordinates
+
+    def slice_at(self, template: FloatArray) -> Slice:  # noqa: ARG002
+        """All of the cover; see :meth:`Quotient.slice_at`."""
+        return WholeSlice(self.cover, self.injectivity_radius)
 
     @property
     def factors(self) -> tuple[Manifold, ...]:

@@ -4,6 +4,7 @@ from riemdp._potential import Kind, potential
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._affine_invariant_ball import AffineInvariantBallLaplace
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
+from riemdp.noise._aligned import AlignedLaw
 from riemdp.noise._ball_laplace import BallLaplace, RestrictedLaplace
 from riemdp.noise._family import Family, SpaceForm, bisected, family, has_family, rule
 from riemdp.noise._fisher import fisher_information
@@ -36,6 +37,7 @@ __all__ = [
     "AffineInvariantBallLaplace",
     "AffineInvariantLaw",
     "AffineInvariantRadial",
+    "AlignedLaw",
     "BallLaplace",
     "BallNet",
     "DensityFamily",

@@ -159,6 +159,11 @@ def _check_radius(ball: Ball, share: float, purpose: str) -> None:
     """
     manifold = ball.manifold
     whole = convexity_limit(manifold)
+    if not whole > 0.0:
+        raise UnsupportedBallError(
+            f"no ball of {manifold} is known to have one Fréchet mean; align the records to a "
+            'public template, QuotientBall(..., mean="aligned"), or take the tangent mean'
+        )
     limit = share * whole
     if not ball.radius * (1.0 + 2.0 * _ROUNDING) < limit:
         k = math.pi / whole
@@ -176,10 +181,7 @@ def convexity_limit(manifold: Manifold) -> float:
     The lesser of the injectivity radius and that of the sphere whose curvature bounds that of the
     manifold, which are one on spheres.
     """
-    curvature = manifold.curvature_bound
-    if curvature <= 0.0:
-        return manifold.injectivity_radius
-    return min(manifold.injectivity_radius, math.pi / math.sqrt(curvature))
+    return 2.0 * manifold.convexity_radius
 
 
 def _exact_constant(angle: float) -> float:

@@ -1,0 +1,130 @@
+"""Noise about aligned representatives: that of the slice, reduced to what it stands for."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from riemdp._part import both_proved
+from riemdp.manifolds import Aligned
+from riemdp.noise._family import Family, family, rule
+from riemdp.noise._law import Law
+from riemdp.noise._pushed import PushedFamily
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from riemdp._potential import Kind
+    from riemdp.manifolds import Ball, FloatArray
+    from riemdp.noise._law import DistanceLaw
+    from riemdp.noise.exact._draw import ExactDraw
+
+
+@dataclass(frozen=True)
+class AlignedLaw(Law):
+    """Law of the point that a draw of the slice stands for, about the aligned representative.
+
+    Normal coordinates are those of the slice, and so are draws in coordinates.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    manifold : Aligned
+    sigma : float
+    """
+
+    kind: Kind
+    manifold: Aligned
+    sigma: float
+
+    exact_radial: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", self.above.sigma)
+
+    @functools.cached_property
+    def above(self) -> Law:
+        """Law on the slice."""
+        return family(self.kind, self.manifold.slice.space).law(self.sigma)
+
+    @property
+    def radial(self) -> DistanceLaw:
+        """Law of distances in the slice: those in the quotient are no longer."""
+        return self.above.radial
+
+    def check_drawable(self) -> None:
+        """See :meth:`Law.check_drawable`."""
+        self.above.check_drawable()
+
+    def exact_draw(self, reach: float | None = None) -> ExactDraw:
+        """Return that of the slice, in the same coordinates; see :meth:`Law.exact_draw`."""
+        return self.above.exact_draw(reach)
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw in the slice; see :meth:`Law.sample`."""
+        aligned = self.manifold.aligned(self.manifold.validate(footpoint))
+        return self.manifold.stood_for(self.above.sample(aligned, size=size, generator=generator))
+
+    def sample_from_coordinates(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw in the slice, in its ball; see :meth:`Law.sample_from_coordinates`."""
+        inside = self.manifold.ball_of_slice(ball)
+        draws = self.above.sample_from_coordinates(coordinates, inside, size, generator)
+        return self.manifold.stood_for(draws)
+
+    def sample_about(
+        self,
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        """Draw in the slice; see :meth:`Law.sample_about`."""
+        inside = self.manifold.ball_of_slice(ball)
+        return self.manifold.stood_for(
+            self.above.sample_about(coordinates, inside, size, generator)
+        )
+
+
+@rule(("laplace", "gaussian"), Aligned)
+class AlignedFamily(PushedFamily):
+    """Noise about aligned representatives, at the privacy of the slice's."""
+
+    proof = "docs/proofs/aligned-means.md"
+
+    manifold: Aligned  # type: ignore[assignment]
+
+    @functools.cached_property
+    def above(self) -> Family:
+        """Noise of the slice."""
+        return family(self.kind, self.manifold.slice.space)
+
+    def law(self, sigma: float) -> Law:
+        """See :meth:`Family.law`."""
+        return AlignedLaw(self.kind, self.manifold, sigma)
+
+    @property
+    def invariance(self) -> str | None:
+        """Nowhere: nothing rests on it, since each point has its representative by a rule."""
+        return None
+
+    def proofs(self) -> dict[str, str | None]:
+        """Where this is proved of slices, and what is not of the noise on them.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        return both_proved(Family.proofs(self), self.above.proofs())
