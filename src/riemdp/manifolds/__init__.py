@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from riemdp.manifolds._aligned import Aligned, QuotientBall
 from riemdp.manifolds._ball import Ball, ball_proofs, check_ball
+from riemdp.manifolds._combined import Combined
 from riemdp.manifolds._euclidean import Euclidean
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._grassmann import Grassmann
@@ -20,6 +21,7 @@ from riemdp.manifolds._manifold import Manifold, check_manifold
 from riemdp.manifolds._norms import clip_norm
 from riemdp.manifolds._planar_shapes import PlanarShapes
 from riemdp.manifolds._points import as_floats, check_broadcast, check_points, raise_first
+from riemdp.manifolds._power import CurvedPower, FlatPower, Power, ProductBall
 from riemdp.manifolds._product import FlatProduct, Product
 from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
 from riemdp.manifolds._slice import Slice, SphereSlice, WholeSlice
@@ -35,16 +37,21 @@ __all__ = [
     "ONE_PLACE",
     "Aligned",
     "Ball",
+    "Combined",
+    "CurvedPower",
     "DiscreteQuotient",
     "Euclidean",
     "FlatManifold",
+    "FlatPower",
     "FlatProduct",
     "Grassmann",
     "Hyperbolic",
     "KendallShapes",
     "Manifold",
     "PlanarShapes",
+    "Power",
     "Product",
+    "ProductBall",
     "Quotient",
     "QuotientBall",
     "SPDAffineInvariant",

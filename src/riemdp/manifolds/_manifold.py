@@ -336,14 +336,15 @@ class Manifold(Part, sort="manifold"):
         """
         return self.read(points)
 
-    # What a ball asks for: in normal coordinates about its centre.
+    # What a ball asks for: in normal coordinates about its centre. Several centres broadcast, as a
+    # power of the space has one in every copy.
 
     def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
         r"""Return normal coordinates about a centre, at a cut point a fixed choice of them.
 
         Parameters
         ----------
-        center : array_like, shape (\*point_shape,)
+        center : array_like, shape (..., \*point_shape)
         points : array_like, shape (..., \*point_shape)
 
         Returns
@@ -358,7 +359,7 @@ class Manifold(Part, sort="manifold"):
 
         Parameters
         ----------
-        center : array_like, shape (\*point_shape,)
+        center : array_like, shape (..., \*point_shape)
         coordinates : array_like, shape (..., dim)
 
         Returns

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from riemdp._checks import shown
-from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._errors import InvalidParameterError
 from riemdp._part import register
+from riemdp.manifolds._combined import Combined, Cut
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._points import as_floats, check_points
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from riemdp.manifolds._points import FloatArray
 
 
-class _Factors:
-    """Cutting arrays of a product into those of its factors, and joining them."""
+class _Factors(Cut):
+    """Points are the entries of those of the factors, one after the other."""
 
     spaces: tuple[Manifold, ...]
 
@@ -36,6 +37,11 @@ class _Factors:
                 f"a product needs one manifold or more, got {', '.join(map(shown, found))}"
             )
         object.__setattr__(self, "spaces", found)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """One each."""
+        return (1,) * len(self.spaces)
 
     @property
     def dim(self) -> int:
@@ -74,6 +80,10 @@ class _Factors:
         """
         return _joined(parts, [space.point_shape for space in self.spaces])
 
+    def apart(self, points: FloatArray) -> list[FloatArray]:
+        """Parts; see :meth:`split`."""
+        return self.split(points)
+
     def split_coordinates(self, coordinates: ArrayLike) -> list[FloatArray]:
         """Coordinates of the factors.
 
@@ -100,11 +110,6 @@ class _Factors:
         """
         return _joined(parts, [(space.dim,) for space in self.spaces])
 
-    @property
-    def origin(self) -> FloatArray:
-        """Origins of the factors."""
-        return self.join([space.origin for space in self.spaces])
-
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check every part; see :meth:`Manifold.validate`."""
         checked, _ = check_points(points, self.point_shape)
@@ -123,11 +128,6 @@ class _Factors:
             found.append(self.join_coordinates(parts))
         return np.concatenate(found)
 
-    @property
-    def inside(self) -> tuple[Manifold, ...]:
-        """The factors."""
-        return self.spaces
-
     def _each(self, parts: Sequence[FloatArray]) -> list[tuple[Manifold, FloatArray]]:
         return list(zip(self.spaces, parts, strict=True))
 
@@ -135,7 +135,7 @@ class _Factors:
 @final
 @register
 @dataclass(frozen=True, init=False)
-class Product(_Factors, Manifold):
+class Product(_Factors, Combined):
     """Product of Riemannian manifolds: squared distances add up.
 
     Points, and tangent vectors, are the entries of those of the factors, one after the other. A
@@ -159,115 +159,15 @@ class Product(_Factors, Manifold):
     spaces: tuple[Manifold, ...]
 
     @property
-    def factors(self) -> tuple[Manifold, ...]:
-        """Those of all spaces, one after the other."""
-        return tuple(factor for space in self.spaces for factor in space.factors)
-
-    @property
     def tangent_shape(self) -> tuple[int, ...]:
         """``(d,)``, d the number of entries of a tangent vector of every factor."""
         return (sum(math.prod(space.tangent_shape) for space in self.spaces),)
 
-    @property
-    def curvature_bound(self) -> float:
-        """Largest of the factors and, of planes across two factors, 0."""
-        bounds = [space.curvature_bound for space in self.spaces]
-        return max([*bounds, 0.0]) if len(bounds) > 1 else bounds[0]
+    def _norm(self, parts: Sequence[FloatArray]) -> FloatArray:
+        return functools.reduce(np.hypot, parts)
 
-    @property
-    def curvature_floor(self) -> float:
-        """Least of the factors and, of planes across two factors, 0."""
-        floors = [space.curvature_floor for space in self.spaces]
-        return min([*floors, 0.0]) if len(floors) > 1 else floors[0]
-
-    @property
-    def constant_curvature(self) -> float | None:
-        """0 where that of every factor is, and that of a single factor; else None."""
-        found = {space.constant_curvature for space in self.spaces}
-        if len(self.spaces) == 1 or found == {0.0}:
-            return found.pop()
-        return None
-
-    @property
-    def injectivity_radius(self) -> float:
-        """Least of the factors."""
-        return min(space.injectivity_radius for space in self.spaces)
-
-    @property
-    def diameter(self) -> float:
-        """Root of the sum of squares."""
-        return math.nextafter(math.hypot(*(space.diameter for space in self.spaces)), math.inf)
-
-    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Factor by factor."""
-        parts = zip(self.spaces, self.split(base), self._split_tangent(tangent), strict=True)
-        return self.join([space.exp(*each) for space, *each in parts])
-
-    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
-        """Factor by factor."""
-        parts = zip(self.spaces, self.split(base), self.split(point), strict=True)
-        return self._join_tangent([space.log(*each) for space, *each in parts])
-
-    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Root of the sum of squares."""
-        parts = zip(self.spaces, self.split(a), self.split(b), strict=True)
-        return functools.reduce(np.hypot, [space.dist(*each) for space, *each in parts])
-
-    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Frames of the factors, one after the other."""
-        cut = self.split_coordinates(coordinates)
-        parts = zip(self.spaces, self.split(base), cut, strict=True)
-        return self._join_tangent([space.tangent_vector(*each) for space, *each in parts])
-
-    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Inverse of :meth:`tangent_vector`."""
-        parts = zip(self.spaces, self.split(base), self._split_tangent(tangent), strict=True)
-        return self.join_coordinates([space.tangent_coordinates(*each) for space, *each in parts])
-
-    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
-        """Factor by factor; see :meth:`Manifold.coordinates`."""
-        parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
-        return self.join_coordinates([space.coordinates(*each) for space, *each in parts])
-
-    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Factor by factor; see :meth:`Manifold.point`."""
-        cut = self.split_coordinates(coordinates)
-        parts = zip(self.spaces, self.split(center), cut, strict=True)
-        return self.join([space.point(*each) for space, *each in parts])
-
-    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
-        """Of every record; see :meth:`Manifold.clip`.
-
-        A part without a logarithm in float64 counts as the centre's, as for :meth:`coordinates`.
-        """
-        center, points = as_floats(center), as_floats(points)
-        try:
-            with np.errstate(all="ignore"):
-                return super().clip(center, points, radius)
-        except (NotOnManifoldError, np.linalg.LinAlgError):
-            parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
-            kept = self.join([space._kept(*each) for space, *each in parts])
-        with np.errstate(all="ignore"):
-            return super().clip(center, kept, radius)
-
-    def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
-        """Those of which a factor has lost its part."""
-        parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
-        return np.asarray(np.any([space._lost(*each) for space, *each in parts], axis=0))
-
-    def check_ball(self, center: FloatArray, radius: float) -> None:
-        """Every factor needs room; see :meth:`Manifold.check_ball`."""
-        super().check_ball(center, radius)
-        for space, middle in self._each(self.split(center)):
-            space.check_ball(middle, radius)
-
-    def rounding(self, center: FloatArray, radius: float) -> float:
-        """Root of the sum of squares."""
-        parts = self._each(self.split(center))
-        return math.hypot(*(space.rounding(middle, radius) for space, middle in parts))
-
-    def _total_log(self, center: ArrayLike, points: FloatArray) -> FloatArray:
-        return self.tangent_vector(center, self.coordinates(center, points))
+    def _values(self, parts: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
+        return np.stack(np.broadcast_arrays(*parts), axis=-1)
 
     def _split_tangent(self, tangent: ArrayLike) -> list[FloatArray]:
         return _cut(as_floats(tangent), [space.tangent_shape for space in self.spaces])
@@ -313,17 +213,6 @@ class FlatProduct(_Factors, FlatManifold):
         """Inverse of :meth:`to_chart`."""
         parts = zip(self.spaces, self.split_coordinates(coordinates), strict=True)
         return self.join([space.from_chart(part) for space, part in parts])
-
-    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Factor by factor; see :meth:`Manifold.point`."""
-        cut = self.split_coordinates(coordinates)
-        parts = zip(self.spaces, self.split(center), cut, strict=True)
-        return self.join([space.point(*each) for space, *each in parts])
-
-    def rounding(self, center: FloatArray, radius: float) -> float:
-        """Root of the sum of squares."""
-        parts = self._each(self.split(center))
-        return math.hypot(*(space.rounding(middle, radius) for space, middle in parts))
 
 
 def _cut(values: FloatArray, shapes: Sequence[tuple[int, ...]]) -> list[FloatArray]:

@@ -153,9 +153,9 @@ class SPDAffineInvariant(Manifold):
         The eigenvalues of S are clipped to a range of at most 30 about zero.
         """
         center = as_floats(center)
-        scale = np.sqrt(np.diagonal(center))
-        spread = _symmetric.log_condition(center / np.outer(scale, scale))
-        reach = max(_symmetric.REACH - 0.5 * spread, 1.0)
+        scale = np.sqrt(np.diagonal(center, axis1=-2, axis2=-1))
+        spread = _symmetric.log_condition(center / (scale[..., :, None] * scale[..., None, :]))
+        reach = np.maximum(_symmetric.REACH - 0.5 * spread, 1.0)[..., None]
         inside = _symmetric.unvecd(as_floats(coordinates), self.k)
         factor = np.asarray(np.linalg.cholesky(center), dtype=np.float64)
         return colour(factor, _symmetric.expm_within(inside, 0.0, reach))
@@ -192,7 +192,9 @@ class SPDAffineInvariant(Manifold):
         logs = spectral_log(center, points)[0]
         lost = np.asarray(~(np.isfinite(logs).all(axis=-1) & (logs != 0.0).any(axis=-1)))
         # the centre itself, and what lies within an ulp of it, is not lost
-        lost[lost] = [self._fails(center, point) for point in points[lost]]
+        centers = np.broadcast_to(center, (*lost.shape, self.k, self.k))
+        pairs = zip(centers[lost], points[lost], strict=True)
+        lost[lost] = [self._fails(*pair) for pair in pairs]
         return lost
 
     def _fails(self, center: FloatArray, point: FloatArray) -> bool:

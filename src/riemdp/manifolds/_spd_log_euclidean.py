@@ -124,8 +124,10 @@ class SPDLogEuclidean(FlatManifold):
         logarithm = _symmetric.logm(as_floats(center))
         total = logarithm + _symmetric.unvecd(as_floats(coordinates), self.k)
         levels = np.linalg.eigvalsh(logarithm)
-        middle = float(np.mean(levels))
-        reach = max(_symmetric.REACH, float(np.max(np.abs(levels - middle))))
+        middle = np.mean(levels, axis=-1, keepdims=True)
+        reach = np.maximum(
+            _symmetric.REACH, np.max(np.abs(levels - middle), axis=-1, keepdims=True)
+        )
         return _symmetric.expm_within(total, middle, reach)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:

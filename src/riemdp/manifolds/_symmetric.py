@@ -204,8 +204,13 @@ def expm(matrices: FloatArray) -> FloatArray:
         return compose(np.exp(values), vectors)
 
 
-def expm_within(matrices: FloatArray, middle: float, reach: float) -> FloatArray:
-    """Exponential of symmetric matrices with eigenvalues moved into ``middle ± reach``."""
+def expm_within(
+    matrices: FloatArray, middle: FloatArray | float, reach: FloatArray | float
+) -> FloatArray:
+    """Exponential of symmetric matrices with eigenvalues moved into ``middle ± reach``.
+
+    These broadcast against ``(..., k)``.
+    """
     values, vectors = eigh(matrices)
     return compose(np.exp(np.clip(values, middle - reach, middle + reach)), vectors)
 
@@ -397,15 +402,15 @@ def _has_factor(matrices: FloatArray) -> bool:
     return bool(np.isfinite(factors).all())  # LAPACK may take NaN for a factor
 
 
-def log_condition(matrix: FloatArray) -> float:
-    """Logarithm of the condition number of a symmetric positive definite matrix."""
-    values = np.linalg.eigvalsh(matrix)
-    return math.log(values[-1] / max(float(values[0]), 1e-300))
+def log_condition(matrices: FloatArray) -> FloatArray:
+    """Logarithm of the condition number of symmetric positive definite matrices, shape (...)."""
+    values = np.linalg.eigvalsh(matrices)
+    return np.asarray(np.log(values[..., -1] / np.maximum(values[..., 0], 1e-300)))
 
 
 def distance_rounding(center: FloatArray, radius: float) -> float:
     """Error that rounding explains of distances from the centre of a ball of matrices."""
-    spread = log_condition(center) + math.sqrt(2.0) * radius
+    spread = float(log_condition(center)) + math.sqrt(2.0) * radius
     return 4.0 * len(center) * _EPS * math.exp(min(spread, 2.0 * REACH))
 
 

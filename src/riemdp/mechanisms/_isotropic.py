@@ -145,7 +145,11 @@ class _Noise:
 
     def lossless_scale(self, epsilon: float) -> float:
         """Scale at which the largest privacy loss is ``epsilon``; ``inf`` if it is unbounded."""
-        return self.family.potential.lossless_scale(self.sensitivity, epsilon, self.family.reach)
+        return self.family.potential.lossless_scale(self._moved, epsilon, self.family.reach)
+
+    @property
+    def _moved(self) -> float:
+        return self.family.total_shift(self.sensitivity)
 
     def pure_scale(self, epsilon: float, budget: Budget) -> float:
         """Scale at which the law has this pure epsilon."""
@@ -161,7 +165,7 @@ class _Noise:
             raise NotAttainableError(
                 f"the Laplace law has a normaliser on {self.manifold} for sigma below "
                 f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} {budget} has to "
-                f"allow a pure epsilon above {self.sensitivity / self.limit:.6g}, got "
+                f"allow a pure epsilon above {self._moved / self.limit:.6g}, got "
                 f"{epsilon:.6g}; {_WAY_OUT}"
             )
         return sigma
@@ -178,9 +182,9 @@ class _Noise:
             space = form.dim, form.curvature, form.upper
             return isotropic_gaussian_sigma(*space, self.sensitivity, budget)
         dim = self.family.score_dim
-        sigma = self.sensitivity / laplace_ratio(budget, dim, flat=self.family.is_flat)
+        sigma = self._moved / laplace_ratio(budget, dim, flat=self.family.is_flat)
         if self.limit < math.inf and not sigma < self.limit:
-            ratio = self.sensitivity / self.limit
+            ratio = self._moved / self.limit
             least = laplace_guarantee(ratio, dim, budget.distance, flat=False).theta
             raise NotAttainableError(
                 f"the Laplace law has a normaliser on {self.manifold} for sigma below "
@@ -213,7 +217,7 @@ class _Noise:
                 raise self._unattainable(budget, f"mu tends to {floor:.6g}")
         goal, sigma = wanted, self.sensitivity / wanted
         if self.is_lossless:
-            sigma = self.sensitivity / gaussian_to_pure(wanted)
+            sigma = self._moved / gaussian_to_pure(wanted)
         for _ in range(6):
             sigma = self._root(functools.partial(self._excess_mu, goal), sigma, math.inf, budget)
             proved = self.curve(sigma).mu()

@@ -157,7 +157,7 @@ class RiemannianLaplace(RiemannianMechanism):
         build = functools.partial(cls, manifold, ball=ball, sampler=sampler)
         known = noise("laplace", manifold, sampler)
         if ball is not None or not known.constant_normaliser:
-            sigma = sensitivity / restricted_laplace_ratio(budget)
+            sigma = known.total_shift(sensitivity) / restricted_laplace_ratio(budget)
             return enough_noise(build, sigma, sensitivity, budget)
         scales = isotropic_scales(known, sensitivity, budget)
         return least_noise(build, scales, sensitivity, budget)
@@ -188,9 +188,9 @@ class RiemannianLaplace(RiemannianMechanism):
         else the lesser of the parametric distance and ``4 arctan(tanh(epsilon / 4))`` at the pure
         epsilon.
         """
-        ratio = quotient_up(check_sensitivity(sensitivity), self.sigma)
-        distance = check_distance(distance)
         known = self._family
+        ratio = quotient_up(known.total_shift(check_sensitivity(sensitivity)), self.sigma)
+        distance = check_distance(distance)
         if self.ball is not None or not known.constant_normaliser:
             return restricted_laplace_guarantee(ratio, distance)
         return laplace_guarantee(ratio, known.score_dim, distance, flat=known.is_flat)

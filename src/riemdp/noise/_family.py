@@ -18,7 +18,7 @@ from riemdp.privacy import quotient_up
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._law import Law, RestrictedLaw
     from riemdp.privacy import PrivacyCurve
 
@@ -164,7 +164,53 @@ class Family(Part, sort="family"):
             Rounded up.
         """
         factor = 1.0 if self.constant_normaliser else 2.0
-        return self.potential.triangle_epsilon(quotient_up(factor * sensitivity, sigma))
+        moved = factor * self.total_shift(sensitivity)
+        return self.potential.triangle_epsilon(quotient_up(moved, sigma))
+
+    def total_shift(self, sensitivity: float) -> float:
+        """Distance that the triangle inequality counts, of footpoints ``sensitivity`` apart.
+
+        That distance itself, but of a density in which several distances add up.
+
+        Parameters
+        ----------
+        sensitivity : float
+
+        Returns
+        -------
+        float
+            Rounded up.
+        """
+        return sensitivity
+
+    def slope(self, sigma: float) -> float:
+        """Bound of ``mu`` per unit of distance, for footpoints at any distance.
+
+        Parameters
+        ----------
+        sigma : float
+
+        Returns
+        -------
+        float
+            Rounded up; ``inf`` where none is known, as by default.
+        """
+        del sigma
+        return math.inf
+
+    def energy(self, sigma: float, point: FloatArray, footpoint: FloatArray) -> FloatArray:
+        r"""Minus the logarithm of the density, up to a constant.
+
+        Parameters
+        ----------
+        sigma : float
+        point, footpoint : ndarray, shape (..., \*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        return self.potential.energy(self.manifold.dist(footpoint, point) / sigma)
 
     @property
     def is_flat(self) -> bool:

@@ -1,4 +1,4 @@
-"""Gaussian noise of products: independent parts."""
+"""Noise of products: independent parts of one scale."""
 
 from __future__ import annotations
 
@@ -11,49 +11,50 @@ import numpy as np
 
 from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedManifoldError
 from riemdp._part import both_proved
-from riemdp.manifolds import Ball, Product
+from riemdp.manifolds import CurvedPower, Product
 from riemdp.noise._family import Family, bisected, family, rule
 from riemdp.noise._generator import resolve_generator
+from riemdp.noise._independent_radial import IndependentRadial
 from riemdp.noise._law import Law
 from riemdp.noise.exact._independent import IndependentDraw
-from riemdp.privacy import GaussianCurve, gaussian_floor, up
+from riemdp.privacy import GaussianCurve, PureCurve, gaussian_floor, up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
-    from riemdp.manifolds import FloatArray
-    from riemdp.noise._law import DistanceLaw
+    from riemdp.manifolds import Ball, Combined, FloatArray
     from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
 
 #: Cells that the squared distance is shared out in.
 _CELLS = 24
+#: Factors up to which it is: every one may lose a cell.
+_FEW = 6
 #: Relative accuracy of a scale, which is rounded up.
 _ACCURACY = 1e-4
 #: Factor between the scales that are tried until one suffices: on some spaces few do.
 _STEP = 2.0**0.25
-#: Equally likely values that stand for the law of a distance.
-_VALUES = 512
 
 
 @dataclass(frozen=True)
 class IndependentLaw(Law):
-    """Independent Gaussian laws of one scale on the factors of a product.
+    """Independent laws of one kind and scale on the factors of a product.
 
-    Its density is that of the Gaussian law on the product, since squared distances add up.
+    The density of the Gaussian is that of the Gaussian law on the product, since squared distances
+    add up. Of the Laplace law the factors' distances add up, not that of the product.
 
     Parameters
     ----------
-    kind : {"gaussian"}
-    manifold : Product
+    kind : {"laplace", "gaussian"}
+    manifold : Product or CurvedPower
     sigma : float
     """
 
     kind: Kind
-    manifold: Product
+    manifold: Combined
     sigma: float
 
     exact_radial: ClassVar[bool] = False
@@ -63,17 +64,20 @@ class IndependentLaw(Law):
 
     @functools.cached_property
     def parts(self) -> list[Law]:
-        """Laws of the factors."""
+        """Laws of the parts."""
         return [family(self.kind, space).law(self.sigma) for space in self.manifold.spaces]
 
     @functools.cached_property
     def radial(self) -> IndependentRadial:
         """Law of the distance."""
-        return IndependentRadial(tuple(part.radial for part in self.parts))
+        radials = tuple(part.radial for part in self.parts)
+        return IndependentRadial(radials, self.manifold.counts)
 
     def exact_draw(self, reach: float | None = None) -> ExactDraw:
         """See :meth:`Law.exact_draw`."""
-        return IndependentDraw(tuple(part.exact_draw(reach) for part in self.parts))
+        pairs = zip(self.parts, self.manifold.counts, strict=True)
+        draws = [(part.exact_draw(reach), count) for part, count in pairs]
+        return IndependentDraw(tuple(draw for draw, count in draws for _ in range(count)))
 
     def check_drawable(self) -> None:
         """See :meth:`Law.check_drawable`."""
@@ -109,8 +113,8 @@ class IndependentLaw(Law):
         """
         generator = resolve_generator(generator)
         draws = [
-            part.sample_from_coordinates(own, inside, size=size, generator=generator)
-            for part, own, inside in self._parts_about(coordinates, ball)
+            _of_copies(part.sample_from_coordinates, own, balls, size, generator)
+            for part, own, balls in self._parts_about(coordinates, ball)
         ]
         return ball.project(self.manifold.join(draws))
 
@@ -124,86 +128,134 @@ class IndependentLaw(Law):
         """Draw factor by factor, as the factors do; see :meth:`Law.sample_about`."""
         generator = resolve_generator(generator)
         draws = [
-            part.sample_about(own, inside, size=size, generator=generator)
-            for part, own, inside in self._parts_about(coordinates, ball)
+            _of_copies(part.sample_about, own, balls, size, generator)
+            for part, own, balls in self._parts_about(coordinates, ball)
         ]
         return self.manifold.join(draws)
 
     def _parts_about(
         self, coordinates: FloatArray, ball: Ball
-    ) -> Iterator[tuple[Law, FloatArray, Ball]]:
-        """Parts with their coordinates, and the factors' balls of the same radius."""
+    ) -> list[tuple[Law, FloatArray, list[Ball] | Ball]]:
+        """Parts with their coordinates, and the factors' balls: several where there are copies."""
         manifold = self.manifold
-        balls = (
-            Ball(space, center, ball.radius)
-            for space, center in zip(manifold.spaces, manifold.split(ball.center), strict=True)
-        )
-        return zip(self.parts, manifold.split_coordinates(coordinates), balls, strict=True)
+        balls, found = list(manifold.balls(ball)), []
+        cut = manifold.split_coordinates(coordinates)
+        for part, own, count in zip(self.parts, cut, manifold.counts, strict=True):
+            here, balls = balls[:count], balls[count:]
+            found.append((part, own, here if own.ndim > np.ndim(coordinates) else here[0]))
+        return found
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """Sum over the factors; see :meth:`Law.log_density`."""
         points, feet = self.manifold.split(point), self.manifold.split(footpoint)
         parts = zip(self.parts, points, feet, strict=True)
-        return np.asarray(sum(part.log_density(*each) for part, *each in parts))
+        return self.manifold.total([part.log_density(*each) for part, *each in parts])
 
 
-@dataclass(frozen=True)
-class IndependentRadial:
-    """Law of the root of a sum of squares of independent distances, to about three digits.
-
-    Parameters
-    ----------
-    parts : tuple of DistanceLaw
-    """
-
-    parts: tuple[DistanceLaw, ...]
-
-    def mean(self) -> float:
-        """Mean distance."""
-        return float(np.mean(self._values))
-
-    def quantile(self, q: ArrayLike) -> FloatArray:
-        """Distance that a draw exceeds with probability ``1 - q``.
-
-        Parameters
-        ----------
-        q : array_like, shape (...)
-            Probabilities in [0, 1].
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
-        levels = (np.arange(_VALUES) + 0.5) / _VALUES
-        return np.asarray(np.interp(np.asarray(q, dtype=np.float64), levels, self._values))
-
-    @functools.cached_property
-    def _values(self) -> FloatArray:
-        levels = (np.arange(_VALUES) + 0.5) / _VALUES
-        total = np.zeros(1)
-        for part in self.parts:
-            square = np.square(np.asarray(part.quantile(levels)))
-            sums = np.sort((total[:, None] + square).reshape(-1))
-            total = sums.reshape(_VALUES, -1).mean(axis=1)
-        return np.sqrt(total)
+def _of_copies(
+    draw: Callable[..., FloatArray],
+    coordinates: FloatArray,
+    balls: list[Ball] | Ball,
+    size: int | tuple[int, ...] | None,
+    generator: np.random.Generator,
+) -> FloatArray:
+    """Draw about coordinates in a ball; of copies, those of one ball at a time."""
+    if not isinstance(balls, list):
+        return draw(coordinates, balls, size=size, generator=generator)
+    same: dict[int, list[int]] = {}
+    for index, ball in enumerate(balls):
+        same.setdefault(id(ball), []).append(index)
+    found = [
+        draw(coordinates[..., group, :], balls[group[0]], size=size, generator=generator)
+        for group in same.values()
+    ]
+    axis = -1 - len(balls[0].manifold.point_shape)
+    order = np.argsort(np.concatenate(list(same.values())))
+    return np.take(np.concatenate(found, axis=axis), order, axis=axis)
 
 
-@rule("gaussian", Product)
-class IndependentFamily(Family):
-    """Gaussian noise of a product."""
+class _Independent(Family):
+    """Independent noise of the factors."""
 
-    proof = "docs/proofs/products.md"
-
-    manifold: Product
+    manifold: Combined
 
     @functools.cached_property
     def parts(self) -> list[Family]:
-        """Noise of the factors."""
+        """Noise of the parts."""
         return [family(self.kind, space) for space in self.manifold.spaces]
 
     def law(self, sigma: float) -> Law:
         """See :meth:`Family.law`."""
         return IndependentLaw(self.kind, self.manifold, sigma)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one factor alone, whose noise this is."""
+        return sum(self.manifold.counts) == 1
+
+    @property
+    def growth(self) -> float:
+        """Largest of the factors: each needs a normaliser."""
+        return max(part.growth for part in self.parts)
+
+    @property
+    def invariance(self) -> str | None:
+        """None: isometries of a product may exchange factors."""
+        return None
+
+    def proofs(self) -> dict[str, str | None]:
+        """Where this is proved of products, and what is not of the factors.
+
+        Returns
+        -------
+        dict of str to (str or None)
+        """
+        return both_proved(super().proofs(), *(part.proofs() for part in self.parts))
+
+
+@rule("laplace", Product, CurvedPower)
+class IndependentLaplace(_Independent):
+    """Independent Laplace noise of the factors: their distances add up in the density."""
+
+    proof = "docs/proofs/products.md"
+
+    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
+        """Pure epsilon by the triangle inequality in every factor; of a single one its curve."""
+        if self.is_single:
+            return self.parts[0].curve(sigma, sensitivity)
+        return PureCurve(self.triangle_epsilon(sigma, sensitivity))
+
+    def total_shift(self, sensitivity: float) -> float:
+        """Return the largest sum of distances whose root of a sum of squares is this."""
+        if self.is_single:
+            return self.parts[0].total_shift(sensitivity)
+        pairs = zip(self.parts, self.manifold.counts, strict=True)
+        shares = [count * part.total_shift(1.0) ** 2 for part, count in pairs]
+        return up(math.sqrt(math.fsum(shares)) * sensitivity)
+
+    def energy(self, sigma: float, point: FloatArray, footpoint: FloatArray) -> FloatArray:
+        """Sum over the factors; see :meth:`Family.energy`."""
+        points, feet = self.manifold.split(point), self.manifold.split(footpoint)
+        parts = zip(self.parts, points, feet, strict=True)
+        return self.manifold.total([part.energy(sigma, *each) for part, *each in parts])
+
+    @property
+    def constant_normaliser(self) -> str | None:
+        """Whether every factor has one; the product of them is that of the density."""
+        known = all(part.constant_normaliser for part in self.parts)
+        return "docs/proofs/products.md" if known else None
+
+    @property
+    def score_dim(self) -> int:
+        """Least of the factors: no direction has more information than the best of a factor."""
+        return min(part.score_dim for part in self.parts)
+
+
+@rule("gaussian", Product, CurvedPower)
+class IndependentFamily(_Independent):
+    """Gaussian noise of a product."""
+
+    proof = "docs/proofs/products.md"
 
     def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
         """GDP with the largest root of a sum of squares over all ways to share the distance.
@@ -213,7 +265,13 @@ class IndependentFamily(Family):
         UnsupportedManifoldError
             Where nothing is known of the GDP of a factor at this distance.
         """
+        if self.is_single:
+            return self.parts[0].curve(sigma, sensitivity)
         return GaussianCurve(_largest_mu(self, sigma, sensitivity))
+
+    def slope(self, sigma: float) -> float:
+        """Largest of the factors."""
+        return max(part.slope(sigma) for part in self.parts)
 
     def length(self, sigma: float, sensitivity: float) -> float:
         """Length along the factor of the largest Fisher information."""
@@ -231,7 +289,7 @@ class IndependentFamily(Family):
 
         def suffices(sigma: float) -> bool:
             try:
-                return _largest_mu(self, sigma, sensitivity) <= mu
+                return self.curve(sigma, sensitivity).mu() <= mu
             except (ConvergenceError, NotAttainableError):
                 raise self._unattainable(mu) from None
 
@@ -244,44 +302,53 @@ class IndependentFamily(Family):
             '"tangent-gaussian"'
         )
 
-    @property
-    def invariance(self) -> str | None:
-        """None: isometries of a product may exchange factors."""
-        return None
-
-    def proofs(self) -> dict[str, str | None]:
-        """Where this is proved of products, and what is not of the factors.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
-        return both_proved(super().proofs(), *(part.proofs() for part in self.parts))
-
 
 @functools.lru_cache(maxsize=256)
 def _largest_mu(noise: IndependentFamily, sigma: float, sensitivity: float) -> float:
     """Largest ``sqrt(sum_j mu_j(u_j)^2)`` with ``sum_j u_j^2 <= sensitivity^2``, from above.
 
-    The squares ``u_j^2`` lie in cells of equal length; within a cell ``mu_j`` is at most that at
-    its end, and the cells' beginnings add up to the squared sensitivity at most. Flat factors, of
-    which ``mu`` is proportional to the distance, need no cells.
+    It is at most the sensitivity times the largest ``mu_j`` per unit of distance. For a few
+    factors the squares ``u_j^2`` are also shared out among cells: within a cell ``mu_j`` is at most
+    that at its end, and the cells' beginnings add up to the squared sensitivity at most. Flat
+    factors, of which ``mu`` is proportional to the distance, need no cells.
     """
+    bound = up(noise.slope(sigma) * sensitivity, 1e-15)
     curved = [part for part in noise.parts if not part.is_flat]
-    slope = up(1.0 / sigma) if len(curved) < len(noise.parts) else 0.0
+    pairs = zip(noise.parts, noise.manifold.counts, strict=True)
+    many = sum(count for part, count in pairs if not part.is_flat)
+    if not curved or (many > _FEW and math.isfinite(bound)):
+        return bound
+    return min(bound, _shared_mu(noise, sigma, sensitivity))
+
+
+def _shared_mu(noise: IndependentFamily, sigma: float, sensitivity: float) -> float:
+    """Bound it by cells."""
+    flat = [part.is_flat for part in noise.parts]
+    slope = up(1.0 / sigma) if any(flat) else 0.0
     ends = sensitivity * np.sqrt(np.arange(1, _CELLS + 1) / _CELLS) * (1.0 + 1e-15)
     best = np.full(_CELLS + 1, -np.inf)  # by the number of cells that are used up
     best[0] = 0.0
-    for part in curved:
-        squares = _squares(part, sigma, tuple(ends.tolist()))
-        sums = np.full_like(best, -np.inf)
-        for cell, square in enumerate(squares):
-            before = best[: len(best) - cell]
-            after = np.add(before, square, out=before.copy(), where=before >= 0.0)
-            sums[cell:] = np.maximum(sums[cell:], after)
-        best = sums
+    for part, count, skipped in zip(noise.parts, noise.manifold.counts, flat, strict=True):
+        if skipped:
+            continue
+        power = np.concatenate([_squares(part, sigma, tuple(ends.tolist())), [-np.inf]])
+        for bit in reversed(f"{count:b}"):  # 1, 2, 4, ... copies of it
+            best = _shared(best, power) if bit == "1" else best
+            power = _shared(power, power)
     rest = (slope * sensitivity) ** 2 * (1.0 - np.arange(_CELLS + 1) / _CELLS)
     return up(math.sqrt(float(np.max(best + rest))), 1e-13)
+
+
+def _shared(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Largest sums of two numbers, by the number of cells that both use up together."""
+    sums = np.full_like(first, -np.inf)
+    for cell, square in enumerate(second):
+        if square < 0.0:
+            continue
+        before = first[: len(first) - cell]
+        after = np.add(before, square, out=before.copy(), where=before >= 0.0)
+        sums[cell:] = np.maximum(sums[cell:], after)
+    return sums
 
 
 @functools.lru_cache(maxsize=256)

@@ -146,6 +146,8 @@ class MetropolisLaw(Law):
         return self.manifold.exp(state, self.manifold.tangent_vector(state, vectors))
 
     def _potential(self, footpoint: FloatArray, points: FloatArray) -> FloatArray:
+        if has_family(self.kind, self.manifold):  # which may add up several distances
+            return family(self.kind, self.manifold).energy(self.sigma, points, footpoint)
         return potential(self.kind).energy(self.manifold.dist(footpoint, points) / self.sigma)
 
     def _scale(self) -> float:

@@ -192,6 +192,14 @@ class PushedFamily(Family):
         """Scale of the cover."""
         return self.above.mu_scale(sensitivity, mu)
 
+    def total_shift(self, sensitivity: float) -> float:
+        """Return that of the cover, where nearest representatives are as far apart."""
+        return self.above.total_shift(sensitivity)
+
+    def slope(self, sigma: float) -> float:
+        """Return that of the cover."""
+        return self.above.slope(sigma)
+
     @property
     def form(self) -> SpaceForm | None:
         """That of the cover."""

@@ -26,7 +26,9 @@ from riemdp.privacy import (
     LaplaceCurve,
     PureCurve,
     affine_invariant_sigma,
+    affine_invariant_slope,
     quotient_up,
+    score_bound,
     up,
 )
 
@@ -127,6 +129,15 @@ class LaplaceFamily(Own):
 
 class GaussianFamily(Own):
     """Gaussian noise."""
+
+    def slope(self, sigma: float) -> float:
+        """Of the score, on spaces of constant curvature (docs/proofs/isotropic-curve.md)."""
+        form = self.form
+        if self.is_flat:
+            return quotient_up(1.0, sigma)
+        if form is None or form.dim > LARGEST_DIM:
+            return super().slope(sigma)
+        return score_bound("gaussian", form.dim, form.curvature, sigma, 1.0, form.upper)
 
     def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
         """``sensitivity / sigma``-GDP on flat spaces, else the curve of the space form."""
@@ -258,6 +269,12 @@ class AffineInvariantGaussian(_AffineInvariant, GaussianFamily):
         if self.form is not None:
             return super().length(sigma, sensitivity)
         return AffineInvariantGaussianCurve(self.manifold.k, sigma, sensitivity).mu()
+
+    def slope(self, sigma: float) -> float:
+        """In closed form from size 3 on; ``inf`` where nothing is proved at this scale."""
+        if self.form is not None:
+            return super().slope(sigma)
+        return up(affine_invariant_slope(self.manifold.k, sigma))
 
     def mu_scale(self, sensitivity: float, mu: float) -> float:
         """In closed form."""

@@ -4,6 +4,7 @@ from riemdp.privacy._accountant import Accountant
 from riemdp.privacy._affine_invariant_curve import (
     AffineInvariantGaussianCurve,
     affine_invariant_sigma,
+    affine_invariant_slope,
 )
 from riemdp.privacy._affordable import (
     affordable_epsilon,
@@ -84,6 +85,7 @@ __all__ = [
     "accounting_available",
     "adds_up",
     "affine_invariant_sigma",
+    "affine_invariant_slope",
     "affordable_epsilon",
     "affordable_mu",
     "angle_of_response",

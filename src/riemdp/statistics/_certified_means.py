@@ -16,8 +16,6 @@ from riemdp.statistics._clipped_affine_invariant_mean import clipped_spectrum
 from riemdp.statistics._exact_mean import ExactMean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
@@ -190,9 +188,7 @@ class ProductMean(ExactMean):
     Parameters
     ----------
     parts : tuple of ExactMean
-        How the factors' means are computed.
-    factors : callable
-        ``factors(ball)``: balls of the factors that hold the parts of a ball.
+        How the factors' means are computed, every copy of one by itself.
 
     References
     ----------
@@ -201,27 +197,27 @@ class ProductMean(ExactMean):
 
     proof = "docs/proofs/certified-means.md"
 
-    def __init__(
-        self, parts: tuple[ExactMean, ...], factors: Callable[[Ball], Sequence[Ball]]
-    ) -> None:
-        self._parts, self._factors = parts, factors
+    def __init__(self, parts: tuple[ExactMean, ...]) -> None:
+        self._parts = parts
 
     def floor(self, ball: Ball) -> float:
         """Return the root of the sum of squares, all as large as the largest."""
-        each = zip(self._parts, self._factors(ball), strict=True)
-        largest = max(part.floor(own) for part, own in each)
+        manifold: Any = ball.manifold
+        each = dict(zip(manifold.balls(ball), self._parts, strict=True))
+        largest: float = max(part.floor(own) for own, part in each.items())
         return math.sqrt(len(self._parts)) * largest * (1.0 + 1e-14)
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
         """Those of the factors, one after the other; see :meth:`ExactMean.of_coordinates`."""
         manifold: Any = ball.manifold
-        each = zip(
-            self._parts, self._factors(ball), manifold.split_coordinates(coordinates), strict=True
-        )
+        ends = np.cumsum([space.dim for space in manifold.each])[:-1]
+        cut = np.split(coordinates, ends, axis=-1)
+        each = zip(self._parts, manifold.balls(ball), cut, strict=True)
         return tuple(part.of_coordinates(own, rows) for part, own, rows in each)
 
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """Certify each to its share; see :meth:`ExactMean.mean`."""
         share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
-        each = zip(self._parts, self._factors(ball), partial, strict=True)
+        manifold: Any = ball.manifold
+        each = zip(self._parts, manifold.balls(ball), partial, strict=True)
         return tuple(x for part, own, rows in each for x in part.mean(own, rows, share))

@@ -10,6 +10,7 @@ import numpy as np
 from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import (
     Ball,
+    CurvedPower,
     DiscreteQuotient,
     Euclidean,
     Hyperbolic,
@@ -287,40 +288,35 @@ class ProductSolver(MeanSolver):
     def exact(self, manifold: Any) -> ExactMean | None:
         """Factor by factor, where there is such a way for each; see :meth:`MeanSolver.exact`."""
         found = [mean_solver(space).exact(space) for space in manifold.spaces]
-        known = tuple(part for part in found if part is not None)
-        return ProductMean(known, _factors) if len(known) == len(found) else None
+        pairs = list(zip(found, manifold.counts, strict=True))
+        known = tuple(part for part, count in pairs if part is not None for _ in range(count))
+        return ProductMean(known) if len(known) == sum(manifold.counts) else None
 
     def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, ...]:
         """Parts of the clipped points."""
         manifold: Any = ball.manifold
-        return tuple(manifold.split(ball.project(data)))
+        return tuple(manifold.apart(ball.project(data)))
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
         """Join the factors' means, and clip."""
         manifold: Any = ball.manifold
         share = tol / math.sqrt(len(records)) * (1.0 - 1e-15)
         means = []
-        for factor, part in zip(_factors(ball), records, strict=True):
+        for factor, part in zip(manifold.balls(ball), records, strict=True):
             solver = mean_solver(factor.manifold)
             means.append(solver.mean(factor, solver.records(factor, part), share))
-        return clip_norm(manifold.join_coordinates(means), ball.radius)
+        return clip_norm(np.concatenate(means), ball.radius)
 
     def floor(self, ball: Ball) -> float:
         """Return the root of the sum of squares, all as large as the largest."""
-        floors = [mean_solver(factor.manifold).floor(factor) for factor in _factors(ball)]
-        return math.sqrt(len(floors)) * max(floors) * (1.0 + 1e-14)
+        manifold: Any = ball.manifold
+        factors = manifold.balls(ball)
+        floors = [mean_solver(each.manifold).floor(each) for each in dict.fromkeys(factors)]
+        return math.sqrt(len(factors)) * max(floors) * (1.0 + 1e-14)
 
     def parts(self, manifold: Any) -> tuple[Manifold, ...]:
         """Return the factors."""
         return tuple(manifold.spaces)
-
-
-def _factors(ball: Ball) -> list[Ball]:
-    """Balls of the factors that hold the parts of a ball."""
-    manifold: Any = ball.manifold
-    centers = manifold.split(ball.center)
-    pairs = zip(manifold.spaces, centers, strict=True)
-    return [Ball(space, center, ball.radius) for space, center in pairs]
 
 
 def _check_inside(ball: Ball, data: FloatArray) -> None:
@@ -349,4 +345,6 @@ register_solver(Sphere, SphereSolver())
 register_solver(Hyperbolic, HyperbolicSolver())
 register_solver(SPDAffineInvariant, AffineInvariantSolver())
 register_solver(DiscreteQuotient, LiftedSolver(), subclasses=True)
-register_solver(Product, ProductSolver())
+_PRODUCT = ProductSolver()
+register_solver(Product, _PRODUCT)
+register_solver(CurvedPower, _PRODUCT)

@@ -212,6 +212,20 @@ def records_are_independent(manifold: Manifold) -> None:
             )
 
 
+def centres_broadcast(manifold: Manifold) -> None:
+    """Check that several centres are treated as one after the other, as a power needs it."""
+    radius = 0.5 * working_radius(manifold)
+    centers, points = (points_in_ball(manifold, 5, radius, seed=s) for s in range(2))
+    coordinates = coordinates_in_ball(manifold, 5, radius)
+    for name, function, others in (
+        ("coordinates", manifold.coordinates, points),
+        ("point", manifold.point, coordinates),
+    ):
+        found = function(centers, others)
+        single = [function(*pair) for pair in zip(centers, others, strict=True)]
+        require_close(found, np.array(single), f"{name} takes several centres")
+
+
 CHECKS = (
     shapes,
     bad_points_are_refused,
@@ -223,4 +237,5 @@ CHECKS = (
     balls_clip,
     large_balls_work_or_are_refused,
     records_are_independent,
+    centres_broadcast,
 )

@@ -38,7 +38,7 @@ class IndependentDraw(ExactDraw):
     @property
     def proof(self) -> str | None:  # type: ignore[override]
         """Where it is proved; None if a part is not."""
-        proved = all(is_proof(part.proof) for part in self.parts)
+        proved = all(is_proof(part.proof) for part in dict.fromkeys(self.parts))
         return "docs/proofs/exact-draws.md" if proved else None
 
     @property
@@ -48,7 +48,7 @@ class IndependentDraw(ExactDraw):
 
     def check_drawable(self) -> None:
         """See :meth:`ExactDraw.check_drawable`."""
-        for part in self.parts:
+        for part in dict.fromkeys(self.parts):
             part.check_drawable()
 
     def integers(

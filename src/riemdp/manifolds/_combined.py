@@ -1,0 +1,307 @@
+"""Geometry of spaces side by side, whatever way their points are written in one array."""
+
+from __future__ import annotations
+
+import functools
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import NotOnManifoldError
+from riemdp.manifolds._ball import Ball
+from riemdp.manifolds._manifold import Manifold
+from riemdp.manifolds._points import as_floats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds._points import FloatArray
+
+
+class Cut(Manifold):
+    """How points of spaces side by side are cut into parts, and joined of them.
+
+    A part belongs to one space or, with an axis of copies before those of a point, to several equal
+    ones.
+    """
+
+    if TYPE_CHECKING:
+        # a field of one class, a property of the other
+        @property
+        def spaces(self) -> tuple[Manifold, ...]:
+            """Space of each part."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> tuple[int, ...]:
+        """Number of copies in each part."""
+
+    @abstractmethod
+    def split(self, points: ArrayLike) -> list[FloatArray]:
+        r"""Parts of points.
+
+        Parameters
+        ----------
+        points : array_like, shape (..., \*point_shape)
+
+        Returns
+        -------
+        list of ndarray
+        """
+
+    @abstractmethod
+    def join(self, parts: Sequence[ArrayLike]) -> FloatArray:
+        r"""Points with these parts, the inverse of :meth:`split`.
+
+        Parameters
+        ----------
+        parts : sequence of array_like
+            Leading axes broadcast.
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+        """
+
+    @abstractmethod
+    def split_coordinates(self, coordinates: ArrayLike) -> list[FloatArray]:
+        """Coordinates of the parts.
+
+        Parameters
+        ----------
+        coordinates : array_like, shape (..., dim)
+
+        Returns
+        -------
+        list of ndarray
+        """
+
+    @abstractmethod
+    def join_coordinates(self, parts: Sequence[ArrayLike]) -> FloatArray:
+        """Return the inverse of :meth:`split_coordinates`.
+
+        Parameters
+        ----------
+        parts : sequence of array_like
+
+        Returns
+        -------
+        ndarray, shape (..., dim)
+        """
+
+    @abstractmethod
+    def apart(self, points: FloatArray) -> list[FloatArray]:
+        r"""Points of the single factors, every copy by itself.
+
+        Parameters
+        ----------
+        points : ndarray, shape (..., \*point_shape)
+
+        Returns
+        -------
+        list of ndarray
+        """
+
+    @property
+    def each(self) -> tuple[Manifold, ...]:
+        """Spaces of the single factors, every copy by itself."""
+        pairs = zip(self.spaces, self.counts, strict=True)
+        return tuple(space for space, count in pairs for _ in range(count))
+
+    @property
+    def inside(self) -> tuple[Manifold, ...]:
+        """The spaces of the parts."""
+        return self.spaces
+
+    @property
+    def origin(self) -> FloatArray:
+        """Origins of the factors."""
+        return self.join([space.origin for space in self.spaces])
+
+    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Factor by factor; see :meth:`Manifold.point`."""
+        cut = self.split_coordinates(coordinates)
+        parts = zip(self.spaces, self.split(center), cut, strict=True)
+        return self.join([space.point(*each) for space, *each in parts])
+
+    def rounding(self, center: FloatArray, radius: float) -> float:
+        """Root of the sum of squares."""
+        places = self._places(center)
+        found = (math.sqrt(count) * space.rounding(at, radius) for space, at, count in places)
+        return math.hypot(*found)
+
+    def _places(self, center: FloatArray) -> list[tuple[Manifold, FloatArray, int]]:
+        """Spaces and points of the factors, and how many have both."""
+        found: dict[tuple[int, bytes], tuple[Manifold, FloatArray, int]] = {}
+        for index, (space, at) in enumerate(zip(self.each, self.apart(center), strict=True)):
+            part = 0 if len(self.spaces) == 1 else index
+            key = part, at.tobytes()
+            count = found[key][2] if key in found else 0
+            found[key] = space, at, count + 1
+        return list(found.values())
+
+
+class Combined(Cut):
+    """Riemannian manifolds side by side: squared distances add up."""
+
+    @property
+    def factors(self) -> tuple[Manifold, ...]:
+        """Those of all spaces, one after the other."""
+        pairs = zip(self.spaces, self.counts, strict=True)
+        return tuple(each for space, count in pairs for each in space.factors * count)
+
+    @property
+    def curvature_bound(self) -> float:
+        """Largest of the factors and, of planes across two factors, 0."""
+        bounds = [space.curvature_bound for space in self.spaces]
+        return max([*bounds, 0.0]) if sum(self.counts) > 1 else bounds[0]
+
+    @property
+    def curvature_floor(self) -> float:
+        """Least of the factors and, of planes across two factors, 0."""
+        floors = [space.curvature_floor for space in self.spaces]
+        return min([*floors, 0.0]) if sum(self.counts) > 1 else floors[0]
+
+    @property
+    def constant_curvature(self) -> float | None:
+        """0 where that of every factor is, and that of a single factor; else None."""
+        found = {space.constant_curvature for space in self.spaces}
+        if sum(self.counts) == 1 or found == {0.0}:
+            return found.pop()
+        return None
+
+    @property
+    def injectivity_radius(self) -> float:
+        """Least of the factors."""
+        return min(space.injectivity_radius for space in self.spaces)
+
+    @property
+    def diameter(self) -> float:
+        """Root of the sum of squares."""
+        pairs = zip(self.spaces, self.counts, strict=True)
+        lengths = (math.sqrt(count) * space.diameter for space, count in pairs)
+        return math.nextafter(math.hypot(*lengths), math.inf)
+
+    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Factor by factor."""
+        parts = zip(self.spaces, self.split(base), self._split_tangent(tangent), strict=True)
+        return self.join([space.exp(*each) for space, *each in parts])
+
+    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
+        """Factor by factor."""
+        parts = zip(self.spaces, self.split(base), self.split(point), strict=True)
+        return self._join_tangent([space.log(*each) for space, *each in parts])
+
+    def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Root of the sum of squares."""
+        parts = zip(self.spaces, self.split(a), self.split(b), strict=True)
+        return self._norm([space.dist(*each) for space, *each in parts])
+
+    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
+        """Frames of the factors, one after the other."""
+        cut = self.split_coordinates(coordinates)
+        parts = zip(self.spaces, self.split(base), cut, strict=True)
+        return self._join_tangent([space.tangent_vector(*each) for space, *each in parts])
+
+    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
+        """Inverse of :meth:`tangent_vector`."""
+        parts = zip(self.spaces, self.split(base), self._split_tangent(tangent), strict=True)
+        return self.join_coordinates([space.tangent_coordinates(*each) for space, *each in parts])
+
+    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
+        """Factor by factor; see :meth:`Manifold.coordinates`."""
+        parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
+        return self.join_coordinates([space.coordinates(*each) for space, *each in parts])
+
+    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
+        """Of every record; see :meth:`Manifold.clip`.
+
+        A record of which a factor has no logarithm becomes the centre.
+        """
+        center, points = as_floats(center), as_floats(points)
+        try:
+            with np.errstate(all="ignore"):
+                return super().clip(center, points, radius)
+        except (NotOnManifoldError, np.linalg.LinAlgError):
+            parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
+            kept = self.join([space._kept(*each) for space, *each in parts])
+        with np.errstate(all="ignore"):
+            return super().clip(center, kept, radius)
+
+    def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
+        """Those of which a factor has lost its part."""
+        parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
+        lost = self._values([space._lost(*each) for space, *each in parts])
+        return np.asarray(np.any(lost, axis=-1))
+
+    def check_ball(self, center: FloatArray, radius: float) -> None:
+        """Every factor needs room; see :meth:`Manifold.check_ball`."""
+        super().check_ball(center, radius)
+        for space, middle, _ in self._places(center):
+            space.check_ball(middle, radius)
+
+    def total(self, parts: Sequence[FloatArray]) -> FloatArray:
+        """Sum of numbers that the parts have, over the factors.
+
+        Parameters
+        ----------
+        parts : sequence of ndarray
+            Of numbers: with an axis of copies, where :meth:`split` makes one.
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        return np.asarray(self._values(parts).sum(axis=-1))
+
+    def balls(self, ball: Ball) -> tuple[Ball, ...]:
+        """Return balls of the factors that hold the parts of a ball.
+
+        Parameters
+        ----------
+        ball : Ball
+            Of this space.
+
+        Returns
+        -------
+        tuple of Ball
+            Of the same radius about the parts of the centre, one for each of :attr:`each`.
+        """
+        return _balls(ball)
+
+    @abstractmethod
+    def _norm(self, parts: Sequence[FloatArray]) -> FloatArray:
+        """Root of the sum of squares of numbers that the parts have."""
+
+    @abstractmethod
+    def _values(self, parts: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
+        """Numbers that the factors have along the last axis."""
+
+    @abstractmethod
+    def _split_tangent(self, tangent: ArrayLike) -> list[FloatArray]:
+        """Parts of tangent vectors."""
+
+    @abstractmethod
+    def _join_tangent(self, parts: Sequence[ArrayLike]) -> FloatArray:
+        """Inverse of :meth:`_split_tangent`."""
+
+    def _total_log(self, center: ArrayLike, points: FloatArray) -> FloatArray:
+        return self.tangent_vector(center, self.coordinates(center, points))
+
+
+@functools.lru_cache(maxsize=4)
+def _balls(ball: Ball) -> tuple[Ball, ...]:
+    """Balls of the factors; equal ones are one."""
+    manifold: Combined = ball.manifold  # type: ignore[assignment]
+    found: dict[tuple[Manifold, bytes], Ball] = {}
+    every = []
+    for space, center in zip(manifold.each, manifold.apart(ball.center), strict=True):
+        key = space, center.tobytes()
+        if key not in found:
+            found[key] = Ball(space, center, ball.radius)
+        every.append(found[key])
+    return tuple(every)
