@@ -141,7 +141,7 @@ class Grassmann(Manifold):
         across = b - a @ inside
         across = across - a @ (_transpose(a) @ across)  # what rounding left of it
         cosine = np.linalg.svd(inside, compute_uv=False)
-        sine = np.linalg.svd(across, compute_uv=False)[..., ::-1]
+        sine = np.ascontiguousarray(np.linalg.svd(across, compute_uv=False)[..., ::-1])
         return np.asarray(np.linalg.norm(np.arctan2(sine, cosine), axis=-1))
 
     def inner(self, base: ArrayLike, u: ArrayLike, v: ArrayLike) -> FloatArray:
