@@ -23,12 +23,15 @@ from riemdp.manifolds._planar_shapes import PlanarShapes
 from riemdp.manifolds._points import as_floats, check_broadcast, check_points, raise_first
 from riemdp.manifolds._power import CurvedPower, FlatPower, Power, ProductBall
 from riemdp.manifolds._product import FlatProduct, Product
+from riemdp.manifolds._projective import ProjectiveSpace
 from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
+from riemdp.manifolds._rotations import Rotations
 from riemdp.manifolds._slice import Slice, SphereSlice, WholeSlice
 from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, as_affine_invariant
 from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
 from riemdp.manifolds._sphere import Sphere
 from riemdp.manifolds._symmetric import above_diagonal, unvecd
+from riemdp.manifolds._torus import Torus
 
 if TYPE_CHECKING:
     from riemdp.manifolds._points import FloatArray as FloatArray
@@ -52,13 +55,16 @@ __all__ = [
     "Power",
     "Product",
     "ProductBall",
+    "ProjectiveSpace",
     "Quotient",
     "QuotientBall",
+    "Rotations",
     "SPDAffineInvariant",
     "SPDLogEuclidean",
     "Slice",
     "Sphere",
     "SphereSlice",
+    "Torus",
     "WholeSlice",
     "above_diagonal",
     "as_affine_invariant",

@@ -314,9 +314,11 @@ def _check_certifiable(ball: Ball) -> None:
     result would depend on the data.
     """
     manifold = ball.manifold
-    limit = 0.5 * convexity_limit(manifold) * (1.0 - _HEMISPHERE_MARGIN)
+    whole = 0.5 * convexity_limit(manifold)
+    limit = whole * (1.0 - _HEMISPHERE_MARGIN)
     if manifold.curvature_bound > 0.0 and ball.radius > limit:
         raise UnsupportedBallError(
-            f"radius {ball.radius:.6g} is too near pi/(2 sqrt(curvature)): a Fréchet mean cannot "
-            f"be certified in float64 beyond {limit:.6g}; choose a smaller ball or the tangent mean"
+            f"radius {ball.radius:.6g} is too near {whole:.6g}, under which Fréchet means on "
+            f"{manifold} are unique: they are certified up to {limit:.6g}; choose a smaller ball "
+            "or the tangent mean"
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.manifolds import check_points, raise_first, unvecd
+from riemdp.manifolds import Rotations, check_points, unvecd
 from riemdp.statistics._axes import leading_axis
 from riemdp.statistics._half_vectors import half_vectors
 from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
@@ -109,7 +109,8 @@ def unit_quaternions(rotations: ArrayLike) -> FloatArray:
     Parameters
     ----------
     rotations : array_like, shape (n, 3, 3)
-        Orthogonal to a relative 1e-6 (1e-4 in float32), with determinant 1.
+        Orthogonal to a relative 1e-6 (1e-4 in float32), with determinant 1; see
+        :class:`riemdp.Rotations`.
 
     Returns
     -------
@@ -121,23 +122,8 @@ def unit_quaternions(rotations: ArrayLike) -> FloatArray:
     NotOnManifoldError
         If the shape is another one, or a row is not finite, not orthogonal or a reflection.
     """
-    from scipy.spatial.transform import Rotation
-
-    rows, tolerance = check_points(rotations, (3, 3))
+    rows, _ = check_points(rotations, (3, 3))
     if rows.ndim != 3:
         raise NotOnManifoldError(f"rotations must have shape (n, 3, 3), got {rows.shape}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = np.einsum("nki,nkj->nij", rows, rows)
-        gap = np.abs(gram - np.eye(3)).max(axis=(1, 2))
-    raise_first(
-        ~(gap <= 2.0 * tolerance),
-        f"is not a rotation: its columns are not orthonormal (relative tolerance {tolerance:g})",
-    )
-    volume = np.einsum("ni,ni->n", np.cross(rows[:, :, 0], rows[:, :, 1]), rows[:, :, 2])
-    raise_first(volume < 0.0, "is not a rotation: its determinant is -1, that of a reflection")
-    if not len(rows):
-        return np.zeros((0, 4))
-    # a copy: older versions of SciPy do not take arrays that are read-only
-    found = np.asarray(Rotation.from_matrix(np.array(rows)).as_quat(), dtype=np.float64)
-    length = np.sqrt(np.einsum("ni,ni->n", found, found))
-    return np.asarray(found / length[:, None])
+    space = Rotations()
+    return 0.5 * space.lift(space.validate(rotations))

@@ -1,0 +1,103 @@
+"""Spheres up to sign: what rotations and axes have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp.manifolds._points import as_floats
+from riemdp.manifolds._quotient import DiscreteQuotient
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._sphere import Sphere
+
+    Arb = Any
+
+
+class AntipodalQuotient(DiscreteQuotient):
+    """A quotient of a sphere in which opposite points are one.
+
+    References
+    ----------
+    docs/proofs/quotients.md, "Opposite points"
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def cover(self) -> Sphere:
+            """Space of the representatives."""
+
+    @property
+    def injectivity_radius(self) -> float:
+        """Half that of the sphere."""
+        return 0.5 * self.cover.injectivity_radius
+
+    @property
+    def diameter(self) -> float:
+        """Half that of the sphere, rounded up."""
+        return float(np.nextafter(self.injectivity_radius, np.inf))
+
+    def nearest(self, base: ArrayLike, points: ArrayLike) -> FloatArray:
+        """Return the one of two opposite points on the side of ``base``, that given on no side."""
+        points = as_floats(points)
+        return np.where(dot(as_floats(base), points)[..., None] < 0.0, -points, points)
+
+    def orbit(self, points: ArrayLike) -> FloatArray:
+        """Both."""
+        points = as_floats(points)
+        return np.stack([points, -points])
+
+    def folded(self, ends: Sequence[Arb]) -> Sequence[Arb] | None:
+        """Coordinates of the shorter of two opposite points; see :meth:`Quotient.folded`."""
+        from flint import arb
+
+        end = arb.pi() / arb(self.cover.curvature).sqrt()
+        length = sum([x * x for x in ends], arb(0)).nonnegative_part().sqrt()
+        if length < end / 2:
+            return ends
+        if length > end / 2:
+            factor = 1 - end / length
+            return [factor * x for x in ends]
+        return None
+
+
+def dot(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Scalar products, added in order: no row rounds otherwise for those beside it.
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (..., N)
+        Leading axes broadcast.
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    found = first[..., 0] * second[..., 0]
+    for i in range(1, first.shape[-1]):
+        found = found + first[..., i] * second[..., i]
+    return np.asarray(found)
+
+
+def signed(points: FloatArray) -> FloatArray:
+    """Return vectors with a positive first entry among those that are not zero.
+
+    Parameters
+    ----------
+    points : ndarray, shape (..., N)
+
+    Returns
+    -------
+    ndarray, shape (..., N)
+    """
+    first = np.argmax(points != 0.0, axis=-1)[..., None]
+    flip = np.take_along_axis(points, first, axis=-1) < 0.0
+    # zero has one sign too
+    return np.asarray(np.where(flip, -points, points)) + 0.0
