@@ -1,8 +1,9 @@
 """What is released: a function of records in a public ball, with its range and sensitivity."""
 
-from riemdp.statistics import (  # noqa: F401 -- registers the solvers of our spaces
+from riemdp.statistics import (  # noqa: F401 -- register the solvers of our spaces
     _aligned_solver,
     _solvers,
+    _subspace_means,
 )
 from riemdp.statistics._answer import Prepared, answer, exact_answer
 from riemdp.statistics._classes import ClassMoments

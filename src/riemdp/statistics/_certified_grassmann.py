@@ -1,52 +1,43 @@
-r"""How near float64 coordinates are to the Fréchet mean of subspaces, or of planar shapes.
+"""How near float64 coordinates are to the Fréchet mean of subspaces, or of planar shapes.
 
-Both are Grassmannians: of p-planes of ``R^N``, and of complex lines. A record is a matrix ``H``, its
-normal coordinates about a point ``o`` of the abstract space; it stands for the span of the columns
-of ``X = [cos sqrt(H* H); H sinc sqrt(H* H)]``, which are orthonormal. With the same columns ``Z`` of
-the point, the overlap ``A = Z* X`` and ``lambda(cos x) = x / sin x``, the logarithm of the record
-at the point is ``(X - Z A) A* lambda(2 A A* - 1)``: nothing in it is singular. Complex numbers are
-real 2 x 2 matrices, of which each distance is ``sqrt(2)`` times as large.
-
-Sums, products, quotients and roots are all that is believed. The proof:
-docs/proofs/certified-means.md, "Subspaces and planar shapes".
+All points are normal coordinates about one point ``o`` of the abstract space, taken as the rational
+numbers they are. The proof: docs/proofs/certified-means.md, "Subspaces and planar shapes".
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riemdp.manifolds import _symmetric, clip_norm
 from riemdp.statistics._mean_solver import check_bound
+from riemdp.statistics._subspace_logarithms import (
+    LOWEST,
+    TINY,
+    UNIT,
+    UP,
+    Found,
+    Subspaces,
+    angle_over_sine,
+    errors_of,
+    frames_of,
+    logarithms,
+    norms,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
 
-#: Unit roundoff of float64.
-_UNIT = 2.0**-53
-#: What a bound made of some dozens of rounded operations is raised by, and what it is raised by for
-#: results below the least normal number.
-_UP, _TINY = 1.0 + 2.0**-30, 1e-150
 #: What a single number is raised by, after a few operations.
 _A_LITTLE = 1.0 + 2.0**-48
 #: Less than a quarter of pi, and than its square's 16-fold.
 _QUARTER, _SQUARE = math.nextafter(math.pi / 4.0, 0.0), math.nextafter(math.pi**2, 0.0)
-#: Coefficients of ``cos`` and ``sin(x) / x`` in squares, the highest first.
-_COSINE = tuple((-1.0) ** j / math.factorial(2 * j) for j in range(9, -1, -1))
-_SINC = tuple((-1.0) ** j / math.factorial(2 * j + 1) for j in range(9, -1, -1))
-#: Of ``arctan(x) / x``.
-_ARCTAN = tuple((-1.0) ** j / (2 * j + 1) for j in range(11, -1, -1))
-#: Relative error of :func:`angle_over_sine` in units of roundoff.
-_ANGLE = 32.0
 #: Poles of the cotangent that :func:`_bend` takes one by one.
 _POLES = 16
-#: Lowest cosine that is worked with.
-_LOWEST = -1.0 + 2.0**-40
 #: Units of roundoff, times p, that frames and decompositions of LAPACK are wrong by: only
 #: :func:`floor` uses it.
 _LAPACK = 8.0
@@ -54,63 +45,12 @@ _LAPACK = 8.0
 _PASSES, _MEMORY = 400, 10
 
 
-@dataclass(frozen=True)
-class Subspaces:
-    """A Grassmannian in normal coordinates about one of its points.
-
-    Attributes
-    ----------
-    rows, columns : int
-        Shape of the matrices whose rows, one after the other, are coordinates.
-    planar : bool, default False
-        Whether these are columns of complex numbers: coordinates are their real parts, then their
-        imaginary parts.
-    """
-
-    rows: int
-    columns: int
-    planar: bool = False
-
-    @property
-    def curvature(self) -> float:
-        """Upper bound of the sectional curvatures."""
-        if self.planar:
-            return 4.0
-        return 1.0 if min(self.rows, self.columns) == 1 else 2.0
-
-    @property
-    def copies(self) -> int:
-        """How often a number is part of a real matrix."""
-        return 2 if self.planar else 1
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape of real matrices, no wider than high: complements are as far from each other."""
-        if self.planar:
-            return 2 * self.rows, 2
-        return max(self.rows, self.columns), min(self.rows, self.columns)
-
-    def matrices(self, coordinates: FloatArray) -> FloatArray:
-        """Real matrices of coordinates ``(n, dim)``."""
-        if self.planar:
-            real, imaginary = coordinates[:, : self.rows], coordinates[:, self.rows :]
-            turned = np.concatenate([-imaginary, real], axis=1)
-            return np.stack([coordinates, turned], axis=-1)
-        given = coordinates.reshape(-1, self.rows, self.columns)
-        return given if self.columns <= self.rows else np.swapaxes(given, -1, -2)
-
-    def coordinates(self, matrix: FloatArray) -> FloatArray:
-        """Coordinates of one real matrix."""
-        if self.planar:
-            return np.ascontiguousarray(matrix[:, 0])
-        return (matrix if self.columns <= self.rows else matrix.T).ravel()
-
-
 def certificate(
     space: Subspaces,
     point: FloatArray,
     records: FloatArray,
     tol: float,
+    *,
     weights: FloatArray | None = None,
 ) -> float:
     """Bound the distance from a point to the exact Fréchet mean of records.
@@ -141,12 +81,13 @@ def certificate(
     return _evaluated(space, point, records, shares, tol)[0]
 
 
-def refined(  # noqa: PLR0913 -- data, public numbers and where to begin
+def refined(
     space: Subspaces,
     start: FloatArray,
     records: FloatArray,
     radius: float,
     tol: float,
+    *,
     weights: FloatArray | None = None,
 ) -> tuple[FloatArray, float, int]:
     """Move a point towards the Fréchet mean until it is certified to be near.
@@ -216,92 +157,22 @@ def floor(space: Subspaces, radius: float) -> float:
     (_, p), c = space.shape, space.copies
     one_line = p == c  # a line's overlap and its weight are not both large
     angles = np.linspace(0.0, 2.0 * radius, 257)[0 if one_line else -1 :]
-    cosines = np.maximum(np.cos(2.0 * angles), _LOWEST)
+    cosines = np.maximum(np.cos(2.0 * angles), LOWEST)
     weight, wide = angle_over_sine(cosines), math.sqrt(p)
-    found = _Found(
+    found = Found(
         overlap=wide * (np.cos(angles) if one_line else np.ones(1)),
         seen=np.full(angles.shape, wide),
-        residual=np.full(angles.shape, _LAPACK * p * _UNIT * wide),
-        defect=np.full(angles.shape, (_LAPACK + p + 1.0) * p * _UNIT),
+        residual=np.full(angles.shape, _LAPACK * p * UNIT * wide),
+        defect=np.full(angles.shape, (_LAPACK + p + 1.0) * p * UNIT),
         lowest=cosines,
         largest=weight,
         weight=wide * weight,
         across=np.minimum(wide, math.sqrt(c) * 2.0 * radius) + 0.0 * angles,
         factor=wide * 0.5 * math.pi + 0.0 * angles,
     )
-    worst = float(_error(space, found).max()) + 46.0 * _UNIT * math.sqrt(c) * 2.0 * radius
+    worst = float(errors_of(space, found).max()) + 46.0 * UNIT * math.sqrt(c) * 2.0 * radius
     x = math.sqrt(space.curvature) * radius
     return 2.0 * worst / math.sqrt(c) * math.tan(x) / x
-
-
-def angle_over_sine(cosine: FloatArray) -> FloatArray:
-    """``x / sin x`` by ``cos x`` from above -1 to 1, right to a relative ``2^-48``.
-
-    It is ``2 arctan(t) / (t (1 + cos x))`` with ``t = tan(x / 2)``, and the arc tangent is halved
-    three times: sums, products, quotients and roots alone.
-    """
-    square = (1.0 - cosine) / (1.0 + cosine)
-    factor = 2.0 / (1.0 + cosine)
-    for _ in range(3):
-        divisor = 1.0 + np.sqrt(1.0 + square)
-        factor *= 2.0 / divisor
-        square = square / (divisor * divisor)
-    series = np.full(square.shape, _ARCTAN[0])
-    for coefficient in _ARCTAN[1:]:
-        series = series * square + coefficient
-    return np.asarray(factor * series)
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What is computed of records and bounds their errors, each of shape ``(n,)``.
-
-    Norms are Frobenius norms.
-    """
-
-    overlap: FloatArray  # norm of A
-    seen: FloatArray  # norm of 2 A A* - 1
-    residual: FloatArray  # norm of what its decomposition leaves
-    defect: FloatArray  # bounds |E* E - 1|, E the eigenvectors
-    lowest: FloatArray  # least eigenvalue
-    largest: FloatArray  # largest weight
-    weight: FloatArray  # norm of the weights
-    across: FloatArray  # norm of X - Z A
-    factor: FloatArray  # norm of A* lambda
-
-
-def _error(space: Subspaces, found: _Found) -> FloatArray:
-    """Bound the errors of computed logarithms, ``(n,)``, as real matrices."""
-    q, p = space.shape
-    frame = _frame_error(q, p)
-    overlap = 1.01 * ((q + p) * p * _UNIT + 2.0 * frame)
-    size = np.minimum(1.0, found.overlap) + overlap  # of A, as the spectrum sees it
-    seen = 4.0 * overlap * size + 2.02 * p * _UNIT * found.overlap**2 + 1.01 * _UNIT * found.seen
-    composed = (p + 2.0) * p * _UNIT * (1.0 + found.defect)
-    apart = 1.01 * (seen + found.residual + composed + 1.03 * math.sqrt(p) * found.defect)
-    weight = _slope(found.lowest - apart) * apart
-    weight += 1.02 * (1.03 * found.defect + (_ANGLE + 1.0) * _UNIT + composed) * found.weight
-    factor = 1.02 * overlap * found.largest + size * weight
-    factor += 1.03 * p * _UNIT * found.overlap * found.weight
-    across = frame * (1.0 + size) + overlap + 1.01 * _UNIT * found.across
-    across += 1.02 * p * math.sqrt(p) * _UNIT * found.overlap
-    total = across * np.minimum(found.factor, 0.5 * math.pi + factor)
-    total += np.minimum(1.0, found.across + across) * factor
-    total += 1.01 * p * _UNIT * found.across * found.factor
-    sound = (found.defect <= 0.01) & (overlap <= 1e-6) & (apart <= 0.01)
-    return np.where(sound & (found.lowest - apart > _LOWEST), total * _UP + _TINY, math.inf)
-
-
-def _frame_error(q: int, p: int) -> float:
-    """Bound the error of ``[cos; H sinc]``, where the largest singular value is under .8."""
-    return (q + 4.0 * math.sqrt(p) + 2.2 * p * math.sqrt(p)) * _UNIT
-
-
-def _slope(cosine: FloatArray) -> FloatArray:
-    """Bound the slope of ``x / sin x`` as a function of the cosine, at this one and above."""
-    below = np.clip(cosine, _LOWEST, 0.0)
-    square = (1.0 - below) * (1.0 + below)
-    return (1.0 - math.pi * below / np.sqrt(square)) / square * _UP
 
 
 def _bend(angles: FloatArray) -> FloatArray:
@@ -315,45 +186,7 @@ def _bend(angles: FloatArray) -> FloatArray:
     total = square * ((1.0 / _POLES + 1.0 / (_POLES + 1.0)) / _SQUARE)  # of those beyond
     for j in range(_POLES, 0, -1):
         total += 2.0 * square / (j * j * _SQUARE - square)
-    return np.where(valid, 1.0 - total * _UP, -math.inf)
-
-
-def _frames(matrices: FloatArray) -> FloatArray:
-    """``[cos sqrt(H^T H); H sinc sqrt(H^T H)]`` of ``(n, q, p)``, by power series."""
-    square = np.swapaxes(matrices, -1, -2) @ matrices
-    cosine, sinc = (np.zeros(square.shape) for _ in range(2))
-    for matrix, coefficients in ((cosine, _COSINE), (sinc, _SINC)):
-        diagonal = np.einsum("nii->ni", matrix)
-        for coefficient in coefficients:
-            matrix[...] = square @ matrix
-            diagonal += coefficient
-    return np.concatenate([cosine, matrices @ sinc], axis=1)
-
-
-def _logarithms(
-    space: Subspaces, frame: FloatArray, matrices: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return about the logarithms ``(n, q + p, p)`` at a point, and bounds of their errors."""
-    records = _frames(matrices)
-    overlap = frame.T @ records
-    seen = 2.0 * (overlap @ np.swapaxes(overlap, -1, -2)) - np.eye(frame.shape[-1])
-    cosines, vectors = np.linalg.eigh(seen)
-    cosines = np.clip(cosines, _LOWEST, 1.0)
-    across, turned = records - frame @ overlap, np.swapaxes(vectors, -1, -2)
-    weight = angle_over_sine(cosines)
-    factor = np.swapaxes(overlap, -1, -2) @ ((vectors * weight[:, None, :]) @ turned)
-    found = _Found(
-        overlap=_norm(overlap),
-        seen=_norm(seen),
-        residual=_norm(seen - (vectors * cosines[:, None, :]) @ turned),
-        defect=_defect(vectors),
-        lowest=cosines.min(axis=-1),
-        largest=weight.max(axis=-1),
-        weight=np.sqrt((weight * weight).sum(axis=-1)),
-        across=_norm(across),
-        factor=_norm(factor),
-    )
-    return across @ factor, _error(space, found)
+    return np.where(valid, 1.0 - total * UP, -math.inf)
 
 
 def _evaluated(
@@ -368,13 +201,13 @@ def _evaluated(
     if not reach < _QUARTER:
         return math.inf, unknown
     matrix = space.matrices(point[None])[0]
-    frame = _frames(matrix[None])[0]
+    frame = frames_of(matrix[None])[0]
 
     def part(rows: slice) -> tuple[FloatArray, float, float, FloatArray]:
-        found, errors = _logarithms(space, frame, space.matrices(records[rows]))
-        sizes, shares = _norm(found), weights[rows]
+        found, errors = logarithms(space, frame, space.matrices(records[rows]))
+        sizes, shares = norms(found), weights[rows]
         total = _sum(shares[:, None, None] * found)
-        lengths = (sizes + errors) / math.sqrt(space.copies) * _UP
+        lengths = (sizes + errors) / math.sqrt(space.copies) * UP
         return total, float((shares * errors).sum()), float((shares * sizes).sum()), lengths
 
     with np.errstate(all="ignore"):
@@ -388,16 +221,24 @@ def _evaluated(
         entries = np.array(totals).reshape(len(totals), -1).T
         whole = math.fsum(weights.tolist())
         mean = np.array([math.fsum(entry) for entry in entries]).reshape(frame.shape) / whole
-        rounding = (n.bit_length() + 8.0) * _UNIT * math.fsum(sizes)
+        rounding = (n.bit_length() + 8.0) * UNIT * math.fsum(sizes)
         error = (math.fsum(errors) + rounding) / whole
-        size = (float(_norm(mean[None])[0]) + error) / math.sqrt(space.copies) * _UP + _TINY
-        bound = _distance(space, size, reach, np.concatenate(distances), weights / whole, tol)
+        size = (float(norms(mean[None])[0]) + error) / math.sqrt(space.copies) * UP + TINY
+        bound = _distance(
+            space,
+            size,
+            reach=reach,
+            distances=np.concatenate(distances),
+            weights=weights / whole,
+            tol=tol,
+        )
     return bound, space.coordinates(_carried(matrix, mean))
 
 
-def _distance(  # noqa: PLR0913 -- what claim (c) speaks of
+def _distance(
     space: Subspaces,
     size: float,
+    *,
     reach: float,
     distances: FloatArray,
     weights: FloatArray,
@@ -411,16 +252,16 @@ def _distance(  # noqa: PLR0913 -- what claim (c) speaks of
         if not np.isfinite(least).all():
             return -math.inf
         down = math.fsum((weights * least).tolist())
-        return down - math.fsum((weights * np.abs(least)).tolist()) * (_UP - 1.0)
+        return down - math.fsum((weights * np.abs(least)).tolist()) * (UP - 1.0)
 
     bounds = [math.inf]
     at_point = hessian(0.0)
     radii = (tol, 2.0 * size / at_point) if at_point > 0.0 else (tol,)
     for within in radii:
-        if 0.0 < within and reach + within * _UP < _QUARTER:
+        if within > 0.0 and reach + within * UP < _QUARTER:
             least = hessian(within)
-            if size * _UP < within * least:
-                bounds.append(size / least * _UP)
+            if size * UP < within * least:
+                bounds.append(size / least * UP)
     return min(bounds)
 
 
@@ -445,21 +286,8 @@ def _carried(matrix: FloatArray, tangent: FloatArray) -> FloatArray:
 def _longest(rows: FloatArray) -> float:
     """Largest norm of rows, inf where one is not finite."""
     with np.errstate(all="ignore"):
-        found = float(np.sqrt((rows * rows).sum(axis=-1).max())) * _UP
+        found = float(np.sqrt((rows * rows).sum(axis=-1).max())) * UP
     return found if found < math.inf else math.inf
-
-
-def _defect(frames: FloatArray) -> FloatArray:
-    """Bound ``|E^T E - 1|`` in the Frobenius norm, ``(n,)``."""
-    p = frames.shape[-1]
-    product = np.swapaxes(frames, -1, -2) @ frames
-    square = np.einsum("nii->n", product)
-    return np.asarray((_norm(product - np.eye(p)) + (p + 1.0) * _UNIT * square) * _UP)
-
-
-def _norm(matrices: FloatArray) -> FloatArray:
-    """Frobenius norms, ``(n,)``."""
-    return np.asarray(np.sqrt(np.einsum("nij,nij->n", matrices, matrices)))
 
 
 def _sum(terms: FloatArray) -> FloatArray:

@@ -130,7 +130,7 @@ class SphereSolver(MeanSolver):
         lowest = manifold.curvature * float((data @ ball.center).min())
         if lowest > math.cos(math.sqrt(manifold.curvature) * ball.radius):
             return
-        _check_inside(ball, data)
+        check_inside(ball, data)
 
     def solve(
         self,
@@ -262,7 +262,7 @@ class LiftedSolver(MeanSolver):
                 "center, radius) with the data inside it"
             )
         manifold.lifted(ball)
-        _check_inside(ball, data)
+        check_inside(ball, data)
 
     def solve(
         self,
@@ -319,8 +319,19 @@ class ProductSolver(MeanSolver):
         return tuple(manifold.spaces)
 
 
-def _check_inside(ball: Ball, data: FloatArray) -> None:
-    """Require data in a ball."""
+def check_inside(ball: Ball, data: FloatArray) -> None:
+    r"""Require data in a ball.
+
+    Parameters
+    ----------
+    ball : Ball
+    data : ndarray, shape (n, \*point_shape)
+
+    Raises
+    ------
+    UnsupportedBallError
+        Which names the first row that is outside.
+    """
     outside = ~ball.contains(data)
     if outside.any():
         raise UnsupportedBallError(

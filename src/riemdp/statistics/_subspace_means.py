@@ -1,0 +1,159 @@
+"""Fréchet means of subspaces and of planar shapes."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._errors import UnsupportedBallError
+from riemdp.manifolds import Ball, Grassmann, Manifold, PlanarShapes
+from riemdp.statistics import _certified_grassmann
+from riemdp.statistics._exact_mean import ExactMean
+from riemdp.statistics._flat_mean import stable_mean
+from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, check_bound, register_solver
+from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._sensitivity import convexity_limit
+from riemdp.statistics._solvers import check_inside
+from riemdp.statistics._subspace_logarithms import Subspaces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from riemdp.statistics._question import Partial
+
+    FloatArray = NDArray[np.float64]
+
+
+class SubspaceMean(ExactMean):
+    """Certified with every rounding bounded, at the coordinates themselves.
+
+    Parameters
+    ----------
+    seen : callable
+        ``seen(manifold)``: the space as :func:`riemdp.statistics._certified_grassmann.certificate`
+        takes it.
+
+    References
+    ----------
+    docs/proofs/certified-means.md
+    """
+
+    proof = "docs/proofs/certified-means.md"
+
+    def __init__(self, seen: Callable[[Any], Subspaces]) -> None:
+        self._seen = seen
+
+    def floor(self, ball: Ball) -> float:
+        """See :meth:`ExactMean.floor`."""
+        return _certified_grassmann.floor(self._seen(ball.manifold), ball.radius)
+
+    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Themselves; see :meth:`ExactMean.of_coordinates`."""
+        return coordinates
+
+    def mean(self, ball: Ball, partial: FloatArray, tol: float) -> tuple[Fraction, ...]:
+        """Certify coordinates; see :meth:`ExactMean.mean`."""
+        point, _, _ = _refined(self._seen(ball.manifold), ball, partial, tol)
+        return tuple(map(Fraction, point.tolist()))
+
+
+class SubspaceSolver(MeanSolver):
+    """Steps along the gradient about the centre; the certificate is the same in both arithmetics.
+
+    Parameters
+    ----------
+    seen : callable
+        See :class:`SubspaceMean`.
+    """
+
+    proof = "docs/proofs/certified-means.md"
+
+    def __init__(self, seen: Callable[[Any], Subspaces]) -> None:
+        self._seen = seen
+
+    def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
+        """Certified with every rounding bounded; see :meth:`MeanSolver.exact`."""
+        return SubspaceMean(self._seen)
+
+    def records(self, ball: Ball, data: FloatArray) -> FloatArray:
+        """Clipped coordinates about the centre."""
+        return record_coordinates(ball, data)
+
+    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
+        """Certify the coordinates themselves."""
+        return _refined(self._seen(ball.manifold), ball, records, tol)[0]
+
+    def floor(self, ball: Ball) -> float:
+        """Largest over the ball."""
+        return _certified_grassmann.floor(self._seen(ball.manifold), ball.radius)
+
+    def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
+        """Require a ball, small enough for the mean to be unique, that holds the data."""
+        if ball is None or ball.manifold != manifold:
+            raise UnsupportedBallError(
+                f"on {manifold} the mean is unique only inside a ball: pass ball=Ball(manifold, "
+                "center, radius) with the data inside it and a radius under pi/4"
+            )
+        limit = 0.5 * convexity_limit(manifold)
+        if not ball.radius < limit:
+            raise UnsupportedBallError(
+                f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/4 for the Fréchet mean "
+                "to be unique; choose a smaller ball or the tangent mean"
+            )
+        check_inside(ball, data)
+
+    def solve(
+        self,
+        manifold: Any,
+        data: FloatArray,
+        weights: FloatArray | None,
+        ball: Any,
+        tol: float,
+    ) -> CertifiedMean:
+        """See :meth:`MeanSolver.solve`."""
+        allowance = _conversion_allowance(ball)
+        check_bound(allowance, 0.5 * tol)
+        found = _refined(
+            self._seen(manifold), ball, ball.coordinates(data), tol - allowance, weights
+        )
+        return CertifiedMean(ball.point(found[0]), found[1] + allowance, found[2])
+
+
+def _refined(
+    space: Subspaces,
+    ball: Ball,
+    records: FloatArray,
+    tol: float,
+    weights: FloatArray | None = None,
+) -> tuple[FloatArray, float, int]:
+    """Begin at the tangent mean."""
+    start = stable_mean(records, weights)
+    return _certified_grassmann.refined(space, start, records, ball.radius, tol, weights=weights)
+
+
+def _conversion_allowance(ball: Ball) -> float:
+    """Bound what rounding of records to coordinates, and of these to a point, does to a mean.
+
+    The records' is magnified by the inverse of the Hessian.
+    """
+    x = math.sqrt(ball.manifold.curvature_bound) * ball.radius
+    magnified = math.tan(x) / x if x > 0.0 else 1.0
+    return 4.0 * ball.manifold.rounding(ball.center, ball.radius) * (1.0 + magnified)
+
+
+def _shapes(manifold: Any) -> Subspaces:
+    """Complex lines."""
+    return Subspaces(manifold.k - 2, 1, planar=True)
+
+
+def _subspaces(manifold: Any) -> Subspaces:
+    return Subspaces(manifold.N - manifold.p, manifold.p)
+
+
+register_solver(PlanarShapes, SubspaceSolver(_shapes))
+register_solver(Grassmann, SubspaceSolver(_subspaces))
