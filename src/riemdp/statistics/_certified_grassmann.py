@@ -186,7 +186,7 @@ def _bend(angles: FloatArray) -> FloatArray:
     total = square * ((1.0 / _POLES + 1.0 / (_POLES + 1.0)) / _SQUARE)  # of those beyond
     for j in range(_POLES, 0, -1):
         total += 2.0 * square / (j * j * _SQUARE - square)
-    return np.where(valid, 1.0 - total * UP, -math.inf)
+    return np.where(valid, (1.0 - 4.0 * UNIT) - total * UP, -math.inf)
 
 
 def _evaluated(
