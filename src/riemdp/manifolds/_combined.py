@@ -180,6 +180,11 @@ class Combined(Cut):
         return min(space.injectivity_radius for space in self.spaces)
 
     @property
+    def convexity_radius(self) -> float:
+        """Least of the factors, as half of the injectivity radius and ``pi / (2 k)`` are."""
+        return min(space.convexity_radius for space in self.spaces)
+
+    @property
     def diameter(self) -> float:
         """Root of the sum of squares."""
         pairs = zip(self.spaces, self.counts, strict=True)
