@@ -15,7 +15,15 @@ from riemdp.cli._options import (
     manifold_of,
     records_of,
 )
-from riemdp.manifolds import Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
+from riemdp.manifolds import (
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogCholesky,
+    SPDLogEuclidean,
+    SPDPower,
+    Sphere,
+)
 from riemdp.privacy import GDP, ZCDP, ApproxDP, PureDP, RaoDP
 
 NPY, CSV = Path("a.npy"), Path("a.csv")
@@ -178,3 +186,14 @@ def test_rao_budgets_need_their_distance():
             )
     with pytest.raises(InvalidParameterError):
         budget_of(None, None, None, None, theta=4.0, distance=DistanceName.ANGLE)
+
+
+def test_flat_metrics_of_matrices_have_names_and_fields():
+    assert manifold_of("spd-log-cholesky", None, 3, None) == SPDLogCholesky(3)
+    assert manifold_of("spd-power", None, 3, None) == SPDPower(3)
+    assert manifold_of("SPDPower:k=3,alpha=0.25", None, None, None) == SPDPower(3, 0.25)
+    rows = np.tile(np.eye(2).ravel(), (4, 1))
+    assert records_of(rows, CSV, "spd-power", None)[0] == SPDPower(2)
+    assert center_of("identity", SPDPower(2)).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    with pytest.raises(InvalidParameterError, match="alpha must lie"):
+        manifold_of("SPDPower:k=3,alpha=2.0", None, None, None)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp import NotOnManifoldError, SPDAffineInvariant, SPDLogEuclidean
+from riemdp import (
+    NotOnManifoldError,
+    SPDAffineInvariant,
+    SPDLogCholesky,
+    SPDLogEuclidean,
+    SPDPower,
+)
 
-SPACES = [SPDLogEuclidean, SPDAffineInvariant]
+SPACES = [SPDLogEuclidean, SPDAffineInvariant, SPDLogCholesky, SPDPower]
 
 
 def average_referenced(rng, channels, samples=256):

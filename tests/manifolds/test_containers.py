@@ -13,7 +13,9 @@ from riemdp import (
     Hyperbolic,
     NotOnManifoldError,
     SPDAffineInvariant,
+    SPDLogCholesky,
     SPDLogEuclidean,
+    SPDPower,
     Sphere,
 )
 from riemdp.manifolds import FlatManifold
@@ -27,6 +29,8 @@ MANIFOLDS = [
     Hyperbolic(3, curvature=-0.5),
     SPDLogEuclidean(2),
     SPDLogEuclidean(3),
+    SPDLogCholesky(2),
+    SPDPower(2),
     SPDAffineInvariant(1),
     SPDAffineInvariant(2),
     SPDAffineInvariant(3),
@@ -93,7 +97,7 @@ def public_methods(thing):
     names = {name for name in names if callable(getattr(thing, name))}
     # A ball asks these of its space: they are tried through it.
     asked = {"coordinates", "point", "clip", "check_ball", "rounding", "proofs"}
-    asked |= {"extreme_directions"}  # and this an audit
+    asked |= {"extreme_directions", "room"}  # and these an audit, a check or a law
     if not isinstance(thing, Sphere):
         asked |= {"unit_vectors"}  # refused elsewhere
     return names - {"whole"} if isinstance(thing, Ball) else names - asked

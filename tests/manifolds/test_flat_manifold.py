@@ -8,10 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import riemdp
-from riemdp import Euclidean, SPDLogEuclidean
+from riemdp import Euclidean, SPDLogCholesky, SPDLogEuclidean, SPDPower
 
 seeds = st.integers(0, 2**32 - 1)
-MANIFOLDS = [Euclidean(1), Euclidean(3), SPDLogEuclidean(1), SPDLogEuclidean(3)]
+MANIFOLDS = [
+    Euclidean(1),
+    Euclidean(3),
+    SPDLogEuclidean(1),
+    SPDLogEuclidean(3),
+    SPDLogCholesky(3),
+    SPDPower(3, 0.25),
+]
 
 
 @pytest.mark.parametrize("manifold", MANIFOLDS, ids=str)

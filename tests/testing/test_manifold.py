@@ -7,7 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from riemdp import Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
+from riemdp import (
+    Euclidean,
+    Hyperbolic,
+    SPDAffineInvariant,
+    SPDLogCholesky,
+    SPDLogEuclidean,
+    SPDPower,
+    Sphere,
+)
 from riemdp.testing import check_part
 
 MANIFOLDS = [
@@ -20,6 +28,11 @@ MANIFOLDS = [
     Hyperbolic(4, -2.5),
     SPDLogEuclidean(1),
     SPDLogEuclidean(3),
+    SPDLogCholesky(3),
+    SPDPower(1, 0.25),
+    SPDPower(3),
+    SPDPower(3, 0.01),
+    SPDPower(2, 1.0),
     SPDAffineInvariant(1),
     SPDAffineInvariant(4),
 ]

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from riemdp._checks import count, plain_array, real, shown
-from riemdp._errors import InsufficientSamplesError, InvalidParameterError
+from riemdp._errors import (
+    InsufficientSamplesError,
+    InvalidParameterError,
+    UnsupportedManifoldError,
+)
 from riemdp.auditing._claims import Claim, check_samples, excess
 from riemdp.auditing._events import CertifiedEvent, certify, choose, error_probability
 from riemdp.auditing._neighbours import check_neighbours, same_records
 from riemdp.auditing._scores import (
+    DistanceScore,
     IdentityScore,
     LearnedScore,
     LinearScore,
@@ -162,8 +167,9 @@ def audit(
     score : callable or LearnedScore, optional
         ``score(outputs) -> (N,)``, higher where an output is more likely under ``dataset``, or a
         score with ``fit`` that learns on the choosing half. By default the exact log-likelihood
-        ratio where the mechanism has ``log_density``, outputs that are single numbers themselves,
-        and :class:`riemdp.auditing.LinearScore` for other arrays.
+        ratio where the mechanism has ``log_density``, :class:`riemdp.auditing.DistanceScore` where
+        that is not known on its space, outputs that are single numbers themselves, and
+        :class:`riemdp.auditing.LinearScore` for other arrays.
     generator : numpy.random.Generator, optional
         Passed on to the mechanism; this process's secure generator by default.
 
@@ -316,6 +322,17 @@ def _stacked(outputs: list[Any]) -> Any:
 
 def _default_score(mechanism: Any, dataset: Any, neighbour: Any, first: Any, second: Any) -> Any:
     if hasattr(mechanism, "sample") and hasattr(mechanism, "log_density"):
-        return LogLikelihoodRatio(mechanism, dataset, neighbour)
+        if _has_density(mechanism, dataset):
+            return LogLikelihoodRatio(mechanism, dataset, neighbour)
+        return DistanceScore(mechanism.manifold, dataset, neighbour)
     is_number = flat(first).shape[1] == 1 and flat(second).shape[1] == 1
     return IdentityScore() if is_number else LinearScore()
+
+
+def _has_density(mechanism: Any, dataset: Any) -> bool:
+    """Whether a density of its draws is known, unlike on spaces that noise may leave."""
+    try:
+        mechanism.log_density(dataset, dataset)
+    except UnsupportedManifoldError:
+        return not hasattr(mechanism, "manifold")
+    return True

@@ -19,7 +19,9 @@ from riemdp.manifolds import (
     Hyperbolic,
     Manifold,
     SPDAffineInvariant,
+    SPDLogCholesky,
     SPDLogEuclidean,
+    SPDPower,
     Sphere,
 )
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
@@ -35,6 +37,8 @@ class ManifoldName(StrEnum):
     SPHERE = "sphere"
     HYPERBOLIC = "hyperbolic"
     SPD_LOG_EUCLIDEAN = "spd-log-euclidean"
+    SPD_LOG_CHOLESKY = "spd-log-cholesky"
+    SPD_POWER = "spd-power"
     SPD_AFFINE_INVARIANT = "spd-affine-invariant"
 
     @property
@@ -183,6 +187,8 @@ def manifold_of(text: str, dim: int | None, size: int | None, curvature: float |
         ManifoldName.SPHERE: Sphere,
         ManifoldName.HYPERBOLIC: Hyperbolic,
         ManifoldName.SPD_LOG_EUCLIDEAN: SPDLogEuclidean,
+        ManifoldName.SPD_LOG_CHOLESKY: SPDLogCholesky,
+        ManifoldName.SPD_POWER: SPDPower,
         ManifoldName.SPD_AFFINE_INVARIANT: SPDAffineInvariant,
     }
     manifold: Manifold

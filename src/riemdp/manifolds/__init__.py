@@ -28,7 +28,9 @@ from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
 from riemdp.manifolds._rotations import Rotations
 from riemdp.manifolds._slice import Slice, SphereSlice, WholeSlice
 from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, as_affine_invariant
+from riemdp.manifolds._spd_log_cholesky import SPDLogCholesky
 from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
+from riemdp.manifolds._spd_power import SPDPower
 from riemdp.manifolds._sphere import Sphere
 from riemdp.manifolds._symmetric import above_diagonal, unvecd
 from riemdp.manifolds._torus import Torus
@@ -60,7 +62,9 @@ __all__ = [
     "QuotientBall",
     "Rotations",
     "SPDAffineInvariant",
+    "SPDLogCholesky",
     "SPDLogEuclidean",
+    "SPDPower",
     "Slice",
     "Sphere",
     "SphereSlice",

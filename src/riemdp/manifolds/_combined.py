@@ -134,6 +134,10 @@ class Cut(Manifold):
         found = (math.sqrt(count) * space.rounding(at, radius) for space, at, count in places)
         return math.hypot(*found)
 
+    def room(self, center: ArrayLike) -> float:
+        """Least of the factors."""
+        return min(space.room(at) for space, at, _ in self._places(as_floats(center)))
+
     def _places(self, center: FloatArray) -> list[tuple[Manifold, FloatArray, int]]:
         """Spaces and points of the factors, and how many have both."""
         found: dict[tuple[int, bytes], tuple[Manifold, FloatArray, int]] = {}

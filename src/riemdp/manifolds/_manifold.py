@@ -423,6 +423,22 @@ class Manifold(Part, sort="manifold"):
                 f"{self}; choose a smaller ball"
             )
 
+    def room(self, center: ArrayLike) -> float:  # noqa: ARG002
+        r"""Radius of a ball about a point on which its exponential map is defined and injective.
+
+        Parameters
+        ----------
+        center : array_like, shape (\*point_shape,)
+
+        Returns
+        -------
+        float
+            By default the injectivity radius. Less on a space that is not complete, such as a cone:
+            there :meth:`point` moves what lies outside back, noise has no density, and its
+            expected distance is a bound.
+        """
+        return self.injectivity_radius
+
     def rounding(self, center: FloatArray, radius: float) -> float:  # noqa: ARG002
         r"""Error that rounding of coordinates explains of distances from the centre of a ball.
 

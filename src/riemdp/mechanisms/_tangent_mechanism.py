@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.noise import Kind, RadialLaw
+    from riemdp.noise import DistanceLaw, Kind, RadialLaw
     from riemdp.noise.exact import ExactDraw
 
 
@@ -223,6 +223,15 @@ class TangentMechanism(ArrayFields, Mechanism):
     def error_quantile(self, q: float) -> float:
         """Quantile of the noise's length; see :meth:`expected_distance`."""
         return super().error_quantile(q)
+
+    def distance_law(self, footpoint: FloatArray) -> DistanceLaw:
+        """Refuse where only a bound is known; see :meth:`Mechanism.distance_law`."""
+        if not self._law.exact_radial:
+            raise InvalidParameterError(
+                f"noise may leave {self.manifold} and is moved back, so that its length is a bound "
+                "of the distance only; give the law of the distance as law"
+            )
+        return super().distance_law(footpoint)
 
     @functools.cached_property
     def _distance_law(self) -> RadialLaw:

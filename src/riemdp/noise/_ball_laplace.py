@@ -17,6 +17,7 @@ from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import RestrictedLaw
 from riemdp.noise._polar import (
     Geometry,
+    check_onto,
     constant_curvature,
     direction_about,
     leading_axes,
@@ -151,8 +152,11 @@ class BallLaplace:
         ------
         UnsupportedBallError
             If a footpoint lies outside the ball.
+        UnsupportedManifoldError
+            If draws may leave the space.
         """
         manifold = self.ball.manifold
+        check_onto(manifold)
         point, footpoint = manifold.validate(point), manifold.validate(footpoint)
         check_broadcast(point, footpoint, len(manifold.point_shape))
         offset = np.linalg.norm(normal_coordinates(self.ball, footpoint), axis=-1)
@@ -227,6 +231,7 @@ class RestrictedLaplace(RestrictedLaw):
     @property
     def about_center(self) -> RadialLaw:
         """Law of the distance about the ball's centre."""
+        check_onto(self.manifold)
         curvature = constant_curvature(self.manifold)
         return RadialLaw("laplace", self.manifold.dim, curvature, self.sigma, self.ball.radius)
 

@@ -16,8 +16,10 @@ from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import (
     Geometry,
+    check_onto,
     constant_curvature,
     direction_about,
+    is_onto,
     leading_axes,
     split,
     uniform_directions,
@@ -87,6 +89,11 @@ class IsotropicLaw(Law):
             sigma=self.sigma,
             upper=self.manifold.injectivity_radius,
         )
+
+    @property
+    def exact_radial(self) -> bool:
+        """Not where draws leave the space and are moved back: no farther than they were."""
+        return is_onto(self.manifold)
 
     def exact_draw(self, reach: float | None = None) -> ExactDraw:  # noqa: ARG002
         """See :meth:`Law.exact_draw`."""
@@ -196,6 +203,7 @@ class IsotropicLaw(Law):
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         """See :meth:`Law.log_density`."""
+        check_onto(self.manifold)
         footpoint, point = self.manifold.validate(footpoint), self.manifold.validate(point)
         check_broadcast(point, footpoint, len(self.manifold.point_shape))
         dist = self.manifold.dist(footpoint, point)

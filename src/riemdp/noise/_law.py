@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.noise._polar import normal_coordinates
@@ -68,11 +68,7 @@ class Law(ABC):
         Space of the footpoints and of the draws.
     sigma : float
         Scale, in units of geodesic distance.
-    exact_radial : bool
-        Whether :attr:`radial` is the very law of the distance, which draws can be held against.
     """
-
-    exact_radial: ClassVar[bool] = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -92,6 +88,11 @@ class Law(ABC):
         @property
         def sigma(self) -> float:
             """Scale, in units of geodesic distance."""
+
+    @property
+    def exact_radial(self) -> bool:
+        """Whether :attr:`radial` is the very law of the distance, which draws are held against."""
+        return True
 
     @property
     @abstractmethod

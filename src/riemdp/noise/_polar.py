@@ -112,6 +112,38 @@ def constant_curvature(manifold: Manifold) -> float:
     return curvature
 
 
+def is_onto(manifold: Manifold) -> bool:
+    """Whether exponential maps end in the space wherever they go, as on complete spaces.
+
+    Parameters
+    ----------
+    manifold : Manifold
+
+    Returns
+    -------
+    bool
+    """
+    return manifold.room(manifold.origin) >= manifold.injectivity_radius
+
+
+def check_onto(manifold: Manifold) -> None:
+    """Refuse densities on a space that noise may leave.
+
+    Parameters
+    ----------
+    manifold : Manifold
+
+    Raises
+    ------
+    UnsupportedManifoldError
+    """
+    if not is_onto(manifold):
+        raise UnsupportedManifoldError(
+            f"noise may leave {manifold} and is moved back to its edge, so that it has no density; "
+            "audit with another score, such as riemdp.auditing.DistanceScore"
+        )
+
+
 def normal_coordinates(ball: Ball, footpoint: ArrayLike) -> FloatArray:
     r"""Return normal coordinates about the centre of points of the ball.
 

@@ -59,7 +59,7 @@ def refuses(error: type[Exception], call: Any, claim: str) -> None:
 def working_radius(manifold: Manifold) -> float:
     """Radius of a ball in which geodesics are unique and triangles small, on any manifold."""
     bound = manifold.curvature_bound
-    limits = [1.0, 0.4 * manifold.injectivity_radius]
+    limits = [1.0, 0.4 * manifold.injectivity_radius, 0.9 * manifold.room(manifold.origin)]
     if bound > 0.0:
         limits.append(0.25 * np.pi / float(np.sqrt(bound)))
     return min(limits)
