@@ -285,7 +285,7 @@ def test_releases_on_subspaces_are_by_tangent_noise(arithmetic):
     records = ball.point(directions(space, 100, 0.4))
     release = private_mean(records, ball, GDP(1.0), arithmetic=arithmetic)
     assert release.proven
-    assert release.mechanism.name == "tangent-gaussian"
+    assert release.mechanism.name in ("tangent-gaussian", "wrapped-gaussian")
     assert ball.contains(release.value)
     again = Release.from_json(release.to_json())
     assert again.value.tobytes() == release.value.tobytes()

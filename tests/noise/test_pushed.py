@@ -21,7 +21,7 @@ from riemdp import (
     UnsupportedManifoldError,
 )
 from riemdp.auditing import audit, audit_sampler, footpoint_pair
-from riemdp.manifolds import DiscreteQuotient, FlatManifold
+from riemdp.manifolds import DiscreteQuotient, FlatManifold, Quotient
 from riemdp.noise import Family, Law, RadialLaw, _family, family, potential, rule
 from riemdp.privacy import GDP, GaussianCurve, LaplaceCurve
 
@@ -242,6 +242,61 @@ def test_footpoints_of_releases_stay_coordinates_in_the_cover(monkeypatch):
     np.testing.assert_allclose(ball.coordinates(drawn), coordinates, atol=1e-6)
     with pytest.raises(UnsupportedBallError, match="must stay under"):
         law.sample_from_coordinates(coordinates, Ball(manifold, manifold.origin, 3.0))
+
+
+class Sheet(Quotient):
+    """The same as one that is not known to be locally its cover."""
+
+    dim, point_shape, injectivity_radius, constant_curvature = 2, (3,), math.inf, -1.0
+    curvature_bound = -1.0
+    cover = Hyperbolic(2)
+
+    @property
+    def origin(self):
+        return self.cover.origin
+
+    def lift(self, points):
+        return np.asarray(points, dtype=float)
+
+    push = lift
+
+    def nearest(self, base, points):
+        return np.broadcast_arrays(points, base)[0]
+
+    def exp(self, base, tangent):
+        return self.cover.exp(base, tangent)
+
+    def log(self, base, point):
+        return self.cover.log(base, point)
+
+    def tangent_vector(self, base, coordinates):
+        return self.cover.tangent_vector(base, coordinates)
+
+    def tangent_coordinates(self, base, tangent):
+        return self.cover.tangent_coordinates(base, tangent)
+
+    def validate(self, points):
+        return self.cover.validate(points)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_draws_of_a_cover_that_no_ball_lifts_to_are_about_points(kind):
+    manifold, sigma, size = Sheet(), 0.4, 5000
+    ball, coordinates = Ball(manifold, manifold.origin, 0.7), np.array([0.3, -0.4])
+    law = family(kind, manifold).law(sigma)
+    about = np.tile(coordinates, (size, 1))
+    draws = law.sample_from_coordinates(about, ball, None, np.random.default_rng(0))
+    loose = law.sample_about(about, ball, None, np.random.default_rng(1))
+    assert np.all(ball.contains(draws))
+    assert not np.all(ball.contains(loose))
+    for one, other in zip(
+        ball.coordinates(draws).T, ball.coordinates(ball.project(loose)).T, strict=True
+    ):
+        assert stats.ks_2samp(one, other).pvalue > 1e-4
+    foot = ball.point(coordinates)
+    assert stats.kstest(manifold.dist(foot, loose), law.radial.cdf).pvalue > 1e-4
+    lifted = manifold.lift_coordinates(manifold.origin, about[:3])
+    np.testing.assert_allclose(lifted, about[:3], atol=1e-12)
 
 
 class Clipped(Law):

@@ -63,7 +63,8 @@ class Release(ArrayFields):
     Attributes
     ----------
     value : ndarray, shape (*point_shape,), or NamedValues
-        Released point; of statistics with several parts all of them, by name.
+        Released point, in the form in which users write points of its space (of planar shapes
+        complex landmarks); of statistics with several parts all of them, by name.
     raw : ndarray
         What was released, as a point of the range of the statistic: of a point, the value itself.
     guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
