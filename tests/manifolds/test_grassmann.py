@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
@@ -71,6 +72,18 @@ def test_distances_are_norms_of_principal_angles(space):
     for length in (1e-12, 1e-7):
         near = space.point(one[0], directions(space, 50, length))
         np.testing.assert_allclose(space.dist(one[0], near), length, atol=2e-15)
+
+
+def test_distances_against_fifty_digits():
+    space, (one, other) = Grassmann(3, 7), np.split(bases(Grassmann(3, 7), 12), 2)
+    other[:3] = space.point(one[0], 1e-9 * directions(space, 3, 1.0))
+    one[:3] = one[0]
+    with mpmath.workdps(50):
+        for a, b, found in zip(one, other, space.dist(one, other), strict=True):
+            first, second = (mpmath.qr(mpmath.matrix(x.tolist()), mode="skinny")[0] for x in (a, b))
+            cosines = mpmath.svd_r(first.T * second, compute_uv=False)
+            wanted = mpmath.sqrt(sum(mpmath.acos(min(x, 1)) ** 2 for x in cosines))
+            assert abs(found - wanted) < 2e-15
 
 
 @every_space

@@ -66,6 +66,13 @@ class Careless(Sphere):
         return np.asarray(points, dtype=float)
 
 
+class Muddled(Euclidean):
+    name = "tests.Muddled"
+
+    def present(self, points):
+        return super().present(points)[..., ::-1]
+
+
 class Scaled(Sphere):
     name = "tests.Scaled"
 
@@ -131,6 +138,7 @@ class Roomy(Sphere):
         (Wide(2), "geodesics_are_shortest"),
         (Bent(3), "curvature_is_bounded"),
         (Careless(2), "bad_points_are_refused"),
+        (Muddled(2), "points_come_back_as_written"),
         (Scaled(2), "exp_inverts_log"),
         (Oblique(2), "coordinates_are_orthonormal"),
         (Transposed(2), "shapes"),

@@ -72,6 +72,20 @@ def bad_points_are_refused(manifold: Manifold) -> None:
     )
 
 
+def points_come_back_as_written(manifold: Manifold) -> None:
+    """Check that ``read`` takes what ``present`` gives, alone and in rows, and that it counts."""
+    points = points_in_ball(manifold, _SIZE, working_radius(manifold))
+    for rows in (points, points[0]):
+        written = manifold.present(rows)
+        found = manifold.read(written)
+        require(
+            found.shape == rows.shape and found.tobytes() == rows.tobytes(),
+            "read gives back what present was given, bit by bit",
+        )
+        require_close(manifold.validate(written), rows, "validate takes what present gives")
+        require(manifold.dist(written, rows) <= 1e-6, "dist takes what present gives")
+
+
 def exp_inverts_log(manifold: Manifold) -> None:
     """Check that ``exp`` and ``log`` are inverse, and that ``log`` is as long as the distance."""
     radius = working_radius(manifold)
@@ -229,6 +243,7 @@ def centres_broadcast(manifold: Manifold) -> None:
 CHECKS = (
     shapes,
     bad_points_are_refused,
+    points_come_back_as_written,
     exp_inverts_log,
     coordinates_are_orthonormal,
     distances_are_a_metric,
