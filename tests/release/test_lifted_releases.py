@@ -183,7 +183,9 @@ def test_balls_at_the_limit(space, limit):
     ball, shown = ball_of(space, limit), str(limit)[:5]
     points = data(ball, 20)
     for mechanism in ("riemannian-laplace", "wrapped-laplace"):
-        with pytest.raises(UnsupportedBallError, match=rf"radius {shown}.*under {shown}.*a smaller"):
+        with pytest.raises(
+            UnsupportedBallError, match=rf"radius {shown}.*under {shown}.*a smaller"
+        ):
             private_mean(points, ball, PureDP(1.0), mechanism=mechanism)
         under = ball_of(space, 0.997 * limit)
         assert private_mean(points, under, PureDP(1.0), mechanism=mechanism).proven

@@ -11,7 +11,18 @@ import pytest
 from flint import arb
 from scipy import stats
 
-from riemdp import Ball, Euclidean, PureDP, Sphere, UnsupportedManifoldError, private_mean, verify
+from riemdp import (
+    Ball,
+    Euclidean,
+    ProjectiveSpace,
+    PureDP,
+    Rotations,
+    Sphere,
+    Torus,
+    UnsupportedManifoldError,
+    private_mean,
+    verify,
+)
 from riemdp.manifolds import DiscreteQuotient, check_points
 from riemdp.noise import family
 from riemdp.noise.exact import (
@@ -123,6 +134,28 @@ def test_what_a_draw_begins_with_does_not_change_it(tape):
     for seed in range(40):
         found = [draw.rounded(tape(seed), [0.25], 20, bits) for bits in (2, 16, 128, 200)]
         assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize("space", [Rotations(), ProjectiveSpace(1), ProjectiveSpace(3), Torus(2)])
+def test_wide_draws_need_no_particular_precision(space, kind, tape, same):
+    law = family(kind, space).law(space.injectivity_radius).exact_draw()
+    foot = np.zeros(space.dim)
+    foot[0] = 0.99 * space.injectivity_radius
+    assert same(law, foot, 20, range(20)) == 0
+    for seed in range(20):
+        values = law.rounded(tape(seed), foot, 40, 2).values()
+        plain = law.above.rounded(tape(seed), foot, 40).values()
+        np.testing.assert_allclose(
+            space.point(space.origin, values), space.point(space.origin, plain), atol=1e-10
+        )
+
+
+def test_enclosures_of_everything_decide_nothing():
+    for space in (Rotations(), ProjectiveSpace(1), Torus(2)):
+        assert space.folds
+        for number in (arb.nan(), arb(0, 100)):
+            assert space.folded([number] * space.cover.dim) is None
 
 
 def test_more_bits_are_asked_for_where_they_do_not_decide():
