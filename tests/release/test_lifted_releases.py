@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from riemdp import (
     Torus,
     UnsupportedBallError,
     UnsupportedManifoldError,
+    frechet_mean,
     private_mean,
     tangent_mean,
     verify,
@@ -207,3 +210,57 @@ def test_densities_are_sums_over_what_there_is():
         else:
             with pytest.raises(UnsupportedManifoldError, match="orbit"):
                 release.mechanism.log_density(release.value, ball.center)
+
+
+def recorded(name):
+    folder = os.environ.get("RIEMDP_DATA")
+    if not folder or not (path := Path(folder) / name).exists():
+        pytest.skip(f"RIEMDP_DATA names no folder with {name}")
+    return np.load(path)
+
+
+def errors(points, ball, budget, mechanism, repeats=150):
+    """Mean distance of releases from the mean of the clipped records, and what is expected."""
+    space = ball.manifold
+    exact = frechet_mean(space, ball.project(space.validate(points)), ball=ball).value
+    found = []
+    for seed in range(repeats):
+        release = private_mean(
+            points, ball, budget, mechanism=mechanism, generator=np.random.default_rng(seed)
+        )
+        found.append(float(space.dist(release.value, exact)))
+    return np.mean(found), release.expected_distance
+
+
+@pytest.mark.slow
+def test_errors_of_the_wrist():
+    with recorded("rotations_drill_nickel.npz") as file:
+        quaternions = file["drill_quat_wxyz"][file["drill_joint"] == "Wrist"]
+    points = quaternions[:, [1, 2, 3, 0]]
+    ball = Ball(Rotations(), np.eye(3), math.pi / 3.0)
+    found, expected = errors(points, ball, GDP(1.0), "riemannian-gaussian")
+    assert found == pytest.approx(expected, rel=0.1)
+    assert math.degrees(expected) == pytest.approx(0.96, abs=0.01)
+
+
+@pytest.mark.slow
+def test_errors_of_the_axis_of_epicentres():
+    with recorded("sphere_earthquakes.npz") as file:
+        points = file["xyz"][:5000]
+    points = points / np.linalg.norm(points, axis=1, keepdims=True)
+    ball = Ball(ProjectiveSpace(2), [-1.0, 0.0, 0.0], 0.78)
+    found, expected = errors(points, ball, GDP(0.5), "riemannian-gaussian", 100)
+    assert found == pytest.approx(expected, rel=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", ["riemannian-laplace", "riemannian-gaussian"])
+def test_errors_of_simulated_torsions(mechanism):
+    """Two angles of a chain, next to those of a sheet, where one of them turns over."""
+    random, n = np.random.default_rng(5), 400
+    points = np.radians([-120.0, 170.0]) + random.normal(size=(n, 2)) * [0.3, 0.4]
+    ball = Ball(Torus(2), np.radians([-120.0, 180.0]), 1.4)
+    found, expected = errors(points, ball, GDP(1.0), mechanism)
+    assert found == pytest.approx(expected, rel=0.12)
+    # the control: without turns the average is another
+    assert Torus(2).dist(ball.project(Torus(2).push(points)).mean(axis=0), points.mean(axis=0)) > 1
