@@ -25,11 +25,22 @@ def closest_mean():
     return _closest_mean
 
 
-@pytest.fixture(scope="session")
-def sums():
-    """What ``sums.py``, beside this file, defines."""
-    path = Path(__file__).with_name("sums.py")
-    spec = importlib.util.spec_from_file_location("sums", path)
+def _beside(name):
+    """What a file beside this one defines."""
+    path = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def sums():
+    """What ``sums.py``, beside this file, defines."""
+    return _beside("sums")
+
+
+@pytest.fixture(scope="session")
+def subspaces():
+    """What ``subspaces.py``, beside this file, defines."""
+    return _beside("subspaces")

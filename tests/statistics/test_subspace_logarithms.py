@@ -1,0 +1,64 @@
+"""Logarithms of subspaces: each error is bounded, of the parts and of the whole."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from riemdp.statistics import _subspace_logarithms as parts
+from riemdp.statistics._certified_grassmann import floor
+from riemdp.statistics._subspace_logarithms import Subspaces, angle_over_sine, frames_of
+
+mpmath = pytest.importorskip("mpmath")
+
+LINE, PLANE = Subspaces(1, 1, planar=True), Subspaces(2, 1, planar=True)
+
+
+@pytest.fixture(autouse=True)
+def digits():
+    with mpmath.workdps(50):
+        yield
+
+
+def name(space):
+    return f"CP{space.rows}" if space.planar else f"{space.rows}x{space.columns}"
+
+
+@pytest.mark.parametrize("radius", [1e-6, 0.4, 0.78])
+@pytest.mark.parametrize("space", [LINE, PLANE, Subspaces(3, 1), Subspaces(2, 3)], ids=name)
+@pytest.mark.fast("CP2-0.4", "2x3-0.78")
+def test_errors_of_logarithms_are_bounded(subspaces, space, radius):
+    rng = np.random.default_rng([1, round(1e6 * radius)])
+    records = np.concatenate(
+        [subspaces.some_records(rng, space, radius, kind) for kind in subspaces.KINDS]
+    )
+    for point in (np.zeros(subspaces.dim_of(space)), -records[0], records[0], records[8]):
+        frame = frames_of(space.matrices(point[None]))[0]
+        found, errors = parts.logarithms(space, frame, space.matrices(records))
+        base = subspaces.exact_frame(*seen_as(space, point))
+        for i, record in enumerate(records):
+            wanted = subspaces.exact_log(base, subspaces.exact_frame(*seen_as(space, record)))
+            wrong = subspaces.norm(wanted - mpmath.matrix(found[i].tolist()))
+            assert wrong <= errors[i]
+            assert errors[i] <= 2.0 * math.sqrt(space.copies) * floor(space, radius)
+
+
+def seen_as(space, coordinates):
+    """The real matrices that it works with, as a space and coordinates."""
+    matrix = space.matrices(coordinates[None])[0]
+    return Subspaces(*matrix.shape), matrix.ravel()
+
+
+def test_weights_are_right_to_their_error():
+    cosines = np.concatenate(
+        [np.cos(np.linspace(0.0, 3.14, 200)), 1.0 - 10.0 ** np.arange(-16.0, 0.0), [1.0, -1 + 1e-9]]
+    )
+    for cosine, value in zip(cosines, angle_over_sine(cosines), strict=True):
+        x = mpmath.acos(mpmath.mpf(float(cosine)))
+        wanted = x / mpmath.sin(x) if x else mpmath.mpf(1)
+        assert abs(value / wanted - 1) <= parts._ANGLE * 2.0**-53
+        slope = parts._slope(np.array([cosine]))[0]
+        if x:
+            assert slope >= (mpmath.sin(x) - x * mpmath.cos(x)) / mpmath.sin(x) ** 3
