@@ -62,3 +62,36 @@ def test_weights_are_right_to_their_error():
         slope = parts._slope(np.array([cosine]))[0]
         if x:
             assert slope >= (mpmath.sin(x) - x * mpmath.cos(x)) / mpmath.sin(x) ** 3
+
+
+def far_values(values, vectors):
+    return values - 1e-9, vectors
+
+
+def long_vectors(values, vectors):
+    return values, vectors * (1.0 + 1e-9)
+
+
+def skew_vectors(values, vectors):
+    skew = np.eye(vectors.shape[-1])
+    skew[0, -1] += 1e-9
+    return values, vectors @ skew
+
+
+@pytest.mark.parametrize("wrong", [far_values, long_vectors, skew_vectors])
+def test_what_a_decomposition_returns_is_not_believed(monkeypatch, subspaces, wrong):
+    space, rng = Subspaces(3, 2), np.random.default_rng(4)
+    records = subspaces.some_records(rng, space, 0.7, "boundary")
+    frame = frames_of(space.matrices(-0.7 * records[:1]))[0]
+    right, before = parts.logarithms(space, frame, space.matrices(records))
+    given = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrices: wrong(*given(matrices)))
+    found, errors = parts.logarithms(space, frame, space.matrices(records))
+    apart = np.sqrt(((found - right) ** 2).sum(axis=(1, 2)))
+    assert (apart > 1e3 * before).all()
+    assert (apart <= errors).all()
+    assert (errors <= 1e2 * apart).all()
+    monkeypatch.setattr(parts, "_slope", np.zeros_like)
+    monkeypatch.setattr(parts, "_defect", lambda frames: np.zeros(len(frames)))
+    _, errors = parts.logarithms(space, frame, space.matrices(records))
+    assert (errors < apart).all()
