@@ -145,9 +145,15 @@ def rotations():
 
 
 @pytest.fixture(scope="session")
-def cholesky():
-    """Another package, whose one file adds a flat metric of matrices."""
-    return _plugin("cholesky")
+def compositions():
+    """Another package, whose one file adds compositions in a chart."""
+    return _plugin("compositions")
+
+
+@pytest.fixture(scope="session")
+def periodic():
+    """Another package, whose one file adds boxes with periodic boundaries."""
+    return _plugin("periodic")
 
 
 @pytest.fixture

@@ -34,12 +34,32 @@ def test_the_chart_of_a_flat_space_is_an_isometry(manifold, seed, random_points)
     np.testing.assert_allclose(coordinates, b - a, atol=1e-11)
 
 
-def test_a_chart_is_enough_for_a_flat_space(cholesky, registry):
-    space = cholesky.LogCholesky(2)
-    riemdp.register(cholesky.LogCholesky)
+def centred_logs(shares):
+    logs = np.log(shares)
+    return logs - logs.mean(axis=-1, keepdims=True)
+
+
+def test_the_chart_of_compositions_is_that_of_log_ratios(compositions):
+    space = compositions.Simplex(4)
+    points = np.random.default_rng(0).dirichlet([3.0, 1.0, 2.0, 5.0], size=(2, 30))
+    wanted = np.linalg.norm(centred_logs(points[0]) - centred_logs(points[1]), axis=-1)
+    np.testing.assert_allclose(space.dist(*points), wanted, rtol=1e-12)
+    # amounts do not count, and shares that hold a part do
+    np.testing.assert_allclose(space.to_chart(7.0 * points), space.to_chart(points), atol=1e-13)
+    far = space.validate(space.from_chart(1e3 * np.random.default_rng(1).normal(size=(50, 3))))
+    assert far.min() > 1e-280
+    with pytest.raises(riemdp.NotOnManifoldError, match="row 1 has a part that is not positive"):
+        space.validate([[0.25] * 4, [0.5, 0.5, 0.0, 0.0]])
+    with pytest.raises(riemdp.UnsupportedBallError, match="merge parts"):
+        riemdp.Ball(space, space.from_chart([0.0, 0.0, 400.0]), 1.0)
+
+
+def test_a_chart_is_enough_for_a_flat_space(compositions, registry):
+    space = compositions.Simplex(4)
+    riemdp.register(compositions.Simplex)
     generator = np.random.default_rng(0)
     points = space.from_chart(0.3 * generator.normal(size=(40, 3)))
-    np.testing.assert_allclose(space.origin, np.eye(2))
+    np.testing.assert_allclose(space.origin, [0.25] * 4)
     tangent = space.log(points[:20], points[20:])
     np.testing.assert_allclose(space.exp(points[:20], tangent), points[20:], atol=1e-12)
     np.testing.assert_allclose(
@@ -47,10 +67,9 @@ def test_a_chart_is_enough_for_a_flat_space(cholesky, registry):
     )
     assert tangent.shape == (20, *space.tangent_shape)
     found = riemdp.frechet_mean(space, points).value
-    np.testing.assert_allclose(
-        space.to_chart(found), space.to_chart(points).mean(axis=0), atol=1e-12
-    )
-    ball = riemdp.Ball(space, np.eye(2), 0.5)
+    geometric = np.exp(np.log(points).mean(axis=0))
+    np.testing.assert_allclose(found, geometric / geometric.sum(), rtol=1e-12)
+    ball = riemdp.Ball(space, space.origin, 0.5)
     for mechanism, budget in [
         ("riemannian-laplace", riemdp.PureDP(1.0)),
         ("riemannian-gaussian", riemdp.GDP(1.0)),
@@ -58,13 +77,24 @@ def test_a_chart_is_enough_for_a_flat_space(cholesky, registry):
         ("auto", riemdp.ApproxDP(1.0, 1e-6)),
     ]:
         release = riemdp.private_mean(
-            points, ball, budget, mechanism=mechanism, generator=generator, allow_unproven=True
+            points, ball, budget, mechanism=mechanism, generator=generator
         )
         assert release.statistic.name == "frechet-mean"
         assert ball.contains(release.value)
-        assert release.proofs["cholesky.LogCholesky"] is None
-        assert not release.proven
+        assert release.proofs["compositions.Simplex"] == compositions.Simplex.proof
+        assert release.proven
         again = riemdp.Release.from_json(release.to_json())
         np.testing.assert_array_equal(again.value, release.value)
     gaussian = riemdp.RiemannianGaussian(space, 0.5)
     assert gaussian.privacy(0.1) == riemdp.RiemannianGaussian(riemdp.Euclidean(3), 0.5).privacy(0.1)
+
+
+def test_a_changed_space_is_not_covered_by_the_proof_of_its_parent(compositions, registry):
+    class Unclosed(compositions.Simplex):
+        name = "tests.Unclosed"
+
+    riemdp.register(Unclosed)
+    space = Unclosed(3)
+    ball = riemdp.Ball(space, space.origin, 0.5)
+    with pytest.raises(riemdp.UnprovenMechanismError, match=r"tests\.Unclosed"):
+        riemdp.private_mean(np.tile(space.origin, (9, 1)), ball, riemdp.GDP(1.0))

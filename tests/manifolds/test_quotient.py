@@ -289,3 +289,28 @@ def test_wholes():
         Ball.whole("sphere")
     with pytest.raises(UnsupportedBallError, match="radius"):
         frechet_mean_sensitivity(ball, 10)
+
+
+def test_a_box_is_space_folded(periodic):
+    space, rng = periodic.Box(2, 5.0), np.random.default_rng(0)
+    points = rng.uniform(0.0, 5.0, size=(2, 40, 2))
+    images = 5.0 * np.stack(np.meshgrid([-1, 0, 1], [-1, 0, 1]), axis=-1).reshape(9, 1, 2)
+    wanted = np.linalg.norm(points[1] + images - points[0], axis=-1).min(axis=0)
+    np.testing.assert_allclose(space.dist(*points), wanted, rtol=1e-12)
+    assert wanted.max() > space.injectivity_radius  # more than a ball
+    assert np.all(wanted <= space.diameter)
+    with pytest.raises(NotOnManifoldError, match="row 1 lies outside the box"):
+        space.validate([[0.0, 1.0], [0.0, 5.0]])
+    assert space.push([-1e-30, 7.0]).tolist() == [0.0, 2.0]
+
+
+def test_a_box_folds_draws_in_ball_arithmetic(periodic):
+    flint = pytest.importorskip("flint")
+    space = periodic.Box(3, 0.1)
+    ends = [flint.arb(7.03), flint.arb(-0.02), flint.arb(0.04)]
+    found = [float(x.mid()) for x in space.folded(ends)]
+    np.testing.assert_allclose(found, [0.03, -0.02, 0.04], atol=1e-12)
+    moved = [end + turns * flint.arb(0.1) for end, turns in zip(ends, (3, -8, 1), strict=True)]
+    again = [float(x.mid()) for x in space.folded(moved)]
+    np.testing.assert_allclose(again, found, atol=1e-12)
+    assert space.folded([flint.arb(0.05, 1e-3), *ends[1:]]) is None  # which way is open
