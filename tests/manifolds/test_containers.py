@@ -74,6 +74,7 @@ def ball_calls(ball, random_points):
         "point": (coordinates,),
         "project": (points,),
         "coordinates": (points,),
+        "shorten": (4.0 * coordinates,),
     }
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from riemdp.manifolds._aligned import Aligned, QuotientBall
 from riemdp.manifolds._ball import Ball, ball_proofs, check_ball
+from riemdp.manifolds._box_ball import BoxBall
 from riemdp.manifolds._combined import Combined
 from riemdp.manifolds._euclidean import Euclidean
 from riemdp.manifolds._flat_manifold import FlatManifold
@@ -42,6 +43,7 @@ __all__ = [
     "ONE_PLACE",
     "Aligned",
     "Ball",
+    "BoxBall",
     "Combined",
     "CurvedPower",
     "DiscreteQuotient",

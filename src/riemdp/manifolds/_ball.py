@@ -11,9 +11,10 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import kind_of, real
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
-from riemdp._part import borrowed, both_proved
+from riemdp._part import borrowed, both_proved, is_own
 from riemdp.manifolds._manifold import Manifold, check_manifold
 from riemdp.manifolds._norms import clip_norm
+from riemdp.manifolds._points import as_floats
 
 if TYPE_CHECKING:
     from typing import Self
@@ -69,9 +70,18 @@ class Ball(ArrayFields):
         object.__setattr__(self, "radius", real(self.radius, "radius"))
         if self.is_whole:
             return
+        self._check_room()
+
+    def _check_room(self) -> None:
+        """Refuse a ball that the space has no room for."""
         if not (0.0 < self.radius < math.inf):
             raise UnsupportedBallError(f"radius must be positive and finite, got {self.radius}")
-        self.manifold.check_ball(center, self.radius)
+        self.manifold.check_ball(self.center, self.radius)
+
+    @property
+    def parts(self) -> tuple[Ball, ...]:
+        """Balls whose product it is: itself alone, unless factors are clipped by themselves."""
+        return (self,)
 
     @classmethod
     def whole(cls, manifold: Manifold) -> Self:
@@ -186,6 +196,20 @@ class Ball(ArrayFields):
         """
         return clip_norm(self.manifold.coordinates(self.center, points), self.radius)
 
+    def shorten(self, coordinates: ArrayLike, share: float = 1.0) -> FloatArray:
+        """Shorten coordinates to those of a ball of this share of the radius about the centre.
+
+        Parameters
+        ----------
+        coordinates : array_like, shape (..., dim)
+        share : float, default 1.0
+
+        Returns
+        -------
+        ndarray, shape (..., dim)
+        """
+        return clip_norm(as_floats(coordinates), self.reach * share)
+
 
 def check_ball(ball: object, name: str = "ball") -> None:
     """Raise ``InvalidParameterError`` for what is no ball.
@@ -201,7 +225,7 @@ def check_ball(ball: object, name: str = "ball") -> None:
 
 
 def ball_proofs(ball: Ball) -> dict[str, str | None]:
-    """Return where the claims of a ball's space are proved; of another class of balls nowhere.
+    """Return where the claims of a ball are proved; of another package's class of balls nowhere.
 
     Parameters
     ----------
@@ -210,7 +234,9 @@ def ball_proofs(ball: Ball) -> dict[str, str | None]:
     Returns
     -------
     dict of str to (str or None)
-        By name; one of another class may clip to anything.
+        By name; one of another package's class may clip to anything.
     """
-    changed = {} if type(ball) is Ball else {type(ball).__name__: None}
+    kind = type(ball)
+    stated = vars(kind).get("proof") if is_own(kind) else None
+    changed = {} if kind is Ball else {kind.__name__: stated}
     return both_proved(ball.manifold.proofs(), borrowed(ball.manifold), changed)

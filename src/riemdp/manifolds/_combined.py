@@ -138,6 +138,38 @@ class Cut(Manifold):
         """Least of the factors."""
         return min(space.room(at) for space, at, _ in self._places(as_floats(center)))
 
+    def clip_factors(
+        self, center: ArrayLike, points: ArrayLike, radii: Sequence[float]
+    ) -> FloatArray:
+        r"""Move factors beyond their distance from a centre back to it; see :meth:`Manifold.clip`.
+
+        Parameters
+        ----------
+        center : array_like, shape (\*point_shape,)
+        points : array_like, shape (..., \*point_shape)
+        radii : sequence of float
+            One for each of :attr:`each`.
+
+        Returns
+        -------
+        ndarray, shape (..., \*point_shape)
+            Factors within their distance come back unchanged, bit by bit.
+        """
+        points, left, found = as_floats(points), np.asarray(radii), []
+        batch = points.ndim - len(self.point_shape)
+        parts = zip(self.spaces, self.counts, self.split(center), self.split(points), strict=True)
+        for space, count, middle, own in parts:
+            here, left = left[:count], left[count:]
+            if own.ndim == batch + len(space.point_shape):
+                found.append(space.clip(middle, own, float(here[0])))
+                continue
+            moved, rest = own.copy(), (slice(None),) * len(space.point_shape)
+            for radius in np.unique(here):
+                same = (..., here == radius, *rest)
+                moved[same] = space.clip(middle[here == radius], own[same], float(radius))
+            found.append(moved)
+        return self.join(found)
+
     def _places(self, center: FloatArray) -> list[tuple[Manifold, FloatArray, int]]:
         """Spaces and points of the factors, and how many have both."""
         found: dict[tuple[int, bytes], tuple[Manifold, FloatArray, int]] = {}
@@ -278,9 +310,10 @@ class Combined(Cut):
         Returns
         -------
         tuple of Ball
-            Of the same radius about the parts of the centre, one for each of :attr:`each`.
+            One for each of :attr:`each`: about the parts of the centre, of the same radius unless
+            the ball has one for each.
         """
-        return _balls(ball)
+        return _balls(ball) if ball.parts[0] is ball else ball.parts
 
     @abstractmethod
     def _norm(self, parts: Sequence[FloatArray]) -> FloatArray:
@@ -304,13 +337,29 @@ class Combined(Cut):
 
 @functools.lru_cache(maxsize=4)
 def _balls(ball: Ball) -> tuple[Ball, ...]:
-    """Balls of the factors; equal ones are one."""
     manifold: Combined = ball.manifold  # type: ignore[assignment]
-    found: dict[tuple[Manifold, bytes], Ball] = {}
+    return factor_balls(manifold, ball.center, (ball.radius,) * sum(manifold.counts))
+
+
+def factor_balls(manifold: Cut, center: FloatArray, radii: Sequence[float]) -> tuple[Ball, ...]:
+    r"""Return balls of the factors; equal ones are one.
+
+    Parameters
+    ----------
+    manifold : Cut
+    center : ndarray, shape (\*point_shape,)
+    radii : sequence of float
+        One for each of ``manifold.each``.
+
+    Returns
+    -------
+    tuple of Ball
+    """
+    found: dict[tuple[Manifold, bytes, float], Ball] = {}
     every = []
-    for space, center in zip(manifold.each, manifold.apart(ball.center), strict=True):
-        key = space, center.tobytes()
+    for space, middle, radius in zip(manifold.each, manifold.apart(center), radii, strict=True):
+        key = space, middle.tobytes(), radius
         if key not in found:
-            found[key] = Ball(space, center, ball.radius)
+            found[key] = Ball(space, middle, radius)
         every.append(found[key])
     return tuple(every)

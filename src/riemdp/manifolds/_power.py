@@ -12,6 +12,7 @@ from riemdp._checks import count, kind_of, positive
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds._ball import Ball
+from riemdp.manifolds._box_ball import BoxBall
 from riemdp.manifolds._combined import Combined, Cut
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._manifold import Manifold, check_manifold
@@ -243,12 +244,22 @@ class FlatPower(_Copies, FlatManifold):
         return self.space.from_chart(part)
 
 
-def ProductBall(space: Manifold, center: ArrayLike, *, rms_radius: float) -> Ball:  # noqa: N802
+def ProductBall(  # noqa: N802
+    space: Manifold,
+    center: ArrayLike,
+    *,
+    rms_radius: float | None = None,
+    radii: float | Sequence[float] | None = None,
+) -> Ball:
     r"""Return the ball of a product, its radius given per factor.
 
-    Each record is clipped as a whole, at the radius ``R = rms_radius * sqrt(V)`` in the metric of
-    the product of V factors: one factor may be farther from its centre if the others are nearer.
-    Where no curvature is positive, means move by ``2 R / n``: no further root of V.
+    With ``rms_radius`` each record is clipped as a whole, at ``R = rms_radius * sqrt(V)`` in the
+    metric of the product of V factors: one factor may be farther from its centre if the others
+    are nearer. Where no curvature is positive, means move by ``2 R / n``: no further root of V.
+
+    With ``radii`` every factor is clipped by itself. Means move by the root of the sum of squares
+    of what each factor's moves by, and the conditions on radii hold for each. With both, factors
+    are clipped first, then the record as a whole.
 
     Parameters
     ----------
@@ -256,8 +267,10 @@ def ProductBall(space: Manifold, center: ArrayLike, *, rms_radius: float) -> Bal
         A power or a product.
     center : array_like, shape (\*point_shape,)
         Centre. Of a power also one point of its space, the centre of every copy.
-    rms_radius : float
+    rms_radius : float, optional
         Root mean square, over the factors, of the distance that a record may have from the centre.
+    radii : float or sequence of float, optional
+        Distance that every factor may have: one number, or one for each factor.
 
     Returns
     -------
@@ -266,12 +279,12 @@ def ProductBall(space: Manifold, center: ArrayLike, *, rms_radius: float) -> Bal
     Raises
     ------
     InvalidParameterError
-        If the space is neither, or the radius not a positive number.
+        If the space is neither, or no radius is given, or one is not a positive number.
     NotOnManifoldError
         If the centre is not one point.
     UnsupportedBallError
-        If the ball is too large for the space; on a compact one the diameter of a factor is all
-        that the whole product may have.
+        If the ball is too large for the space: as a whole, one of a product has no more room than
+        the least of its factors.
 
     References
     ----------
@@ -281,8 +294,14 @@ def ProductBall(space: Manifold, center: ArrayLike, *, rms_radius: float) -> Bal
         raise InvalidParameterError(
             f"a product ball is one of a Power or a Product, got {kind_of(space)}; use Ball"
         )
-    radius = positive(rms_radius, "rms_radius") * math.sqrt(sum(space.counts))
+    if rms_radius is None and radii is None:
+        raise InvalidParameterError("a product ball needs rms_radius, radii, or both")
+    radius = math.inf
+    if rms_radius is not None:
+        radius = positive(rms_radius, "rms_radius") * math.sqrt(sum(space.counts))
     middle = as_floats(center)
     if len(space.spaces) == 1 and middle.shape == space.spaces[0].point_shape:
         middle = np.broadcast_to(middle, space.point_shape)
-    return Ball(space, middle, radius)
+    if radii is None:
+        return Ball(space, middle, radius)
+    return BoxBall(space, middle, radius, radii)  # type: ignore[arg-type]

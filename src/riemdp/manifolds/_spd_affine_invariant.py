@@ -183,8 +183,12 @@ class SPDAffineInvariant(Manifold):
             return super().clip(center, kept, radius)
         # one that fails in another way: halves until it is found
         middle = len(points) // 2 or 1
-        halves = (points[:middle], points[middle:]) if len(points) > 1 else (points[0],)
-        clipped = [self.clip(center, half, radius) for half in halves]
+        halves = (np.s_[:middle], np.s_[middle:]) if len(points) > 1 else (0,)
+        centers = np.broadcast_to(center, points.shape) if center.ndim > 2 else None
+        clipped = [
+            self.clip(center if centers is None else centers[half], points[half], radius)
+            for half in halves
+        ]
         return np.concatenate(clipped) if len(points) > 1 else clipped[0][None]
 
     def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:

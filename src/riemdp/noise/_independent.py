@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 #: Cells that the squared distance is shared out in.
 _CELLS = 24
-#: Factors up to which it is: every one may lose a cell.
-_FEW = 6
 #: Relative accuracy of a scale, which is rounded up.
 _ACCURACY = 1e-4
 #: Factor between the scales that are tried until one suffices: on some spaces few do.
@@ -307,22 +305,22 @@ class IndependentFamily(_Independent):
 def _largest_mu(noise: IndependentFamily, sigma: float, sensitivity: float) -> float:
     """Largest ``sqrt(sum_j mu_j(u_j)^2)`` with ``sum_j u_j^2 <= sensitivity^2``, from above.
 
-    It is at most the sensitivity times the largest ``mu_j`` per unit of distance. For a few
-    factors the squares ``u_j^2`` are also shared out among cells: within a cell ``mu_j`` is at most
-    that at its end, and the cells' beginnings add up to the squared sensitivity at most. Flat
-    factors, of which ``mu`` is proportional to the distance, need no cells.
+    It is at most the sensitivity times the largest ``mu_j`` per unit of distance, which is close.
     """
-    bound = up(noise.slope(sigma) * sensitivity, 1e-15)
-    curved = [part for part in noise.parts if not part.is_flat]
-    pairs = zip(noise.parts, noise.manifold.counts, strict=True)
-    many = sum(count for part, count in pairs if not part.is_flat)
-    if not curved or (many > _FEW and math.isfinite(bound)):
-        return bound
-    return min(bound, _shared_mu(noise, sigma, sensitivity))
+    slope = noise.slope(sigma)
+    if math.isinf(slope):
+        return _shared_mu(noise, sigma, sensitivity)
+    return up(slope * sensitivity, 1e-15)
 
 
 def _shared_mu(noise: IndependentFamily, sigma: float, sensitivity: float) -> float:
-    """Bound it by cells."""
+    """Bound it where nothing is known of short distances.
+
+    The squares ``u_j^2`` lie in cells of equal length; within a cell ``mu_j`` is at most that at
+    its end, and the cells' beginnings add up to the squared sensitivity at most. Flat factors, of
+    which ``mu`` is proportional to the distance, need no cells. Every factor may lose a cell: of
+    many little is left.
+    """
     flat = [part.is_flat for part in noise.parts]
     slope = up(1.0 / sigma) if any(flat) else 0.0
     ends = sensitivity * np.sqrt(np.arange(1, _CELLS + 1) / _CELLS) * (1.0 + 1e-15)

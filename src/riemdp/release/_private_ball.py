@@ -144,6 +144,11 @@ def find_ball(
         be left, is not possible. It is called where there is a search.
     """
     check_ball(ball)
+    if ball.parts[0] is not ball:
+        raise UnsupportedBallError(
+            "a search starts from one ball about the whole record, not from balls of its factors; "
+            "use Ball, or a product ball by rms_radius alone"
+        )
     budget = _budget(budget)
     rounds, along = _rounds(rounds), _axis(axis)
     check_accountant(accountant)

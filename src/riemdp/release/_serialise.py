@@ -14,7 +14,7 @@ from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._part import lookup
 from riemdp._part_document import decode, decode_fields, encode, encode_fields, encode_value
-from riemdp.manifolds import Ball, Manifold
+from riemdp.manifolds import Ball, BoxBall, Manifold
 from riemdp.mechanisms import Mechanism
 from riemdp.privacy import Budget
 from riemdp.release._search._document import search_from_dict, search_to_dict
@@ -76,7 +76,7 @@ def to_document(release: Release) -> dict[str, Any]:
         "statistic": encode(statistic),
         "neighbours": encode(release.neighbours),
         "manifold": encode(ball.manifold),
-        "ball": {"center": ball.center.tolist(), "radius": encode_value(ball.radius)},
+        "ball": ball_to_dict(ball),
         "mechanism": mechanism_to_dict(release.mechanism, statistic.answers(ball)),
         "proofs": release.proofs,
         "numerical_delta": release.numerical_delta,
@@ -246,8 +246,27 @@ def allowance(statistic: Statistic, mechanism: Mechanism, rounded: bool) -> floa
     return statistic.steps * (statistic.numerical_delta + drawn)
 
 
+def ball_to_dict(ball: Ball) -> dict[str, Any]:
+    """Centre and radius of a ball, and the radii of its factors if it has some.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is of a class that documents cannot name.
+    """
+    written = {"center": ball.center.tolist(), "radius": encode_value(ball.radius)}
+    return (
+        written if ball.parts[0] is ball else {**written, "radii": [p.radius for p in ball.parts]}
+    )
+
+
 def ball_from_dict(manifold: Manifold, document: object) -> Ball:
-    """Ball of a manifold from its centre and radius."""
+    """Ball of a manifold from its centre and radius, and those of the factors."""
+    if isinstance(document, dict) and "radii" in document:
+        fields = _document.fields(document, {"center", "radius", "radii"})
+        center, radii = (_document.numbers(fields[name], name) for name in ("center", "radii"))
+        radius = decode_fields({"radius": fields["radius"]})["radius"]
+        return BoxBall(manifold, np.asarray(center), radius, tuple(np.ravel(radii).tolist()))
     fields = _document.fields(document, {"center", "radius"})
     center = _document.numbers(fields["center"], "center")
     return Ball(manifold, np.asarray(center), **decode_fields({"radius": fields["radius"]}))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from riemdp.manifolds import clip_norm
 from riemdp.statistics._records import IntegerSum, record_coordinates
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def shortened(ball: Ball, data: FloatArray) -> FloatArray:
         Of exact Euclidean norm at most ``ball.reach``.
     """
     coordinates = np.ascontiguousarray(record_coordinates(ball, data))
-    return clip_norm(coordinates, ball.reach * (1.0 - margin_of(coordinates.shape[-1])))
+    return ball.shorten(coordinates, 1.0 - margin_of(coordinates.shape[-1]))
 
 
 def margin_of(dim: int) -> float:

@@ -313,6 +313,10 @@ def _check_certifiable(ball: Ball) -> None:
     There the Hessian at the mean may vanish to rounding, and whether a solver can certify its
     result would depend on the data.
     """
+    if ball.parts[0] is not ball:
+        for part in set(ball.parts):
+            _check_certifiable(part)
+        return
     manifold = ball.manifold
     whole = 0.5 * convexity_limit(manifold)
     limit = whole * (1.0 - _HEMISPHERE_MARGIN)

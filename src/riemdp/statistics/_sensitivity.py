@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy
@@ -11,6 +12,9 @@ import scipy
 from riemdp._checks import count, is_one_of, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds import Ball, Manifold, check_ball
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SensitivityBound = Literal["exact", "theorem", "tight"]
 
@@ -71,6 +75,15 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
             f"bound must be 'exact', 'theorem' or 'tight', got {shown(bound)}; "
             "'exact' is the smallest and the default"
         )
+    if ball.parts[0] is not ball:
+        found = _of_parts(ball, lambda part: frechet_mean_sensitivity(part, n, bound=bound))
+        fits = ball.radius * (1.0 + 2.0 * _ROUNDING) < 0.5 * convexity_limit(ball.manifold)
+        return min(found, _of_ball(ball, n, bound)) if fits else found
+    return _of_ball(ball, n, bound)
+
+
+def _of_ball(ball: Ball, n: int, bound: str) -> float:
+    """Return it for a ball about all factors."""
     manifold, diameter = ball.manifold, 2.0 * ball.radius
     _check_radius(ball, 0.5, "the Fréchet mean to be unique")
     if manifold.curvature_bound <= 0.0:
@@ -120,7 +133,10 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
     """
     check_ball(ball)
     n = count(n, _N)
-    return min(2.0 * ball.reach, _round_up(2.0 * ball.reach / n))
+    whole = min(2.0 * ball.reach, _round_up(2.0 * ball.reach / n))
+    if ball.parts[0] is ball:
+        return whole
+    return min(whole, _of_parts(ball, lambda part: tangent_mean_sensitivity(part, n)))
 
 
 def log_stretch(ball: Ball) -> float:
@@ -143,6 +159,8 @@ def log_stretch(ball: Ball) -> float:
     ----------
     docs/proofs/wrapped-noise.md
     """
+    if ball.parts[0] is not ball:
+        return max(map(log_stretch, set(ball.parts)))
     curvature = ball.manifold.curvature_bound
     if curvature <= 0.0 or ball.manifold.dim == 1:
         return 1.0
@@ -150,6 +168,12 @@ def log_stretch(ball: Ball) -> float:
     longer = 1.0 + _ROUNDING + ball.manifold.dim * float(np.finfo(np.float64).eps)
     angle = math.sqrt(curvature) * ball.reach * longer
     return _round_up(angle / math.sin(angle))
+
+
+def _of_parts(ball: Ball, move: Callable[[Ball], float]) -> float:
+    """Root of the sum of squares of what the means of the factors move by."""
+    moves = [(move(part), number) for part, number in Counter(ball.parts).items()]
+    return _round_up(math.sqrt(math.fsum(number * moved**2 for moved, number in moves)))
 
 
 def _check_radius(ball: Ball, share: float, purpose: str) -> None:

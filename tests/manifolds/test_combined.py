@@ -1,0 +1,42 @@
+"""What products and powers share: the balls of their factors, and sums over them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riemdp import Ball, Euclidean, Power, Product, SPDAffineInvariant, Sphere
+from riemdp.manifolds._combined import factor_balls
+
+
+def test_equal_factors_have_one_ball():
+    power = Power(Sphere(2), 4)
+    center = power.origin
+    center[2] = [0.0, 1.0, 0.0]
+    balls = power.balls(Ball(power, center, 0.3))
+    assert [ball.radius for ball in balls] == [0.3] * 4
+    assert balls[0] is balls[1] is balls[3]
+    assert balls[2] != balls[0]
+    np.testing.assert_array_equal(balls[2].center, [0.0, 1.0, 0.0])
+    several = factor_balls(power, center, (0.3, 0.3, 0.3, 0.4))
+    assert several[1] is several[0]
+    assert several[3].radius == 0.4
+
+
+def test_sums_over_factors():
+    power, product = Power(Sphere(2), 3), Product(Sphere(2), Euclidean(1))
+    numbers = np.arange(12.0).reshape(4, 3)
+    np.testing.assert_array_equal(power.total([numbers]), numbers.sum(axis=1))
+    np.testing.assert_array_equal(
+        product.total([numbers[:, 0], numbers[:, 1]]), numbers[:, 0] + numbers[:, 1]
+    )
+
+
+def test_single_factors_are_told_apart():
+    power = Power(SPDAffineInvariant(2), 3)
+    points = np.arange(24.0).reshape(2, 3, 2, 2)
+    parts = power.apart(points)
+    assert len(parts) == len(power.each) == 3
+    np.testing.assert_array_equal(parts[1], points[:, 1])
+    product = Product(Sphere(2), Euclidean(1))
+    assert product.each == product.spaces
+    assert [part.shape for part in product.apart(np.ones((5, 4)))] == [(5, 3), (5, 1)]
