@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,9 +17,11 @@ from riemdp import (
     Euclidean,
     Hyperbolic,
     NotAttainableError,
+    Power,
     PureDP,
     RaoDP,
     RiemannianGaussian,
+    RiemannianLaplace,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
@@ -26,8 +29,9 @@ from riemdp import (
     private_mean,
 )
 from riemdp.manifolds import FlatProduct, Product
-from riemdp.noise import AffineInvariantLaw, IndependentLaw, _independent, family
-from riemdp.noise._spaces import SpaceFormGaussian
+from riemdp.noise import AffineInvariantLaw, IndependentLaw, MetropolisLaw, _independent, family
+from riemdp.noise._pushed import PushedFamily
+from riemdp.noise._spaces import SpaceFormGaussian, SpaceFormLaplace
 from riemdp.privacy import GaussianCurve
 
 FLAT = Product(Euclidean(1), SPDLogEuclidean(2))
@@ -226,3 +230,180 @@ def test_a_factor_of_which_nothing_is_known_leaves_nothing_known(monkeypatch):
     _independent._largest_mu.cache_clear()
     assert _independent._largest_mu(noise, 0.5, 0.1) == math.inf
     _independent._largest_mu.cache_clear()
+
+
+# Laplace noise, and many copies.
+
+SPACES = {
+    "sphere": Sphere(2),
+    "hyperbolic": Hyperbolic(2),
+    "matrices": SPDAffineInvariant(2),
+    "line": Euclidean(1),
+}
+
+
+def pair_along(manifold, distances):
+    """Footpoints that differ in every factor by a distance, and a point beyond the second one."""
+    ends = []
+    for times in (1.0, 1.5):
+        moves = [
+            times * far * np.eye(space.dim)[0]
+            for space, far in zip(manifold.each, distances, strict=True)
+        ]
+        ends.append(manifold.point(manifold.origin, np.concatenate(moves)))
+    return manifold.origin, *ends
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+@pytest.mark.parametrize("name", SPACES)
+def test_the_laplace_loss_reaches_its_epsilon(name, copies):
+    space = SPACES[name]
+    manifold = Product(*[space] * copies)
+    sensitivity, sigma = 0.4, 0.3
+    foot, other, beyond = pair_along(manifold, [sensitivity / math.sqrt(copies)] * copies)
+    assert manifold.dist(foot, other) == pytest.approx(sensitivity)
+    mechanism = RiemannianLaplace(manifold, sigma)
+    epsilon = mechanism.privacy(sensitivity).pure_epsilon()
+    assert epsilon == pytest.approx(math.sqrt(copies) * sensitivity / sigma)
+    loss = mechanism.log_density(beyond, other) - mechanism.log_density(beyond, foot)
+    assert loss == pytest.approx(epsilon, rel=1e-9)
+    assert loss > 1.2 * sensitivity / sigma  # the control: no root of the number of factors
+    draws = mechanism.sample(other, 500, np.random.default_rng(0))
+    losses = mechanism.log_density(draws, other) - mechanism.log_density(draws, foot)
+    assert np.max(np.abs(losses)) <= epsilon * (1.0 + 1e-9)
+
+
+def test_laplace_scales_count_the_factors():
+    manifold = Power(SPDAffineInvariant(2), 9)
+    assert RiemannianLaplace.calibrate(manifold, 0.1, PureDP(1.0)).sigma == pytest.approx(0.3)
+    found = RiemannianLaplace.calibrate(manifold, 0.1, ApproxDP(1.0, 1e-6))
+    assert found.satisfies(0.1, ApproxDP(1.0, 1e-6))
+    assert not RiemannianLaplace(manifold, 0.99 * found.sigma).satisfies(0.1, ApproxDP(1.0, 1e-6))
+    for distance in ("angle", "parametric"):
+        budget = RaoDP(0.5, distance=distance)
+        assert RiemannianLaplace.calibrate(manifold, 0.1, budget).satisfies(0.1, budget)
+    with pytest.raises(NotAttainableError, match="normaliser"):
+        RiemannianLaplace.calibrate(manifold, 1.0, PureDP(1.0))
+    mixed = Product(Product(Sphere(2), Sphere(2)), Sphere(2))
+    known = family("laplace", mixed)
+    assert known.total_shift(1.0) == pytest.approx(math.sqrt(3.0))
+    assert known.constant_normaliser
+
+
+def test_a_normaliser_that_moves_doubles_the_laplace_noise(monkeypatch):
+    manifold = Product(Sphere(2), Hyperbolic(2))
+    monkeypatch.setattr(SpaceFormLaplace, "constant_normaliser", None)
+    known = family("laplace", manifold)
+    assert known.constant_normaliser is None
+    assert known.triangle_epsilon(1.0, 0.1) == pytest.approx(0.2 * math.sqrt(2.0))
+    found = RiemannianLaplace.calibrate(manifold, 0.1, PureDP(1.0))
+    assert found.sigma == pytest.approx(0.2 * math.sqrt(2.0))
+
+
+def test_a_quotient_counts_the_factors_of_its_cover():
+    cover = SimpleNamespace(cover=Product(Sphere(2), Sphere(2)))
+    assert PushedFamily("laplace", cover).total_shift(1.0) == pytest.approx(math.sqrt(2.0))
+    assert PushedFamily("gaussian", cover).slope(0.5) == family("gaussian", cover.cover).slope(0.5)
+
+
+def test_a_chain_adds_up_the_distances_too():
+    manifold = Product(Sphere(2), Euclidean(1))
+    law = family("laplace", manifold).law(0.3)
+    points = law.sample(manifold.origin, 20, np.random.default_rng(0))
+    chain = MetropolisLaw("laplace", manifold, 0.3)
+    energy = chain._potential(manifold.origin, points)
+    gap = energy + law.log_density(points, manifold.origin)
+    np.testing.assert_allclose(gap, gap[0], atol=1e-9)
+    whole = manifold.dist(manifold.origin, points) / 0.3
+    assert np.ptp(whole + law.log_density(points, manifold.origin)) > 0.1  # the control
+
+
+SLOWER = pytest.param("matrices", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name", ["sphere", "hyperbolic", "line", SLOWER])
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_copies_are_drawn_independently(kind, name):
+    space, size = SPACES[name], 5_000
+    manifold = Product(space, space) if name == "line" else Power(space, 2)
+    law = family(kind, manifold).law(0.3)
+    center = manifold.point(manifold.origin, np.full(manifold.dim, 0.1))
+    ball = Ball(manifold, center, 1.0)
+    foot = np.full((size, manifold.dim), -0.1)
+    rng = np.random.default_rng(0)
+    about = law.sample_about(foot, ball, None, rng)
+    plain = law.sample(ball.point(foot[0]), size, rng)
+    for draws in (about, plain):
+        parts = zip(
+            manifold.each,
+            manifold.apart(draws),
+            manifold.apart(ball.point(foot[0])),
+            strict=True,
+        )
+        dists = np.array([own.dist(at, drawn) for own, drawn, at in parts])
+        single = family(kind, space).law(0.3)
+        for dist in dists:
+            uniform = single.radial.quantile(np.linspace(0.0, 1.0, 2001)[1:-1])
+            expected = np.searchsorted(uniform, dist) / 2000.0
+            assert stats.kstest(expected, "uniform").pvalue > 1e-4
+        assert abs(np.corrcoef(dists)[0, 1]) < 0.06
+    assert np.unique(about.reshape(size, -1), axis=0).shape[0] == size
+
+
+def test_copies_about_different_centres_keep_their_places():
+    manifold = Power(Sphere(2), 4)
+    center = manifold.origin
+    center[1], center[3] = [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]
+    ball = Ball(manifold, center, 1.0)
+    law = family("gaussian", manifold).law(1e-3)
+    for draw in (law.sample_about, law.sample_from_coordinates):
+        found = draw(np.full((5, 8), 0.1), ball, generator=np.random.default_rng(0))
+        assert found.shape == (5, 4, 3)
+        assert np.all(manifold.dist(found, ball.point(np.full(8, 0.1))) < 0.02)
+
+
+@pytest.mark.parametrize("name", ["sphere", "hyperbolic", SLOWER])
+def test_a_power_is_as_private_as_the_product(name):
+    space = SPACES[name]
+    power, product = Power(space, 3), Product(space, space, space)
+    for kind in ("gaussian", "laplace"):
+        one, other = (family(kind, manifold) for manifold in (power, product))
+        assert one.curve(0.3, 0.1).mu() == other.curve(0.3, 0.1).mu()
+        assert one.law(0.3).radial.mean() == pytest.approx(other.law(0.3).radial.mean(), rel=5e-3)
+        draws = [
+            family(kind, manifold)
+            .law(0.3)
+            .exact_draw()
+            .draw([0.1] * manifold.dim, 20, generator=np.random.default_rng(0))
+            for manifold in (power, product)
+        ]
+        assert draws[0] == draws[1]
+        points = power.point(power.origin, np.full((4, power.dim), 0.2))
+        np.testing.assert_allclose(
+            one.law(0.3).log_density(points, power.origin),
+            other.law(0.3).log_density(points.reshape(4, -1), product.origin),
+        )
+    single = RiemannianGaussian.calibrate(space, 0.1, GDP(1.0)).sigma
+    assert RiemannianGaussian.calibrate(Power(space, 1), 0.1, GDP(1.0)).sigma == pytest.approx(
+        single, rel=2e-4
+    )
+
+
+@pytest.mark.parametrize("name", ["sphere", "hyperbolic", "matrices"])
+def test_no_shift_of_one_factor_exceeds_the_slope(name):
+    space, sigma = SPACES[name], 0.8
+    known = family("gaussian", Power(space, 1000))
+    for distance in (0.001, 0.3, 1.0):
+        alone = family("gaussian", space).curve(sigma, distance)
+        mu = known.curve(sigma, distance).mu()
+        assert alone.mu_bracket()[0] <= mu
+        if distance == 0.001:
+            assert mu < 1.001 * alone.mu()  # the control: no smaller slope will do
+    assert mu == pytest.approx(known.slope(sigma))
+
+
+def test_the_noise_of_many_copies_is_found_fast():
+    manifold = Power(SPDAffineInvariant(3), 10_000)
+    found = RiemannianGaussian.calibrate(manifold, 0.1, GDP(1.0))
+    single = RiemannianGaussian.calibrate(SPDAffineInvariant(3), 0.1, GDP(1.0))
+    assert single.sigma <= found.sigma <= 1.0002 * single.sigma
