@@ -212,7 +212,8 @@ class DiscreteQuotient(Quotient):
     Curvature, geodesics and frames are the cover's. A class adds ``dim``, ``point_shape``,
     ``injectivity_radius`` and ``validate`` to what :class:`Quotient` asks for; half the least
     distance between two representatives is an upper bound of the injectivity radius, and is it
-    where the cover's is larger. Tangent vectors are those of the cover at :meth:`lift`.
+    where the cover's is larger. Tangent vectors are those of the cover at :meth:`lift`. With
+    :meth:`folded` its noise is drawn exactly.
     """
 
     def orbit(self, points: ArrayLike) -> FloatArray:
