@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from riemdp import Ball, ProjectiveSpace, Rotations, Sphere, Torus
+from riemdp import Ball, Euclidean, ProjectiveSpace, Rotations, Sphere, Torus
 from riemdp.noise import RadialLaw, family, potential
 from riemdp.noise.exact import Bits, FlatDraw, FoldedDraw, SpaceFormDraw
+from riemdp.privacy import GaussianCurve
 
 KINDS = ("laplace", "gaussian")
 #: Space, and a narrow and a wide scale.
@@ -214,3 +215,28 @@ def test_axes_hide_more_than_points_of_the_sphere(kind):
 def test_what_wide_noise_hides():
     assert hockey_stick("gaussian", 0.8, 0.8, 0.5, folded=True) == pytest.approx(0.0474, abs=2e-4)
     assert hockey_stick("gaussian", 0.8, 0.8, 0.5, folded=False) == pytest.approx(0.194, abs=2e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_of_angles_is_as_private_as_on_the_line(kind):
+    space, sigma = Torus(3), 0.25
+    curve, flat = (family(kind, s).curve(sigma, 0.1) for s in (space, Euclidean(3)))
+    assert curve == flat
+    if kind == "gaussian":
+        assert curve == GaussianCurve(0.1 / sigma)
+    else:
+        assert curve.pure_epsilon() == pytest.approx(0.1 / sigma)
+
+
+@pytest.mark.parametrize("sigma", [1e3, 1e12, 1e140])
+def test_noise_of_many_turns_is_uniform(sigma):
+    space = Torus(2)
+    ball, coordinates = Ball(space, [3.0, -1.0], 3.1), np.array([2.0, -1.0])
+    law = family("gaussian", space).law(sigma)
+    floats = law.sample_about(np.tile(coordinates, (800, 1)), ball, None, np.random.default_rng(0))
+    bits, draw = Bits(np.random.default_rng(1)), law.exact_draw()
+    exact = [draw.rounded(bits, coordinates, 40).values() for _ in range(200)]
+    for angles in (*floats.T, *np.array(exact).T):
+        assert stats.kstest(angles, stats.uniform(-math.pi, 2.0 * math.pi).cdf).pvalue > 1e-4
+    drawn = law.sample_from_coordinates(coordinates, ball, generator=np.random.default_rng(0))
+    assert ball.contains(drawn)
