@@ -19,6 +19,7 @@ from riemdp import (
     QuotientBall,
     Release,
     frechet_mean,
+    frechet_mean_sensitivity,
     plan,
     private_mean,
     private_median,
@@ -26,7 +27,7 @@ from riemdp import (
     register,
     verify,
 )
-from riemdp.manifolds import Product
+from riemdp.manifolds import Power, Product
 
 MECHANISMS = (
     "riemannian-gaussian",
@@ -119,11 +120,13 @@ def test_other_statistics_see_aligned_records(solid):
     assert float(found) == pytest.approx(np.mean(np.square(aligned.dist(mean, points))), rel=0.2)
 
 
-def test_an_aligned_space_is_a_factor():
+@pytest.mark.parametrize("combined", [lambda part: Product(part, part), lambda p: Power(p, 2)])
+def test_an_aligned_space_is_a_factor(combined):
     space = PlanarShapes(4)
     part = QuotientBall(space, space.origin, 1.0, mean="aligned").manifold
-    product = Product(part, part)
+    product = combined(part)
     ball = Ball(product, product.origin, 1.0)
+    assert frechet_mean_sensitivity(ball, 100) == pytest.approx(0.02 * np.tan(1.0))
     records = ball.point(0.2 * seeded(4).normal(size=(100, 8)))
     release = private_mean(records, ball, ApproxDP(1.0, 1e-6), mechanism="wrapped-gaussian")
     assert release.proven

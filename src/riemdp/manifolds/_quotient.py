@@ -355,8 +355,8 @@ class DiscreteQuotient(Quotient):
         if not ball.radius * (1.0 + _MARGIN) < limit:
             raise UnsupportedBallError(
                 f"radius {ball.radius:.6g} must stay under {limit:.6g}, half the injectivity "
-                f"radius of {self}, for the ball to be one of its cover; choose a smaller ball or "
-                "the tangent mean"
+                f"radius of {self}, for the ball to be one of its cover; choose a smaller ball, "
+                'the aligned mean, QuotientBall(..., mean="aligned"), or the tangent mean'
             )
         return Ball(self.cover, self.lift(ball.center), ball.radius)
 
