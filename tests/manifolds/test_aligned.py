@@ -172,7 +172,7 @@ def test_balls_of_both_means(rotations):
     for radius in (1.58, 0.5 * math.pi, 7.0):
         with pytest.raises(UnsupportedBallError, match="must stay under"):
             QuotientBall(plane, at, radius, mean="aligned")
-    with pytest.raises(UnsupportedBallError, match="from the template"):
+    with pytest.raises(UnsupportedBallError, match="away from the template"):
         Ball(Aligned(plane, at), plane.exp(at, plane.tangent_vector(at, 0.9 * np.eye(6)[0])), 0.7)
     for radius in (0.0, -1.0, math.nan):
         with pytest.raises(UnsupportedBallError):
@@ -186,6 +186,27 @@ def test_balls_of_both_means(rotations):
         Aligned(plane, np.stack([at, at]))
     with pytest.raises(UnsupportedBallError, match="unique only inside a ball"):
         frechet_mean(Aligned(plane, at), at[None])
+
+
+def test_balls_about_other_centres_hold_what_their_points_stand_for():
+    space = KendallShapes(5)
+    aligned = Aligned(space, np.random.default_rng(7).normal(size=(5, 3)))
+    reach = aligned.injectivity_radius
+    assert reach < 1.0
+    generator = np.random.default_rng(8)
+    directions = generator.normal(size=(500, 8))
+    directions /= np.linalg.norm(directions, axis=-1, keepdims=True)
+    about = Ball(aligned, aligned.template, 1.5)
+    assert np.all(about.contains(about.point(1.5 * directions)))
+    center = aligned.point(aligned.template, 0.3 * directions[0])
+    small = Ball(aligned, center, 0.99 * reach - 0.3)
+    assert np.all(small.contains(small.point(small.radius * directions)))
+    with pytest.raises(UnsupportedBallError, match=r"0\.3 away from the template"):
+        Ball(aligned, center, reach - 0.29)
+    # the control: of a larger one points would stand for points outside
+    seen = aligned.slice.space
+    above = seen.point(aligned.aligned(center), 1.2 * directions)
+    assert np.any(aligned.dist(center, aligned.stood_for(above)) > 1.2 + 1e-3)
 
 
 class Turned(Quotient):

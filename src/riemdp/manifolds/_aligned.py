@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Rounding of an aligned representative, in units of that of a point of the slice.
 _ALIGNING = 16.0
+#: Distance of a centre from the template that rounding explains.
+_AT_TEMPLATE = 1e-12
 
 
 @final
@@ -231,18 +233,23 @@ class Aligned(ArrayFields, Manifold):
         return np.where(outside.reshape(axes), moved, points)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
-        """Keep to where a point of the slice is known by what it stands for.
+        """Keep the points of the ball to those that stand for points of it.
 
-        That is the ball about the template under half of the slice's injectivity radius: of a
-        sphere, its open hemisphere. See :meth:`Manifold.check_ball`.
+        About the template that is every radius under half of the slice's injectivity radius: of a
+        sphere, that of an open hemisphere. A ball about another centre must be where all points of
+        the slice are aligned. See :meth:`Manifold.check_ball`.
         """
         away = float(self.slice.space.dist(self.aligned(self.template), self.aligned(center)))
+        centred = away <= _AT_TEMPLATE
         limit = self.convexity_radius
+        if not centred:
+            limit = min(limit, self.injectivity_radius)
         if not away + radius < limit:
+            where = "about the template" if centred else f"{away:.6g} away from the template"
             raise UnsupportedBallError(
-                f"radius {radius:.6g}, of a ball whose centre is {away:.6g} from the template, "
-                f"must stay under {limit - away:.6g}: aligned records are within {limit:.6g} of "
-                "the template, and what is aligned is not known beyond; choose a smaller ball"
+                f"radius {radius:.6g} of a ball {where} must stay under {limit - away:.6g}, beyond "
+                "which aligned points are not told apart by the points they stand for; choose a "
+                "smaller ball, or its centre as the template"
             )
         self.slice.space.check_ball(self.aligned(center), radius)
 
