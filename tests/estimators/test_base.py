@@ -15,7 +15,12 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_
 
 import riemdp
 from riemdp import GDP, Accountant, BudgetExceededError, InvalidParameterError, PureDP
-from riemdp.estimators import PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
+from riemdp.estimators import (
+    NotPrivateWarning,
+    PrivateFrechetMean,
+    PrivateMDM,
+    PrivateTangentSpace,
+)
 from riemdp.estimators._base import (
     AccountLeftBehind,
     checked_vectors,
@@ -261,6 +266,25 @@ def test_rows():
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(TypeError, match="sparse"):
         rows_of(sparse.eye(3).tocsr(), (3,), "X")
+
+
+def test_shapes_are_written_in_complex_numbers():
+    random = np.random.default_rng(0)
+    rows = np.array([1.0, 2.0j, -1.5, -1.0j]) + 0.1 * random.normal(size=(60, 4, 2)) @ [1.0, 1.0j]
+    ball = riemdp.Ball(riemdp.PlanarShapes(4), rows[0], 0.5)
+    pairs = np.stack([rows.real, rows.imag], axis=-1)
+    with pytest.warns(NotPrivateWarning):
+        found = [
+            PrivateTangentSpace(ball, riemdp.GDP(2.0), random_state=1).fit(X) for X in (rows, pairs)
+        ]
+    assert found[0].reference_.tobytes() == found[1].reference_.tobytes()
+    assert found[0].reference_.dtype == np.complex128
+    vectors = found[0].transform(rows)
+    assert vectors.shape == (60, 4)
+    assert vectors.tobytes() == found[1].transform(pairs).tobytes()
+    plane = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    with pytest.raises(riemdp.NotOnManifoldError, match="real numbers"):
+        PrivateTangentSpace(plane, riemdp.GDP(2.0)).fit(np.ones((4, 2)) + 0j)
 
 
 def test_vectors():

@@ -19,7 +19,7 @@ from riemdp.release import Plan, PrivateBall, plan
 from riemdp.statistics import Recentred
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -47,7 +47,8 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, *, reset: bool = False) -> NDArray[Any]:
         """Return points as an array with one of them in each row, as they are."""
-        found = rows_of(X, self._public_ball().manifold.point_shape, "X")
+        manifold = self._public_ball().manifold
+        found = rows_of(X, manifold.point_shape, "X", manifold.read)
         check_features(self, X, reset=reset)
         return found
 
@@ -232,7 +233,9 @@ class AccountLeftBehind:
         return "AccountLeftBehind()"
 
 
-def rows_of(values: Any, shape: tuple[int, ...], name: str) -> NDArray[Any]:
+def rows_of(
+    values: Any, shape: tuple[int, ...], name: str, read: Callable[[Any], Any] | None = None
+) -> NDArray[Any]:
     r"""Return points as an array with one of them in each row; entries are not checked.
 
     Parameters
@@ -242,6 +245,8 @@ def rows_of(values: Any, shape: tuple[int, ...], name: str) -> NDArray[Any]:
         Of a point.
     name : str
         Of the parameter.
+    read : callable, optional
+        How a space reads what is written in complex numbers: :meth:`Manifold.read`.
 
     Returns
     -------
@@ -257,6 +262,8 @@ def rows_of(values: Any, shape: tuple[int, ...], name: str) -> NDArray[Any]:
     if issparse(values):
         raise TypeError(f"{name} is sparse, and points are dense: use {name}.toarray()")
     found = plain_array(values, name, error=NotOnManifoldError)
+    if read is not None and found is not None and found.dtype.kind == "c":
+        found = read(found)
     if found is None or found.ndim != 1 + len(shape):
         wanted = ", ".join(map(str, ("n", *shape)))
         got = kind_of(values) if found is None else f"shape {found.shape}"

@@ -149,7 +149,8 @@ class PrivateTangentRegression(PrivateEstimator):
         """
         with self._fitting():
             covariates = self._covariates(X, reset=True)
-            rows = rows_of(y, self._public_ball().manifold.point_shape, "y")
+            manifold = self._public_ball().manifold
+            rows = rows_of(y, manifold.point_shape, "y", manifold.read)
             release = private_statistic(
                 self._statistic(),
                 Records(rows, covariates=covariates),
@@ -198,5 +199,5 @@ class PrivateTangentRegression(PrivateEstimator):
             The larger the better, at most 0.
         """
         predicted, manifold = self.predict(X), self._public_ball().manifold
-        points = manifold.validate(rows_of(y, manifold.point_shape, "y"))
+        points = manifold.validate(rows_of(y, manifold.point_shape, "y", manifold.read))
         return -float(np.mean(np.square(manifold.dist(points, predicted))))
