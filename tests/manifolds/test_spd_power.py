@@ -22,6 +22,7 @@ from riemdp import (
     Release,
     RiemannianGaussian,
     RiemannianLaplace,
+    SPDLogCholesky,
     SPDLogEuclidean,
     SPDPower,
     Sphere,
@@ -33,7 +34,7 @@ from riemdp import (
     private_mean,
     verify,
 )
-from riemdp.manifolds import FlatProduct, Product, unvecd
+from riemdp.manifolds import FlatProduct, Power, Product, unvecd
 from riemdp.manifolds._spd_power import _within_ratio
 from riemdp.statistics._mean_solver import mean_solver
 from riemdp.testing import check_part
@@ -146,7 +147,7 @@ def test_the_order_of_the_records_does_not_count():
 def test_what_float64_does_not_hold_goes_to_the_nearest_matrix(seed, k, ratio):
     rng = np.random.default_rng(seed)
     values, least = np.sort(rng.normal(size=k) + rng.normal()), 10.0 ** rng.uniform(-2.0, 0.0)
-    found = _within_ratio(values, least, ratio)
+    found = _within_ratio(values, np.array([least]), ratio)
     assert found.min() >= least * (1.0 - 1e-15)
     assert found.min() >= ratio * found.max() * (1.0 - 1e-12)
     # against a search over the largest entry
@@ -220,6 +221,19 @@ def test_products_know_that_a_factor_has_an_edge():
     with pytest.raises(UnsupportedManifoldError, match="no density"):
         RiemannianGaussian(flat, 0.3).log_density(flat.origin, flat.origin)
     assert FlatProduct(Euclidean(2), SPDLogEuclidean(2)).room(np.zeros(6)) == math.inf
+
+
+@pytest.mark.parametrize("space", [SPDPower(2), SPDLogCholesky(2)], ids=str)
+def test_copies_are_moved_each_about_its_own_centre(space):
+    rng = np.random.default_rng(0)
+    copies = Power(space, 3)
+    centers = np.array([1.0, 1e-6, 1e6])[:, None, None] * wishart(rng, 3, 2)
+    vectors = 10.0 * rng.normal(size=(40, 9))
+    found = copies.point(centers, vectors)
+    parts = [space.point(centers[i], vectors[:, 3 * i : 3 * i + 3]) for i in range(3)]
+    np.testing.assert_array_equal(found, np.stack(parts, axis=1))
+    copies.validate(found)
+    assert copies.room(centers) == min(map(space.room, centers))
 
 
 class Onto(SPDPower):

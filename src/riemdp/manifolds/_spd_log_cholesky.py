@@ -119,19 +119,21 @@ class SPDLogCholesky(FlatManifold):
         Along the segment between them in the chart, by bisection: never farther from the centre.
         """
         middle, offset = self.to_chart(center), as_floats(coordinates)
-        far = ~self._holds(middle + offset)
+        total = np.asarray(middle + offset)
+        far = ~self._holds(total)
         if not far.any():
-            return self.from_chart(middle + offset)
-        longest = 4.0 * (float(long_norm(middle)) + _LARGEST_LOG * math.sqrt(self.k))
-        rows = clip_norm(offset[far], longest)  # a segment that halvings are fine enough for
+            return self.from_chart(total)
+        start = np.broadcast_to(middle, total.shape)[far]
+        # a segment that halvings are fine enough for
+        longest = 4.0 * (float(long_norm(middle).max()) + _LARGEST_LOG * math.sqrt(self.k))
+        rows = clip_norm(np.broadcast_to(offset, total.shape)[far], longest)
         low, high = np.zeros((len(rows), 1)), np.ones((len(rows), 1))
         for _ in range(_HALVINGS):
             between = 0.5 * (low + high)
-            held = self._holds(middle + between * rows)[:, None]
+            held = self._holds(start + between * rows)[:, None]
             low, high = np.where(held, between, low), np.where(held, high, between)
-        moved = offset.copy()
-        moved[far] = low * rows
-        return self.from_chart(middle + moved)
+        total[far] = start + low * rows
+        return self.from_chart(total)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Refuse a centre whose neighbours float64 cannot hold; see :meth:`Manifold.check_ball`.

@@ -119,7 +119,7 @@ class SPDPower(FlatManifold):
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """Power ``1 / alpha`` of the nearest matrix of the cone that float64 holds."""
-        return self._nearest(as_floats(coordinates), math.exp(-self.alpha * _LARGEST_LOG))
+        return self._nearest(as_floats(coordinates), np.exp([-self.alpha * _LARGEST_LOG]))
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Power ``1 / alpha`` of the sum of the charts, moved into the cone.
@@ -129,7 +129,7 @@ class SPDPower(FlatManifold):
         """
         logs, vectors = self._logs(center)
         middle = _symmetric.vecd(_symmetric.compose(np.exp(self.alpha * logs), vectors))
-        least = _kept(self.k) ** self.alpha * math.exp(self.alpha * float(logs.max()))
+        least = (_kept(self.k) * np.exp(logs.max(axis=-1, keepdims=True))) ** self.alpha
         return self._nearest(middle + as_floats(coordinates), least)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
@@ -168,7 +168,7 @@ class SPDPower(FlatManifold):
         """Log-eigenvalues and eigenvectors of points."""
         return _symmetric.log_eigh(as_floats(points))
 
-    def _nearest(self, coordinates: FloatArray, least: float) -> FloatArray:
+    def _nearest(self, coordinates: FloatArray, least: FloatArray) -> FloatArray:
         """Point of the nearest power with eigenvalues from ``least`` on, and no wide ratio."""
         values, vectors = _symmetric.eigh(_symmetric.unvecd(coordinates, self.k))
         ratio = _kept(self.k) ** self.alpha
@@ -182,7 +182,7 @@ def _kept(k: int) -> float:
     return max(math.exp(-2.0 * _symmetric.REACH), _LEAST * k * _EPS)
 
 
-def _within_ratio(values: FloatArray, least: float, ratio: float) -> FloatArray:
+def _within_ratio(values: FloatArray, least: FloatArray, ratio: float) -> FloatArray:
     """Nearest ``t`` to ascending ``values`` with ``t >= least`` and ``t >= ratio * max t``.
 
     For the right m these are the values clipped to ``[max(least, ratio m), m]``. The squared
@@ -190,7 +190,7 @@ def _within_ratio(values: FloatArray, least: float, ratio: float) -> FloatArray:
     derivative is ``ratio * sum (ratio m - values)_+ - sum (values - m)_+``.
     """
     top = values[..., -1:]
-    low = np.full_like(top, least / ratio)
+    low = np.zeros_like(top) + least / ratio
     high = np.maximum(top, low)
     for _ in range(_HALVINGS):
         m = 0.5 * (low + high)
