@@ -104,3 +104,23 @@ def test_float32_is_symmetrised_as_the_page_says(covariances):
     with pytest.raises(riemdp.NotOnManifoldError):
         riemdp.SPDLogEuclidean(4).validate(rough)
     riemdp.SPDLogEuclidean(4).validate((rough + rough.swapaxes(-1, -2)) / 2)
+
+
+@pytest.mark.parametrize(
+    ("space", "name", "power", "factor"),
+    [
+        (riemdp.SPDLogCholesky(4), "logchol", (), 1.0),
+        (riemdp.SPDPower(4, 0.5), "poweuclid", (0.5,), 0.5),  # they divide by the power
+        (riemdp.SPDPower(4, 1.0), "euclid", (), 1.0),
+    ],
+    ids=["log-cholesky", "root", "euclidean"],
+)
+def test_other_flat_metrics(space, name, power, factor, covariances):
+    try:
+        distance, mean = peer("distance", f"distance_{name}"), peer("mean", f"mean_{name}")
+    except AttributeError:
+        pytest.skip("this version of pyRiemann does not have the metric")
+    theirs = distance(*covariances[:2], *power)
+    assert space.dist(*covariances[:2]) == pytest.approx(factor * theirs, rel=1e-11)
+    found = riemdp.frechet_mean(space, covariances).value
+    np.testing.assert_allclose(found, mean(covariances, *power), rtol=1e-11, atol=1e-14)

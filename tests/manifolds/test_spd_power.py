@@ -15,9 +15,11 @@ import riemdp
 from riemdp import (
     GDP,
     Ball,
+    ConformalRejection,
     Euclidean,
     InvalidParameterError,
     NotOnManifoldError,
+    PublicPriorLaplace,
     PureDP,
     Release,
     RiemannianGaussian,
@@ -36,6 +38,7 @@ from riemdp import (
 )
 from riemdp.manifolds import FlatProduct, Power, Product, unvecd
 from riemdp.manifolds._spd_power import _within_ratio
+from riemdp.noise import MetropolisLaw
 from riemdp.statistics._mean_solver import mean_solver
 from riemdp.testing import check_part
 
@@ -211,6 +214,19 @@ def test_noise_that_leaves_the_cone_comes_back_and_has_no_density():
             noise.distance_law(center)
         # the guarantee is that of the noise in R^d
         assert noise.privacy(0.1) == kind(Euclidean(3), 0.3).privacy(0.1)
+
+
+def test_laws_that_weigh_draws_by_distances_are_refused():
+    """Whether a draw that was moved is kept would not follow from where it was drawn."""
+    ball = Ball(SPDPower(2), np.eye(2), 1.5)
+    one = lambda points: np.ones(len(points))  # noqa: E731
+    for kind in (ConformalRejection, PublicPriorLaplace):
+        with pytest.raises(UnsupportedManifoldError, match="use RiemannianLaplace"):
+            kind(ball, one, 1.0, 0.1, bounds=(0.5, 2.0))
+        kind(Ball(SPDLogCholesky(2), np.eye(2), 1.5), one, 1.0, 0.1, bounds=(0.5, 2.0))
+    with pytest.raises(UnsupportedManifoldError, match="no longer symmetric"):
+        MetropolisLaw("gaussian", SPDPower(2), 0.3)
+    MetropolisLaw("gaussian", SPDLogCholesky(2), 0.3)
 
 
 def test_products_know_that_a_factor_has_an_edge():

@@ -85,6 +85,7 @@ class PublicPriorLaplace(ArrayFields):
                 f"so that every draw ends, got ({lower:.6g}, {upper:.6g})"
             )
         object.__setattr__(self, "bounds", (lower, upper))
+        _ = self._law  # refuses spaces that draws may leave
         self._log_prior(np.stack([self.ball.center, self.ball.center]))  # one number for each?
 
     @property

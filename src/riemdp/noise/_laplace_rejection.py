@@ -14,7 +14,7 @@ from riemdp._errors import ConvergenceError, NotAttainableError
 from riemdp.noise._ball_laplace import BallLaplace
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._isotropic import IsotropicLaw
-from riemdp.noise._polar import constant_curvature, leading_axes, normal_coordinates
+from riemdp.noise._polar import check_onto, constant_curvature, leading_axes, normal_coordinates
 from riemdp.noise._radial import RadialLaw
 
 if TYPE_CHECKING:
@@ -49,11 +49,19 @@ class LaplaceRejection:
         Scale of the Laplace law, in units of geodesic distance.
     log_acceptance : callable
         ``(footpoints, points) -> log a``: arrays of shape ``(N, *point_shape)`` to ``(N,)``.
+
+    Raises
+    ------
+    UnsupportedManifoldError
+        If noise may leave the space: there the distances of points are not those of draws.
     """
 
     ball: Ball
     sigma: float
     log_acceptance: Callable[[FloatArray, FloatArray], FloatArray]
+
+    def __post_init__(self) -> None:
+        check_onto(self.ball.manifold, 'use RiemannianLaplace ("riemannian-laplace")')
 
     def sample(
         self,

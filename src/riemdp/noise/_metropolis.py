@@ -14,7 +14,7 @@ from riemdp._potential import potential
 from riemdp.noise._family import family, has_family
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
-from riemdp.noise._polar import leading_axes
+from riemdp.noise._polar import check_onto, leading_axes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -93,6 +93,7 @@ class MetropolisLaw(Law):
 
     def __post_init__(self) -> None:
         potential(self.kind)
+        check_onto(self.manifold, 'proposals are no longer symmetric: use sampler="exact"')
         object.__setattr__(self, "sigma", positive(self.sigma, "sigma"))
         object.__setattr__(self, "steps", count(self.steps, "steps"))
         if self.proposal_scale is not None:

@@ -126,12 +126,17 @@ def is_onto(manifold: Manifold) -> bool:
     return manifold.room(manifold.origin) >= manifold.injectivity_radius
 
 
-def check_onto(manifold: Manifold) -> None:
+def check_onto(
+    manifold: Manifold,
+    advice: str = "audit with another score, such as riemdp.auditing.DistanceScore",
+) -> None:
     """Refuse densities on a space that noise may leave.
 
     Parameters
     ----------
     manifold : Manifold
+    advice : str, optional
+        What to do instead; ends the message.
 
     Raises
     ------
@@ -140,7 +145,7 @@ def check_onto(manifold: Manifold) -> None:
     if not is_onto(manifold):
         raise UnsupportedManifoldError(
             f"noise may leave {manifold} and is moved back to its edge, so that it has no density; "
-            "audit with another score, such as riemdp.auditing.DistanceScore"
+            f"{advice}"
         )
 
 
