@@ -80,6 +80,11 @@ class _Copies(Cut):
         return (self.copies,)
 
     @property
+    def factors(self) -> tuple[Manifold, ...]:
+        """Those of the space, as many times as there are copies."""
+        return self.space.factors * self.copies
+
+    @property
     def dim(self) -> int:
         """That of the space, as many times as there are copies."""
         return self.copies * self.space.dim
