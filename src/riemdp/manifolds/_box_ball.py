@@ -121,14 +121,14 @@ class BoxBall(Ball):
 
     def shorten(self, coordinates: ArrayLike, share: float = 1.0) -> FloatArray:
         """Shorten the parts to the radii, then all of them; see :meth:`Ball.shorten`."""
-        found = as_floats(coordinates).copy()
-        ends = np.cumsum([0, *(space.dim for space in self._space.each)])
-        for radius in dict.fromkeys(self.radii):
-            own = [i for i, other in enumerate(self.radii) if other == radius]
-            for width in dict.fromkeys(self._space.each[i].dim for i in own):
-                starts = [ends[i] for i in own if self._space.each[i].dim == width]
-                where = np.add.outer(starts, np.arange(width))
-                found[..., where] = clip_norm(found[..., where], radius * share)
+        alike: dict[tuple[float, int], list[int]] = {}
+        found, start = as_floats(coordinates).copy(), 0
+        for radius, space in zip(self.radii, self._space.each, strict=True):
+            alike.setdefault((radius, space.dim), []).append(start)
+            start += space.dim
+        for (radius, width), starts in alike.items():
+            where = np.add.outer(starts, np.arange(width))
+            found[..., where] = clip_norm(found[..., where], radius * share)
         return clip_norm(found, self.radius * share) if self.is_cut else found
 
     @property
