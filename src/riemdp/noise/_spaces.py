@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from riemdp.privacy import PrivacyCurve
 
 #: Dimension up to which the integrals of the privacy curves are checked.
-LARGEST_DIM = 64
+LARGEST_DIM = 1000
 #: Relative error allowed for in integrals.
 _QUADRATURE_ERROR = 1e-12
 
@@ -75,7 +75,7 @@ def isotropic_curve(family: Family, sigma: float, sensitivity: float) -> Isotrop
     Raises
     ------
     UnsupportedManifoldError
-        Beyond dimension 64, and on affine-invariant matrices but for the Gaussian up to size 2.
+        Beyond dimension 1000, and on affine-invariant matrices but for the Gaussian up to size 2.
     InvalidParameterError
         If the sensitivity is not below the largest distance on a sphere.
     NotAttainableError

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 #: Whole numbers ``h`` whose finite sum takes fewer terms than the table.
 _SHORT = range(2, 9)
+#: Largest ``h`` whose power series is in ``x`` itself; beyond, the function of ``x`` bends within
+#: ``1/sqrt(h)`` of 1/2 and the series is in a fraction of that many such lengths.
+_STRAIGHT, _LENGTHS = 31.5, 6.0
 
 
 def log_beta(h: float, log_x: FloatArray, log_product: FloatArray) -> FloatArray:
@@ -33,7 +36,7 @@ def log_beta(h: float, log_x: FloatArray, log_product: FloatArray) -> FloatArray
             total += 1.0
         return np.asarray(h * log_x + np.log(total))
     coefficients = beta_table(h)
-    u = 4.0 * np.exp(log_x) - 1.0
+    u = _place(h, np.exp(log_x))
     value = np.full_like(u, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         value *= u
@@ -42,16 +45,34 @@ def log_beta(h: float, log_x: FloatArray, log_product: FloatArray) -> FloatArray
     return value
 
 
+def _place(h: float, x: FloatArray) -> FloatArray:
+    """Variable of the series, on [-1, 1]: ``4x - 1``, or the fraction for large ``h``."""
+    if h <= _STRAIGHT:
+        return 4.0 * x - 1.0
+    unit = _LENGTHS / math.sqrt(h)
+    return 4.0 * unit * x / (1.0 - 2.0 * x + unit) - 1.0
+
+
+def _share(h: float, u: FloatArray) -> FloatArray:
+    """Inverse of :func:`_place`."""
+    half = 0.25 * (u + 1.0)
+    if h <= _STRAIGHT:
+        return half
+    unit = _LENGTHS / math.sqrt(h)
+    return half * (1.0 + unit) / (2.0 * half + unit)
+
+
 @functools.cache
 def beta_table(h: float) -> tuple[float, ...]:
-    """Power series in ``4x - 1`` of ``log(I_x(h, h) / (x(1-x))^h)`` on [0, 1/2].
+    """Power series in :func:`_place` of ``log(I_x(h, h) / (x(1-x))^h)`` for x in [0, 1/2].
 
     Interpolated at Chebyshev nodes; the values are series of positive terms,
-    ``I_x(h, h) = (x(1-x))^h / (h B(h, h)) sum_n (2h)_n/(h+1)_n x^n``.
+    ``I_x(h, h) = (x(1-x))^h / (h B(h, h)) sum_n (2h)_n/(h+1)_n x^n``. The constant is that of the
+    beta function; for large ``h``, where its logarithm loses digits, that of ``I_{1/2} = 1/2``.
     """
 
     def values(u: FloatArray) -> FloatArray:
-        x = 0.25 * (u + 1.0)
+        x = _share(h, u)
         term, total = np.ones_like(x), np.ones_like(x)
         for n in range(100 + int(32.0 * math.sqrt(h))):
             term = term * x * ((2.0 * h + n) / (h + 1.0 + n))
@@ -63,7 +84,10 @@ def beta_table(h: float) -> tuple[float, ...]:
     series = chebyshev.cheb2poly(interpolant)
     between = np.linspace(-1.0, 1.0, 101)
     error = np.max(np.abs(np.polynomial.polynomial.polyval(between, series) - values(between)))
-    series[0] -= math.log(h) + float(scipy.special.betaln(h, h))
+    if h <= _STRAIGHT:
+        series[0] -= math.log(h) + float(scipy.special.betaln(h, h))
+    else:
+        series[0] += (2.0 * h - 1.0) * math.log(2.0) - float(values(np.ones(1))[0])
     if error > 1e-12:
         raise ConvergenceError(
             f"no privacy curve is available in dimension {2.0 * h + 1.0:g}: the incomplete beta "

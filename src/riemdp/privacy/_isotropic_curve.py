@@ -16,7 +16,7 @@ from riemdp.privacy._budget import check_delta, check_epsilon
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._isotropic_mu import LossPoints, bracket, hyperbolic_tail
-from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR, LossIntegrals
+from riemdp.privacy._isotropic_quadrature import PLAIN_DIM, PROBABILITY_ERROR, LossIntegrals
 from riemdp.privacy._laplace import LaplaceCurve
 from riemdp.privacy._loss_interpolation import LossInterpolation
 from riemdp.privacy._pure import PureDP
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 #: Distance into the tail, in standard deviations, from which on ``delta`` underflows.
 _DEEPEST = 60.0
-#: Share of a Gaussian's largest loss next to it in which no integral is computed.
-_APART = 1e-4
+#: Share of a Gaussian's largest loss next to it in which no integral is computed, and of both
+#: laws' in high dimension: probabilities there are high powers of the distance to it.
+_APART, _APART_BEYOND = 1e-4, 0.02
 #: Single values of ``delta`` that a curve keeps.
 _MOST_KNOWN = 16
 #: Largest sensitivity over sigma, and largest scale in curvature radii and its inverse, at which
@@ -331,11 +332,12 @@ class IsotropicCurve(PrivacyCurve):
     def _last(self) -> float:
         """Largest ``epsilon`` with integrals; beyond, ``delta`` here bounds the smaller ones.
 
-        Next to a Gaussian's largest loss the ends of the integrals are differences that have lost
-        their digits.
+        Next to the largest loss the ends of the integrals are differences that have lost digits.
         """
-        apart = 1.0 if self._potential.is_linear else 1.0 - _APART
-        return min(apart * self.pure_epsilon(), self._deepest)
+        apart = 0.0 if self._potential.is_linear else _APART
+        if self.dim > PLAIN_DIM:
+            apart = _APART_BEYOND
+        return min((1.0 - apart) * self.pure_epsilon(), self._deepest)
 
     def _points(self, epsilon: FloatArray) -> LossPoints:
         # each point gets the smaller one of P_1(L >= epsilon) and P_1(L < epsilon), guessed here

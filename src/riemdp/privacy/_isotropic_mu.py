@@ -276,7 +276,8 @@ def hyperbolic_tail(law: LossIntegrals, mu: float, epsilon: float) -> float:
     if not (z > 0.0 and w > 0.0 and mu > base * (1.0 + 1e-12)):
         return math.inf
     # the factor 2^(1-dim) of the volume and exp(growth^2/2) are left out of both
-    log_k = math.log(law.sigma) + 0.5 * math.log(2.0 * math.pi) - law.log_mass
+    log_mass = law.log_mass - (law.dim - 1) * math.log(law.per_unit)
+    log_k = math.log(law.sigma) + 0.5 * math.log(2.0 * math.pi) - log_mass
     needed = log_k - math.log(z) - math.log(mu) + math.log((w + mu) ** 2 + 3.0)
     margin = 1e-9 + 1e-14 * (z * z + w * w) + 1e-15 * growth * z
     rises = z / base - w / mu >= 2.0 / (mu * (w + mu)) * (1.0 + 1e-9)

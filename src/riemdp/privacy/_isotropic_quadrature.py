@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 PROBABILITY_ERROR = 1e-11
 #: Privacy parameters handled at once, so that their nodes stay in the processor's cache.
 _CHUNK = 64
+#: Dimension up to which the logs of volumes are those of radii as they are; beyond, their
+#: multiples would lose digits where sigma is small, and radii are taken in other units.
+PLAIN_DIM = 64
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,12 @@ class LossIntegrals:
     def log_second(self, epsilon: FloatArray) -> FloatArray:
         """``log P_2(L >= epsilon)``, by the isometry that swaps the two footpoints."""
         return self.log_complement(-epsilon)
+
+    @functools.cached_property
+    def per_unit(self) -> float:
+        """One over the length, a power of two, that volumes are measured in: 1 or about sigma."""
+        small = self.dim > PLAIN_DIM and self.sigma < 1.0
+        return math.ldexp(1.0, 1 - math.frexp(self.sigma)[1]) if small else 1.0
 
     @functools.cached_property
     def log_mass(self) -> float:
@@ -157,14 +166,14 @@ class LossIntegrals:
         return result
 
     def log_density(self, r: FloatArray, rest: FloatArray) -> FloatArray:
-        """``(dim - 1) log s(r) - U(r)``; ``rest`` is ``upper - r``.
+        """``(dim - 1) log(s(r) * per_unit) - U(r)``; ``rest`` is ``upper - r``.
 
         On negative curvature ``(dim - 1) r`` is completed to a square, up to a constant, which
         keeps the digits of a large ``r``.
         """
         power = self.dim - 1
         if self.sign < 0:
-            volume = power * np.log(-np.expm1(-2.0 * r))
+            volume = power * np.log(-self.per_unit * np.expm1(-2.0 * r))
             if self.potential.is_linear:
                 return np.asarray(volume - r * (1.0 / self.sigma - power))
             return np.asarray(volume - 0.5 * (r / self.sigma - power * self.sigma) ** 2)
@@ -173,7 +182,7 @@ class LossIntegrals:
         if power == 0:
             return -energy
         radius = np.sin(np.minimum(r, rest)) if self.sign > 0 else r
-        return np.asarray(power * np.log(radius) - energy)
+        return np.asarray(power * np.log(radius * self.per_unit) - energy)
 
     def _log_integral(
         self, low: FloatArray, high: FloatArray, build: Callable[[Rows], Integrand]
