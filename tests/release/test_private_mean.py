@@ -169,10 +169,12 @@ def test_auto_takes_the_least_expected_distance():
     ball = Ball(SPDLogEuclidean(21), np.eye(21), 2.0)
     points = points_in(ball, 30)
     assert private_mean(points, ball, PureDP(1.0)).mechanism.name == "riemannian-laplace"
-    chosen = private_mean(points, ball, ApproxDP(1.0, 1e-6))
-    laplace = private_mean(points, ball, ApproxDP(1.0, 1e-6), mechanism="riemannian-laplace")
-    assert chosen.mechanism.name == "riemannian-gaussian"
-    assert chosen.expected_distance < laplace.expected_distance
+    for budget, least in ((GDP(1.0), "gaussian"), (ApproxDP(1.0, 1e-6), "laplace")):
+        other = {"gaussian": "laplace", "laplace": "gaussian"}[least]
+        chosen = private_mean(points, ball, budget)
+        others = private_mean(points, ball, budget, mechanism=f"riemannian-{other}")
+        assert chosen.mechanism.name == f"riemannian-{least}"
+        assert chosen.expected_distance < others.expected_distance
 
 
 @pytest.mark.parametrize(("manifold", "radius"), [*SPACES, (SPDAffineInvariant(3), 1.0)])

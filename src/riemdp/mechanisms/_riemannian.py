@@ -165,7 +165,7 @@ class RiemannianLaplace(RiemannianMechanism):
     def privacy(self, sensitivity: float) -> PrivacyCurve:
         """Curve of the law, whose pure epsilon is ``sensitivity / sigma`` on homogeneous spaces.
 
-        Where it is not computed, beyond dimension 64, for sensitivities that span a sphere and
+        Where it is not computed, beyond dimension 1000, for sensitivities that span a sphere and
         on affine-invariant matrices, the worst curve with this epsilon. Restricted to
         a ball, and on other spaces, the worst one with twice this epsilon: the normaliser moves
         with the footpoint.

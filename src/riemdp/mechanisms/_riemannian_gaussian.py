@@ -109,7 +109,7 @@ class RiemannianGaussian(RiemannianMechanism):
             as on the hyperbolic plane of curvature -1/2; from size 3 on no ``mu`` under
             ``sensitivity sqrt(k / 3)`` is proved. The message names the floor.
         UnsupportedManifoldError
-            On curved spaces beyond dimension 64, for budgets other than RaoDP.
+            On curved spaces beyond dimension 1000, for budgets other than RaoDP.
         """
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)

@@ -5,8 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from riemdp import NotAttainableError
+from riemdp._working_precision import working_precision
+from riemdp.noise import RadialLaw
+from riemdp.noise.exact import Bits
+from riemdp.noise.exact._ladder import Ladder
 from riemdp.noise.exact._radius import ExactRadius, exact_radius
 
 flint = pytest.importorskip("flint")
@@ -106,3 +111,28 @@ def test_numbers_are_worked_out_once():
     law = exact_radius("laplace", 2, -1.0, 0.25)
     assert exact_radius("laplace", 2, -1.0, 0.25) is law
     assert law.touches is law.touches
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "laplace"])
+@pytest.mark.parametrize(("dim", "curvature"), [(199, 1.0), (1000, 1.0), (1000, -1.0)])
+def test_radii_of_many_dimensions_follow_their_law(kind, dim, curvature):
+    scale = 0.0172 if kind == "gaussian" else 0.5 * min(0.0172 / math.sqrt(dim), 1.0 / dim)
+    law = exact_radius(kind, dim - 1, curvature, scale)
+    bits, ladder = Bits(np.random.default_rng(8)), Ladder(128)
+    with working_precision(128):
+        radii = np.array([float(law.draw(bits, ladder)()) for _ in range(5000)])
+    known = RadialLaw(kind, dim, curvature, scale)
+    assert kstest(radii, known.cdf).pvalue > 1e-4
+    # by the density itself, in few lines; negative controls: one percent of scale, of dimension
+    grid = np.linspace(0.5, 1.5, 200_001) * np.median(radii)
+
+    def pvalue(power, scale):
+        growth = np.log(np.sin(grid) if curvature > 0.0 else np.sinh(grid))
+        energy = grid / scale if kind == "laplace" else 0.5 * (grid / scale) ** 2
+        height = power * growth - energy
+        cumulative = np.cumsum(np.exp(height - height.max()))
+        return kstest(radii, lambda r: np.interp(r, grid, cumulative / cumulative[-1])).pvalue
+
+    assert pvalue(dim - 1, scale) > 1e-4
+    assert pvalue(dim - 1, 0.99 * scale) < 1e-4
+    assert pvalue(0.95 * (dim - 1), scale) < 1e-4
