@@ -55,7 +55,8 @@ def test_a_tie_is_left_open():
     below, above = math.nextafter(half, 0.0), math.nextafter(half, 2.0)
     for end, wanted in ((below, below), (above, -half)):
         ends = [flint.arb(end), flint.arb(0)]
-        assert space.folded(ends) is None  # at 53 bits
+        with working_precision(53):  # earlier draws leave another one
+            assert space.folded(ends) is None
         with working_precision(128):
             assert float(space.folded(ends)[0]) == pytest.approx(wanted, rel=1e-15)
     assert space.folded([flint.arb(half, 1e-10), flint.arb(0)]) is None
