@@ -12,7 +12,15 @@ from riemdp.noise._independent_radial import IndependentRadial
 LEVELS = np.array([0.05, 0.3, 0.5, 0.7, 0.95])
 
 
-@pytest.mark.parametrize(("dim", "count"), [(1, 1), (3, 4), (2, 50), (1, 10_000)])
+@pytest.mark.parametrize(
+    ("dim", "count"),
+    [
+        (1, 1),
+        (3, 5),
+        pytest.param(2, 50, marks=pytest.mark.slow),
+        pytest.param(1, 10_000, marks=pytest.mark.slow),
+    ],
+)
 def test_of_flat_factors_it_is_that_of_the_whole_space(dim, count):
     part = RadialLaw("gaussian", dim, 0.0, 0.7)
     found = IndependentRadial((part,), (count,))

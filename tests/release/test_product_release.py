@@ -33,6 +33,12 @@ BALLS = {
     "both": ProductBall(MIXED, MIXED.origin, radii=0.6, rms_radius=0.4),
     "flat": ProductBall(Power(Euclidean(2), 3), [0.0, 0.0], radii=(0.3, 0.4, 0.5)),
 }
+
+
+def slow(name):
+    return pytest.param(name, marks=pytest.mark.slow)
+
+
 FACTORWISE = ["riemannian-gaussian", "riemannian-laplace"]
 
 
@@ -40,7 +46,7 @@ def points_of(ball, n=20):
     return ball.point(0.3 * np.random.default_rng(0).normal(size=(n, ball.manifold.dim)))
 
 
-@pytest.mark.parametrize("name", BALLS)
+@pytest.mark.parametrize("name", ["box", "flat", *map(slow, ("whole", "both"))])
 @pytest.mark.parametrize("mechanism", [*FACTORWISE, "wrapped-gaussian", "tangent-laplace"])
 def test_releases_are_exact_and_come_back_from_documents(name, mechanism):
     ball, rng = BALLS[name], np.random.default_rng(1)
@@ -61,7 +67,7 @@ def test_releases_are_exact_and_come_back_from_documents(name, mechanism):
             Release.from_json(other)
 
 
-@pytest.mark.parametrize("name", ["whole", "box", "both"])
+@pytest.mark.parametrize("name", [*map(slow, ("whole", "both")), "box"])
 def test_a_record_counts_and_its_place_does_not(name):
     ball = BALLS[name]
     points = points_of(ball)

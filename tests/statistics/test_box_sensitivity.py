@@ -64,7 +64,7 @@ def test_spheres_reach_the_root_of_their_number(copies):
     assert found > frechet_mean_sensitivity(half, n)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 def test_no_search_exceeds_it(n):
     manifold = Product(Sphere(2), Hyperbolic(2), Euclidean(1))
     radii, rng = (0.6, 0.8, 0.3), np.random.default_rng(n)
