@@ -43,6 +43,7 @@ from riemdp.auditing import (
     audit_sensitivity,
     search_pair,
 )
+from riemdp.manifolds import Aligned, BoxBall, ProjectiveSpace
 from riemdp.noise import BallLaplace, IsotropicLaw, MetropolisLaw
 from riemdp.statistics import ReleasedMoments, confidence_region, two_sample_test
 
@@ -105,6 +106,8 @@ def made(which):
         MetropolisLaw("laplace", SPHERE, 0.1),
         PureDP(1.0),
         SPDAffineInvariant(3),
+        Aligned(ProjectiveSpace(2), [0.0, 0.0, 1.0]),
+        BoxBall(riemdp.Power(SPHERE, 2), [[0.0, 0.0, 1.0]] * 2, 0.5, radii=0.4),
         moments,
         confidence_region(moments),
         confidence_region(moments, method="directional"),
@@ -117,7 +120,7 @@ def _no_distance(first, second):
     return 0.0
 
 
-NAMES = range(38)
+NAMES = range(40)
 every_thing = pytest.mark.parametrize("index", NAMES)
 
 
