@@ -315,7 +315,7 @@ def _scales():
         (lambda s: TangentLaplace(Euclidean(1), s), lambda m, d: m.rao(d, "parametric").theta, 1),
         (lambda s: RiemannianLaplace(Euclidean(1), s), lambda m, d: m.privacy(d).pure_epsilon(), 1),
         (
-            lambda s: RiemannianLaplace(Euclidean(65), s),
+            lambda s: RiemannianLaplace(Euclidean(1001), s),
             lambda m, d: m.privacy(d).pure_epsilon(),
             1,
         ),

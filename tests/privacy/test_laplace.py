@@ -111,7 +111,7 @@ def test_mechanisms_on_a_line_have_this_curve():
         own = IsotropicCurve("laplace", other.dim, 0.0, 2.0, 1.0)
         assert TangentLaplace(other, 2.0).privacy(1.0) == own
         assert RiemannianLaplace(other, 2.0).privacy(1.0) == own
-    wide = Euclidean(65)
+    wide = Euclidean(1001)
     assert TangentLaplace(wide, 2.0).privacy(1.0) == PureCurve(0.5)
     assert RiemannianLaplace(wide, 2.0).privacy(1.0) == PureCurve(0.5)
     restricted = RiemannianLaplace(line, 2.0, ball=Ball(line, np.zeros(1), 1.0))
