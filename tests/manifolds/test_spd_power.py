@@ -150,7 +150,7 @@ def test_the_order_of_the_records_does_not_count():
 def test_what_float64_does_not_hold_goes_to_the_nearest_matrix(seed, k, ratio):
     rng = np.random.default_rng(seed)
     values, least = np.sort(rng.normal(size=k) + rng.normal()), 10.0 ** rng.uniform(-2.0, 0.0)
-    found = _within_ratio(values, np.array([least]), ratio)
+    found = _within_ratio(values, np.array([least]), np.array([ratio]))
     assert found.min() >= least * (1.0 - 1e-15)
     assert found.min() >= ratio * found.max() * (1.0 - 1e-12)
     # against a search over the largest entry
@@ -181,6 +181,19 @@ def test_moving_into_the_cone_makes_no_distance_longer(k, alpha):
     near = space.point(center, 0.5 * space.room(center) * vectors / length)
     gap = space.coordinates(center, near) - 0.5 * space.room(center) * vectors / length
     assert np.abs(gap).max() <= space.rounding(center, space.room(center))
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("k", [2, 3, 9, 20])
+def test_a_point_at_the_edge_may_be_a_centre(k, alpha):
+    space = SPDPower(k, alpha)
+    rng = np.random.default_rng(k)
+    for edge in space.point(np.eye(k), 5.0 * rng.normal(size=(20, space.dim))):
+        ball = Ball(space, edge, 0.5)
+        vectors = rng.normal(size=(40, space.dim))
+        vectors *= 0.5 / np.linalg.norm(vectors, axis=1, keepdims=True)
+        points = space.validate(ball.point(vectors))
+        assert np.all(ball.contains(points))
 
 
 @pytest.mark.parametrize("length", [1e20, 1e150, 1e300])

@@ -29,6 +29,8 @@ _LARGEST = math.exp(_LARGEST_LOG)
 #: Least eigenvalue of the correlation matrix of a point, in units of k eps, if that is more than
 #: e^-30: twice what ``validate`` asks for.
 _LEAST = 64.0
+#: Factor of that which a centre may have: a point at the limit, after rounding, may be one.
+_ROOM = 0.8
 #: Halvings of the segment to the centre.
 _HALVINGS = 40
 
@@ -107,10 +109,15 @@ class SPDLogCholesky(FlatManifold):
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """``L L^T`` of the factor with these entries, moved where float64 cannot hold it."""
-        correlation, length = self._scaled(as_floats(coordinates))
-        near = _near_singular(correlation)
+        coordinates = as_floats(coordinates)
+        return self._matrices(coordinates, np.full(coordinates.shape[:-1], _kept(self.k)))
+
+    def _matrices(self, coordinates: FloatArray, least: FloatArray) -> FloatArray:
+        """``L L^T``, least eigenvalues of the correlation matrices raised to these."""
+        correlation, length = self._scaled(coordinates)
+        near = _near_singular(correlation, least)
         if near.any():  # of these records alone
-            correlation[near] = _raised(correlation[near])
+            correlation[near] = _raised(correlation[near], least[near])
         return _symmetric.symmetrise(length[..., :, None] * correlation * length[..., None, :])
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
@@ -120,9 +127,11 @@ class SPDLogCholesky(FlatManifold):
         """
         middle, offset = self.to_chart(center), as_floats(coordinates)
         total = np.asarray(middle + offset)
-        far = ~self._holds(total)
+        least = np.minimum(_kept(self.k), self._least_eigenvalue(center))
+        kept = np.broadcast_to(least, total.shape[:-1])
+        far = ~self._holds(total, kept)
         if not far.any():
-            return self.from_chart(total)
+            return self._matrices(total, kept)
         start = np.broadcast_to(middle, total.shape)[far]
         # a segment that halvings are fine enough for
         longest = 4.0 * (float(long_norm(middle).max()) + _LARGEST_LOG * math.sqrt(self.k))
@@ -130,10 +139,10 @@ class SPDLogCholesky(FlatManifold):
         low, high = np.zeros((len(rows), 1)), np.ones((len(rows), 1))
         for _ in range(_HALVINGS):
             between = 0.5 * (low + high)
-            held = self._holds(start + between * rows)[:, None]
+            held = self._holds(start + between * rows, kept[far])[:, None]
             low, high = np.where(held, between, low), np.where(held, high, between)
         total[far] = start + low * rows
-        return self.from_chart(total)
+        return self._matrices(total, kept)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Refuse a centre whose neighbours float64 cannot hold; see :meth:`Manifold.check_ball`.
@@ -146,7 +155,7 @@ class SPDLogCholesky(FlatManifold):
                 "the logarithms of the diagonal of the centre's Cholesky factor must lie within "
                 f"±{_LARGEST_LOG - 1.0:g}; choose other units"
             )
-        least, limit = self._least_eigenvalue(center), 2.0 * _kept(self.k)
+        least, limit = float(self._least_eigenvalue(center)), _ROOM * _kept(self.k)
         if least < limit:
             raise UnsupportedBallError(
                 f"the least eigenvalue {least:.3g} of the centre's correlation matrix must be at "
@@ -166,8 +175,9 @@ class SPDLogCholesky(FlatManifold):
         each = radius / np.sqrt(2.0 * m)
         means = np.cumsum(np.sort(logs))[: len(m)] / m
         steep = each * np.exp(np.minimum(each - means, _LARGEST_LOG))
-        spread = 2.0 * float(np.max(m * np.log1p(steep))) - math.log(self._least_eigenvalue(center))
-        lost = math.exp(min(spread, -math.log(_kept(self.k))))
+        spread = -math.log(float(self._least_eigenvalue(center)))
+        spread += 2.0 * float(np.max(m * np.log1p(steep)))
+        lost = math.exp(min(spread, -math.log(_ROOM * _kept(self.k))))
         size = float(np.linalg.norm(logs))
         return 2.0 * self.k * _EPS * (1.0 + longest) * lost + 8.0 * _EPS * size
 
@@ -175,16 +185,16 @@ class SPDLogCholesky(FlatManifold):
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
         return _symmetric_checks.check_definite(points, self.k)
 
-    def _least_eigenvalue(self, center: FloatArray) -> float:
-        """Least eigenvalue of the correlation matrix, which is positive."""
-        values = np.linalg.eigvalsh(_symmetric.correlations(center)[0])
-        return max(float(values[0]), _EPS)
+    def _least_eigenvalue(self, center: ArrayLike) -> FloatArray:
+        """Least eigenvalue of correlation matrices, which is positive, shape (...)."""
+        values = np.linalg.eigvalsh(_symmetric.correlations(as_floats(center))[0])
+        return np.asarray(np.maximum(values[..., 0], _EPS))
 
-    def _holds(self, coordinates: FloatArray) -> NDArray[np.bool_]:
+    def _holds(self, coordinates: FloatArray, least: FloatArray) -> NDArray[np.bool_]:
         """Whether float64 holds the matrices with these coordinates, shape (...)."""
         small = np.abs(coordinates[..., : self.k]).max(axis=-1) <= _LARGEST_LOG
         small &= np.abs(coordinates[..., self.k :]).max(axis=-1, initial=0.0) <= _LARGEST
-        return np.asarray(small & ~_near_singular(self._scaled(coordinates)[0]))
+        return np.asarray(small & ~_near_singular(self._scaled(coordinates)[0], least))
 
     def _scaled(self, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Correlation matrices ``(..., k, k)``, and root diagonals ``(..., k)``."""
@@ -204,18 +214,18 @@ def _kept(k: int) -> float:
     return max(math.exp(-2.0 * _symmetric.REACH), _LEAST * k * _EPS)
 
 
-def _near_singular(correlation: FloatArray) -> NDArray[np.bool_]:
+def _near_singular(correlation: FloatArray, least: FloatArray) -> NDArray[np.bool_]:
     """Whether correlation matrices ``(..., k, k)`` have an eigenvalue under what is kept."""
     index = np.arange(correlation.shape[-1])
     lowered = correlation.copy()
-    lowered[..., index, index] -= _kept(len(index))
+    lowered[..., index, index] -= least[..., None]
     return _symmetric.without_factor(lowered)
 
 
-def _raised(correlation: FloatArray) -> FloatArray:
+def _raised(correlation: FloatArray, least: FloatArray) -> FloatArray:
     """Correlation matrices with eigenvalues moved up to what is kept."""
     values, vectors = _symmetric.eigh(correlation)
-    return _symmetric.compose(np.maximum(values, _kept(correlation.shape[-1])), vectors)
+    return _symmetric.compose(np.maximum(values, least[..., None]), vectors)
 
 
 def _below_diagonal(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

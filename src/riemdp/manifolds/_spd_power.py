@@ -29,6 +29,8 @@ _LARGEST_LOG = 700.0
 #: Least ratio of eigenvalues of a point, in units of k eps, if that is more than e^-30: twice what
 #: ``validate`` asks for.
 _LEAST = 64.0
+#: Factor of that ratio which a centre may have: a point at the limit, after rounding, may be one.
+_ROOM = 0.8
 #: Halvings of an interval of the largest eigenvalue.
 _HALVINGS = 60
 
@@ -119,24 +121,29 @@ class SPDPower(FlatManifold):
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """Power ``1 / alpha`` of the nearest matrix of the cone that float64 holds."""
-        return self._nearest(as_floats(coordinates), np.exp([-self.alpha * _LARGEST_LOG]))
+        least = np.exp([-self.alpha * _LARGEST_LOG])
+        return self._nearest(as_floats(coordinates), least, np.array([_kept(self.k) ** self.alpha]))
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Power ``1 / alpha`` of the sum of the charts, moved into the cone.
 
         To the nearest matrix whose eigenvalues are at least e^-30 (from k = 7 on ``64 k eps``)
-        times the largest one, and the centre's largest one.
+        times the largest one, and the centre's largest one; or as small as the centre's, if these
+        are smaller.
         """
         logs, vectors = self._logs(center)
         middle = _symmetric.vecd(_symmetric.compose(np.exp(self.alpha * logs), vectors))
-        least = (_kept(self.k) * np.exp(logs.max(axis=-1, keepdims=True))) ** self.alpha
-        return self._nearest(middle + as_floats(coordinates), least)
+        top, low = (f(logs, axis=-1, keepdims=True) for f in (np.max, np.min))
+        ratio = np.minimum(_kept(self.k), np.exp(low - top)) ** self.alpha
+        return self._nearest(
+            middle + as_floats(coordinates), ratio * np.exp(self.alpha * top), ratio
+        )
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Refuse a centre whose neighbours float64 cannot hold; see :meth:`Manifold.check_ball`."""
         super().check_ball(center, radius)
         logs = self._logs(center)[0]
-        spread, limit = float(np.ptp(logs)), -math.log(2.0 * _kept(self.k))
+        spread, limit = float(np.ptp(logs)), -math.log(_ROOM * _kept(self.k))
         if spread > limit:
             raise UnsupportedBallError(
                 f"the condition of the centre, e^{spread:.3g}, must be at most e^{limit:.3g}: "
@@ -155,7 +162,8 @@ class SPDPower(FlatManifold):
         scaled = self.alpha * self._logs(center)[0]
         powers = np.exp(scaled)
         largest = float(powers.max()) + radius
-        ratio = max((float(powers.min()) - radius) / largest, _kept(self.k) ** self.alpha)
+        least = (_ROOM * _kept(self.k)) ** self.alpha
+        ratio = max((float(powers.min()) - radius) / largest, least)
         lost = max(1.0, self.alpha * ratio ** (1.0 - 1.0 / self.alpha))
         logs = float(np.abs(scaled).max())
         return float((8.0 * self.k * lost + 4.0 * logs) * _EPS * largest)
@@ -168,10 +176,9 @@ class SPDPower(FlatManifold):
         """Log-eigenvalues and eigenvectors of points."""
         return _symmetric.log_eigh(as_floats(points))
 
-    def _nearest(self, coordinates: FloatArray, least: FloatArray) -> FloatArray:
+    def _nearest(self, coordinates: FloatArray, least: FloatArray, ratio: FloatArray) -> FloatArray:
         """Point of the nearest power with eigenvalues from ``least`` on, and no wide ratio."""
         values, vectors = _symmetric.eigh(_symmetric.unvecd(coordinates, self.k))
-        ratio = _kept(self.k) ** self.alpha
         most = math.exp(self.alpha * _LARGEST_LOG)
         kept = _within_ratio(np.minimum(values, most), least, ratio)
         return _symmetric.compose(kept ** (1.0 / self.alpha), vectors)
@@ -182,7 +189,7 @@ def _kept(k: int) -> float:
     return max(math.exp(-2.0 * _symmetric.REACH), _LEAST * k * _EPS)
 
 
-def _within_ratio(values: FloatArray, least: FloatArray, ratio: float) -> FloatArray:
+def _within_ratio(values: FloatArray, least: FloatArray, ratio: FloatArray) -> FloatArray:
     """Nearest ``t`` to ascending ``values`` with ``t >= least`` and ``t >= ratio * max t``.
 
     For the right m these are the values clipped to ``[max(least, ratio m), m]``. The squared
