@@ -75,6 +75,7 @@ class IsotropicCurve(PrivacyCurve):
     -----
     Where double precision does not suffice the methods raise ``ConvergenceError`` for the Gaussian
     law; for the Laplace law they return what its pure ``epsilon`` and :func:`score_bound` imply.
+    The integrals are checked up to dimension 1000.
 
     References
     ----------
