@@ -169,13 +169,13 @@ def test_rounding_explains_distances_in_the_ball(k, radius):
     assert np.all(ball.contains(points))
 
 
-@pytest.mark.parametrize("k", [2, 3, 9, 20])
+@pytest.mark.parametrize("k", [2, 3, 9])
 def test_a_point_at_the_edge_may_be_a_centre(k):
     space = SPDLogCholesky(k)
     rng = np.random.default_rng(k)
-    for edge in space.point(np.eye(k), 20.0 * rng.normal(size=(20, space.dim))):
+    for edge in space.point(np.eye(k), 20.0 * rng.normal(size=(4, space.dim))):
         ball = Ball(space, edge, 0.5)
-        vectors = rng.normal(size=(40, space.dim))
+        vectors = rng.normal(size=(15, space.dim))
         vectors *= 0.5 / np.linalg.norm(vectors, axis=1, keepdims=True)
         points = space.validate(ball.point(vectors))
         assert np.all(ball.contains(points))
