@@ -370,6 +370,17 @@ def test_next_to_the_largest_loss(dim, sigma, sensitivity, gap):
     assert curve.delta_at(curve.epsilon_at(upper)) <= upper
 
 
+@pytest.mark.parametrize(("dim", "sigma"), [(33, 7.59), (63, 5.18)])
+def test_next_to_the_largest_loss_in_more_dimensions(dim, sigma, monkeypatch):
+    """Powers of the distance to it, which lose digits as many times faster."""
+    curve = IsotropicCurve("gaussian", dim, 1.0, sigma, 0.1)
+    epsilon = (1.0 - 1e-4) * curve.pure_epsilon()
+    least = certified_delta(curve, epsilon)[0]
+    assert curve.delta_at(epsilon) > least > 0.0
+    monkeypatch.setattr("riemdp.privacy._isotropic_curve._APART", 1e-4 / dim)
+    assert IsotropicCurve("gaussian", dim, 1.0, sigma, 0.1).delta_at(epsilon) < least
+
+
 def test_the_ends_of_the_integrals_lose_their_digits_there():
     curve = IsotropicCurve("gaussian", 3, 1.0, 5.0, 0.1)
     epsilon = (1.0 - 1e-7) * curve.pure_epsilon()

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 #: Distance into the tail, in standard deviations, from which on ``delta`` underflows.
 _DEEPEST = 60.0
-#: Share of a Gaussian's largest loss next to it in which no integral is computed, and of both
-#: laws' in high dimension: probabilities there are high powers of the distance to it.
+#: Share of a Gaussian's largest loss next to it in which no integral is computed, for each
+#: dimension, and of both laws' in high dimension: probabilities there are high powers of the
+#: distance to it.
 _APART, _APART_BEYOND = 1e-4, 0.02
 #: Single values of ``delta`` that a curve keeps.
 _MOST_KNOWN = 16
@@ -335,7 +336,7 @@ class IsotropicCurve(PrivacyCurve):
 
         Next to the largest loss the ends of the integrals are differences that have lost digits.
         """
-        apart = 0.0 if self._potential.is_linear else _APART
+        apart = 0.0 if self._potential.is_linear else _APART * self.dim
         if self.dim > PLAIN_DIM:
             apart = _APART_BEYOND
         return min((1.0 - apart) * self.pure_epsilon(), self._deepest)
