@@ -70,8 +70,8 @@ def test_balls():
 
 def test_unknown_names_are_refused():
     ball = Ball(Sphere(2), [0, 0, 1], 0.5)
-    with pytest.raises(InvalidParameterError, match="Torus"):
-        decode({"type": "Torus"}, "manifold")
+    with pytest.raises(InvalidParameterError, match="Klein"):
+        decode({"type": "Klein"}, "manifold")
     with pytest.raises(InvalidParameterError, match="Blessing"):
         decode({"type": "Blessing"}, "definition")
     with pytest.raises(InvalidParameterError, match="magic"):
