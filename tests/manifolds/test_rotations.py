@@ -164,3 +164,19 @@ def frechet_mean_in(ball, points):
     from riemdp import PureDP, private_mean
 
     return private_mean(points, ball, PureDP(1.0), mechanism="riemannian-laplace")
+
+
+def test_quaternions_are_taken_wherever_points_are():
+    one = Rotation.random(5, random_state=3)
+    other = Rotation.random(5, random_state=4)
+    pairs = [(one.as_quat(), other.as_matrix()), (one.as_matrix(), -other.as_quat())]
+    wanted = (one.inv() * other).magnitude()
+    for first, second in pairs:
+        np.testing.assert_allclose(SPACE.dist(first, second), wanted, rtol=1e-12)
+        found = SPACE.exp(first, SPACE.log(first, second))
+        np.testing.assert_allclose(found, other.as_matrix(), atol=1e-12)
+    ball = Ball(SPACE, np.eye(3), 1.0)
+    np.testing.assert_array_equal(
+        ball.project(one.as_quat()), ball.project(SPACE.read(one.as_quat()))
+    )
+    assert ball.contains(one.as_quat()).tolist() == (one.magnitude() <= 1.0).tolist()

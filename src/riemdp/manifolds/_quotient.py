@@ -310,7 +310,7 @@ class DiscreteQuotient(Quotient):
 
     def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
         """Clip the nearest representatives; see :meth:`Manifold.clip`."""
-        points, start = as_floats(points), self.lift(center)
+        points, start = self.read(points), self.lift(center)
         near = self.nearest(start, self.lift(points))
         outside = self.cover.dist(start, near) > radius
         if not outside.any():

@@ -31,7 +31,7 @@ class Rotations(AntipodalQuotient):
 
     A rotation is a unit quaternion up to its sign, so that the sphere of dimension three and
     radius two covers the group. Angles are in radians, at most pi. Points are matrices, shape
-    (3, 3); where points are checked, unit quaternions (x, y, z, w) are taken too.
+    (3, 3); unit quaternions (x, y, z, w) are taken wherever points are asked for.
 
     References
     ----------
@@ -58,6 +58,11 @@ class Rotations(AntipodalQuotient):
         """The identity."""
         return np.eye(3)
 
+    def read(self, points: ArrayLike) -> FloatArray:
+        """Return matrices, of quaternions too; see :meth:`Manifold.read`."""
+        array = as_floats(points)
+        return self.push(array) if array.shape[-1:] == (4,) else array
+
     def lift(self, points: ArrayLike) -> FloatArray:
         """Return twice the unit quaternion whose largest entry is positive.
 
@@ -66,14 +71,14 @@ class Rotations(AntipodalQuotient):
 
         Parameters
         ----------
-        points : array_like, shape (..., 3, 3)
+        points : array_like, shape (..., 3, 3) or (..., 4)
 
         Returns
         -------
         ndarray, shape (..., 4)
             In the order (x, y, z, w).
         """
-        (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(as_floats(points), (-2, -1), (0, 1))
+        (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(self.read(points), (-2, -1), (0, 1))
         squares = np.stack([1 + a - e - i, 1 - a + e - i, 1 - a - e + i, 1 + a + e + i], axis=-1)
         xy, xz, yz, xw, yw, zw = d + b, g + c, h + f, h - f, c - g, d - b
         x, y, z, w = np.moveaxis(squares, -1, 0)
