@@ -257,6 +257,20 @@ def test_other_arrays_and_numbers_are_refused():
     assert Ball.whole(space).reach == space.diameter
 
 
+@pytest.mark.parametrize("method", ["push", "tangent_vector", "tangent_coordinates", "point"])
+def test_vectors_and_coordinates_are_real(method):
+    space = PlanarShapes(4)
+    size = {"push": 6, "tangent_coordinates": 6}.get(method, space.dim)
+    base = () if method == "push" else (space.origin,)
+    values = np.linspace(-0.3, 0.4, size)
+    getattr(space, method)(*base, values)
+    for bad in (values + 0.1j, np.ma.masked_array(values, values > 0.0), values.astype(str)):
+        with pytest.raises(NotOnManifoldError, match="must"):
+            getattr(space, method)(*base, bad)
+    with pytest.raises(NotOnManifoldError, match="must hold real numbers"):
+        space.lift_coordinates(space.origin, np.ones(space.dim) * 1j)
+
+
 @pytest.mark.parametrize("arithmetic", ["float64", "exact"])
 def test_releases_come_back_as_complex_landmarks(arithmetic):
     space = PlanarShapes(4)

@@ -20,7 +20,7 @@ from riemdp.manifolds._landmarks import (
     leading_landmark,
     preshape_of,
 )
-from riemdp.manifolds._points import check_finite, raise_first
+from riemdp.manifolds._points import as_floats, check_finite, raise_first
 from riemdp.manifolds._quotient import Quotient
 from riemdp.manifolds._slice import SphereSlice
 from riemdp.manifolds._sphere import Sphere
@@ -163,7 +163,7 @@ class PlanarShapes(Quotient):
 
     def push(self, points: ArrayLike) -> FloatArray:
         """Return canonical landmarks of unit vectors."""
-        return landmarks_of(np.ascontiguousarray(points, dtype=np.float64))
+        return landmarks_of(np.ascontiguousarray(as_floats(points)))
 
     def nearest(self, base: ArrayLike, points: ArrayLike) -> FloatArray:
         """Turn unit vectors so that ``<base, point>`` is real and positive.
@@ -241,7 +241,7 @@ class PlanarShapes(Quotient):
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Coordinates in a complex basis of the complement of the representative."""
-        return self._horizontal(self.lift(base), np.asarray(coordinates, dtype=np.float64))
+        return self._horizontal(self.lift(base), as_floats(coordinates))
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Inverse of :meth:`tangent_vector`."""
@@ -277,7 +277,7 @@ class PlanarShapes(Quotient):
     @staticmethod
     def _complex(values: ArrayLike) -> FloatArray:
         """Real parts, then imaginary parts, as two rows, shape (..., 2, m)."""
-        array = np.asarray(values, dtype=np.float64)
+        array = as_floats(values)
         return array.reshape(*array.shape[:-1], 2, array.shape[-1] // 2)
 
     @staticmethod
@@ -290,7 +290,7 @@ class PlanarShapes(Quotient):
     def lift_coordinates(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Those of the tangent vector, which is one of the cover."""
         start = self.lift(center)
-        vector = self._horizontal(start, np.asarray(coordinates, dtype=np.float64))
+        vector = self._horizontal(start, as_floats(coordinates))
         return self.cover.tangent_coordinates(start, vector)
 
     def raised(self, coordinates: Sequence[Fraction]) -> list[Fraction]:
