@@ -293,9 +293,13 @@ class ProductSolver(MeanSolver):
         return ProductMean(known) if len(known) == sum(manifold.counts) else None
 
     def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, ...]:
-        """Parts of the clipped points."""
+        """Parts of the clipped points.
+
+        Of a matrix that float64 hardly holds the first clipping is wrong in the fourth digit; what
+        it leaves lies next to the ball, so that the second is right.
+        """
         manifold: Any = ball.manifold
-        return tuple(manifold.apart(ball.project(data)))
+        return tuple(manifold.apart(ball.project(ball.project(data))))
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
         """Join the factors' means, and clip."""
