@@ -14,6 +14,7 @@ from riemdp import (
     NotOnManifoldError,
     PureDP,
     Release,
+    SPDAffineInvariant,
     SPDLogEuclidean,
     UnsupportedBallError,
     private_mean,
@@ -146,3 +147,13 @@ def test_rounding_of_the_chart_follows_the_unit(scale, radius):
     assert ball.rounding < 1e-12
     outside = ball.point((1.0 + 4.0 * ball.rounding / radius + 1e-3) * coordinates)
     assert not np.any(ball.contains(outside))
+
+
+@pytest.mark.parametrize("k", [6, 7, 30])
+@pytest.mark.parametrize("space", [SPDLogEuclidean, SPDAffineInvariant])
+def test_points_at_any_distance_can_be_validated(space, k):
+    """What validation asks for grows with the size of the matrices."""
+    space, rng = space(k), np.random.default_rng(0)
+    center = np.diag(np.logspace(-1.0, 1.0, k))
+    points = space.point(center, 30.0 * rng.normal(size=(20, space.dim)))
+    np.testing.assert_array_equal(space.validate(points), points)

@@ -147,7 +147,7 @@ class Ball(ArrayFields):
 
         On SPD matrices a point whose eigenvalues float64 cannot hold together is moved: the
         eigenvalues of its logarithm, seen from the centre, are clipped to a range of 30 about the
-        centre's. That is a function of public numbers and the point alone.
+        centre's, less for large ones. That is a function of public numbers and the point alone.
 
         Parameters
         ----------

@@ -150,12 +150,12 @@ class SPDAffineInvariant(Manifold):
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``L Expm(S) L^T``, its eigenvalues within a range that float64 holds.
 
-        The eigenvalues of S are clipped to a range of at most 30 about zero.
+        The eigenvalues of S are clipped to a range of at most 30 about zero, less from k = 7 on.
         """
         center = as_floats(center)
         scale = np.sqrt(np.diagonal(center, axis1=-2, axis2=-1))
         spread = _symmetric.log_condition(center / (scale[..., :, None] * scale[..., None, :]))
-        reach = np.maximum(_symmetric.REACH - 0.5 * spread, 1.0)[..., None]
+        reach = np.maximum(_symmetric.half_range(self.k) - 0.5 * spread, 1.0)[..., None]
         inside = _symmetric.unvecd(as_floats(coordinates), self.k)
         factor = np.asarray(np.linalg.cholesky(center), dtype=np.float64)
         return colour(factor, _symmetric.expm_within(inside, 0.0, reach))

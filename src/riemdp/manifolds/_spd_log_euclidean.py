@@ -119,29 +119,30 @@ class SPDLogEuclidean(FlatManifold):
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``Expm`` of the sum of the charts, its eigenvalues within a range that float64 holds.
 
-        The eigenvalues of the logarithm are clipped to a range of 30 about the centre's.
+        The eigenvalues of the logarithm are clipped to a range of 30 about the centre's, of less
+        from k = 7 on.
         """
         logarithm = _symmetric.logm(as_floats(center))
         total = logarithm + _symmetric.unvecd(as_floats(coordinates), self.k)
         levels = np.linalg.eigvalsh(logarithm)
         middle = np.mean(levels, axis=-1, keepdims=True)
-        reach = np.maximum(
-            _symmetric.REACH, np.max(np.abs(levels - middle), axis=-1, keepdims=True)
-        )
+        farthest = np.max(np.abs(levels - middle), axis=-1, keepdims=True)
+        reach = np.maximum(_symmetric.half_range(self.k), farthest)
         return _symmetric.expm_within(total, middle, reach)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Refuse a centre whose neighbours float64 cannot hold; see :meth:`Manifold.check_ball`.
 
-        Beyond a condition of ``e^30 = 1e13`` a matrix with these eigenvalues in other directions
-        cannot be told from one without full rank.
+        Beyond a condition of ``e^30 = 1e13``, less from k = 7 on, a matrix with these eigenvalues
+        in other directions cannot be told from one without full rank.
         """
         super().check_ball(center, radius)
         spread = float(np.ptp(self._decompose(center)[0]))
-        if spread > 2.0 * _symmetric.REACH:
+        limit = 2.0 * _symmetric.half_range(self.k)
+        if spread > limit:
             raise UnsupportedBallError(
                 f"the condition of the centre, e^{spread:.3g}, must be at most "
-                f"e^{2.0 * _symmetric.REACH:g}: float64 does not hold the matrices about "
+                f"e^{limit:.3g}: float64 does not hold the matrices about "
                 "it; choose other units for the coordinates, or the affine-invariant metric"
             )
 

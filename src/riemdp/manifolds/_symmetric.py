@@ -217,9 +217,20 @@ def expm_within(
 
 #: Half the range of log-eigenvalues that float64 holds in one matrix, with a margin.
 REACH = 15.0
+#: Least ratio of eigenvalues of a point, in units of k eps, if that is more than e^-30: twice what
+#: ``validate`` asks for.
+_LEAST = 64.0
 NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 #: Ratio of eigenvalues under which the plain decomposition has lost too many digits of the least.
 GRADED = 1e-10
+
+
+def half_range(k: int) -> float:
+    """Half the range of log-eigenvalues of a k x k matrix that float64 holds and validation passes.
+
+    From k = 7 on it is less than :data:`REACH`.
+    """
+    return min(REACH, -0.5 * math.log(_LEAST * k * _EPS))
 
 
 def _logm_2x2(matrices: FloatArray) -> FloatArray:
