@@ -37,7 +37,7 @@ def frechet_mean(
 ) -> CertifiedMean:
     r"""Point that minimises the (weighted) mean squared distance to the data.
 
-    Closed form on flat spaces and on the circle, Newton's method elsewhere. The solver stops when
+    Closed form on flat spaces and on the circle, an iteration elsewhere. The solver stops when
     its certificate is at most ``tol``, so the order of the rows changes the result by at most
     ``2 tol``. This is the exact mean, not a private one; see :func:`riemdp.private_mean`.
 
@@ -50,9 +50,9 @@ def frechet_mean(
     weights : array_like, shape (n,), optional
         Nonnegative weights with a positive sum; equal weights by default.
     ball : Ball, optional
-        Ball that contains the data. Needed on spheres, where it has to stay inside the open
-        hemisphere about its centre (elsewhere the mean need not be unique), and ignored on the
-        other manifolds.
+        Ball that contains the data. Needed where means are unique in small balls only: on
+        spheres, of a radius under that of a hemisphere; on rotations, axes, angles, shapes and
+        subspaces, of one under what their classes allow. Ignored on the other manifolds.
     tol : float, default 1e-10
         Largest certified error, in units of geodesic distance.
 
@@ -66,7 +66,10 @@ def frechet_mean(
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not on the manifold.
     UnsupportedBallError
-        On spheres, if no ball is given, the ball reaches the hemisphere, or a row lies outside it.
+        Where a ball is needed and none of this manifold is given, or it is too large, or a row
+        lies outside it.
+    UnsupportedManifoldError
+        If no certified mean is known on the manifold.
     ConvergenceError
         If rounding alone exceeds ``tol``.
     InvalidParameterError
@@ -164,8 +167,9 @@ def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
 
     Returns
     -------
-    ndarray, shape (*point_shape,)
-        Tangent vector at ``ball.center``.
+    ndarray, shape (\*tangent_shape,)
+        Tangent vector at ``ball.center``: no point. As a point, and of the same shape as one:
+        ``ball.manifold.exp(ball.center, mean)``.
 
     Raises
     ------

@@ -259,7 +259,8 @@ class LiftedSolver(MeanSolver):
         if ball is None or ball.manifold != manifold:
             raise UnsupportedBallError(
                 f"on {manifold} the mean is unique only inside a ball: pass ball=Ball(manifold, "
-                "center, radius) with the data inside it"
+                "center, radius) with the data inside it and a radius under "
+                f"{0.5 * manifold.injectivity_radius:.6g}"
             )
         manifold.lifted(ball)
         check_inside(ball, data)
@@ -321,6 +322,42 @@ class ProductSolver(MeanSolver):
     def parts(self, manifold: Any) -> tuple[Manifold, ...]:
         """Return the factors."""
         return tuple(manifold.spaces)
+
+    def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
+        """Require of every factor what its own solver does, and data in the ball."""
+        balls = _factor_balls(manifold, ball)
+        if ball is not None and balls[0] is not None:
+            check_inside(ball, data)
+        for space, part, own in zip(manifold.each, manifold.apart(data), balls, strict=True):
+            space_solver(space).check_domain(space, part, own)
+
+    def solve(
+        self,
+        manifold: Any,
+        data: FloatArray,
+        weights: FloatArray | None,
+        ball: Ball | None,
+        tol: float,
+    ) -> CertifiedMean:
+        """Join the factors' means; see :meth:`MeanSolver.solve`."""
+        balls = _factor_balls(manifold, ball)
+        share = tol / math.sqrt(len(balls)) * (1.0 - 1e-15)
+        found = [
+            space_solver(space).solve(space, part, weights, own, share)
+            for space, part, own in zip(manifold.each, manifold.apart(data), balls, strict=True)
+        ]
+        value = np.concatenate([each.value.ravel() for each in found])
+        bound = math.hypot(*(each.error_bound for each in found)) * (1.0 + 1e-15)
+        passes = max(each.passes for each in found)
+        return CertifiedMean(value.reshape(manifold.point_shape), bound, passes)
+
+
+def _factor_balls(manifold: Any, ball: Ball | None) -> tuple[Ball | None, ...]:
+    """Balls of the factors, every copy by itself; None without a ball of the product."""
+    if ball is None or ball.manifold != manifold:
+        return (None,) * len(manifold.each)
+    balls: tuple[Ball, ...] = manifold.balls(ball)
+    return balls
 
 
 def check_inside(ball: Ball, data: FloatArray) -> None:
