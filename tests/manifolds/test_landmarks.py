@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from riemdp import NotOnManifoldError
-from riemdp.manifolds import complex_landmarks, landmark_pairs, landmarks_of, preshape_of
+from riemdp.manifolds import complex_landmarks, landmark_pairs, landmarks_of
+from riemdp.manifolds._landmarks import preshape_of
 
 
 def configurations(shape, seed=0):

@@ -12,11 +12,10 @@ from riemdp.manifolds._grassmann import Grassmann
 from riemdp.manifolds._hyperbolic import Hyperbolic
 from riemdp.manifolds._kendall_shapes import KendallShapes
 from riemdp.manifolds._landmarks import (
-    ONE_PLACE,
+    checked_preshape,
     complex_landmarks,
     landmark_pairs,
     landmarks_of,
-    preshape_of,
 )
 from riemdp.manifolds._manifold import Manifold, check_manifold
 from riemdp.manifolds._norms import clip_norm
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds._points import FloatArray as FloatArray
 
 __all__ = [
-    "ONE_PLACE",
     "Aligned",
     "Ball",
     "BoxBall",
@@ -80,11 +78,11 @@ __all__ = [
     "check_broadcast",
     "check_manifold",
     "check_points",
+    "checked_preshape",
     "clip_norm",
     "complex_landmarks",
     "landmark_pairs",
     "landmarks_of",
-    "preshape_of",
     "raise_first",
     "unvecd",
 ]

@@ -12,8 +12,8 @@ import numpy as np
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
-from riemdp.manifolds._landmarks import ONE_PLACE, centred_landmarks, preshape_of
-from riemdp.manifolds._points import as_floats, check_points, raise_first
+from riemdp.manifolds._landmarks import centred_landmarks, checked_preshape, preshape_of
+from riemdp.manifolds._points import as_floats, check_points
 from riemdp.manifolds._quotient import Quotient
 from riemdp.manifolds._slice import SphereSlice, reflected, reflections
 from riemdp.manifolds._sphere import Sphere
@@ -171,9 +171,7 @@ class KendallShapes(Quotient):
             place: within 1e-12 of its largest coordinate.
         """
         array, _ = check_points(points, self.point_shape)
-        flat, size = preshape_of(array)
-        raise_first(size <= ONE_PLACE, "has all its landmarks at one place, which has no shape")
-        rows = self._rows(flat)
+        rows = self._rows(checked_preshape(array))
         product = _product(self._rows(self._start), rows)
         turn, most = _rotation(product)
         # |X|^2 and the centroid of the configuration itself, not of what was made of it

@@ -8,6 +8,7 @@ import numpy as np
 
 from riemdp._checks import plain_array, real_entries
 from riemdp._errors import NotOnManifoldError
+from riemdp.manifolds._points import raise_first
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     ComplexArray = NDArray[np.complex128]
 
 #: A configuration this small, relative to its largest coordinate, is a point and rounding errors.
-ONE_PLACE = 1e-12
+_ONE_PLACE = 1e-12
 #: A landmark of a configuration of norm 1 that counts as one at the centre.
 _CENTRE = 1e-8
 
@@ -78,7 +79,7 @@ def preshape_of(pairs: FloatArray) -> tuple[FloatArray, FloatArray]:
         configurations in an orthonormal basis. Zero if all landmarks are at one place.
     size : ndarray, shape (...)
         Norm of the centred configuration in units of a power of two, which is over its largest
-        coordinate and at most twice that: under :data:`ONE_PLACE` it is one of rounding errors.
+        coordinate and at most twice that: under :data:`_ONE_PLACE` it is one of rounding errors.
     """
     parts = np.ascontiguousarray(np.swapaxes(pairs, -1, -2))
     count = parts.shape[-1]
@@ -92,6 +93,30 @@ def preshape_of(pairs: FloatArray) -> tuple[FloatArray, FloatArray]:
     flat = np.ascontiguousarray(found.reshape(*found.shape[:-2], parts.shape[-2] * (count - 1)))
     size = np.sqrt(np.einsum("...i,...i->...", flat, flat))
     return flat / np.where(size > 0.0, size, 1.0)[..., None], size
+
+
+def checked_preshape(pairs: FloatArray) -> FloatArray:
+    """Return unit vectors of configurations that have a shape; see :func:`preshape_of`.
+
+    Parameters
+    ----------
+    pairs : ndarray, shape (..., k, m)
+        k landmarks, finite.
+
+    Returns
+    -------
+    ndarray, shape (..., m (k - 1))
+
+    Raises
+    ------
+    NotOnManifoldError
+        If a row has all its landmarks at one place: within 1e-12 of its largest coordinate.
+    """
+    found, size = preshape_of(pairs)
+    raise_first(
+        np.asarray(size <= _ONE_PLACE), "has all its landmarks at one place, which has no shape"
+    )
+    return found
 
 
 def centred_landmarks(rows: FloatArray) -> FloatArray:

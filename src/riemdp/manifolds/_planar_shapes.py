@@ -13,14 +13,14 @@ from riemdp._checks import count
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._part import register
 from riemdp.manifolds._landmarks import (
-    ONE_PLACE,
+    checked_preshape,
     complex_landmarks,
     landmark_pairs,
     landmarks_of,
     leading_landmark,
     preshape_of,
 )
-from riemdp.manifolds._points import as_floats, check_finite, raise_first
+from riemdp.manifolds._points import as_floats, check_finite
 from riemdp.manifolds._quotient import Quotient
 from riemdp.manifolds._slice import SphereSlice
 from riemdp.manifolds._sphere import Sphere
@@ -206,10 +206,7 @@ class PlanarShapes(Quotient):
                 f"2), real ones, got {np.shape(points)}"
             )
         check_finite(pairs, 2)
-        raise_first(
-            np.asarray(preshape_of(pairs)[1] <= ONE_PLACE),
-            "has all its landmarks at one place, which has no shape",
-        )
+        checked_preshape(pairs)
         return self._canonical(pairs)
 
     def _canonical(self, pairs: FloatArray) -> FloatArray:

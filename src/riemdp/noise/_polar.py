@@ -118,12 +118,15 @@ def is_onto(manifold: Manifold) -> bool:
     Parameters
     ----------
     manifold : Manifold
+        Of a product every factor is asked: the room of one may hide behind the small injectivity
+        radius of another.
 
     Returns
     -------
     bool
     """
-    return manifold.room(manifold.origin) >= manifold.injectivity_radius
+    every = dict.fromkeys((manifold, *manifold.factors))
+    return all(each.room(each.origin) >= each.injectivity_radius for each in every)
 
 
 def check_onto(

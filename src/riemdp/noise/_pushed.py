@@ -146,10 +146,6 @@ class LiftedLaw(PushedLaw):
 
     manifold: DiscreteQuotient
 
-    def exact_draw(self, reach: float | None = None) -> ExactDraw:
-        """Return the same; see :meth:`PushedLaw.exact_draw`."""
-        return super().exact_draw(reach)
-
     def _above(self, ball: Ball) -> Ball:
         """Ball of the cover about the lift of the centre: as far as the ball is isometric to it."""
         return super()._above(ball) or self.manifold.lifted(ball)

@@ -247,17 +247,11 @@ def allowance(statistic: Statistic, mechanism: Mechanism, rounded: bool) -> floa
 
 
 def ball_to_dict(ball: Ball) -> dict[str, Any]:
-    """Centre and radius of a ball, and the radii of its factors if it has some.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is of a class that documents cannot name.
-    """
+    """Centre and radius of a ball, and the radii of its factors if it has some."""
     written = {"center": ball.center.tolist(), "radius": encode_value(ball.radius)}
-    return (
-        written if ball.parts[0] is ball else {**written, "radii": [p.radius for p in ball.parts]}
-    )
+    if ball.parts[0] is not ball:
+        written["radii"] = [part.radius for part in ball.parts]
+    return written
 
 
 def ball_from_dict(manifold: Manifold, document: object) -> Ball:

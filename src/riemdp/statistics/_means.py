@@ -13,7 +13,6 @@ from riemdp._part import register
 from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
 from riemdp.statistics._records import joined
 from riemdp.statistics._sensitivity import (
-    convexity_limit,
     frechet_mean_sensitivity,
     log_stretch,
     tangent_mean_sensitivity,
@@ -318,7 +317,7 @@ def _check_certifiable(ball: Ball) -> None:
             _check_certifiable(part)
         return
     manifold = ball.manifold
-    whole = 0.5 * convexity_limit(manifold)
+    whole = manifold.convexity_radius
     limit = whole * (1.0 - _HEMISPHERE_MARGIN)
     if manifold.curvature_bound > 0.0 and ball.radius > limit:
         raise UnsupportedBallError(

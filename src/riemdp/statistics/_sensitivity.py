@@ -11,7 +11,7 @@ import scipy
 
 from riemdp._checks import count, is_one_of, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.manifolds import Ball, Manifold, check_ball
+from riemdp.manifolds import Ball, check_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
         )
     if ball.parts[0] is not ball:
         found = _of_parts(ball, lambda part: frechet_mean_sensitivity(part, n, bound=bound))
-        fits = ball.radius * (1.0 + 2.0 * _ROUNDING) < 0.5 * convexity_limit(ball.manifold)
+        fits = ball.radius * (1.0 + 2.0 * _ROUNDING) < ball.manifold.convexity_radius
         return min(found, _of_ball(ball, n, bound)) if fits else found
     return _of_ball(ball, n, bound)
 
@@ -177,12 +177,12 @@ def _of_parts(ball: Ball, move: Callable[[Ball], float]) -> float:
 
 
 def _check_radius(ball: Ball, share: float, purpose: str) -> None:
-    """Require a radius under this share of :func:`convexity_limit` (no limit where inf).
+    """Require a radius under this share of twice the convexity radius (no limit where inf).
 
     The float of the limit may lie above it by rounding, so the last few floats are refused too.
     """
     manifold = ball.manifold
-    whole = convexity_limit(manifold)
+    whole = 2.0 * manifold.convexity_radius
     if not whole > 0.0:
         raise UnsupportedBallError(
             f"no ball of {manifold} is known to have one Fréchet mean; align the records to a "
@@ -197,15 +197,6 @@ def _check_radius(ball: Ball, share: float, purpose: str) -> None:
             f"injectivity radius, for {purpose}; choose a smaller ball, or the tangent mean, "
             f"which allows any radius under {manifold.injectivity_radius:.9g}"
         )
-
-
-def convexity_limit(manifold: Manifold) -> float:
-    """Twice the largest radius at which the Fréchet mean is proved to be unique.
-
-    The lesser of the injectivity radius and that of the sphere whose curvature bounds that of the
-    manifold, which are one on spheres.
-    """
-    return 2.0 * manifold.convexity_radius
 
 
 def _exact_constant(angle: float) -> float:

@@ -10,11 +10,10 @@ import numpy as np
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.manifolds import (
-    ONE_PLACE,
+    checked_preshape,
     complex_landmarks,
     landmark_pairs,
     landmarks_of,
-    preshape_of,
     raise_first,
 )
 from riemdp.statistics._axes import leading_axis
@@ -143,11 +142,7 @@ def preshapes(configurations: ArrayLike) -> FloatArray:
         )
     missing = np.asarray(~np.isfinite(pairs).all(axis=(1, 2)))
     raise_first(missing, "has landmarks that are NaN or infinite")
-    found, size = preshape_of(pairs)
-    raise_first(
-        np.asarray(size <= ONE_PLACE), "has all its landmarks at one place, which has no shape"
-    )
-    return found
+    return checked_preshape(pairs)
 
 
 def landmarks(preshape: ComplexArray) -> ComplexArray:

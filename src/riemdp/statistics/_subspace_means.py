@@ -15,7 +15,6 @@ from riemdp.statistics._exact_mean import ExactMean
 from riemdp.statistics._flat_mean import stable_mean
 from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, check_bound, register_solver
 from riemdp.statistics._records import record_coordinates
-from riemdp.statistics._sensitivity import convexity_limit
 from riemdp.statistics._solvers import check_inside
 from riemdp.statistics._subspace_logarithms import Subspaces
 
@@ -99,7 +98,7 @@ class SubspaceSolver(MeanSolver):
                 f"on {manifold} the mean is unique only inside a ball: pass ball=Ball(manifold, "
                 "center, radius) with the data inside it and a radius under pi/4"
             )
-        limit = 0.5 * convexity_limit(manifold)
+        limit = manifold.convexity_radius
         if not ball.radius < limit:
             raise UnsupportedBallError(
                 f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/4 for the Fréchet mean "

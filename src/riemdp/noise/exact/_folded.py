@@ -43,7 +43,7 @@ class FoldedDraw(ExactDraw):
 
     References
     ----------
-    docs/proofs/exact-draws, "Quotients".
+    docs/proofs/exact-draws.md, "Quotients"
     """
 
     manifold: Quotient
