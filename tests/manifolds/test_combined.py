@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from riemdp import Ball, Euclidean, Power, Product, SPDAffineInvariant, Sphere
+import numpy as np
+import pytest
+
+from riemdp import (
+    Ball,
+    Euclidean,
+    Power,
+    Product,
+    Rotations,
+    SPDAffineInvariant,
+    Sphere,
+    Torus,
+    UnsupportedBallError,
+    frechet_mean_sensitivity,
+)
 from riemdp.manifolds._combined import factor_balls
 
 
@@ -40,3 +54,20 @@ def test_single_factors_are_told_apart():
     product = Product(Sphere(2), Euclidean(1))
     assert product.each == product.spaces
     assert [part.shape for part in product.apart(np.ones((5, 4)))] == [(5, 3), (5, 1)]
+
+
+@pytest.mark.parametrize(
+    ("space", "limit"),
+    [
+        (Product(Sphere(2), Sphere(2, 4.0)), math.pi / 4),
+        (Product(Euclidean(1), Torus(2), Sphere(2)), math.pi / 2),
+        (Product(Rotations(), Power(Sphere(2, 9.0), 2)), math.pi / 6),
+        (Product(Sphere(2), SPDAffineInvariant(2)), math.pi / 2),
+    ],
+    ids=["spheres", "circles", "copies", "matrices"],
+)
+def test_balls_of_means_are_small_for_the_least_factor(space, limit):
+    assert space.convexity_radius == pytest.approx(limit, rel=1e-15)
+    assert frechet_mean_sensitivity(Ball(space, space.origin, 0.999 * limit), 10**6) > 0.0
+    with pytest.raises(UnsupportedBallError, match="Fréchet mean to be unique"):
+        frechet_mean_sensitivity(Ball(space, space.origin, 1.001 * limit), 10**6)

@@ -362,6 +362,7 @@ def test_copies_about_different_centres_keep_their_places():
         assert np.all(manifold.dist(found, ball.point(np.full(8, 0.1))) < 0.02)
 
 
+@pytest.mark.fast("sphere")
 @pytest.mark.parametrize("name", ["sphere", "hyperbolic", SLOWER])
 def test_a_power_is_as_private_as_the_product(name):
     space = SPACES[name]

@@ -107,13 +107,13 @@ def test_no_search_exceeds_the_constant(cases, name):
         ball = QuotientBall(space, template, radius, mean="aligned")
         bound = frechet_mean_sensitivity(ball, n)
         best, found = None, 0.0
-        for step in range(90):
-            if step < 30:
+        for step in range(60):
+            if step < 20:
                 trial = generator.normal(size=(n + 1, ball.manifold.dim))
                 trial[:-2] = trial[0] * generator.choice([-1.0, 1.0], size=(n - 1, 1))
                 trial *= radius / np.linalg.norm(trial, axis=-1, keepdims=True)
             else:
-                trial = best + 0.5 ** (step / 20) * generator.normal(size=best.shape)
+                trial = best + 0.5 ** (step / 13) * generator.normal(size=best.shape)
             points = ball.point(trial)
             moved = shift(ball, points[:-1], np.delete(points, -2, axis=0))
             if moved > found:

@@ -20,7 +20,7 @@ from riemdp import (
     frechet_mean_sensitivity,
     tangent_mean_sensitivity,
 )
-from riemdp.statistics import log_stretch
+from riemdp.statistics import FrechetMean, log_stretch
 from riemdp.statistics._mean_solver import mean_solver
 from riemdp.summaries import clipped_frechet_mean
 
@@ -75,7 +75,7 @@ def test_no_search_exceeds_it(n):
     ]
     for ball in boxes:
         claimed, largest = frechet_mean_sensitivity(ball, n), 0.0
-        for _ in range(60):
+        for _ in range(40):
             first = ball.coordinates(ball.point(rng.normal(size=(n, 5))))
             second = first.copy()
             second[0] = ball.coordinates(ball.point(-2.0 * first[:1]))[0]
@@ -109,6 +109,18 @@ def test_tangent_means_and_stretches():
     assert tangent_mean_sensitivity(ball, 10) == pytest.approx(2.0 * math.hypot(1.0, 2.0) / 10)
     assert log_stretch(ball) == pytest.approx(1.0 / math.sin(1.0))
     assert log_stretch(Ball(manifold, manifold.origin, 2.0)) > 2.0  # the control
+
+
+def test_every_factor_has_to_leave_room_for_a_certificate():
+    power, mean = Power(Sphere(2), 3), FrechetMean()
+    near = ProductBall(power, power.origin, radii=(0.4, 1.57, 0.4))
+    assert math.isfinite(frechet_mean_sensitivity(near, 10))
+    with pytest.raises(UnsupportedBallError, match="too near"):
+        mean.replace_one(near, 10, "distance")
+    # the control: all factors together are farther than that, each is not
+    wide = ProductBall(power, power.origin, radii=1.0)
+    assert wide.reach > 1.57
+    assert mean.replace_one(wide, 10, "distance") == frechet_mean_sensitivity(wide, 10)
 
 
 def test_every_factor_needs_a_small_ball():

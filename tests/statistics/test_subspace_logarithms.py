@@ -34,12 +34,13 @@ def test_errors_of_logarithms_are_bounded(subspaces, space, radius):
     records = np.concatenate(
         [subspaces.some_records(rng, space, radius, kind) for kind in subspaces.KINDS]
     )
+    exact = [subspaces.exact_frame(*seen_as(space, record)) for record in records]
     for point in (np.zeros(subspaces.dim_of(space)), -records[0], records[0], records[8]):
         frame = frames_of(space.matrices(point[None]))[0]
         found, errors = parts.logarithms(space, frame, space.matrices(records))
         base = subspaces.exact_frame(*seen_as(space, point))
-        for i, record in enumerate(records):
-            wanted = subspaces.exact_log(base, subspaces.exact_frame(*seen_as(space, record)))
+        for i, frame_of_record in enumerate(exact):
+            wanted = subspaces.exact_log(base, frame_of_record)
             wrong = subspaces.norm(wanted - mpmath.matrix(found[i].tolist()))
             assert wrong <= errors[i]
             assert errors[i] <= 2.0 * math.sqrt(space.copies) * floor(space, radius)
