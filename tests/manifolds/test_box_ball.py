@@ -76,6 +76,8 @@ def test_then_the_record_as_a_whole(manifold, radii):
     boxed = ProductBall(manifold, manifold.origin, radii=radii).project(points)
     np.testing.assert_allclose(found, whole.project(boxed), atol=1e-13)
     assert not np.all(whole.contains(boxed))
+    # the ball about the whole record is one of those that a point lies in
+    np.testing.assert_array_equal(ball.contains(boxed), whole.contains(boxed))
     np.testing.assert_allclose(ball.point(ball.coordinates(points)), found, atol=1e-9)
 
 

@@ -232,6 +232,21 @@ def test_a_factor_of_which_nothing_is_known_leaves_nothing_known(monkeypatch):
     _independent._largest_mu.cache_clear()
 
 
+@pytest.mark.parametrize(("steps", "reached"), [((11.7, 11.7, 0.6), 3), ((13.7, 13.7, 0.6), 2)])
+def test_shared_distances_are_bounded_by_whole_cells(monkeypatch, steps, reached):
+    """Of factors whose mu jumps to 1 inside a cell, all whose squares fit together count."""
+    spaces = [Sphere(2, curvature) for curvature in (1.0, 2.0, 3.0)]
+    jumps = dict(zip(spaces, steps, strict=True))
+
+    def squares(part, sigma, distances):
+        cells = np.square(np.array(distances) / 0.1) * _independent._CELLS
+        return (cells >= jumps[part.manifold]).astype(float)
+
+    monkeypatch.setattr(_independent, "_squares", squares)
+    noise = family("gaussian", Product(*spaces))
+    assert _independent._shared_mu(noise, 0.5, 0.1) == pytest.approx(math.sqrt(reached))
+
+
 # Laplace noise, and many copies.
 
 SPACES = {
@@ -298,6 +313,29 @@ def test_a_normaliser_that_moves_doubles_the_laplace_noise(monkeypatch):
     assert known.triangle_epsilon(1.0, 0.1) == pytest.approx(0.2 * math.sqrt(2.0))
     found = RiemannianLaplace.calibrate(manifold, 0.1, PureDP(1.0))
     assert found.sigma == pytest.approx(0.2 * math.sqrt(2.0))
+
+
+@pytest.mark.parametrize("factors", [(Sphere(2), Hyperbolic(2)), (Hyperbolic(2), Sphere(2))])
+def test_one_normaliser_that_moves_is_enough(monkeypatch, factors):
+    def known(noise):
+        return "docs/proofs/spaces.md" if noise.manifold == Sphere(2) else None
+
+    monkeypatch.setattr(SpaceFormLaplace, "constant_normaliser", property(known))
+    assert family("laplace", Product(*factors)).constant_normaliser is None
+    assert family("laplace", Power(Sphere(2), 2)).constant_normaliser  # the control
+
+
+def test_rao_distances_count_the_factors():
+    """Many circles, each of which is next to a line for noise this small."""
+    copies, shift, sigma = 400, 0.3, 0.1
+    manifold = Power(Sphere(1, 0.01), copies)
+    found = RiemannianLaplace(manifold, sigma).rao(shift, "angle").theta
+    # 2 arccos of the Bhattacharyya coefficient, a product: of one line e^(-t/2) (1 + t/2)
+    t = shift / math.sqrt(copies) / sigma
+    wanted = 2.0 * math.acos((math.exp(-0.5 * t) * (1.0 + 0.5 * t)) ** copies)
+    assert found >= wanted
+    # the control: of one line a pure epsilon of shift / sigma would give less
+    assert 4.0 * math.atan(math.tanh(0.25 * shift / sigma)) < 0.95 * wanted
 
 
 def test_a_quotient_counts_the_factors_of_its_cover():

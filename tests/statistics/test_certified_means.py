@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from riemdp import Ball, Euclidean, Hyperbolic, Sphere
+from riemdp import Ball, Euclidean, Hyperbolic, Power, Sphere
 from riemdp._errors import ConvergenceError
 from riemdp.manifolds import Product
 from riemdp.statistics import FrechetMean, answer, exact_answer
-from riemdp.statistics._certified_means import SpaceFormMean
+from riemdp.statistics._certified_means import ProductMean, SpaceFormMean
 from riemdp.statistics._certified_space_form import certificate
-from riemdp.statistics._exact_mean import shortened
+from riemdp.statistics._exact_mean import ExactMean, shortened
 from riemdp.statistics._mean_solver import mean_solver
 
 BALLS = [
@@ -89,6 +89,35 @@ def test_products_are_certified_factor_by_factor():
     assert {x.denominator & (x.denominator - 1) for x in found[:2]} == {0}
     assert found[2].denominator % 5 == 0
     np.testing.assert_allclose(point, answer(FrechetMean(), ball, data, tol), atol=1e-9)
+
+
+class Asked(ExactMean):
+    """Keeps the tolerances that it is asked for."""
+
+    def __init__(self):
+        self.tolerances = []
+
+    def floor(self, ball):
+        return 0.0
+
+    def of_coordinates(self, ball, coordinates):
+        return coordinates
+
+    def mean(self, ball, partial, tol):
+        self.tolerances.append(Fraction(tol))
+        return tuple(map(Fraction, partial.mean(axis=0).tolist()))
+
+
+@pytest.mark.parametrize("copies", [1, 3, 7])
+def test_errors_of_factors_add_up_to_the_tolerance(copies):
+    space, asked, tol = Power(Sphere(2), copies), Asked(), 1e-3
+    ball = Ball(space, space.origin, 0.5)
+    mean = ProductMean((asked,) * copies)
+    rows = np.random.default_rng(0).normal(size=(4, space.dim))
+    found = mean.mean(ball, mean.of_coordinates(ball, rows), tol)
+    np.testing.assert_allclose(np.array(found, dtype=float), rows.mean(axis=0), atol=1e-15)
+    total = sum(part * part for part in asked.tolerances)
+    assert 0.999 * Fraction(tol) ** 2 < total <= Fraction(tol) ** 2
 
 
 def test_products_of_flat_factors_need_no_tolerance():

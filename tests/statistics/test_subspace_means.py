@@ -10,7 +10,7 @@ import pytest
 
 from riemdp import Ball, ConvergenceError, UnsupportedBallError, frechet_mean
 from riemdp.manifolds import Grassmann, PlanarShapes, clip_norm
-from riemdp.statistics import FrechetMean, clipped_frechet_mean
+from riemdp.statistics import FrechetMean, _subspace_means, clipped_frechet_mean
 from riemdp.statistics._certified_grassmann import certificate
 from riemdp.statistics._exact_mean import shortened
 from riemdp.statistics._mean_solver import is_solved, mean_solver
@@ -123,3 +123,16 @@ def test_equal_records_are_their_own_mean():
     points = ball.point(np.repeat(record, 7, axis=0))
     found = frechet_mean(ball.manifold, points, ball=ball)
     np.testing.assert_allclose(ball.coordinates(found.value), record[0], atol=1e-10)
+
+
+@pytest.mark.parametrize("manifold", [PlanarShapes(5), Grassmann(2, 4)], ids=str)
+def test_rounding_of_records_and_of_the_mean_is_part_of_the_bound(manifold, monkeypatch):
+    def exact(*given):
+        return *refined(*given)[:1], 0.0, 1
+
+    refined = _subspace_means._refined
+    monkeypatch.setattr(_subspace_means, "_refined", exact)
+    ball = some_ball(manifold, 0.6)
+    found = frechet_mean(manifold, some_points(ball, 9, 0.5), ball=ball)
+    # the records', magnified by the inverse of the Hessian, and the mean's own
+    assert found.error_bound >= 2.0 * manifold.rounding(ball.center, ball.radius)
