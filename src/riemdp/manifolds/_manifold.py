@@ -30,8 +30,8 @@ _EPS = float(np.finfo(np.float64).eps)
 class Manifold(Part, sort="manifold"):
     """A Riemannian manifold with closed-form geodesics.
 
-    Arrays are float64; batch axes lead: points and tangent vectors have shape
-    ``(..., *point_shape)`` and all methods broadcast over the leading axes. Distances are in the
+    Arrays are float64; batch axes lead: points have shape ``(..., *point_shape)``, tangent vectors
+    ``(..., *tangent_shape)``, and all methods broadcast over the leading axes. Distances are in the
     metric's own units. ``exp``, ``log``, ``dist`` and ``inner`` take points as they are;
     ``validate`` is the place where points are checked.
 
@@ -156,8 +156,10 @@ class Manifold(Part, sort="manifold"):
 
         Parameters
         ----------
-        base, tangent : array_like, shape (..., \*point_shape)
-            Points of the manifold, and tangent vectors there; leading axes broadcast.
+        base : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+        tangent : array_like, shape (..., \*tangent_shape)
+            Tangent vectors there; leading axes broadcast.
 
         Returns
         -------
@@ -175,7 +177,7 @@ class Manifold(Part, sort="manifold"):
 
         Returns
         -------
-        ndarray, shape (..., \*point_shape)
+        ndarray, shape (..., \*tangent_shape)
             Its norm is the distance.
         """
 
@@ -209,7 +211,7 @@ class Manifold(Part, sort="manifold"):
 
         Returns
         -------
-        ndarray, shape (..., \*point_shape)
+        ndarray, shape (..., \*tangent_shape)
         """
 
     @abstractmethod
@@ -218,8 +220,10 @@ class Manifold(Part, sort="manifold"):
 
         Parameters
         ----------
-        base, tangent : array_like, shape (..., \*point_shape)
-            Points of the manifold, and tangent vectors there; leading axes broadcast.
+        base : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+        tangent : array_like, shape (..., \*tangent_shape)
+            Tangent vectors there; leading axes broadcast.
 
         Returns
         -------
@@ -252,8 +256,10 @@ class Manifold(Part, sort="manifold"):
 
         Parameters
         ----------
-        base, u, v : array_like, shape (..., \*point_shape)
-            Points of the manifold, and tangent vectors there; leading axes broadcast.
+        base : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+        u, v : array_like, shape (..., \*tangent_shape)
+            Tangent vectors there; leading axes broadcast.
 
         Returns
         -------
@@ -268,8 +274,10 @@ class Manifold(Part, sort="manifold"):
 
         Parameters
         ----------
-        base, tangent : array_like, shape (..., \*point_shape)
-            Points of the manifold, and tangent vectors there; leading axes broadcast.
+        base : array_like, shape (..., \*point_shape)
+            Points of the manifold.
+        tangent : array_like, shape (..., \*tangent_shape)
+            Tangent vectors there; leading axes broadcast.
 
         Returns
         -------

@@ -270,7 +270,9 @@ class Release(ArrayFields):
 
         Of noise in a tangent space its mean length there: on nonnegatively curved spaces the
         distance is at most that, on negatively curved ones it is longer, and
-        ``mechanism.expected_distance_in(ball)`` bounds it.
+        ``mechanism.expected_distance_in(ball)`` bounds it. Of noise on a quotient, or about aligned
+        records, it is the mean distance on the cover, where draws are made; on the quotient the
+        distance is at most that, and at most the space's diameter.
 
         Where the released point is the draw projected onto the ball, this is an upper bound on
         Hadamard spaces: projection only moves points closer together there. Of several answers
