@@ -157,3 +157,13 @@ def test_points_at_any_distance_can_be_validated(space, k):
     center = np.diag(np.logspace(-1.0, 1.0, k))
     points = space.point(center, 30.0 * rng.normal(size=(20, space.dim)))
     np.testing.assert_array_equal(space.validate(points), points)
+
+
+@pytest.mark.parametrize("k", [2, 6, 30])
+def test_points_at_the_edge_may_be_centres(k):
+    """As a search of a ball makes them of what it released."""
+    space, rng = SPDLogEuclidean(k), np.random.default_rng(1)
+    for edge in space.point(np.eye(k), 60.0 * rng.normal(size=(5, space.dim))):
+        ball = Ball(space, edge, 0.5)
+        points = ball.point(rng.normal(size=(20, space.dim)))
+        np.testing.assert_array_equal(space.validate(points), points)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 
 _EPS = float(np.finfo(np.float64).eps)
+#: Added to the largest range of log-eigenvalues of a centre: a point at the limit, after rounding,
+#: may be one.
+_ROOM = 0.2
 
 
 @final
@@ -125,10 +128,9 @@ class SPDLogEuclidean(FlatManifold):
         logarithm = _symmetric.logm(as_floats(center))
         total = logarithm + _symmetric.unvecd(as_floats(coordinates), self.k)
         levels = np.linalg.eigvalsh(logarithm)
-        middle = np.mean(levels, axis=-1, keepdims=True)
-        farthest = np.max(np.abs(levels - middle), axis=-1, keepdims=True)
-        reach = np.maximum(_symmetric.half_range(self.k), farthest)
-        return _symmetric.expm_within(total, middle, reach)
+        low, high = levels[..., :1], levels[..., -1:]
+        reach = np.maximum(_symmetric.half_range(self.k), 0.5 * (high - low))
+        return _symmetric.expm_within(total, 0.5 * (low + high), reach)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Refuse a centre whose neighbours float64 cannot hold; see :meth:`Manifold.check_ball`.
@@ -138,7 +140,7 @@ class SPDLogEuclidean(FlatManifold):
         """
         super().check_ball(center, radius)
         spread = float(np.ptp(self._decompose(center)[0]))
-        limit = 2.0 * _symmetric.half_range(self.k)
+        limit = 2.0 * _symmetric.half_range(self.k) + _ROOM
         if spread > limit:
             raise UnsupportedBallError(
                 f"the condition of the centre, e^{spread:.3g}, must be at most "
