@@ -373,3 +373,22 @@ def test_a_smaller_ball_is_found_within_the_budget(riemdp, fails, tmp_path):
     shown = riemdp("verify", document)
     assert "spread" in shown.stdout
     fails(2, "mean", file, *space, "--adapt", "--statistic", "tangent-mean")
+
+
+def test_records_are_aligned_to_the_centre(riemdp, fails, tmp_path):
+    random = np.random.default_rng(0)
+    template = random.normal(size=(5, 3))
+    np.save(tmp_path / "template.npy", template)
+    np.save(tmp_path / "bodies.npy", template + 0.1 * random.normal(size=(30, 5, 3)))
+    arguments = ["mean", tmp_path / "bodies.npy", "--manifold", "KendallShapes:k=5"]
+    arguments += ["--center", tmp_path / "template.npy", "--radius", 0.9, "--mu", 1]
+    file = tmp_path / "mean.json"
+    assert riemdp(*arguments, "--aligned", "--release", file).exit_code == 0
+    released = library.Release.from_json(file.read_text(encoding="utf-8"))
+    assert released.ball == library.QuotientBall(
+        library.KendallShapes(5), template, 0.9, mean="aligned"
+    )
+    assert "Align the records" in fails(2, *arguments)
+    sphere = ("--manifold", "sphere", "--center", "north-pole", "--radius", 1, "--mu", 1)
+    np.save(tmp_path / "points.npy", np.eye(3))
+    assert "must be a quotient" in fails(2, "mean", tmp_path / "points.npy", *sphere, "--aligned")

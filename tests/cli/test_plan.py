@@ -88,3 +88,11 @@ def test_nothing_available_exits_with_3(riemdp, monkeypatch):
     result = riemdp(*SPHERE, "--epsilon", 1)
     assert result.exit_code == 3
     assert result.stderr == "riemdp: no mechanism satisfies ε = 1 here\n"
+
+
+def test_aligned_means(riemdp):
+    space = ("--manifold", "PlanarShapes:k=5", "--radius", 0.7, "--n", 100, "--mu", 1)
+    aligned = row(riemdp("plan", *space, "--aligned").stdout, "wrapped-gaussian")
+    own = row(riemdp("plan", *space).stdout, "wrapped-gaussian")
+    assert aligned[2] == "0.0168458"  # 2 tan(r) / n
+    assert own[2] == "0.0579788"  # tan(2 r) / n

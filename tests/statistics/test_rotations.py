@@ -39,6 +39,8 @@ def test_quaternions_are_those_of_the_rotations():
     assert quaternions.shape == (50, 4)
     assert np.allclose(np.linalg.norm(quaternions, axis=1), 1.0, rtol=1e-15)
     assert np.allclose(Rotation.from_quat(quaternions).as_matrix(), matrices, atol=1e-14)
+    signs = np.resize([1.0, -1.0], (50, 1))
+    assert np.allclose(unit_quaternions(signs * quaternions), quaternions, atol=1e-14)
 
 
 def test_half_turns_and_no_turn_have_quaternions_too():

@@ -200,10 +200,10 @@ class TestRefusals:
     @pytest.mark.parametrize("dim", [1, 2, 3])
     def test_hemisphere(self, dim: int) -> None:
         for radius in (math.pi / 2, np.nextafter(math.pi / 2, 0.0), 2.0):
-            with pytest.raises(UnsupportedBallError, match=r"1\.57079633.*curvature.*tangent mean"):
+            with pytest.raises(UnsupportedBallError, match=r"1\.57079633 on .*tangent mean"):
                 frechet_mean_sensitivity(cap(float(radius), dim), 10)
         assert frechet_mean_sensitivity(cap(1.5707, dim), 10) > 0.0
-        with pytest.raises(UnsupportedBallError, match=r"0\.785398163.*= 4 the curvature"):
+        with pytest.raises(UnsupportedBallError, match=r"0\.785398163 on .*=4\.0\)"):
             frechet_mean_sensitivity(cap(0.8, dim, curvature=4.0), 10)
 
     @pytest.mark.parametrize("bound", ["theorem", "tight"])

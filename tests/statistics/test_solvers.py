@@ -7,7 +7,21 @@ import math
 import numpy as np
 import pytest
 
-from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
+from riemdp import (
+    Ball,
+    Euclidean,
+    Grassmann,
+    Hyperbolic,
+    PlanarShapes,
+    Power,
+    ProductBall,
+    Rotations,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    UnsupportedBallError,
+    frechet_mean,
+)
 from riemdp.manifolds import Product
 from riemdp.statistics import FrechetMean, TangentMean, clipped_frechet_mean, clipped_tangent_mean
 from riemdp.statistics._mean_solver import mean_solver
@@ -90,3 +104,29 @@ def test_records_of_a_product_are_clipped_as_a_whole():
     ball = Ball(manifold, manifold.origin, 1.0)
     mean = clipped_frechet_mean(ball, [[0.9, 0.9], [0.0, 0.0]], 1e-9)
     np.testing.assert_allclose(mean, math.sqrt(0.125), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "manifold",
+    [
+        Product(Sphere(2), SPDLogEuclidean(2), Hyperbolic(2)),
+        Product(PlanarShapes(4), Grassmann(2, 4)),
+        Power(Rotations(), 4),
+    ],
+    ids=str,
+)
+def test_means_of_products_are_certified(manifold):
+    random = np.random.default_rng(3)
+    ball = ProductBall(manifold, manifold.origin, radii=0.5)
+    points = ball.project(ball.point(0.4 * random.normal(size=(40, manifold.dim))))
+    weights = random.uniform(size=40)
+    for given, tol in ((None, 1e-10), (weights, 1e-7)):
+        found = frechet_mean(manifold, points, given, ball=ball, tol=tol)
+        assert found.error_bound <= tol
+        # the gradient vanishes there, and an error of the bound's size would be seen
+        seen = manifold.coordinates(found.value, points)
+        assert np.linalg.norm(np.average(seen, axis=0, weights=given)) <= 2.0 * tol
+    with pytest.raises(UnsupportedBallError, match="row 0 lies outside the ball"):
+        frechet_mean(manifold, points, ball=Ball(manifold, manifold.origin, 0.01))
+    with pytest.raises(UnsupportedBallError, match="only inside a ball"):
+        frechet_mean(manifold, points)

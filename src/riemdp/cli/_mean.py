@@ -15,6 +15,7 @@ from riemdp._files import MOST_NUMBERS, write_files
 from riemdp._part_document import from_text
 from riemdp.cli._io import check_output, read_array, write_array
 from riemdp.cli._options import (
+    AlignedOption,
     BudgetOption,
     CurvatureOption,
     DeltaOption,
@@ -34,7 +35,7 @@ from riemdp.cli._options import (
     records_of,
 )
 from riemdp.cli._output import print_release, warn, working
-from riemdp.manifolds import Ball
+from riemdp.manifolds import Aligned, Ball
 from riemdp.release import private_mean, private_statistic
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
@@ -57,11 +58,13 @@ def mean(
     center: Annotated[
         str,
         typer.Option(
-            help="Public centre of the ball: a file with one point, or identity (spd), "
-            "origin (euclidean, hyperbolic), north-pole (sphere)."
+            help="Public centre of the ball: a file with one point, or the space's own: identity "
+            "(spd, rotations), north-pole (sphere), regular-polygon (shapes in the plane), "
+            "first-axes (subspaces), origin (others)."
         ),
     ],
     radius: RadiusOption,
+    aligned: AlignedOption = False,
     epsilon: EpsilonOption = None,
     delta: DeltaOption = None,
     mu: MuOption = None,
@@ -115,7 +118,8 @@ def mean(
     if adapt and statistic is not None:
         raise InvalidParameterError("--adapt is for the mean: leave out --statistic")
     space, points = records_of(read_array(file, key, max_numbers), file, manifold, curvature)
-    ball = Ball(space, center_of(center, space, max_numbers), radius)
+    middle = center_of(center, space, max_numbers)
+    ball = Ball(Aligned(space, middle) if aligned else space, middle, radius)  # type: ignore[arg-type]
     generator = None
     if seed is not None:
         warn("--seed makes the noise reproducible: this release is not private")

@@ -91,6 +91,14 @@ BudgetOption = Annotated[
 RadiusOption = Annotated[
     float, typer.Option(help="Radius of the public ball, in geodesic distance.")
 ]
+AlignedOption = Annotated[
+    bool,
+    typer.Option(
+        "--aligned",
+        help="Take the mean of records that are aligned to the centre, of shapes, rotations, axes "
+        "or angles: the only one of shapes in space.",
+    ),
+]
 CurvatureOption = Annotated[
     float | None,
     typer.Option(help="Sectional curvature: sphere (default 1) or hyperbolic (default -1)."),

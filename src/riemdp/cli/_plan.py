@@ -9,6 +9,7 @@ import typer
 from riemdp._errors import NotAttainableError
 from riemdp._part_document import from_text
 from riemdp.cli._options import (
+    AlignedOption,
     BudgetOption,
     CurvatureOption,
     DeltaOption,
@@ -27,6 +28,7 @@ from riemdp.cli._options import (
     manifold_of,
 )
 from riemdp.cli._output import describe, print_table, say, working
+from riemdp.manifolds import Aligned
 from riemdp.release import plan as make_plan
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic
 
@@ -38,6 +40,7 @@ def plan(
     *,
     manifold: ManifoldOption,
     radius: RadiusOption,
+    aligned: AlignedOption = False,
     n: Annotated[int, typer.Option("--n", help="Number of records, public.")],
     dim: DimOption = None,
     size: SizeOption = None,
@@ -62,6 +65,8 @@ def plan(
     """Show what to expect of every mechanism, from public numbers only."""
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     space = manifold_of(manifold, dim, size, curvature)
+    if aligned:
+        space = Aligned(space, space.origin)  # type: ignore[arg-type]
     with working("Calibrating every mechanism"):
         table = make_plan(
             space,

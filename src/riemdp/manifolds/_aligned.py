@@ -246,10 +246,11 @@ class Aligned(ArrayFields, Manifold):
             limit = min(limit, self.injectivity_radius)
         if not away + radius < limit:
             where = "about the template" if centred else f"{away:.6g} away from the template"
+            other = "" if centred else ", or its centre as the template"
             raise UnsupportedBallError(
-                f"radius {radius:.6g} of a ball {where} must stay under {limit - away:.6g}, beyond "
-                "which aligned points are not told apart by the points they stand for; choose a "
-                "smaller ball, or its centre as the template"
+                f"radius {radius:.6g} of an aligned ball {where} must stay under "
+                f"{limit - away:.6g}, beyond which several aligned points stand for one point, or "
+                f"their mean is not unique; choose a smaller ball{other}"
             )
         self.slice.space.check_ball(self.aligned(center), radius)
 

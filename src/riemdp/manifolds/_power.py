@@ -31,7 +31,8 @@ def Power(space: Manifold, copies: int) -> FlatPower | CurvedPower:  # noqa: N80
     r"""Return copies of a space side by side: squared distances add up.
 
     The geometry of ``Product(space, ..., space)``, with points of shape
-    ``(copies, *space.point_shape)`` and no loop over the copies. A ball clips a record as a whole.
+    ``(copies, *space.point_shape)`` and no loop over the copies. A ball clips a record as a whole,
+    and a :func:`riemdp.ProductBall` every copy by itself, if wanted.
 
     Parameters
     ----------

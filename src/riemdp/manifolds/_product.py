@@ -34,7 +34,8 @@ class _Factors(Cut):
         found = (*factors, *spaces)
         if not found or not all(isinstance(space, Manifold) for space in found):
             raise InvalidParameterError(
-                f"a product needs one manifold or more, got {', '.join(map(shown, found))}"
+                "a product needs one manifold or more, got "
+                f"{', '.join(map(shown, found)) or 'none'}"
             )
         object.__setattr__(self, "spaces", found)
 
@@ -138,8 +139,9 @@ class _Factors(Cut):
 class Product(_Factors, Combined):
     """Product of Riemannian manifolds: squared distances add up.
 
-    Points, and tangent vectors, are the entries of those of the factors, one after the other. A
-    ball clips a record as a whole.
+    Points, and tangent vectors, are the entries of those of the factors, one after the other:
+    :meth:`join` makes points of the factors' points, :meth:`split` takes them apart. A ball clips
+    a record as a whole, and a :func:`riemdp.ProductBall` every factor by itself, if wanted.
 
     Parameters
     ----------

@@ -374,8 +374,9 @@ def no_law(kind: str, manifold: Manifold) -> UnsupportedManifoldError:
     """Say that no law is known, and what works instead."""
     return UnsupportedManifoldError(
         f"no {kind} law is known on {manifold}, and none is inferred from its curvature: a space "
-        "has one where a rule (riemdp.noise.rule) says so. What works are the tangent mechanisms "
-        '"tangent-gaussian" and "tangent-laplace"'
+        "has one where a rule (riemdp.noise.rule) says so. Noise in a tangent space "
+        'needs none: "tangent-gaussian" and "tangent-laplace" and, about certified Fréchet means, '
+        '"wrapped-gaussian" and "wrapped-laplace"'
     )
 
 

@@ -146,8 +146,8 @@ def private_rotation_mean(
 
     Parameters
     ----------
-    points : array_like, shape (n, 3, 3)
-        Rotation matrices, n >= 1.
+    points : array_like, shape (n, 3, 3) or (n, 4)
+        Rotation matrices, or unit quaternions (x, y, z, w) of either sign; n >= 1.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the whole release.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
+from riemdp._checks import real_entries
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.manifolds import Rotations, check_points, unvecd
+from riemdp.manifolds import Rotations, unvecd
 from riemdp.statistics._axes import leading_axis
 from riemdp.statistics._half_vectors import half_vectors
 from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
@@ -108,9 +109,9 @@ def unit_quaternions(rotations: ArrayLike) -> FloatArray:
 
     Parameters
     ----------
-    rotations : array_like, shape (n, 3, 3)
-        Orthogonal to a relative 1e-6 (1e-4 in float32), with determinant 1; see
-        :class:`riemdp.Rotations`.
+    rotations : array_like, shape (n, 3, 3) or (n, 4)
+        Matrices, or unit quaternions (x, y, z, w) of either sign, to the tolerance of
+        :meth:`riemdp.Rotations.validate`.
 
     Returns
     -------
@@ -120,10 +121,13 @@ def unit_quaternions(rotations: ArrayLike) -> FloatArray:
     Raises
     ------
     NotOnManifoldError
-        If the shape is another one, or a row is not finite, not orthogonal or a reflection.
+        If the shape is another one, or a row is not finite or no rotation.
     """
-    rows, _ = check_points(rotations, (3, 3))
-    if rows.ndim != 3:
-        raise NotOnManifoldError(f"rotations must have shape (n, 3, 3), got {rows.shape}")
+    shape = real_entries(rotations, "rotations", error=NotOnManifoldError).shape
+    if shape[1:] not in ((3, 3), (4,)):
+        raise NotOnManifoldError(
+            "rotations must have shape (n, 3, 3), or (n, 4) as unit quaternions (x, y, z, w), got "
+            f"{shape}"
+        )
     space = Rotations()
     return 0.5 * space.lift(space.validate(rotations))

@@ -36,8 +36,8 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
     ----------
     ball : Ball
         Public ball that holds the data. On spheres and the circle its radius must be under
-        :math:`\pi/(2k)`, where the Fréchet mean is unique; in general under half of that and of
-        the injectivity radius, whichever is less.
+        :math:`\pi/(2k)`, where the Fréchet mean is unique; in general under that and under half
+        the injectivity radius.
     n : int
         Number of points, at least 1; public.
     bound : {"exact", "theorem", "tight"}, default "exact"
@@ -190,12 +190,10 @@ def _check_radius(ball: Ball, share: float, purpose: str) -> None:
         )
     limit = share * whole
     if not ball.radius * (1.0 + 2.0 * _ROUNDING) < limit:
-        k = math.pi / whole
         raise UnsupportedBallError(
-            f"radius {ball.radius:.9g} must stay under {limit:.9g} = pi/({1 / share:.0f}k), with "
-            f"k^2 = {k * k:.6g} the curvature of {manifold}, or that of a sphere of its "
-            f"injectivity radius, for {purpose}; choose a smaller ball, or the tangent mean, "
-            f"which allows any radius under {manifold.injectivity_radius:.9g}"
+            f"radius {ball.radius:.9g} must stay under {limit:.9g} on {manifold} for {purpose}; "
+            "choose a smaller ball, or the tangent mean, which allows any radius under "
+            f"{manifold.injectivity_radius:.9g}"
         )
 
 
