@@ -8,7 +8,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp import Ball, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere, frechet_mean
+from riemdp import (
+    Ball,
+    Euclidean,
+    Grassmann,
+    Hyperbolic,
+    KendallShapes,
+    PlanarShapes,
+    Power,
+    Product,
+    Rotations,
+    SPDAffineInvariant,
+    SPDLogCholesky,
+    SPDLogEuclidean,
+    SPDPower,
+    Sphere,
+    frechet_mean,
+)
 
 pytest.importorskip("geomstats", exc_type=ImportError)
 
@@ -127,3 +143,60 @@ def test_arrays_pass_unchanged(manifold):
         manifold.inner(base, vectors[0], vectors[1:]),
         atol=1e-9,
     )
+
+
+def peers_of_other_spaces():
+    """Ours, the metric of theirs, how points become theirs, and theirs over our distances."""
+    from geomstats.geometry import euclidean, hypersphere, nfold_manifold, product_manifold
+    from geomstats.geometry.grassmannian import Grassmannian
+    from geomstats.geometry.positive_lower_triangular_matrices import (
+        CholeskyMetric,
+        PositiveLowerTriangularMatrices,
+    )
+    from geomstats.geometry.pre_shape import PreShapeSpace
+    from geomstats.geometry.scalar_product_metric import ScalarProductMetric
+    from geomstats.geometry.spd_matrices import SPDEuclideanMetric, SPDMatrices, SPDPowerMetric
+    from geomstats.geometry.special_orthogonal import SpecialOrthogonal
+
+    sphere, plane = hypersphere.Hypersphere(2), euclidean.Euclidean(2)
+    factors = product_manifold.ProductManifold([sphere, plane], point_ndim=1)
+    lower = PositiveLowerTriangularMatrices(3, equip=False)
+    lower.equip_with_metric(CholeskyMetric)
+    image = SPDMatrices(3, equip=False)
+    image.equip_with_metric(SPDEuclideanMetric)
+    image.metric = ScalarProductMetric(image, 4.0)  # 1 / power^2
+    matrices = SPDMatrices(3, equip=False)
+    matrices.equip_with_metric(SPDPowerMetric, image_space=image)
+    vectors = SpecialOrthogonal(3, point_type="vector")
+    yield Rotations(), SpecialOrthogonal(3).metric, None, 1.0
+    yield Rotations(), vectors.metric, vectors.rotation_vector_from_matrix, 1.0
+    yield Grassmann(2, 5), Grassmannian(5, 2).metric, lambda x: x @ x.swapaxes(-1, -2), 2.0**0.5
+    yield SPDLogCholesky(3), lower.metric, np.linalg.cholesky, 1.0
+    yield SPDPower(3), matrices.metric, None, 2.0
+    yield Product(Sphere(2), Euclidean(2)), factors.metric, None, 1.0
+    yield Power(Sphere(2), 3), nfold_manifold.NFoldManifold(sphere, 3).metric, None, 1.0
+    for ours in (PlanarShapes(6), KendallShapes(6)):
+        shapes = PreShapeSpace(*ours.point_shape)
+        shapes.equip_with_group_action("rotations")
+        shapes.equip_with_quotient()
+        yield ours, shapes.quotient.metric, None, 1.0
+
+
+def test_distances_of_other_spaces():
+    """Points pass as the page on geomstats says, and distances by the factor that it names."""
+    random = np.random.default_rng(0)
+    for ours, theirs, convert, factor in peers_of_other_spaces():
+        points = ours.point(ours.origin, 0.3 * random.normal(size=(6, ours.dim)))
+        passed = points if convert is None else convert(points)
+        for i in range(0, 6, 2):
+            expected = factor * ours.dist(points[i], points[i + 1])
+            np.testing.assert_allclose(theirs.dist(passed[i], passed[i + 1]), expected, rtol=1e-6)
+
+
+def test_quaternions_begin_with_the_scalar():
+    from geomstats.geometry.special_orthogonal import SpecialOrthogonal
+
+    space, group = Rotations(), SpecialOrthogonal(3, point_type="vector")
+    matrices = space.point(space.origin, np.random.default_rng(0).normal(size=(9, 3)))
+    theirs = group.quaternion_from_rotation_vector(group.rotation_vector_from_matrix(matrices))
+    np.testing.assert_allclose(space.validate(theirs[:, [1, 2, 3, 0]]), matrices, atol=1e-9)
