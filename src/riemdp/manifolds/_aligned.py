@@ -286,13 +286,14 @@ def QuotientBall(  # noqa: N802 -- it stands where a class of balls would
     center : array_like, shape (\*point_shape,)
         Public centre; for the aligned mean also the template that records are aligned to.
     radius : float
-        For the intrinsic Fréchet mean of planar shapes under pi/4, of rotations under a quarter
-        turn; for the aligned one under pi/2, and under half a turn.
+        For the intrinsic Fréchet mean under pi/4 (axes, planar shapes) or pi/2 (rotations, angles);
+        for the aligned one under pi/2 (axes, shapes), pi (rotations), or any (angles).
     mean : {"intrinsic", "aligned"}, default "intrinsic"
         ``"intrinsic"``: the Fréchet mean of the quotient. ``"aligned"``: that of the
-        representatives nearest to the template, in a sphere. It differs from the other by the
-        third order of the radius, has a larger ball and a smaller sensitivity, and is the only
-        one of 3-D shapes.
+        representatives nearest to the template, in a sphere or, of angles, in R^d. Of rotations,
+        axes and angles it is the same point wherever both exist; of planar shapes it differs by
+        the third order of the radius and has a smaller sensitivity. It allows larger balls, and
+        is the only one of 3-D shapes.
 
     Returns
     -------

@@ -33,8 +33,8 @@ class Grassmann(Manifold):
     r"""Subspaces of dimension ``p`` of R^N.
 
     The distance is the norm of the p principal angles. Points are orthonormal bases, shape (N, p);
-    any basis stands for its subspace, and distances, coordinates and what is released depend on the
-    subspace alone.
+    any of them stands for its subspace, and distances, coordinates and what is released depend on
+    the subspace alone.
 
     Parameters
     ----------

@@ -37,18 +37,18 @@ _ROUNDING = 16.0 * _EPS
 class KendallShapes(Quotient):
     """Shapes of ``k`` landmarks in ``m`` dimensions: without place, size and rotation.
 
-    Mirror images are different shapes. Distances are angles: the arc cosine of the sum of the
-    singular values of the product of two configurations, the least with the sign of its
-    determinant. Curvature is unbounded near configurations of lower rank, so that no ball has a
-    proved intrinsic Fréchet mean: align records to a public template,
+    Mirror images are different shapes. Distances are angles: with centred configurations x, y of
+    norm 1, the arc cosine of the sum of the singular values of ``x^T y``, the least of them with
+    the sign of the determinant. Curvature is unbounded near configurations of lower rank, so that
+    no ball has a proved intrinsic Fréchet mean: align records to a public template,
     ``QuotientBall(KendallShapes(k), template, radius, mean="aligned")``.
 
     Parameters
     ----------
     k : int
         Landmarks, more than dimensions. Points are configurations of shape ``(k, m)``, of any
-        place, size and rotation; the canonical ones have centroid 0, norm 1, and are turned to
-        the origin.
+        place, size and rotation; the canonical ones have centroid 0, norm 1, and are turned so
+        that they are nearest to :attr:`origin`.
     m : int, default 3
         Dimensions, 2 or more.
 

@@ -261,11 +261,11 @@ def ProductBall(  # noqa: N802
 
     With ``rms_radius`` each record is clipped as a whole, at ``R = rms_radius * sqrt(V)`` in the
     metric of the product of V factors: one factor may be farther from its centre if the others
-    are nearer. Where no curvature is positive, means move by ``2 R / n``: no further root of V.
+    are nearer. Where no curvature is positive, means move by at most ``2 R / n``.
 
-    With ``radii`` every factor is clipped by itself. Means move by the root of the sum of squares
-    of what each factor's moves by, and the conditions on radii hold for each. With both, factors
-    are clipped first, then the record as a whole.
+    With ``radii`` every factor is clipped by itself, and each radius has to suit its own factor.
+    Means move by the root of the sum of squares of what the factors' means move by. With both,
+    factors are clipped first, then the record as a whole.
 
     Parameters
     ----------
@@ -289,8 +289,7 @@ def ProductBall(  # noqa: N802
     NotOnManifoldError
         If the centre is not one point.
     UnsupportedBallError
-        If the ball is too large for the space: as a whole, one of a product has no more room than
-        the least of its factors.
+        If the ball is too large: ``R`` has to suit the factor that allows the least.
 
     References
     ----------
