@@ -203,6 +203,11 @@ def test_balls_about_other_centres_hold_what_their_points_stand_for():
     assert np.all(small.contains(small.point(small.radius * directions)))
     with pytest.raises(UnsupportedBallError, match=r"0\.3 away from the template"):
         Ball(aligned, center, reach - 0.29)
+    # however near: the template is the one centre of a larger ball
+    for away in (1e-9, 1e-3, 0.05):
+        near = aligned.point(aligned.template, away * directions[0])
+        with pytest.raises(UnsupportedBallError, match="away from the template"):
+            Ball(aligned, near, reach)
     # the control: of a larger one points would stand for points outside
     seen = aligned.slice.space
     above = seen.point(aligned.aligned(center), 1.2 * directions)

@@ -202,6 +202,10 @@ def test_balls_and_intrinsic_means_are_refused():
     line = np.outer(np.arange(6.0), [1.0, 2.0, 3.0])
     with pytest.raises(UnsupportedBallError, match="less than 2 dimensions"):
         QuotientBall(SPACE, line, 0.3, mean="aligned")
+    # next to one line geodesics are shortest no farther than to it: there is no radius for all
+    thin = line + 0.01 * np.random.default_rng(6).normal(size=(6, 3))
+    assert SPACE.convexity_radius == SPACE.injectivity_radius == 0.0
+    assert 0.0 < Aligned(SPACE, thin).injectivity_radius < 0.01
     flat = np.random.default_rng(7).normal(size=(6, 3)) * [1.0, 1.0, 0.0]
     assert QuotientBall(SPACE, flat, 0.3, mean="aligned").manifold.dim == SPACE.dim
     # all of the space is a ball for the tangent mean, which is of aligned records

@@ -158,10 +158,16 @@ def test_a_line_of_another_slope_lies_above_both_ends(first, second, above):
     assert mu == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(("dim", "sigma", "sensitivity"), [(2, 0.5, 1.0), (4, 1.0, 0.7)])
-def test_the_tail_is_granted_where_the_inequality_of_its_proof_holds(dim, sigma, sensitivity):
+@pytest.mark.parametrize(
+    ("dim", "sigma", "sensitivity", "epsilon"),
+    [(2, 0.5, 1.0, 30.0), (4, 1.0, 0.7, 30.0), (100, 0.02, 0.03, 90.0)],  # the last: in other units
+)
+def test_the_tail_is_granted_where_the_inequality_of_its_proof_holds(
+    dim, sigma, sensitivity, epsilon
+):
     law = LossIntegrals("gaussian", dim, -1, sigma, sensitivity)
-    epsilon, base, growth = 30.0, sensitivity / sigma, (dim - 1) * sigma
+    base, growth = sensitivity / sigma, (dim - 1) * sigma
+    far = sigma * (growth + math.sqrt(dim))
     low, high = base * 1.01, 3.0 * base
     assert hyperbolic_tail(law, low, epsilon) == math.inf
     assert hyperbolic_tail(law, high, epsilon) == high
@@ -177,7 +183,7 @@ def test_the_tail_is_granted_where_the_inequality_of_its_proof_holds(dim, sigma,
                 (2 * mpmath.sinh(r)) ** (dim - 1)
                 * mpmath.exp(-((r / sigma) ** 2) / 2 - growth**2 / mpmath.mpf(2))
             ),
-            [0, 1, 4, 8, 16],
+            [part * far / 16 for part in range(97)],
         )
         z, w = epsilon / base - base / 2 - growth, epsilon / mu - mu / 2
         needed = mpmath.log(sigma * mpmath.sqrt(2 * mpmath.pi) / mass / z / mu)
