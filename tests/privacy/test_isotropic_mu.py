@@ -158,6 +158,7 @@ def test_a_line_of_another_slope_lies_above_both_ends(first, second, above):
     assert mu == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.fast("4-1.0-0.7-30.0", "100-0.02-0.03-90.0")
 @pytest.mark.parametrize(
     ("dim", "sigma", "sensitivity", "epsilon"),
     [(2, 0.5, 1.0, 30.0), (4, 1.0, 0.7, 30.0), (100, 0.02, 0.03, 90.0)],  # the last: in other units

@@ -26,10 +26,8 @@ _EPS = float(np.finfo(np.float64).eps)
 _LARGEST_LOG = 345.0
 #: Largest entry under the diagonal, for the same reason.
 _LARGEST = math.exp(_LARGEST_LOG)
-#: Least eigenvalue of the correlation matrix of a point, in units of k eps, if that is more than
-#: e^-30: twice what ``validate`` asks for.
-_LEAST = 64.0
-#: Factor of that which a centre may have: a point at the limit, after rounding, may be one.
+#: Factor of the least eigenvalue that a centre may have: a point at the limit, after rounding, may
+#: be one.
 _ROOM = 0.8
 #: Halvings of the segment to the centre.
 _HALVINGS = 40
@@ -110,7 +108,9 @@ class SPDLogCholesky(FlatManifold):
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """``L L^T`` of the factor with these entries, moved where float64 cannot hold it."""
         coordinates = as_floats(coordinates)
-        return self._matrices(coordinates, np.full(coordinates.shape[:-1], _kept(self.k)))
+        return self._matrices(
+            coordinates, np.full(coordinates.shape[:-1], _symmetric.least_ratio(self.k))
+        )
 
     def _matrices(self, coordinates: FloatArray, least: FloatArray) -> FloatArray:
         """``L L^T``, least eigenvalues of the correlation matrices raised to these."""
@@ -127,7 +127,7 @@ class SPDLogCholesky(FlatManifold):
         """
         middle, offset = self.to_chart(center), as_floats(coordinates)
         total = np.asarray(middle + offset)
-        least = np.minimum(_kept(self.k), self._least_eigenvalue(center))
+        least = np.minimum(_symmetric.least_ratio(self.k), self._least_eigenvalue(center))
         kept = np.broadcast_to(least, total.shape[:-1])
         far = ~self._holds(total, kept)
         if not far.any():
@@ -155,7 +155,7 @@ class SPDLogCholesky(FlatManifold):
                 "the logarithms of the diagonal of the centre's Cholesky factor must lie within "
                 f"±{_LARGEST_LOG - 1.0:g}; choose other units"
             )
-        least, limit = float(self._least_eigenvalue(center)), _ROOM * _kept(self.k)
+        least, limit = float(self._least_eigenvalue(center)), _ROOM * _symmetric.least_ratio(self.k)
         if least < limit:
             raise UnsupportedBallError(
                 f"the least eigenvalue {least:.3g} of the centre's correlation matrix must be at "
@@ -177,7 +177,7 @@ class SPDLogCholesky(FlatManifold):
         steep = each * np.exp(np.minimum(each - means, _LARGEST_LOG))
         spread = -math.log(float(self._least_eigenvalue(center)))
         spread += 2.0 * float(np.max(m * np.log1p(steep)))
-        lost = math.exp(min(spread, -math.log(_ROOM * _kept(self.k))))
+        lost = math.exp(min(spread, -math.log(_ROOM * _symmetric.least_ratio(self.k))))
         size = float(np.linalg.norm(logs))
         return 2.0 * self.k * _EPS * (1.0 + longest) * lost + 8.0 * _EPS * size
 
@@ -207,11 +207,6 @@ class SPDLogCholesky(FlatManifold):
         length = np.linalg.norm(factor, axis=-1)
         unit = factor / length[..., None]
         return _symmetric.symmetrise(unit @ np.swapaxes(unit, -1, -2)), length
-
-
-def _kept(k: int) -> float:
-    """Least eigenvalue of the correlation matrix of a point, above what ``validate`` asks for."""
-    return max(math.exp(-2.0 * _symmetric.REACH), _LEAST * k * _EPS)
 
 
 def _near_singular(correlation: FloatArray, least: FloatArray) -> NDArray[np.bool_]:

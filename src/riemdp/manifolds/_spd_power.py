@@ -26,10 +26,8 @@ _EPS = float(np.finfo(np.float64).eps)
 _LEAST_POWER = 0.01
 #: Largest logarithm of an eigenvalue of a point.
 _LARGEST_LOG = 700.0
-#: Least ratio of eigenvalues of a point, in units of k eps, if that is more than e^-30: twice what
-#: ``validate`` asks for.
-_LEAST = 64.0
-#: Factor of that ratio which a centre may have: a point at the limit, after rounding, may be one.
+#: Factor of the least ratio that a centre may have: a point at the limit, after rounding, may be
+#: one.
 _ROOM = 0.8
 #: Halvings of an interval of the largest eigenvalue.
 _HALVINGS = 60
@@ -105,7 +103,7 @@ class SPDPower(FlatManifold):
     def room(self, center: ArrayLike) -> float:
         """Distance from which on :meth:`from_chart` may move a point; see :meth:`Manifold.room`."""
         powers = np.exp(self.alpha * self._logs(center)[0])
-        ratio = _kept(self.k) ** self.alpha if self.k > 1 else 0.0
+        ratio = _symmetric.least_ratio(self.k) ** self.alpha if self.k > 1 else 0.0
         return max(float(powers.min() - ratio * powers.max()) / (1.0 + ratio), 0.0)
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
@@ -122,7 +120,9 @@ class SPDPower(FlatManifold):
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """Power ``1 / alpha`` of the nearest matrix of the cone that float64 holds."""
         least = np.exp([-self.alpha * _LARGEST_LOG])
-        return self._nearest(as_floats(coordinates), least, np.array([_kept(self.k) ** self.alpha]))
+        return self._nearest(
+            as_floats(coordinates), least, np.array([_symmetric.least_ratio(self.k) ** self.alpha])
+        )
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Power ``1 / alpha`` of the sum of the charts, moved into the cone.
@@ -134,7 +134,7 @@ class SPDPower(FlatManifold):
         logs, vectors = self._logs(center)
         middle = _symmetric.vecd(_symmetric.compose(np.exp(self.alpha * logs), vectors))
         top, low = (f(logs, axis=-1, keepdims=True) for f in (np.max, np.min))
-        ratio = np.minimum(_kept(self.k), np.exp(low - top)) ** self.alpha
+        ratio = np.minimum(_symmetric.least_ratio(self.k), np.exp(low - top)) ** self.alpha
         return self._nearest(
             middle + as_floats(coordinates), ratio * np.exp(self.alpha * top), ratio
         )
@@ -143,7 +143,7 @@ class SPDPower(FlatManifold):
         """Refuse a centre whose neighbours float64 cannot hold; see :meth:`Manifold.check_ball`."""
         super().check_ball(center, radius)
         logs = self._logs(center)[0]
-        spread, limit = float(np.ptp(logs)), -math.log(_ROOM * _kept(self.k))
+        spread, limit = float(np.ptp(logs)), -math.log(_ROOM * _symmetric.least_ratio(self.k))
         if spread > limit:
             raise UnsupportedBallError(
                 f"the condition of the centre, e^{spread:.3g}, must be at most e^{limit:.3g}: "
@@ -162,7 +162,7 @@ class SPDPower(FlatManifold):
         scaled = self.alpha * self._logs(center)[0]
         powers = np.exp(scaled)
         largest = float(powers.max()) + radius
-        least = (_ROOM * _kept(self.k)) ** self.alpha
+        least = (_ROOM * _symmetric.least_ratio(self.k)) ** self.alpha
         ratio = max((float(powers.min()) - radius) / largest, least)
         lost = max(1.0, self.alpha * ratio ** (1.0 - 1.0 / self.alpha))
         logs = float(np.abs(scaled).max())
@@ -182,11 +182,6 @@ class SPDPower(FlatManifold):
         most = math.exp(self.alpha * _LARGEST_LOG)
         kept = _within_ratio(np.minimum(values, most), least, ratio)
         return _symmetric.compose(kept ** (1.0 / self.alpha), vectors)
-
-
-def _kept(k: int) -> float:
-    """Least ratio of eigenvalues of a point, above what ``validate`` asks for."""
-    return max(math.exp(-2.0 * _symmetric.REACH), _LEAST * k * _EPS)
 
 
 def _within_ratio(values: FloatArray, least: FloatArray, ratio: FloatArray) -> FloatArray:

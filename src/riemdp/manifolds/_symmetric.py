@@ -225,6 +225,14 @@ NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 GRADED = 1e-10
 
 
+def least_ratio(k: int) -> float:
+    """Least ratio of eigenvalues of a k x k matrix that float64 holds and validation passes.
+
+    Of correlation matrices, whose largest is about 1, the least eigenvalue is held against it.
+    """
+    return max(math.exp(-2.0 * REACH), _LEAST * k * _EPS)
+
+
 def half_range(k: int) -> float:
     """Half the range of log-eigenvalues of a k x k matrix that float64 holds and validation passes.
 
