@@ -90,7 +90,7 @@ class BoxBall(Ball):
         return factor_balls(self._space, self.center, self.radii)
 
     @property
-    def is_cut(self) -> bool:
+    def clips_whole(self) -> bool:
         """Whether records are clipped as a whole, too."""
         return self.radius < math.hypot(*self.radii)
 
@@ -113,7 +113,7 @@ class BoxBall(Ball):
     def project(self, points: ArrayLike) -> FloatArray:
         """Clip factor by factor, then as a whole; see :meth:`Ball.project`."""
         found = self._space.clip_factors(self.center, points, self.radii)
-        return super().project(found) if self.is_cut else found
+        return super().project(found) if self.clips_whole else found
 
     def coordinates(self, points: ArrayLike) -> FloatArray:
         """See :meth:`Ball.coordinates`."""
@@ -129,7 +129,7 @@ class BoxBall(Ball):
         for (radius, width), starts in alike.items():
             where = np.add.outer(starts, np.arange(width))
             found[..., where] = clip_norm(found[..., where], radius * share)
-        return clip_norm(found, self.radius * share) if self.is_cut else found
+        return clip_norm(found, self.radius * share) if self.clips_whole else found
 
     @property
     def _space(self) -> Cut:

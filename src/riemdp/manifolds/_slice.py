@@ -26,8 +26,8 @@ class Slice(ABC):
     space : Manifold
         The part, as a space of its own.
     reach : float
-        The point nearest to the template, of the representatives of any point of :attr:`space`
-        that is nearer to the template than this, is that point.
+        Points of :attr:`space` nearer to the template than this are aligned: no representative
+        of the same point of the quotient is as near.
 
     References
     ----------

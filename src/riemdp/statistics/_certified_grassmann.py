@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: What a single number is raised by, after a few operations.
 _A_LITTLE = 1.0 + 2.0**-48
-#: Less than a quarter of pi, and than its square's 16-fold.
+#: Just under a quarter of pi, and just under the square of pi.
 _QUARTER, _SQUARE = math.nextafter(math.pi / 4.0, 0.0), math.nextafter(math.pi**2, 0.0)
 #: Poles of the cotangent that :func:`_bend` takes one by one.
 _POLES = 16
