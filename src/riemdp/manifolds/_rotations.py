@@ -31,8 +31,8 @@ class Rotations(AntipodalQuotient):
 
     A rotation is a unit quaternion up to its sign, so that the sphere of dimension three and
     radius two covers the group. Angles are in radians, at most pi. Points are matrices, shape
-    (3, 3). Wherever points are asked for, unit quaternions (x, y, z, w), in scipy's order, are taken
-    too. Nothing notices the order (w, x, y, z), which stands for another rotation.
+    (3, 3). Unit quaternions (x, y, z, w), in scipy's order, are taken wherever points are asked
+    for. Nothing notices the order (w, x, y, z), which stands for another rotation.
 
     References
     ----------
