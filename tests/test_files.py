@@ -99,6 +99,16 @@ def test_damaged_arrays_alone_and_in_an_archive(tmp_path, content):
         read_npz(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_numbers_are_to_be_written_as_pairs(tmp_path, dtype):
+    landmarks = (NUMBERS[..., 0] + 1j * NUMBERS[..., 1]).astype(dtype)
+    np.save(tmp_path / "a.npy", landmarks)
+    with pytest.raises(InvalidParameterError, match="real and imaginary parts as one more axis"):
+        read_npy(tmp_path / "a.npy")
+    np.save(tmp_path / "b.npy", np.stack([landmarks.real, landmarks.imag], axis=-1))
+    assert read_npy(tmp_path / "b.npy").shape == (40, 3, 2)
+
+
 def test_damaged_members(tmp_path):
     path = tmp_path / "a.npz"
 

@@ -316,7 +316,9 @@ def _read_array(stream: IO[bytes], path: Path, most: int, advice: str) -> NDArra
         raise _not_plain(path, "it holds Python objects")
     if dtype.kind not in "fiu":
         what = "several fields" if dtype.kind == "V" else str(dtype)
-        raise InvalidParameterError(f"{path.name} must hold real numbers, got {what}")
+        pairs = "; write real and imaginary parts as one more axis of length 2"
+        way_out = pairs if dtype.kind == "c" else ""
+        raise InvalidParameterError(f"{path.name} must hold real numbers, got {what}{way_out}")
     size = math.prod(int(length) for length in shape)
     if size > most:
         raise too_many(path, most, advice)
