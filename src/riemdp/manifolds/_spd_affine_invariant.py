@@ -150,15 +150,23 @@ class SPDAffineInvariant(Manifold):
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``L Expm(S) L^T``, its eigenvalues within a range that float64 holds.
 
-        The eigenvalues of S are clipped to a range of at most 30 about zero, less from k = 7 on.
+        The eigenvalues of S are clipped to a range of at most 30 about zero; from k = 7 on to less,
+        where what comes of it does not pass :meth:`validate`.
         """
         center = as_floats(center)
         scale = np.sqrt(np.diagonal(center, axis1=-2, axis2=-1))
         spread = _symmetric.log_condition(center / (scale[..., :, None] * scale[..., None, :]))
-        reach = np.maximum(_symmetric.half_range(self.k) - 0.5 * spread, 1.0)[..., None]
         inside = _symmetric.unvecd(as_floats(coordinates), self.k)
         factor = np.asarray(np.linalg.cholesky(center), dtype=np.float64)
-        return colour(factor, _symmetric.expm_within(inside, 0.0, reach))
+
+        def within(half_range: float) -> FloatArray:
+            reach = np.maximum(half_range - 0.5 * spread, 1.0)[..., None]
+            return colour(factor, _symmetric.expm_within(inside, 0.0, reach))
+
+        found, narrow = within(_symmetric.REACH), _symmetric.half_range(self.k)
+        if narrow == _symmetric.REACH or (held := _symmetric_checks.is_held(found)).all():
+            return found
+        return np.where(held[..., None, None], found, within(narrow))
 
     def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
         """Of every record; see :meth:`Manifold.clip`.

@@ -16,7 +16,7 @@ from riemdp.manifolds._symmetric import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds._points import FloatArray
 
@@ -99,14 +99,33 @@ def check_definite(points: ArrayLike, k: int) -> FloatArray:
     given = np.asarray(points).dtype
     precision = given if given.kind == "f" and given.itemsize < 8 else np.dtype(np.float64)
     limit = min(_CONDITIONING * k * float(np.finfo(precision).eps), 0.5)
-    correlation, _ = correlations(array)
-    index = np.arange(k)
-    correlation[..., index, index] = 1.0 - limit
     raise_first(
-        without_factor(correlation),
+        _nearly_singular(array, limit),
         f"is not positive definite by what {precision} can carry: the smallest eigenvalue of "
         f"its correlation matrix has to exceed {limit:.2g} = 32 k eps. Matrices without full "
         "rank need a remedy that is fixed before the data are seen: add a multiple of the "
         "identity, use fewer channels, or shrink each one towards a multiple of the identity",
     )
     return array
+
+
+def is_held(matrices: FloatArray) -> NDArray[np.bool_]:
+    """Whether :func:`check_definite` passes symmetric float64 matrices of positive diagonals.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (..., k, k)
+
+    Returns
+    -------
+    ndarray of bool, shape (...)
+    """
+    return ~_nearly_singular(matrices, _CONDITIONING * matrices.shape[-1] * 2.0**-52)
+
+
+def _nearly_singular(matrices: FloatArray, limit: float) -> NDArray[np.bool_]:
+    """Whether correlation matrices have an eigenvalue under the limit."""
+    correlation, _ = correlations(matrices)
+    index = np.arange(matrices.shape[-1])
+    correlation[..., index, index] = 1.0 - limit
+    return without_factor(correlation)
