@@ -1,7 +1,7 @@
 """What is released: a function of records in a public ball, with its range and sensitivity."""
 
 from riemdp.statistics import (  # noqa: F401 -- register the solvers of our spaces
-    _aligned_solver,
+    _carried_means,
     _solvers,
     _subspace_means,
 )

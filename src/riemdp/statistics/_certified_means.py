@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -97,89 +96,6 @@ class AffineInvariantMean(ExactMean):
         """Certify coordinates; see :meth:`ExactMean.mean`."""
         point = _certified_affine_invariant.certified_mean(*partial, ball.radius, tol)
         return tuple(map(Fraction, point.tolist()))
-
-
-class CarriedMean(ExactMean):
-    """On a space whose balls have the records, and the coordinates, of balls of another space.
-
-    Parameters
-    ----------
-    other : ExactMean
-        How means are computed there.
-    """
-
-    def __init__(self, other: ExactMean) -> None:
-        self._other = other
-
-    @abstractmethod
-    def carried(self, ball: Ball) -> Ball:
-        """Ball of the other space."""
-
-    @abstractmethod
-    def carried_points(self, ball: Ball, data: FloatArray) -> FloatArray:
-        """Return records as points of the other space, each by itself."""
-
-    def floor(self, ball: Ball) -> float:
-        """See :meth:`ExactMean.floor`."""
-        return self._other.floor(self.carried(ball))
-
-    def records(self, ball: Ball, data: FloatArray) -> Partial:
-        """Say of the points there what the other asks for."""
-        return self._other.records(self.carried(ball), self.carried_points(ball, data))
-
-    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:
-        """Take them as the other's, which they are; see :meth:`ExactMean.of_coordinates`."""
-        return self._other.of_coordinates(self.carried(ball), coordinates)
-
-    def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
-        """See :meth:`ExactMean.mean`."""
-        return self._other.mean(self.carried(ball), partial, tol)
-
-
-class LiftedMean(CarriedMean):
-    """On quotients that are locally their cover: that of the cover, on the lifted ball.
-
-    References
-    ----------
-    docs/proofs/quotients.md, claim 3
-    """
-
-    proof = "docs/proofs/quotients.md"
-
-    def carried(self, ball: Ball) -> Ball:
-        """Ball of the cover."""
-        manifold: Any = ball.manifold
-        lifted: Ball = manifold.lifted(ball)
-        return lifted
-
-    def carried_points(self, ball: Ball, data: FloatArray) -> FloatArray:
-        """Nearest representatives."""
-        manifold: Any = ball.manifold
-        lifted: FloatArray = manifold.lift_near(ball, data)
-        return lifted
-
-
-class AlignedMean(CarriedMean):
-    """On aligned records: that of the slice that their representatives lie in.
-
-    References
-    ----------
-    docs/proofs/aligned-means.md
-    """
-
-    proof = "docs/proofs/aligned-means.md"
-
-    def carried(self, ball: Ball) -> Ball:
-        """Ball of the slice."""
-        manifold: Any = ball.manifold
-        found: Ball = manifold.ball_of_slice(ball)
-        return found
-
-    def carried_points(self, ball: Ball, data: FloatArray) -> FloatArray:
-        """Aligned representatives."""
-        manifold: Any = ball.manifold
-        found: FloatArray = manifold.aligned(data)
-        return found
 
 
 class ProductMean(ExactMean):

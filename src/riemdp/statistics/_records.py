@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._errors import UnsupportedBallError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -51,3 +53,24 @@ def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
         coordinates = ball.coordinates(data)
     finite = np.isfinite(coordinates).all(axis=-1, keepdims=True)
     return np.where(finite, coordinates, 0.0)
+
+
+def check_inside(ball: Ball, data: FloatArray) -> None:
+    r"""Require data in a ball.
+
+    Parameters
+    ----------
+    ball : Ball
+    data : ndarray, shape (n, \*point_shape)
+
+    Raises
+    ------
+    UnsupportedBallError
+        Which names the first row that is outside.
+    """
+    outside = ~ball.contains(data)
+    if outside.any():
+        raise UnsupportedBallError(
+            f"row {int(np.argmax(outside))} lies outside the ball; clip the data first with "
+            "ball.project(points), or choose a larger ball"
+        )

@@ -11,7 +11,6 @@ from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import (
     Ball,
     CurvedPower,
-    DiscreteQuotient,
     Euclidean,
     Hyperbolic,
     Manifold,
@@ -29,7 +28,6 @@ from riemdp.statistics import (
 )
 from riemdp.statistics._certified_means import (
     AffineInvariantMean,
-    LiftedMean,
     ProductMean,
     SpaceFormMean,
 )
@@ -42,7 +40,7 @@ from riemdp.statistics._mean_solver import (
     register_solver,
     space_solver,
 )
-from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._records import check_inside, record_coordinates
 from riemdp.statistics._tolerance import conversion_allowance, hyperbolic_floor, spherical_floor
 
 if TYPE_CHECKING:
@@ -219,68 +217,6 @@ class AffineInvariantSolver(MeanSolver):
         return CertifiedMean(*_affine_invariant_mean.solve(data, weights, tol))
 
 
-class LiftedSolver(MeanSolver):
-    """The representatives in the ball of the cover that a small ball is isometric to.
-
-    References
-    ----------
-    docs/proofs/quotients.md, claim 3
-    """
-
-    proof = "docs/proofs/quotients.md"
-
-    def exact(self, manifold: Any) -> ExactMean | None:
-        """In the cover, where there is such a way; see :meth:`MeanSolver.exact`."""
-        above = mean_solver(manifold.cover).exact(manifold.cover)
-        return None if above is None else LiftedMean(above)
-
-    def records(self, ball: Ball, data: FloatArray) -> Partial:
-        """Those of the cover, of the representatives nearest to that of the centre."""
-        manifold: Any = ball.manifold
-        lifted = manifold.lifted(ball)
-        return mean_solver(manifold.cover).records(lifted, manifold.lift_near(ball, data))
-
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Return that of the cover: normal coordinates stay what they are."""
-        manifold: Any = ball.manifold
-        return mean_solver(manifold.cover).mean(manifold.lifted(ball), records, tol)
-
-    def floor(self, ball: Ball) -> float:
-        """Return that of the cover."""
-        manifold: Any = ball.manifold
-        return mean_solver(manifold.cover).floor(manifold.lifted(ball))
-
-    def parts(self, manifold: Any) -> tuple[Manifold, ...]:
-        """Return the cover."""
-        return (manifold.cover,)
-
-    def check_domain(self, manifold: Any, data: FloatArray, ball: Ball | None) -> None:
-        """Require a ball that is one of the cover and holds the data."""
-        if ball is None or ball.manifold != manifold:
-            raise UnsupportedBallError(
-                f"on {manifold} the mean is unique only inside a ball: pass ball=Ball(manifold, "
-                "center, radius) with the data inside it and a radius under "
-                f"{0.5 * manifold.injectivity_radius:.6g}"
-            )
-        manifold.lifted(ball)
-        check_inside(ball, data)
-
-    def solve(
-        self,
-        manifold: Any,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,
-        tol: float,
-    ) -> CertifiedMean:
-        """Push the cover's mean down; see :meth:`MeanSolver.solve`."""
-        above, representatives = manifold.lifted(ball), manifold.lift_near(ball, data)
-        solver = space_solver(manifold.cover)
-        solver.check_domain(manifold.cover, representatives, above)
-        found = solver.solve(manifold.cover, representatives, weights, above, tol)
-        return CertifiedMean(manifold.push(found.value), found.error_bound, found.passes)
-
-
 class ProductSolver(MeanSolver):
     """Factor by factor, of records that were clipped as a whole."""
 
@@ -360,27 +296,6 @@ def _factor_balls(manifold: Any, ball: Ball | None) -> tuple[Ball | None, ...]:
     return balls
 
 
-def check_inside(ball: Ball, data: FloatArray) -> None:
-    r"""Require data in a ball.
-
-    Parameters
-    ----------
-    ball : Ball
-    data : ndarray, shape (n, \*point_shape)
-
-    Raises
-    ------
-    UnsupportedBallError
-        Which names the first row that is outside.
-    """
-    outside = ~ball.contains(data)
-    if outside.any():
-        raise UnsupportedBallError(
-            f"row {int(np.argmax(outside))} lies outside the ball; clip the data first with "
-            "ball.project(points), or choose a larger ball"
-        )
-
-
 def _check_hemisphere(ball: Ball) -> None:
     """Require a ball inside the open hemisphere about its centre."""
     limit = 0.5 * ball.manifold.injectivity_radius
@@ -396,7 +311,6 @@ register_solver(SPDLogEuclidean, LogEuclideanAverage())
 register_solver(Sphere, SphereSolver())
 register_solver(Hyperbolic, HyperbolicSolver())
 register_solver(SPDAffineInvariant, AffineInvariantSolver())
-register_solver(DiscreteQuotient, LiftedSolver(), subclasses=True)
 _PRODUCT = ProductSolver()
 register_solver(Product, _PRODUCT)
 register_solver(CurvedPower, _PRODUCT)

@@ -13,9 +13,13 @@ from riemdp.manifolds import Ball, Grassmann, Manifold, PlanarShapes
 from riemdp.statistics import _certified_grassmann
 from riemdp.statistics._exact_mean import ExactMean
 from riemdp.statistics._flat_mean import stable_mean
-from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, check_bound, register_solver
-from riemdp.statistics._records import record_coordinates
-from riemdp.statistics._solvers import check_inside
+from riemdp.statistics._mean_solver import (
+    CertifiedMean,
+    MeanSolver,
+    check_bound,
+    register_solver,
+)
+from riemdp.statistics._records import check_inside, record_coordinates
 from riemdp.statistics._subspace_logarithms import Subspaces
 
 if TYPE_CHECKING:
