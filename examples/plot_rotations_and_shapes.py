@@ -32,7 +32,7 @@ free = riemdp.private_rotation_mean(records.as_matrix(), budget, generator=np.ra
 
 def degrees(rotation):
     """Angle to the exact mean."""
-    return np.degrees((records.mean().inv() * Rotation.from_matrix(rotation)).magnitude())
+    return np.degrees((records.mean().inv() * Rotation.from_matrix(np.array(rotation))).magnitude())
 
 
 print(f"released            {release.statistic.name}, a matrix of shape {release.value.shape}")

@@ -112,15 +112,24 @@ def made(which):
         confidence_region(moments),
         confidence_region(moments, method="directional"),
         two_sample_test(moments, moments),
+        field_of_means(rng).denoise("wiener", grid=(16,)),
     ]
     return {f"{i} {type(thing).__name__}": thing for i, thing in enumerate(things)}
+
+
+def field_of_means(generator):
+    line = Euclidean(1)
+    voxels = riemdp.Power(line, 16)
+    ball = Ball(voxels, voxels.origin, 4.0)
+    options = {"mechanism": "tangent-gaussian", "generator": generator}
+    return private_mean(np.zeros((30, 16, 1)), ball, GDP(1.0), **options)
 
 
 def _no_distance(first, second):
     return 0.0
 
 
-NAMES = range(40)
+NAMES = range(41)
 every_thing = pytest.mark.parametrize("index", NAMES)
 
 

@@ -57,6 +57,16 @@ _silence = _Silence()
 _AWARE = bool(getattr(sys.flags, "context_aware_warnings", False))
 
 
+def silence() -> contextlib.AbstractContextManager[None]:
+    """Drop warnings: those of the whole process, where Python has no filters for one thread.
+
+    Returns
+    -------
+    context manager
+    """
+    return _silence_of_thread() if _AWARE else _silence
+
+
 def discreetly(name: str, compute: Callable[[], R]) -> R:
     """Return what a function computes of private values; nothing else gets out.
 
@@ -81,7 +91,7 @@ def discreetly(name: str, compute: Callable[[], R]) -> R:
         As it was raised, or in place of another error, with the class of that alone.
     """
     try:
-        with _silence_of_thread() if _AWARE else _silence, np.errstate(all="ignore"):
+        with silence(), np.errstate(all="ignore"):
             return compute()
     except RiemdpError:
         raise

@@ -68,5 +68,52 @@ class BudgetExceededError(RiemdpError, ValueError):
     """A release would spend more than what is left; the message names both amounts."""
 
 
+class ReleaseFailedError(RiemdpError):
+    """A release failed after it was charged, for a reason that may tell of the data.
+
+    The message is always the same. The reason is for the holder of the data, who reads the logger
+    ``"riemdp.data_holder"``.
+    """
+
+
 class InsufficientSamplesError(RiemdpError, ValueError):
     """Too few samples for the statement; the message says how many are needed."""
+
+
+class LedgerError(RiemdpError):
+    """A durable account refuses: nothing may be drawn."""
+
+
+class LedgerUnavailableError(LedgerError):
+    """The database did not confirm a charge, or cannot be read: nothing may be drawn.
+
+    Where the message says that the outcome is unknown, the budget may be spent all the same.
+    """
+
+
+class LedgerTamperedError(LedgerError):
+    """The ledger is not what was written: its hashes do not match, or it is an older copy."""
+
+
+class LedgerSchemaError(LedgerError):
+    """The tables are of another version of this library, or not there yet."""
+
+
+class NetworkFileSystemError(LedgerError):
+    """A file of SQLite lies where locks of several machines cannot be relied on."""
+
+
+class UnknownDatasetError(LedgerError, InvalidParameterError):
+    """No data set of this name is registered in the ledger."""
+
+
+class DatasetExistsError(LedgerError, InvalidParameterError):
+    """A data set of this name is registered already; its total cannot be set again."""
+
+
+class DatasetMismatchError(LedgerError, InvalidParameterError):
+    """A data set was registered with another unit or adjacency than is asked for."""
+
+
+class DatasetClosedError(LedgerError, BudgetExceededError):
+    """The account of the data set was closed for good."""

@@ -102,6 +102,41 @@ def read_npz(
             return _read_array(stream, path, most, advice)
 
 
+def npz_arrays(
+    content: bytes, path: Path, most: int = MOST_NUMBERS, advice: str = ""
+) -> dict[str, NDArray[Any]]:
+    """Return all arrays of real numbers in an ``.npz`` archive that was read already.
+
+    Parameters
+    ----------
+    content : bytes
+        Of the archive.
+    path : Path
+        Of the archive, for messages.
+    most : int
+        Most numbers in all of them together.
+    advice : str
+        As in :func:`read_npy`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the archive is damaged, has two arrays of one name, holds other things than real
+        numbers, or too many of them.
+    """
+    found: dict[str, NDArray[Any]] = {}
+    left = most
+    with _damage(path), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for entry in archive.infolist():
+            name = entry.filename.removesuffix(".npy")
+            if name in found:
+                raise _not_plain(path, "two arrays of one name")
+            with archive.open(_checked(entry, path)) as stream:
+                found[name] = _read_array(stream, path, left, advice)
+            left -= found[name].size
+    return found
+
+
 def npz_headers(
     path: Path, keys: Iterable[str]
 ) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:

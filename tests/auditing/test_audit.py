@@ -10,6 +10,7 @@ import riemdp
 from riemdp import (
     GDP,
     ApproxDP,
+    Ball,
     Euclidean,
     InsufficientSamplesError,
     InvalidParameterError,
@@ -27,7 +28,10 @@ from riemdp.auditing import (
     NearestNeighbourScore,
     audit,
     footpoint_pair,
+    neighbouring_datasets,
+    neighbouring_users,
 )
+from riemdp.statistics import Records
 
 LINE = TangentGaussian(Euclidean(1), 1.0)
 
@@ -374,3 +378,93 @@ def test_a_hundred_thousand_draws_take_seconds(manifold):
     )
     assert time.process_time() - start <= 5.0
     assert result.verdict == "consistent"
+
+
+BALL = Ball(Euclidean(2), np.zeros(2), 1.0)
+WEIGHT = 0.5
+
+
+def counted(points, generator, mu=1.0):
+    """Sum and number of records, with noise for mu between data sets of a record more or less."""
+    answer = np.append(np.sum(points, axis=0), WEIGHT * len(points))
+    return answer + np.hypot(1.0, WEIGHT) / mu * generator.standard_normal(3)
+
+
+def relation_audit(pair, claim, mechanism=counted, **options):
+    options = {"samples": 4000, "generator": np.random.default_rng(0)} | options
+    return audit(mechanism, *pair, claim, **options)
+
+
+def test_what_add_remove_promises_about_a_record_that_is_replaced():
+    """mu under add-remove is 2 mu / sqrt(1 + weight^2) under replace-one: neither mu nor 2 mu."""
+    more = neighbouring_datasets(BALL, 6, adjacency="add-remove")
+    result = relation_audit(more, GDP(1.0, adjacency="add-remove"))
+    assert (result.verdict, result.claim.adjacency) == ("consistent", "add-remove")
+    assert 0.75 < result.mu_lower <= 1.0
+    assert relation_audit(more, GDP(0.5), adjacency="add-remove").verdict == "violated"
+    replaced = neighbouring_datasets(BALL, 6)
+    exact = 2.0 / np.hypot(1.0, WEIGHT)
+    result = relation_audit(replaced, GDP(exact))
+    assert (result.verdict, result.claim.adjacency) == ("consistent", "replace-one")
+    assert 1.55 < result.mu_lower <= exact < 1.8
+    assert relation_audit(replaced, GDP(1.0)).verdict == "violated"
+    twice = relation_audit(replaced, GDP(2.0))
+    assert (twice.verdict, twice.mu_lower < 1.8) == ("consistent", True)
+
+
+def test_the_claim_says_which_pairs_are_neighbours():
+    """A pair of the other relation is refused before anything is drawn, in all the ways to say."""
+    more = neighbouring_datasets(BALL, 6, adjacency="add-remove")
+    replaced = neighbouring_datasets(BALL, 6)
+
+    def never(points, generator):
+        raise AssertionError
+
+    for claim, options in (
+        (GDP(1.0, adjacency="add-remove"), {}),
+        (GDP(1.0), {"adjacency": "add-remove"}),
+        (riemdp.privacy.GaussianCurve(1.0).under("add-remove"), {}),
+        (riemdp.privacy.GaussianCurve(1.0), {"adjacency": "add-remove"}),
+    ):
+        with pytest.raises(InvalidParameterError, match="exactly one record more"):
+            relation_audit(replaced, claim, never, **options)
+    for claim in (GDP(1.0), riemdp.privacy.GaussianCurve(1.0)):
+        with pytest.raises(InvalidParameterError, match="same number of records"):
+            relation_audit(more, claim, never)
+    for adjacency in ("replace-one", "replace-user"):
+        with pytest.raises(InvalidParameterError, match="the claim is about add-remove"):
+            relation_audit(more, GDP(1.0, adjacency="add-remove"), never, adjacency=adjacency)
+    with pytest.raises(InvalidParameterError, match="adjacency must name"):
+        relation_audit(more, GDP(1.0), never, adjacency="")
+    with pytest.raises(InvalidParameterError, match="leave users out"):
+        relation_audit(replaced, GDP(1.0), never, users=np.arange(6), neighbour_users=np.arange(6))
+    with pytest.raises(InvalidParameterError, match="leave users out"):
+        audit(LINE, [0.0], [1.0], GDP(1.0), samples=100, users=[1])
+
+
+def test_people_with_many_records():
+    """A mean of all records is no mean of people: one who has four of ten moves it twice as far."""
+    (first, users), (second, others) = neighbouring_users(BALL, 5, 2)
+
+    def of_people(points, generator):
+        means = [points[users == user].mean(axis=0) for user in np.unique(users)]
+        return np.mean(means, axis=0) + 0.4 * generator.standard_normal(2)
+
+    def of_records(points, generator):
+        return points.mean(axis=0) + 0.2 * generator.standard_normal(2)
+
+    names = {"users": users, "neighbour_users": others}
+    claim = GDP(1.0, adjacency="replace-user")
+    assert relation_audit((first, second), claim, of_people, **names).verdict == "consistent"
+    # noise for one record of ten that is replaced
+    assert relation_audit((first, second), claim, of_records, **names).verdict == "violated"
+    with pytest.raises(InvalidParameterError, match="2 records"):
+        relation_audit((first, second), GDP(1.0), of_records)
+    with pytest.raises(InvalidParameterError, match="needs users"):
+        relation_audit((first, second), claim, of_people)
+    # people who come and go take their names with them: data sets that have users themselves
+    (first, users), (second, others) = neighbouring_users(BALL, 5, 2, adjacency="add-remove-user")
+    pair = (Records(first, users=users), Records(second, users=others))
+    sums = lambda data, generator: counted(data.points[::2], generator)  # noqa: E731
+    result = relation_audit(pair, GDP(1.0), sums, adjacency="add-remove-user")
+    assert (result.verdict, result.mu_lower > 0.75) == ("consistent", True)

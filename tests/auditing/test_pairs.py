@@ -19,6 +19,7 @@ from riemdp.auditing import (
     extreme_directions,
     footpoint_pair,
     neighbouring_datasets,
+    neighbouring_users,
     search_pair,
 )
 from riemdp.auditing._neighbours import check_neighbours
@@ -148,3 +149,62 @@ def test_bad_input():
         neighbouring_datasets(ball, 0)
     with pytest.raises(UnsupportedBallError):
         search_pair(lambda a, b: 0.0, 1.0, 3)
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(3), Sphere(2)], ids=str)
+@pytest.mark.parametrize("row", [0, 3, 6])
+def test_neighbours_with_a_record_less(manifold, row):
+    ball = Ball(manifold, manifold.origin, 0.6)
+    first, second = neighbouring_datasets(ball, 7, row=row, adjacency="add-remove")
+    assert (len(first), len(second)) == (7, 6)
+    check_neighbours(first, second, "add-remove")
+    np.testing.assert_array_equal(np.delete(first, row, axis=0), second)
+    assert manifold.dist(first[row], ball.center) == pytest.approx(0.6)
+    assert ball.contains(first).all()
+    alone, nobody = neighbouring_datasets(ball, 1, adjacency="add-remove")
+    assert (len(alone), len(nobody)) == (1, 0)
+
+
+@pytest.mark.parametrize("person", [0, 2, 4])
+def test_neighbours_that_differ_in_a_person(person):
+    ball = Ball(Sphere(2), [0, 0, 1.0], 0.6)
+    for adjacency, left in (("replace-user", 5), ("add-remove-user", 4)):
+        (first, users), (second, others) = neighbouring_users(
+            ball, 5, 3, person=person, adjacency=adjacency
+        )
+        assert (first.shape, users.shape) == ((15, 3), (15,))
+        assert (second.shape, others.shape) == ((3 * left, 3), (3 * left,))
+        check_neighbours(first, second, adjacency, users, others)
+        theirs = first[users == person]
+        np.testing.assert_allclose(ball.manifold.dist(theirs, ball.center), 0.6, atol=1e-12)
+        if adjacency == "replace-user":
+            moved = ball.manifold.dist(theirs, second[others == person])
+            np.testing.assert_allclose(moved, 1.2, atol=1e-12)
+        else:
+            assert person not in others
+    for bad in ({"person": 5}, {"adjacency": "replace-one"}, {"records": 0}, {"people": 0}):
+        with pytest.raises(InvalidParameterError):
+            neighbouring_users(**{"ball": ball, "people": 5, "records": 2} | bad)
+
+
+def test_search_among_data_sets_with_a_record_less():
+    """The sum is at one boundary point in both: only moves of the record itself reach it."""
+    ball, n = Ball(Euclidean(2), np.zeros(2), 1.0), 4
+    seen = set()
+
+    def objective(dataset, neighbour):
+        check_neighbours(dataset, neighbour, "add-remove")
+        seen.add((len(dataset), len(neighbour)))
+        moved = dataset.sum(axis=0) - neighbour.sum(axis=0)
+        return float(np.array([0.6, 0.8]) @ moved)
+
+    found = search_pair(
+        objective, ball, n, adjacency="add-remove", generator=np.random.default_rng(0)
+    )
+    assert seen == {(4, 3)}
+    assert 0.99 < found.value <= 1.0 + 1e-12
+    assert found.value == objective(found.dataset, found.neighbour)
+    with pytest.raises(InvalidParameterError, match="neighbouring_users"):
+        search_pair(objective, ball, n, adjacency="replace-user")
+    with pytest.raises(InvalidParameterError, match="add-remove"):
+        neighbouring_datasets(ball, n, adjacency="")

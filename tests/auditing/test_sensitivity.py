@@ -80,3 +80,25 @@ def test_bad_input():
         audited(lambda points: points[0], 0.0)
     with pytest.raises(InvalidParameterError, match="tolerance"):
         audited(lambda points: points[0], 1.0, tolerance=-1.0)
+
+
+@pytest.mark.parametrize("weight", [0.3, 1.0, 1.5])
+def test_a_sum_with_the_number_of_records(weight):
+    """One record more moves it by sqrt(1 + weight^2), another record by 2: neither implies both."""
+
+    def counted(points):
+        return np.append(points.sum(axis=0), weight * len(points))
+
+    def distance(first, second):
+        return np.linalg.norm(first - second)
+
+    options = {"distance": distance, "restarts": 1}
+    both = np.hypot(1.0, weight)
+    found = audited(counted, both, adjacency="add-remove", **options)
+    assert (found.verdict, found.largest) == ("consistent", pytest.approx(both, rel=1e-6))
+    assert len(found.neighbour) == len(found.dataset) - 1
+    for wrong in (0.999 * both, 1.0, weight):
+        assert audited(counted, wrong, adjacency="add-remove", **options).verdict == "violated"
+    replaced = audited(counted, 2.0, **options)
+    assert (replaced.verdict, replaced.largest) == ("consistent", pytest.approx(2.0, rel=1e-6))
+    assert audited(counted, both, **options).verdict == "violated"

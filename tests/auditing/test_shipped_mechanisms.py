@@ -46,6 +46,7 @@ from riemdp.manifolds import Manifold
 from riemdp.mechanisms import MECHANISMS
 from riemdp.mechanisms._tangent_mechanism import TangentMechanism
 from riemdp.privacy import Budget, IsotropicCurve
+from riemdp.statistics import AddRemove
 
 CONFIDENCE = 0.9999
 SENSITIVITY = 0.3
@@ -323,3 +324,44 @@ def test_release_end_to_end(manifold, name, monkeypatch):
     assert len(known) == 1  # nothing about the noise depends on the data
     assert result.verdict == "consistent", result
     assert result.mu_lower > 0.0 or "laplace" in name  # that has less loss than the budget allows
+
+
+@pytest.mark.slow
+def test_releases_of_a_private_number_of_records():
+    """Of one release for mu = 1 under add-remove, held against both relations, by its integers.
+
+    Under replace-one it has mu = 2 / sqrt(1 + weight^2): 1 is refuted, and 2 is far off.
+    """
+    ball, budget = Ball(Euclidean(2), np.zeros(2), 1.0), GDP(1.0, adjacency="add-remove")
+    source, weights = np.random.default_rng(0), set()
+
+    def release(points):
+        found = private_mean(
+            points, ball, budget, mechanism="tangent-gaussian", neighbours=AddRemove(),
+            generator=source,
+        )  # fmt: skip
+        weights.add(found.statistic.weight)
+        return np.array(found.rounded, dtype=float)
+
+    def draws(points):
+        return iter([release(points) for _ in range(1500)])
+
+    full, fewer = neighbouring_datasets(ball, 6, adjacency="add-remove")
+    _, other = neighbouring_datasets(ball, 6)
+    outputs = {name: draws(points) for name, points in (("full", full), ("fewer", fewer))}
+    outputs |= {"other": draws(other), "again": draws(full)}
+
+    def held(pair, names, claim):
+        names = iter(np.repeat(names, 1500))
+        return audit(
+            lambda points, generator: next(outputs[next(names)]),
+            *pair, claim, samples=1500, generator=source,
+        )  # fmt: skip
+
+    result = held((full, fewer), ["full", "fewer"], budget)
+    assert (result.verdict, result.claim) == ("consistent", budget)
+    assert 0.7 < result.mu_lower <= 1.0
+    exact = 2.0 / np.hypot(1.0, *weights)
+    result = held((full, other), ["again", "other"], GDP(1.0))
+    assert result.verdict == "violated"
+    assert 1.2 < result.mu_lower <= exact < 1.6

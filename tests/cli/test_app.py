@@ -197,6 +197,14 @@ def test_without_stdout_the_code_is_what_counts(monkeypatch):
     assert end.value.code == 0
 
 
+@pytest.mark.parametrize("arguments", [(), ("ledger",)])
+def test_without_arguments_the_help_has_its_lines(arguments):
+    result = CliRunner().invoke(_app.app, arguments)
+    assert result.exit_code == 2
+    assert "\n  verify " in result.stderr
+    assert "\\n" not in result.stderr
+
+
 def test_help_lists_the_commands_and_the_codes():
     result = CliRunner().invoke(_app.app, ["--help"])
     assert result.exit_code == 0

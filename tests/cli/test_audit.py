@@ -98,7 +98,12 @@ def test_json(riemdp, write):
     assert result.exit_code == 1
     table = json.loads(result.stdout)
     assert table["verdict"] == "violated"
-    assert table["claim"] == {"definition": "ApproxDP", "epsilon": 1.0, "delta": 0.01}
+    assert table["claim"] == {
+        "definition": "ApproxDP",
+        "epsilon": 1.0,
+        "delta": 0.01,
+        "adjacency": "replace-one",
+    }
     assert table["epsilon_lower"]["delta"] == 0.01
     assert 1.0 < table["epsilon_lower"]["epsilon"] <= table["pure_epsilon_lower"] <= 2.0
     assert table["mu_lower"] > 0.0
@@ -245,3 +250,30 @@ def test_what_a_script_prints_is_not_in_the_json(riemdp, write):
 def test_a_claim_that_the_mechanism_cannot_have(fails, write):
     text = MECHANISM.format(sigma="").replace("riemannian-laplace", "tangent-gaussian")
     assert "tangent" in fails(3, "audit", write(text)).lower()
+
+
+def test_the_relation_of_the_claim(riemdp, write, tmp_path):
+    """The file says under which relation; the pair has to be one of it, and the output names it."""
+    text = FUNCTION.replace("[0.0, 2.0]", "[0.0]").replace("[0.0, 0.0]", "[0.0, 0.5]")
+    text = text.replace("claim = { epsilon = 1.0 }", "claim = { epsilon = 2.0 }")
+    result = riemdp("audit", write(text))
+    assert result.exit_code == 2
+    assert "same number of records" in result.stderr.replace("\n", " ")
+    result = riemdp("audit", write(text + 'adjacency = "add-remove"\n'), "--json")
+    assert result.exit_code == 0
+    table = json.loads(result.stdout)
+    assert table["claim"] == {
+        "definition": "PureDP",
+        "epsilon": 2.0,
+        "adjacency": "add-remove",
+    }
+    result = riemdp("audit", write(text + 'adjacency = "add-remove"\n'))
+    assert "add-remove" in result.stdout
+    np.save(tmp_path / "users.npy", np.array([1, 2]))
+    people = 'adjacency = "add-remove-user"\nusers = "users.npy"\nneighbour_users = [1]\n'
+    assert riemdp("audit", write(text + people)).exit_code == 0
+    result = riemdp("audit", write(text + people.replace("[1]", "[3]")))
+    assert result.exit_code == 2
+    assert "exactly one more" in result.stderr.replace("\n", " ")
+    for wrong in ('adjacency = ""', "adjacency = 1", "users = [1, 2]"):
+        assert riemdp("audit", write(text + wrong)).exit_code in (2, 3)

@@ -90,3 +90,16 @@ def test_an_error_that_is_not_known_is_said_to_be_so(riemdp):
     )  # fmt: skip
     assert field(result, "95 % quantile") == "not known"
     assert float(field(result, "expected distance")) > 0.0
+
+
+def test_a_private_number_of_records_sets_no_scale(riemdp):
+    shared = (
+        "calibrate", "--mechanism", "tangent-gaussian", "--manifold", "euclidean", "--dim", 6,
+        "--radius", 1, "--mu", 0.5, "--adjacency", "add-remove",
+    )  # fmt: skip
+    result = riemdp(*shared)
+    assert result.exit_code == 0
+    assert "add-remove neighbours" in result.stdout
+    sigma = float(re.search(r"^sigma +(\S+)$", result.stdout, re.MULTILINE)[1])
+    assert sigma == pytest.approx(2.0 * (1.0 + 6**-0.5) ** 0.5, rel=1e-9)
+    assert riemdp(*shared, "--n", 100).exit_code != 0

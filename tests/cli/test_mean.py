@@ -392,3 +392,126 @@ def test_records_are_aligned_to_the_centre(riemdp, fails, tmp_path):
     sphere = ("--manifold", "sphere", "--center", "north-pole", "--radius", 1, "--mu", 1)
     np.save(tmp_path / "points.npy", np.eye(3))
     assert "must be a quotient" in fails(2, "mean", tmp_path / "points.npy", *sphere, "--aligned")
+
+
+def test_the_number_of_records_may_be_private(riemdp, matrices, tmp_path):
+    document = tmp_path / "release.json"
+    result = riemdp(
+        "mean", matrices, *BALL, "--mu", 0.5, "--adjacency", "add-remove", "--release", document
+    )
+    assert result.exit_code == 0
+    release = library.Release.from_json(document.read_text(encoding="utf-8"))
+    assert release.n is None
+    assert release.guarantee == library.GDP(0.5, adjacency="add-remove")
+    shown = f"counted-mean of n private, {release.count:.6g} with noise,"
+    assert shown in result.stdout
+    assert "add-remove neighbours" in result.stdout
+    assert "50" not in result.stderr
+    assert riemdp("verify", document).exit_code == 0
+    named = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--neighbours", "add-remove")
+    assert "n private" in named.stdout
+    both = riemdp(
+        "mean", matrices, *BALL, "--mu", 0.5, "--neighbours", "add-remove",
+        "--adjacency", "add-remove",
+    )  # fmt: skip
+    assert both.exit_code != 0
+    assert "not both" in both.stderr
+
+
+def test_no_records_are_data_where_their_number_is_private(riemdp, tmp_path):
+    np.save(tmp_path / "none.npy", np.empty((0, 3, 3)))
+    given = ("mean", tmp_path / "none.npy", *BALL, "--mu", 0.5)
+    assert riemdp(*given, "--adjacency", "add-remove").exit_code == 0
+    refused = riemdp(*given)
+    assert refused.exit_code != 0
+    assert "holds no records" in refused.stderr
+    np.save(tmp_path / "shape.npy", np.empty((17, 3)))
+    wrong = riemdp("mean", tmp_path / "shape.npy", *BALL, "--mu", 0.5, "--adjacency", "add-remove")
+    assert wrong.exit_code != 0
+    assert "17" not in wrong.stderr
+
+
+@pytest.mark.parametrize("kind", ["npy", "csv", "txt"])
+def test_people_are_protected_with_all_their_records(riemdp, matrices, tmp_path, kind):
+    users, document = tmp_path / f"users.{kind}", tmp_path / "release.json"
+    ids = np.arange(50) // 5
+    if kind == "npy":
+        np.save(users, ids)
+    elif kind == "csv":
+        np.savetxt(users, ids[:, None], fmt="%d")
+    else:
+        users.write_text("".join(f"person {i}\n" for i in ids), encoding="utf-8")
+    result = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--users", users, "--release", document)
+    assert result.exit_code == 0
+    assert "of n = 10 people" in result.stdout
+    assert "replace-user neighbours" in result.stdout
+    release = library.Release.from_json(document.read_text(encoding="utf-8"))
+    assert release.guarantee == library.GDP(0.5, adjacency="replace-user")
+    assert riemdp("verify", document).exit_code == 0
+    short = tmp_path / "short.npy"
+    np.save(short, ids[1:])
+    refused = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--users", short)
+    assert "one for each point" in refused.stderr
+    np.save(short, ids + 0.5)
+    refused = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--users", short)
+    assert "an integer for each record" in refused.stderr
+    np.save(short, ids.astype(str))
+    refused = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--users", short)
+    assert "ids that are texts are read from a .txt" in refused.stderr
+    blank = tmp_path / "blank.txt"
+    blank.write_text("a\n" * 20 + " \n" + "b\n" * 29, encoding="utf-8")
+    refused = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--users", blank)
+    assert "line 21 of blank.txt is blank" in refused.stderr
+
+
+NAMES = ("xx", "xy", "xz", "yy", "yz", "zz")
+UPPER = np.triu_indices(3)
+
+
+@pytest.fixture
+def table(matrices, tmp_path):
+    """The matrices as six columns, five rows a person."""
+    path, six = tmp_path / "tensors.csv", np.load(matrices)[:, *UPPER]
+    rows = [",".join([*map(repr, row.tolist()), f"p{i // 5}"]) for i, row in enumerate(six)]
+    path.write_text("\n".join([",".join([*NAMES, "person"]), *rows]), encoding="utf-8")
+    return path
+
+
+def test_columns_of_a_table(riemdp, fails, matrices, table, tmp_path):
+    users, value = tmp_path / "users.txt", tmp_path / "mean.npz"
+    users.write_text("".join(f"p{i // 5}\n" for i in range(50)), encoding="utf-8")
+    budget = (*BALL, "--mu", 1, "--seed", 3)
+    columns = ("--points", ",".join(NAMES), "--layout", "tensor-fsl")
+    by_column = riemdp("mean", table, *budget, *columns, "--users", "person", "--output", value)
+    assert by_column.exit_code == 0, by_column.output
+    assert "of n = 10 people" in by_column.stdout
+    by_file = riemdp("mean", matrices, *budget, "--users", users)
+    assert by_column.stdout == by_file.stdout
+    with np.load(value, allow_pickle=False) as arrays:
+        assert arrays["value"].shape == (3, 3)
+    # what a row is has to be said, and is
+    assert "say what a row" in fails(2, "mean", table, *budget, *columns)
+    epochs = riemdp("mean", table, *budget, *columns, "--unit", "epoch")
+    assert "record             epoch" in epochs.stdout
+    assert "of n = 50," in epochs.stdout
+    # six numbers without an order are no matrix
+    assert "square matrix" in fails(2, "mean", table, *budget, *columns[:2], "--unit", "epoch")
+    assert "names with commas" in fails(2, "mean", table, *budget, "--points", "xx,,xy")
+    assert "'zy'" in fails(2, "mean", table, *budget, "--points", "zy", "--unit", "epoch")
+    wrong = (*budget[:-2], *columns, "--labels", "person", "--unit", "epoch")
+    assert "takes no labels" in fails(2, "mean", table, *wrong)
+
+
+def test_columns_of_parquet(riemdp, matrices, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path, given = tmp_path / "data.parquet", np.load(matrices)
+    columns = {"flat": given.reshape(50, 9).tolist(), "six": given[:, *UPPER].tolist()}
+    parquet.write_table(pyarrow.table(columns), path)
+    budget = (*BALL, "--mu", 1, "--seed", 3, "--unit", "person")
+    wanted = riemdp("mean", matrices, *budget).stdout
+    assert riemdp("mean", path, *budget, "--points", "flat").stdout == wanted
+    six = ("--points", "six", "--layout", "tensor-fsl")
+    assert riemdp("mean", path, *budget, *six).stdout == wanted
+    wrong = ("--points", "six", "--layout", "tensor-mrtrix")
+    assert riemdp("mean", path, *budget, *wrong).stdout != wanted

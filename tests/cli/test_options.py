@@ -125,10 +125,10 @@ def test_csv_matrices_are_read_row_by_row():
     [
         ((0, 3), NPY, "euclidean", "no records"),
         ((), NPY, "euclidean", r"shape \(n, d\), got \(\)"),
-        ((5,), NPY, "euclidean", r"shape \(n, d\), got \(5,\)"),
+        ((5,), NPY, "euclidean", r"shape \(n, d\), got \(n,\)"),
         ((5, 1), NPY, "sphere", r"shape \(n, d \+ 1\)"),
         ((5, 3, 3), NPY, "hyperbolic", r"shape \(n, d \+ 1\)"),
-        ((5, 9), NPY, "spd-log-euclidean", r"shape \(n, k, k\), got \(5, 9\)"),
+        ((5, 9), NPY, "spd-log-euclidean", r"shape \(n, k, k\), got \(n, 9\)"),
         ((5, 2, 3), NPY, "spd-log-euclidean", r"shape \(n, k, k\)"),
         ((5, 8), CSV, "spd-log-euclidean", "flattened square matrix, got 8"),
     ],

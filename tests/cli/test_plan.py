@@ -96,3 +96,14 @@ def test_aligned_means(riemdp):
     own = row(riemdp("plan", *space).stdout, "wrapped-gaussian")
     assert aligned[2] == "0.0168458"  # 2 tan(r) / n
     assert own[2] == "0.0579788"  # tan(2 r) / n
+
+
+def test_a_private_number_is_supposed(riemdp):
+    shared = ("plan", "--manifold", "sphere", "--dim", 2, "--radius", 0.5, "--mu", 0.5)
+    result = riemdp(*shared, "--n", 400, "--adjacency", "add-remove")
+    assert result.exit_code == 0
+    assert "n = 400, μ = 0.5, add-remove" in result.stdout
+    assert "n is private, and supposed here" in result.stdout
+    people = riemdp(*shared, "--n", 400, "--users")
+    assert "replace-user" in people.stdout
+    assert "supposed" not in people.stdout

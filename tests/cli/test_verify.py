@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 
@@ -150,3 +151,27 @@ def test_broken_fields(fails, release, keys, value):
 
 def test_missing_file(fails, tmp_path):
     assert "No such file" in fails(2, "verify", tmp_path / "none.json")
+
+
+LARGE = ("--manifold", "euclidean", "--center", "origin", "--radius", 2, "--mu", 1)
+
+
+def test_large_releases_have_their_arrays_beside_them(riemdp, fails, tmp_path):
+    rows, path = tmp_path / "rows.npy", tmp_path / "mean.json"
+    np.save(rows, np.zeros((2, 10_001)))
+    for output in (tmp_path / "mean.npz", rows):
+        fails(2, "mean", rows, *LARGE, "--release", path, "--output", output)
+    value = tmp_path / "value.npz"
+    result = riemdp("mean", rows, *LARGE, "--release", path, "--output", value)
+    assert result.exit_code == 0, result.output
+    container = tmp_path / "mean.npz"
+    with np.load(container, allow_pickle=False) as arrays, np.load(value) as written:
+        np.testing.assert_array_equal(arrays["value"], written["value"])
+    result = riemdp("verify", path)
+    assert result.exit_code == 0, result.output
+    assert "ok    container" in result.stdout
+    container.write_bytes(container.read_bytes()[:-1])
+    result = riemdp("verify", path)
+    assert result.exit_code == 1
+    assert "FAIL  container" in result.stdout
+    assert "does not verify" in fails(1, "combine", path, path)

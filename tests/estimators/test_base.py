@@ -11,7 +11,15 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import riemdp
 from riemdp import GDP, Accountant, BudgetExceededError, InvalidParameterError, PureDP
@@ -343,3 +351,66 @@ def test_axes_of_points_are_a_tag(cone, plane, budget):
     assert not sklearn.utils.get_tags(flat).input_tags.three_d_array
     assert sklearn.utils.get_tags(flat).non_deterministic
     assert not sklearn.utils.get_tags(flat.set_params(random_state=0)).non_deterministic
+
+
+def test_people_are_protected_where_it_is_said_whose_each_record_is(make, blobs, plane, budget):
+    """In every estimator: none may take users and forget them."""
+    points, labels = blobs
+    order = np.argsort(labels, kind="stable")
+    points, labels, users = points[order], labels[order], np.arange(240) // 4
+    estimator = make(plane, budget, random_state=0)
+    regression = type(estimator).__name__ == "PrivateTangentRegression"
+    data = (points[:, 0], points) if regression else (points, labels)
+    fitted = estimator.fit(*data, users=users)
+    assert fitted.release_.n == 60
+    assert fitted.guarantee_ == GDP(1.0, adjacency="replace-user")
+    assert riemdp.verify(fitted.release_).passed
+    assert estimator.plan(60, users=True).budget == fitted.guarantee_
+    with pytest.raises(InvalidParameterError, match="one for each point"):
+        estimator.fit(*data, users=users[1:])
+
+
+def test_the_number_of_records_may_be_private(make, fit, plane, budget):
+    estimator = make(plane, budget, adjacency="add-remove", random_state=0)
+    fitted = fit(estimator)
+    assert fitted.release_.n is None
+    assert fitted.guarantee_ == GDP(1.0, adjacency="add-remove")
+    assert riemdp.verify(fitted.release_).passed
+    if hasattr(fitted, "counts_"):
+        np.testing.assert_allclose(fitted.counts_, [120, 120], atol=25.0)
+    assert fitted.get_params()["adjacency"] == clone(fitted).adjacency == "add-remove"
+    assert "supposed" in str(estimator.plan(240))
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_nobody_learns_that_there_are_no_records(make, fit, plane, budget, listed):
+    """Where their number is private, none are fitted like any others."""
+    estimator = make(plane, budget, adjacency="add-remove", random_state=0)
+    regression, labelled = hasattr(estimator, "low"), hasattr(estimator, "classes")
+    rows = [] if listed else np.empty((0, 2))
+    nothing = [] if listed else np.array([])
+    if regression:
+        fitted = estimator.fit(nothing, rows)
+    else:
+        fitted = estimator.fit(rows, nothing) if labelled else estimator.fit(rows)
+    assert fitted.release_.n is None
+    assert riemdp.verify(fitted.release_).passed
+
+
+def test_users_go_through_pipelines_and_folds(blobs, plane, budget):
+    points, labels = blobs
+    order = np.argsort(labels, kind="stable")
+    points, labels, users = points[order], labels[order], np.arange(240) // 4
+    model = PrivateMDM(plane, budget, ["a", "b"])
+    pipeline = make_pipeline(FunctionTransformer(), clone(model))
+    pipeline.fit(points, labels, privatemdm__users=users)
+    assert pipeline[-1].guarantee_.adjacency == "replace-user"
+    account = Accountant(GDP(1.5))
+    with pytest.raises(riemdp.UnsupportedError):  # an account of records
+        model.set_params(accountant=account).fit(points, labels, users=users)
+    assert account.spent is None
+    model.set_params(accountant=Accountant(GDP(2.0), adjacency="replace-user"))
+    folds = {"groups": users, "cv": GroupKFold(3), "params": {"users": users}}
+    scores = cross_val_score(model, points, labels, error_score="raise", **folds)
+    assert scores.min() > 0.8
+    assert len(model.accountant.ledger) == 3

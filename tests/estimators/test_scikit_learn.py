@@ -140,7 +140,7 @@ def exceptions_of(name):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.fast("Components")
+@pytest.mark.fast("Space")
 @pytest.mark.parametrize("name", CHECKED)
 def test_checks_of_scikit_learn(name):
     known, failed, passed = exceptions_of(name), {}, []

@@ -159,6 +159,7 @@ def test_points_at_any_distance_can_be_validated(space, k):
     np.testing.assert_array_equal(space.validate(points), points)
 
 
+@pytest.mark.fast("2", "6")
 @pytest.mark.parametrize("k", [2, 6, 30])
 def test_points_at_the_edge_may_be_centres(k):
     """As a search of a ball makes them of what it released."""

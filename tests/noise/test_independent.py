@@ -247,6 +247,20 @@ def test_shared_distances_are_bounded_by_whole_cells(monkeypatch, steps, reached
     assert _independent._shared_mu(noise, 0.5, 0.1) == pytest.approx(math.sqrt(reached))
 
 
+@pytest.mark.parametrize("copies", [1, 2, 3, 5, 6, 7])
+def test_shared_distances_count_every_copy(monkeypatch, copies):
+    """Of copies whose mu jumps to 1 in the fifth cell of 24, six fit together."""
+
+    def squares(part, sigma, distances):
+        cells = np.square(np.array(distances) / 0.1) * _independent._CELLS
+        return (cells >= 4.7).astype(float)
+
+    monkeypatch.setattr(_independent, "_squares", squares)
+    noise = family("gaussian", Power(Sphere(2), copies))
+    found = _independent._shared_mu(noise, 0.5, 0.1)
+    assert found == pytest.approx(math.sqrt(min(copies, 6)))
+
+
 # Laplace noise, and many copies.
 
 SPACES = {
@@ -389,15 +403,27 @@ def test_copies_are_drawn_independently(kind, name):
 
 
 def test_copies_about_different_centres_keep_their_places():
-    manifold = Power(Sphere(2), 4)
+    manifold = Power(Sphere(2), 5)
     center = manifold.origin
-    center[1], center[3] = [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]
+    # groups 0 and 3, 1, 2 and 4: one after the other they come in an order unlike its inverse
+    center[1], center[[2, 4]] = [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
     ball = Ball(manifold, center, 1.0)
     law = family("gaussian", manifold).law(1e-3)
     for draw in (law.sample_about, law.sample_from_coordinates):
-        found = draw(np.full((5, 8), 0.1), ball, generator=np.random.default_rng(0))
-        assert found.shape == (5, 4, 3)
-        assert np.all(manifold.dist(found, ball.point(np.full(8, 0.1))) < 0.02)
+        found = draw(np.full((5, 10), 0.1), ball, generator=np.random.default_rng(0))
+        assert found.shape == (5, 5, 3)
+        assert np.all(manifold.dist(found, ball.point(np.full(10, 0.1))) < 0.02)
+
+
+def test_copies_about_different_centres_are_drawn_independently():
+    """From one stream, where every centre is drawn about by itself: none of it comes twice."""
+    manifold = Power(Sphere(2), 3)
+    ball = Ball(manifold, np.eye(3), 1.0)
+    law = family("gaussian", manifold).law(0.1)
+    for draw in (law.sample_about, law.sample_from_coordinates):
+        found = draw(np.zeros((2_000, 6)), ball, generator=np.random.default_rng(0))
+        sizes = Sphere(2).dist(np.eye(3), found)
+        assert np.max(np.abs(np.corrcoef(sizes.T) - np.eye(3))) < 0.09  # four standard deviations
 
 
 @pytest.mark.fast("sphere")

@@ -17,6 +17,7 @@ from riemdp import (
     PureDP,
     RiemannianGaussian,
     RiemannianLaplace,
+    Torus,
     UnsupportedBallError,
     UnsupportedManifoldError,
 )
@@ -132,6 +133,8 @@ def test_privacy_is_that_of_the_cover(rotations):
         assert below.proofs()["law on rotations.SO3"] == "docs/proofs/quotients.md"
     with pytest.raises(UnsupportedManifoldError):
         RiemannianLaplace(space, 0.3, ball=Ball(space, np.eye(3), 0.5))
+    below, above = (family("gaussian", each) for each in (Torus(2), Euclidean(2)))
+    assert below.mu_scale(0.2, 1.5) == above.mu_scale(0.2, 1.5) == pytest.approx(0.2 / 1.5)
     # distances below are shorter
     assert (
         np.mean(angles(space, "laplace", 3.0, 0))

@@ -23,7 +23,11 @@ from riemdp.privacy import (
     MeanCDP,
     PureDP,
     RaoDP,
+    adds_up,
     convert,
+    rest_of,
+    share_of,
+    within_total,
 )
 
 
@@ -230,11 +234,66 @@ def test_no_copies(duplicate):
         duplicate(Accountant(PureDP(1.0)))
 
 
-@pytest.mark.parametrize("adjacency", ["add-remove", "add/remove", ""])
-def test_adjacency(adjacency):
-    with pytest.raises(errors.InvalidParameterError, match="replace-one"):
-        Accountant(PureDP(1.0), adjacency=adjacency)
-    assert Accountant(PureDP(1.0), adjacency="replace-one").total == PureDP(1.0)
+def test_the_relation_of_an_account():
+    """Said by the total, or by the account; never twice in different words."""
+    named = PureDP(1.0, adjacency="add-remove")
+    assert Accountant(PureDP(1.0)).adjacency == "replace-one"
+    assert Accountant(named).adjacency == "add-remove"
+    for total in (PureDP(1.0), named):
+        account = Accountant(total, adjacency="add-remove")
+        assert (account.total, account.adjacency) == (named, "add-remove")
+    assert Accountant(PureDP(1.0), adjacency="tests.Near").adjacency == "tests.Near"
+    for other in ("replace-one", "replace-user"):
+        with pytest.raises(errors.InvalidBudgetError, match="about add-remove data sets"):
+            Accountant(named, adjacency=other)
+    for bad in ("", "  ", 1, b"add-remove"):
+        with pytest.raises(errors.InvalidBudgetError, match="adjacency must name"):
+            Accountant(PureDP(1.0), adjacency=bad)
+
+
+@pytest.mark.parametrize("charge", ["spend", "reserve"])
+@pytest.mark.parametrize(
+    ("total", "asked"),
+    [
+        (GDP(1.0), GDP(0.5, adjacency="add-remove")),
+        (GDP(1.0, adjacency="add-remove"), GDP(0.5)),
+        (ApproxDP(1.0, 1e-6, adjacency="replace-user"), PureDP(0.5, adjacency="add-remove")),
+        (PureDP(1.0), PureDP(0.5, adjacency="replace-user")),
+    ],
+)
+def test_an_account_mixes_no_relations(total, asked, charge):
+    account = Accountant(total)
+    right = asked.under(total.adjacency)
+    account.spend(right, "first")
+    spent = account.spent
+    with pytest.raises(errors.UnsupportedNeighboursError, match=asked.adjacency) as error:
+        getattr(account, charge)(asked, "second")
+    assert total.adjacency in str(error.value)
+    assert (account.spent, len(account.ledger)) == (spent, 1)
+    getattr(account, charge)(asked.under(total.adjacency).split(4), "third")
+    for held in (account.spent, account.remaining, *(entry.guarantee for entry in account.ledger)):
+        assert held.adjacency == total.adjacency
+
+
+def test_a_reservation_mixes_no_relations():
+    account = Accountant(GDP(2.0), adjacency="add-remove")
+    budget = ApproxDP(0.5, 1e-6, adjacency="add-remove")
+    shared = adds_up(budget, 3)
+    reserved = Accountant(budget).reserve(budget, "search", shared)
+    step = share_of(shared, 0.25)
+    assert step.adjacency == "add-remove"
+    reserved.spend(step, "one")
+    with pytest.raises(errors.UnsupportedNeighboursError, match="replace-one"):
+        reserved.spend(step.under("replace-one"), "another")
+    assert reserved.left.adjacency == "add-remove"
+    assert {entry.guarantee.adjacency for entry in reserved.entries} == {"add-remove"}
+    with pytest.raises(errors.UnsupportedNeighboursError, match="replace-user"):
+        account.reserve(GDP(0.5, adjacency="add-remove"), "search", GDP(0.4).under("replace-user"))
+    assert account.spent is None
+    assert within_total(GDP(1.0), [GDP(0.5)])
+    assert not within_total(GDP(1.0), [GDP(0.5, adjacency="add-remove")])
+    with pytest.raises(errors.UnsupportedNeighboursError, match="add-remove"):
+        rest_of(GDP(1.0), [GDP(0.5, adjacency="add-remove")])
 
 
 @pytest.mark.parametrize("total", [MeanCDP(0.1, 0.1), angle(math.pi), 1.0, None])

@@ -33,7 +33,7 @@ def test_a_forked_process_pays_nothing():
 
 def test_another_process_is_refused(monkeypatch):
     here = this_process()
-    check_process(here, "GDP(mu=1.0) (mean)")
+    check_process(here, GDP(1.0), "mean")
     account = Accountant(GDP(1.0))
     monkeypatch.setattr(_one_process.os, "getpid", lambda: here + 1)
     with pytest.raises(BudgetExceededError, match="forked") as error:

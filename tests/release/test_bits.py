@@ -148,7 +148,7 @@ def test_private_mean_itself(attacks, arithmetic, length, count):
         p_value = attacks.same_probability(first, second)
         assert p_value > 1e-4 or attacks.same_probability(*both()) > 1e-4
     else:
-        assert first.mean() > 0.02
+        assert first.any()  # each with probability .1: of 100 none is rarer than 1e-4
         assert second.mean() < 0.01
 
 

@@ -277,3 +277,31 @@ def test_how_far_budgets_are_searched():
     for epsilon, found in ((999_999.6, True), (1_000_001.0, False)):
         row = plan(line, 0.5, 10, PureDP(1.0), target_error=one / epsilon)["riemannian-laplace"]
         assert (row.required_budget is not None) == found
+
+
+def test_noise_does_not_depend_on_a_number_that_is_private():
+    few, many = (
+        plan(Sphere(2), 0.5, n, GDP(0.5), adjacency="add-remove", target_error=0.01)
+        for n in (100, 1000)
+    )
+    rows = few["tangent-gaussian"], many["tangent-gaussian"]
+    assert rows[0].sigma == rows[1].sigma
+    assert rows[0].sensitivity == rows[1].sensitivity
+    assert rows[0].expected_distance == pytest.approx(10.0 * rows[1].expected_distance)
+    assert rows[0].required_n == rows[1].required_n
+    enough = plan(Sphere(2), 0.5, rows[0].required_n, GDP(0.5), adjacency="add-remove")
+    assert enough["tangent-gaussian"].expected_distance <= 0.01
+    assert few.budget == GDP(0.5, adjacency="add-remove")
+    assert "n is private, and supposed here" in str(few)
+    assert "supposed" not in str(plan(Sphere(2), 0.5, 100, GDP(0.5)))
+    with pytest.raises(riemdp.InvalidParameterError, match="n, the number"):
+        plan(Sphere(2), 0.5, 0, GDP(0.5), adjacency="add-remove")
+    with pytest.raises(riemdp.UnsupportedError, match="search"):
+        plan(Sphere(2), 0.5, 100, GDP(0.5), adjacency="add-remove", adapt=True)
+
+
+def test_people_are_planned_for_by_their_number():
+    people = plan(Sphere(2), 0.5, 100, GDP(0.5), users=True)
+    records = plan(Sphere(2), 0.5, 100, GDP(0.5))
+    assert people.budget == GDP(0.5, adjacency="replace-user")
+    assert people["tangent-gaussian"].sigma == records["tangent-gaussian"].sigma

@@ -17,6 +17,7 @@ from riemdp import (
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
+    UnsupportedError,
     private_mean,
     verify,
 )
@@ -170,6 +171,13 @@ def test_of_several_answers_or_of_what_is_computed_of_one_it_is_refused():
     assert not variance.projected
     with pytest.raises(riemdp.UnsupportedError, match="before its projection is not known"):
         variance.shrink()
+
+
+def test_sums_with_their_number_are_refused():
+    release = released(Euclidean(4), adjacency="add-remove")
+    with pytest.raises(UnsupportedError, match="under replace-one"):
+        release.shrink()
+    assert released(Euclidean(4)).shrink().shrunk
 
 
 def test_where_noise_is_added_to_coordinates():

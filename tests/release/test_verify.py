@@ -18,6 +18,8 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     private_mean,
+    private_median,
+    private_moments,
     private_statistic,
     verify,
 )
@@ -369,3 +371,26 @@ def test_what_another_processor_has_released_verifies(path):
     rounding = release.ball.rounding
     away = (1.0 + 2e-12 + 2.0 * rounding) * release.value
     assert "arithmetic" in failed(replace(release, value=away))
+
+
+@pytest.mark.parametrize("release", [private_mean, private_median, private_moments])
+def test_integers_that_are_no_answers_of_a_private_number_do_not_verify(release):
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    made = release(np.zeros((5, 2)), ball, budget=GDP(1.0), adjacency="add-remove")
+    document = json.loads(made.to_json())
+    given = document["rounded"]
+    assert verify(Release.from_json(json.dumps(document))).passed
+    for integers in ([], given[:-1], [*given, 1], [10**400] * len(given)):
+        read = Release.from_json(json.dumps({**document, "rounded": integers}))
+        assert read.count is None
+        assert not verify(read).passed
+
+
+def test_other_numbers_of_answers_do_not_verify():
+    made = private_median(
+        np.zeros((5, 2)), Ball(Euclidean(2), [0.0, 0.0], 1.0), GDP(1.0), adjacency="add-remove"
+    )
+    document = json.loads(made.to_json())
+    for rounds in (1, -2):
+        document["statistic"]["statistic"]["rounds"] += rounds
+        assert not verify(Release.from_json(json.dumps(document))).passed

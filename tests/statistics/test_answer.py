@@ -12,7 +12,7 @@ import pytest
 
 import riemdp
 from riemdp import Ball, Euclidean, Sphere
-from riemdp.statistics import Question, Summary, answer, exact_answer
+from riemdp.statistics import Prepared, Question, Summary, answer, exact_answer
 
 SPHERE = Sphere(2)
 BALL = Ball(SPHERE, [0.0, 0.0, 1.0], 0.5)
@@ -195,3 +195,33 @@ def test_no_record_is_copied_for_one_that_clips():
     answer(question, BALL, points, 1e-9)
     assert np.shares_memory(question.seen, points)
     assert not question.seen.flags.writeable
+
+
+@dataclass(frozen=True)
+class Asking(Question):
+    """A question that takes labels, or not: of one class, as of steps of one statistic."""
+
+    labelled: bool
+
+    clips = True
+
+    @property
+    def takes(self):
+        return ("labels",) if self.labelled else ()
+
+    def summarise(self, ball, records):
+        return np.array([sum(records.labels) if self.labelled else float(np.sum(records))])
+
+    def merge(self, first, second):
+        return first + second
+
+    def finish(self, ball, partial, tol):
+        return partial
+
+
+def test_records_by_themselves_come_with_what_each_question_takes():
+    line = Ball(Euclidean(1), [0.0], 9.0)
+    records = riemdp.Records([[1.0], [2.0], [4.0]], labels=[1, 10, 100]).validated(line.manifold)
+    alone = Prepared(line, records, one_by_one=True)
+    for labelled, expected in ((False, 7.0), (True, 111.0), (False, 7.0)):
+        assert answer(Asking(labelled), line, alone, 0.0).tolist() == [expected]

@@ -418,7 +418,7 @@ def test_a_solver_that_stops_early_is_helped_and_one_that_cannot_be_is_told(monk
     rng = np.random.default_rng(4)
     logs, vectors = some_records(rng, 3, 1.0)
     tol = floor(3, 1.0)
-    monkeypatch.setattr(certified, "spectral_mean", lambda *_: np.full(6, 0.1))
+    monkeypatch.setattr(certified, "spectral_mean", lambda *_, **__: np.full(6, 0.1))
     point = certified_mean(logs, vectors, 1.0, tol)
     assert certificate(point, logs, vectors) <= tol
     with pytest.raises(ConvergenceError, match="cannot be certified"):

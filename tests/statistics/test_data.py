@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp import Euclidean, InvalidParameterError, NotOnManifoldError, Records
+from riemdp import (
+    Euclidean,
+    InvalidParameterError,
+    NotOnManifoldError,
+    PlanarShapes,
+    Records,
+    SPDAffineInvariant,
+    Sphere,
+)
 from riemdp.statistics import as_records
 from riemdp.statistics._data import check_extras
 
@@ -79,3 +87,41 @@ def test_a_statistic_is_given_what_it_takes_and_no_more():
         check_extras(as_records(POINTS), ("labels",), "x")
     with pytest.raises(InvalidParameterError, match="takes no labels"):
         check_extras(labelled, (), "x")
+
+
+@pytest.mark.parametrize("dim", [2, 4, 20])
+def test_a_row_is_the_same_however_its_array_lies_in_memory(dim):
+    """Arrays of several records may have steps between the entries of one; that of one has none."""
+    sphere, rng = Sphere(dim), np.random.default_rng(dim)
+    rows = rng.normal(size=(60, dim + 1))
+    rows /= np.linalg.norm(rows, axis=-1, keepdims=True) * (1.0 + 1e-9 * rng.random((60, 1)))
+    spaced = np.zeros((60, dim + 1, 2))
+    spaced[..., 0] = rows
+    alone = [Records(row[None].copy()).validated(sphere, one_by_one=True).points for row in rows]
+    for given in (np.asfortranarray(rows), spaced[..., 0], rows.tolist()):
+        found = Records(given).validated(sphere, one_by_one=True).points
+        assert found.tobytes() == np.concatenate(alone).tobytes()
+
+
+@pytest.mark.parametrize("space", [PLANE, SPDAffineInvariant(2), PlanarShapes(4)], ids=str)
+def test_an_empty_list_is_no_records(space):
+    """Where it is not told from others, nobody learns that there are none."""
+    found = Records([], labels=[]).validated(space, one_by_one=True)
+    assert found.points.shape == (0, *space.point_shape)
+    assert len(found.labels) == 0
+
+
+class Batching:
+    """A space that moves rows by how many of them come together."""
+
+    point_shape = (2,)
+
+    def validate(self, points):
+        return np.asarray(points, dtype=np.float64) + len(points)
+
+
+def test_rows_are_moved_by_themselves_where_places_may_not_count():
+    alone = Records(POINTS).validated(Batching(), one_by_one=True)
+    assert alone.points.tolist() == (np.array(POINTS) + 1.0).tolist()
+    together = Records(POINTS).validated(Batching())
+    assert together.points.tolist() == (np.array(POINTS) + 3.0).tolist()  # the control

@@ -30,6 +30,7 @@ from riemdp.statistics import (
     TangentMean,
     answer,
 )
+from riemdp.statistics._neighbours import PerUser
 from riemdp.testing import check_part
 
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
@@ -173,3 +174,15 @@ def test_a_relation_has_to_say_what_it_makes_of_a_sensitivity():
 
     with pytest.raises(TypeError, match="sensitivity"):
         Silent()
+
+
+def test_that_neighbours_differ_in_one_group_is_said_by_each_relation_itself():
+    class Other(PerUser):
+        in_one_group = True
+
+    class Further(Other):
+        pass
+
+    assert (PerUser.in_one_group, Other.in_one_group, Further.in_one_group) == (False, True, False)
+    assert not Groups(2).in_one_group
+    assert ReplaceOne().in_one_group

@@ -207,6 +207,42 @@ def test_a_record_without_a_logarithm_counts_as_zero_and_spoils_no_other():
     np.testing.assert_array_equal(found[[1, 3]], Sphere(2).coordinates(base, points)[[1, 3]])
 
 
+class Counting(Awkward):
+    """The same, where results depend on how many records there are, as rounding of products may."""
+
+    name = "tests.Counting"
+
+    def coordinates(self, center, points):
+        return super().coordinates(center, points) * (1.0 + 2.0**-40 * len(points))
+
+
+@pytest.mark.parametrize("lost", [[0], [3], [0, 2, 3], [0, 1, 2, 3]])
+def test_the_others_are_treated_as_if_no_record_lacked_a_logarithm(lost):
+    space, base = Counting(2), np.array([1.0, 0.0, 0.0])
+    points = Sphere(2).exp(base, np.array([[0.0, 0.1 * j, 0.2] for j in range(4)]))
+    expected = space.coordinates(base, points)
+    expected[lost] = 0.0
+    points[lost] = -base
+    np.testing.assert_array_equal(seen_from(space, base, points), expected)
+    alone = [seen_from(space, base, point[None])[0] for point in points]
+    assert len(lost) == 4 or not np.array_equal(alone, expected)  # the control
+
+
+def test_records_that_have_logarithms_only_one_by_one_are_seen_one_by_one():
+    class Alone(Sphere):
+        name = "tests.Alone"
+
+        def coordinates(self, center, points):
+            if len(points) > 1:
+                raise CutLocusError("one at a time")
+            return super().coordinates(center, points)
+
+    base = np.array([1.0, 0.0, 0.0])
+    points = np.array([[0.0, 1.0, 0.0], base])
+    expected = Sphere(2).coordinates(base, points)
+    np.testing.assert_array_equal(seen_from(Alone(2), base, points), expected)
+
+
 def test_directions_of_tiny_and_huge_vectors_are_unit_vectors():
     ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
     question = Directions(ball.center, 1.0, 1.0, moment=False, exact=True)

@@ -27,6 +27,12 @@ SPACES = [
 ids = [str(manifold) for manifold, _ in SPACES]
 
 
+@pytest.mark.parametrize(("manifold", "space"), SPACES, ids=ids)
+def test_a_solver_certifies_with_the_curvature_of_the_space(manifold, space):
+    assert mean_solver(manifold)._seen(manifold) == space
+    assert space.curvature == manifold.curvature_bound
+
+
 def some_ball(manifold, radius):
     """About a point that no axis singles out."""
     rng = np.random.default_rng(manifold.dim)

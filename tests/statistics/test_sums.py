@@ -19,8 +19,8 @@ from riemdp import (
     Sphere,
 )
 from riemdp.statistics import Moments, SumStatistic, exact_answer
+from riemdp.statistics._feature_sums import features_margin, quotient_of
 from riemdp.statistics._half_vectors import half_vectors
-from riemdp.statistics._sums import features_margin, quotient_of
 
 BALLS = [
     Ball(Euclidean(1), [0.3], 1.0),
@@ -155,7 +155,7 @@ def test_sums_are_of_integers_in_any_order(ball, second):
 def test_many_rows_are_added_in_parts(monkeypatch):
     ball, points = BALLS[1], np.random.default_rng(1).normal(size=(50, 3)) * 1e-3
     whole = exact_answer(Moments("matrix"), ball, points, 0.0)
-    monkeypatch.setattr("riemdp.statistics._sums._ENTRIES", 20)
+    monkeypatch.setattr("riemdp.statistics._feature_sums._ENTRIES", 20)
     assert exact_answer(Moments("matrix"), ball, points, 0.0) == whole
 
 

@@ -122,7 +122,7 @@ def shown(budget: object) -> str:
     values = [
         f"{value:.4g}"
         for name, value in vars(budget).items()
-        if name not in {"order", "distance"} and (name, value) != ("xi", 0.0)
+        if name not in {"adjacency", "order", "distance"} and (name, value) != ("xi", 0.0)
     ]
     return values[0] if len(values) == 1 else f"({', '.join(values)})"
 

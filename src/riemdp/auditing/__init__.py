@@ -10,6 +10,7 @@ from riemdp.auditing._pairs import (
     extreme_directions,
     footpoint_pair,
     neighbouring_datasets,
+    neighbouring_users,
     search_pair,
 )
 from riemdp.auditing._sampler import SamplerAudit, audit_sampler
@@ -55,6 +56,7 @@ __all__ = [
     "extreme_directions",
     "footpoint_pair",
     "neighbouring_datasets",
+    "neighbouring_users",
     "output_grid",
     "search_pair",
     "seeded_release_is_marked",

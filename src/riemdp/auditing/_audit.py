@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -49,7 +50,7 @@ class AuditResult:
     Parameters
     ----------
     claim : Budget or PrivacyCurve
-        The guarantee that was held against the outputs.
+        The guarantee that was held against the outputs, with its relation between data sets.
     samples : int
         Outputs drawn on each of the two data sets; half of them chose the events.
     confidence : float
@@ -142,6 +143,9 @@ def audit(
     confidence: float = 0.95,
     score: Score | LearnedScore | None = None,
     generator: np.random.Generator | None = None,
+    adjacency: str | None = None,
+    users: ArrayLike | None = None,
+    neighbour_users: ArrayLike | None = None,
 ) -> AuditResult:
     """Hold a claimed guarantee against the outputs of a mechanism on two neighbouring data sets.
 
@@ -156,8 +160,10 @@ def audit(
         with independent randomness each time; or anything with
         ``sample(footpoint, size, generator)``, such as the mechanisms of riemdp.
     dataset, neighbour : array_like or object
-        Data sets that differ in one record (the first axis counts records); of a mechanism with
-        ``sample``, two footpoints.
+        Data sets that are neighbours in the relation of the claim (the first axis counts records):
+        under replace-one, which is meant where none is named, they differ in one record; of a
+        mechanism with ``sample``, two footpoints. Arrays and sequences are checked; any other
+        object is taken as it is.
     claim : Budget or PrivacyCurve
         What the mechanism is said to guarantee for this pair.
     samples : int
@@ -172,6 +178,13 @@ def audit(
         :class:`riemdp.auditing.LinearScore` for other arrays.
     generator : numpy.random.Generator, optional
         Passed on to the mechanism; this process's secure generator by default.
+    adjacency : str, optional
+        Name of the relation of the claim, where that names none. Under ``"add-remove"`` one data
+        set has one record more, under ``"replace-user"`` and ``"add-remove-user"`` the records of
+        one person differ, or are all there or not; a pair under another name is taken as it is.
+    users, neighbour_users : array_like, shape (n,), optional
+        Whose record each is, for claims about people; needed unless the data sets have ``users``
+        themselves, as :class:`riemdp.statistics.Records`. The mechanism does not see them.
 
     Returns
     -------
@@ -182,7 +195,8 @@ def audit(
     InsufficientSamplesError
         If no outcome of so few samples could refute the claim; the message says how many can.
     InvalidParameterError
-        If the data sets are not neighbours, or a parameter is outside its domain.
+        If the data sets are not neighbours, or a parameter is outside its domain; also if
+        ``adjacency`` contradicts the claim.
     NotOnManifoldError
         If a footpoint, or an output that is scored on a manifold, is not on it.
 
@@ -192,7 +206,7 @@ def audit(
     private SGD?", NeurIPS 2020; Nasr et al., "Tight auditing of differentially private machine
     learning", USENIX Security 2023; docs/proofs/auditing.md
     """
-    claim = check_claim(claim)
+    claim = _with_relation(check_claim(claim), adjacency)
     confidence = check_confidence(confidence)
     samples = count(samples, "samples, the number of outputs per data set,")
     if samples < 2:
@@ -200,7 +214,18 @@ def audit(
     check_samples(samples, claim, confidence)
     check_score(score)
     generator = resolve_generator(generator)
-    draw = _drawer(mechanism, dataset, neighbour)
+    check = functools.partial(
+        check_neighbours,
+        adjacency=claim.adjacency or "replace-one",
+        users=users,
+        neighbour_users=neighbour_users,
+    )
+    if hasattr(mechanism, "sample") and not (users is None and neighbour_users is None):
+        raise InvalidParameterError(
+            "a mechanism with sample is audited on two footpoints, which are no records of people; "
+            "leave users out"
+        )
+    draw = _drawer(mechanism, dataset, neighbour, check)
     half = samples // 2
     first = draw(dataset, samples, generator)
     second = draw(neighbour, samples, generator)
@@ -249,7 +274,24 @@ def check_score(score: object) -> None:
         )
 
 
-def _drawer(mechanism: Any, dataset: Any, neighbour: Any) -> Callable[..., Any]:
+def _with_relation(claim: Claim, adjacency: str | None) -> Claim:
+    """Return the claim under the relation that it or the caller names."""
+    if adjacency is None:
+        return claim
+    if claim.adjacency not in (None, "replace-one", adjacency):  # the default may be unsaid
+        raise InvalidParameterError(
+            f"the claim is about {claim.adjacency} data sets, and adjacency says "
+            f"{shown(adjacency)}; leave one of them out"
+        )
+    return claim.under(adjacency)
+
+
+def _drawer(
+    mechanism: Any,
+    dataset: Any,
+    neighbour: Any,
+    check: Callable[[Any, Any], None],
+) -> Callable[..., Any]:
     """Return ``draw(dataset, samples, generator) -> outputs``, the pair being checked."""
     if hasattr(mechanism, "sample"):
         manifold = getattr(mechanism, "manifold", None)
@@ -264,7 +306,7 @@ def _drawer(mechanism: Any, dataset: Any, neighbour: Any) -> Callable[..., Any]:
             "mechanism must be a function of (dataset, generator) or have sample(footpoint, size, "
             f"generator), got {shown(mechanism)}"
         )
-    check_neighbours(dataset, neighbour)
+    check(dataset, neighbour)
 
     def draw(data: Any, samples: int, generator: np.random.Generator) -> Any:
         before = copy.deepcopy(data) if isinstance(data, (np.ndarray, list)) else data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import count, positive, real_array
+from riemdp._checks import count, is_one_of, positive, real_array, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp.noise import resolve_generator
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
     Pair = tuple[FloatArray, FloatArray]
+    IntArray = NDArray[np.int64]
+
+#: Relations under which one record differs, and under which one person does.
+_OF_RECORDS = ("replace-one", "add-remove")
+_OF_USERS = ("replace-user", "add-remove-user")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +37,7 @@ class WorstPair(ArrayFields):
     Parameters
     ----------
     dataset, neighbour : ndarray, shape (n, *point_shape)
-        They differ in one row.
+        They differ in one row; under add-remove the neighbour has one less.
     value : float
         The objective there.
     evaluations : int
@@ -106,7 +112,12 @@ def footpoint_pair(
 
 
 def neighbouring_datasets(
-    ball: Ball, n: int, *, row: int = 0, direction: ArrayLike | None = None
+    ball: Ball,
+    n: int,
+    *,
+    row: int = 0,
+    direction: ArrayLike | None = None,
+    adjacency: str = "replace-one",
 ) -> Pair:
     """Neighbours in a ball whose means are as far apart as the sensitivity allows, or nearly.
 
@@ -115,30 +126,37 @@ def neighbouring_datasets(
     and more the others lie at both ends of a diameter across, and the Fréchet mean moves by
     2 tan(kr)/(kn) up to a relative error that vanishes with n.
 
+    Under add-remove the record at the boundary is in one data set and not in the other: sums of
+    normal coordinates, and of what grows with them, move the most there.
+
     Parameters
     ----------
     ball : Ball
     n : int
-        Number of records, at least 1.
+        Number of records of the larger data set, at least 1.
     row : int, default 0
-        The record that is replaced; programs that treat the first or the last row in their own
-        way are caught there.
+        The record that is replaced, or removed; programs that treat the first or the last row in
+        their own way are caught there.
     direction : array_like, shape (dim,), optional
         Direction of the diameter, in coordinates at the centre.
+    adjacency : {"replace-one", "add-remove"}
+        For neighbours that differ in a person see :func:`neighbouring_users`.
 
     Returns
     -------
     tuple of ndarray, each of shape (n, *point_shape)
+        Under add-remove the second one has n - 1 records.
 
     Raises
     ------
     InvalidParameterError
-        If ``n``, ``row`` or ``direction`` is outside its domain.
+        If ``n``, ``row``, ``direction`` or ``adjacency`` is outside its domain.
 
     References
     ----------
     docs/proofs/frechet-mean-sensitivity.md
     """
+    _check_adjacency(adjacency, _OF_RECORDS)
     n = count(n, "n, the number of records,")
     if not 0 <= row < n:
         raise InvalidParameterError(f"row must lie between 0 and {n - 1}, got {row}")
@@ -155,9 +173,67 @@ def neighbouring_datasets(
         coordinates[others[half : 2 * half]] = -ball.radius * across
     coordinates[row] = ball.radius * unit
     dataset = _points(ball, coordinates)
+    if adjacency == "add-remove":
+        return dataset, np.delete(dataset, row, axis=0)
     neighbour = dataset.copy()
     neighbour[row] = _points(ball, -ball.radius * unit)
     return dataset, neighbour
+
+
+def neighbouring_users(
+    ball: Ball,
+    people: int,
+    records: int = 1,
+    *,
+    person: int = 0,
+    direction: ArrayLike | None = None,
+    adjacency: str = "replace-user",
+) -> tuple[tuple[FloatArray, IntArray], tuple[FloatArray, IntArray]]:
+    """Neighbours that differ in one person, all of whose records lie at the boundary of a ball.
+
+    Under replace-user these move from one end of a diameter to the other; under add-remove-user
+    the person is in one data set and not in the other. Every person has as many records, all at
+    one point: where :func:`neighbouring_datasets` puts one record of each.
+
+    Parameters
+    ----------
+    ball : Ball
+    people : int
+        In the larger data set, at least 1.
+    records : int, default 1
+        Of each person, at least 1.
+    person : int, default 0
+        The one who differs.
+    direction : array_like, shape (dim,), optional
+        Direction of the diameter, in coordinates at the centre.
+    adjacency : {"replace-user", "add-remove-user"}
+
+    Returns
+    -------
+    tuple of two (points, users)
+        Of shapes (people * records, *point_shape) and (people * records,), persons in order.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an argument is outside its domain.
+    """
+    _check_adjacency(adjacency, _OF_USERS)
+    records = count(records, "records, of each person,")
+    one_each = neighbouring_datasets(
+        ball,
+        count(people, "people"),
+        row=person,
+        direction=direction,
+        adjacency="replace-one" if adjacency == "replace-user" else "add-remove",
+    )
+    names = np.arange(people)
+    left = names if adjacency == "replace-user" else np.delete(names, person)
+    first, second = (
+        (np.repeat(points, records, axis=0), np.repeat(who, records))
+        for points, who in zip(one_each, (names, left), strict=True)
+    )
+    return first, second
 
 
 def search_pair(
@@ -165,6 +241,7 @@ def search_pair(
     ball: Ball,
     n: int,
     *,
+    adjacency: str = "replace-one",
     restarts: int = 8,
     steps: int = 60,
     generator: np.random.Generator | None = None,
@@ -172,9 +249,9 @@ def search_pair(
     """Look for neighbouring data sets in a ball on which an objective is large.
 
     Starts are the pairs of :func:`neighbouring_datasets` in every extreme direction with the first,
-    the middle and the last row replaced, and random data. Each best one is improved by moves of
-    one record or of a block of records: to the boundary, to the centre, to the other side, a
-    little aside; a move that does not help is undone.
+    the middle and the last row replaced or removed, and random data. Each best one is improved by
+    moves of one record or of a block of records: to the boundary, to the centre, to the other side,
+    a little aside; a move that does not help is undone.
 
     Parameters
     ----------
@@ -182,7 +259,9 @@ def search_pair(
         ``objective(dataset, neighbour) -> float``.
     ball : Ball
     n : int
-        Number of records, at least 1.
+        Number of records of the larger data set, at least 1.
+    adjacency : {"replace-one", "add-remove"}
+        Whether the neighbour has another record, or one less.
     restarts : int, default 8
         Number of random starts.
     steps : int, default 60
@@ -198,15 +277,16 @@ def search_pair(
     UnsupportedBallError
         If the ball is none of riemdp's.
     InvalidParameterError
-        If ``n`` is no positive integer, or the objective is NaN somewhere.
+        If ``n`` is no positive integer, ``adjacency`` neither of them, or the objective is NaN
+        somewhere.
     """
+    _check_adjacency(adjacency, _OF_RECORDS)
     if not hasattr(ball, "manifold"):
         raise UnsupportedBallError("the search needs a riemdp.Ball that holds the records")
     n = count(n, "n, the number of records,")
     generator = resolve_generator(generator)
-    fixed = max(
-        (_Candidate.of(objective, *pair) for pair in _starts(ball, n)), key=lambda c: c.value
-    )
+    tried = functools.partial(_Candidate.of, objective, adjacency)
+    fixed = max((tried(*pair) for pair in _starts(ball, n)), key=lambda c: c.value)
     evaluations = 3 * len(extreme_directions(ball.manifold, ball.center))
     best = fixed
     for attempt in range(restarts + 1):
@@ -214,18 +294,21 @@ def search_pair(
         if attempt > 0:
             row = (0, n // 2, n - 1)[attempt % 3]
             dataset = _random_points(ball, n, generator)
-            current = _Candidate.of(objective, *_replaced(ball, dataset, row, generator))
+            current = tried(*_replaced(ball, dataset, row, generator))
             evaluations += 1
         for _ in range(steps):
-            moved = _Candidate.of(objective, *_move(ball, current, generator))
+            moved = tried(*_move(ball, current, generator))
             current = max(current, moved, key=lambda c: c.value)
         evaluations += steps
         best = max(best, current, key=lambda c: c.value)
-    return WorstPair(best.dataset, best.neighbour, best.value, evaluations)
+    dataset, neighbour = _pair(best.dataset, best.neighbour, adjacency)
+    return WorstPair(dataset, neighbour, best.value, evaluations)
 
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
+    """Data sets that differ in one row, which under add-remove is the one that is removed."""
+
     dataset: FloatArray
     neighbour: FloatArray
     value: float
@@ -234,11 +317,13 @@ class _Candidate:
     def of(
         cls,
         objective: Callable[[FloatArray, FloatArray], float],
+        adjacency: str,
         first: FloatArray,
         second: FloatArray,
     ) -> _Candidate:
         # copies, as what the objective calls may change its data and the pair has to stay one
-        value = float(objective(first.copy(), second.copy()))
+        one, other = _pair(first, second, adjacency)
+        value = float(objective(one.copy(), other.copy()))
         if math.isnan(value):
             raise InvalidParameterError(
                 "the objective of the search is NaN on data sets inside the ball"
@@ -255,9 +340,7 @@ def _starts(ball: Ball, n: int) -> Iterator[Pair]:
 def _move(ball: Ball, pair: _Candidate, generator: np.random.Generator) -> Pair:
     """Neighbours next to a pair: one record or block moved, in both data sets alike."""
     n = len(pair.dataset)
-    changed = pair.dataset != pair.neighbour
-    rows = np.flatnonzero(changed.reshape(n, -1).any(axis=1))
-    row = int(rows[0]) if len(rows) else 0
+    row = _changed_row(pair.dataset, pair.neighbour)
     dataset, neighbour = pair.dataset.copy(), pair.neighbour.copy()
     kind = generator.integers(4)
     if kind == 0:
@@ -274,6 +357,27 @@ def _move(ball: Ball, pair: _Candidate, generator: np.random.Generator) -> Pair:
             target = np.array(ball.center)
         dataset[block] = neighbour[block] = target
     return dataset, neighbour
+
+
+def _changed_row(first: FloatArray, second: FloatArray) -> int:
+    changed = (first != second).reshape(len(first), -1).any(axis=1)
+    return int(np.argmax(changed))
+
+
+def _pair(first: FloatArray, second: FloatArray, adjacency: str) -> Pair:
+    """Neighbours, of data sets that differ in one row."""
+    if adjacency == "replace-one":
+        return first, second
+    return first, np.delete(first, _changed_row(first, second), axis=0)
+
+
+def _check_adjacency(adjacency: object, known: tuple[str, str]) -> None:
+    if not is_one_of(adjacency, known):
+        other = "neighbouring_users" if known is _OF_RECORDS else "neighbouring_datasets"
+        raise InvalidParameterError(
+            f'adjacency must be "{known[0]}" or "{known[1]}", got {shown(adjacency)}; '
+            f"riemdp.auditing.{other} builds others"
+        )
 
 
 def _replaced(ball: Ball, dataset: FloatArray, row: int, generator: np.random.Generator) -> Pair:

@@ -1,4 +1,4 @@
-"""Whether a summary moves more than its claimed sensitivity when one record is replaced."""
+"""Whether a summary moves more than its claimed sensitivity between neighbours."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SensitivityAudit(ArrayFields):
         Largest distance found between the summaries of neighbours, ``inf`` for one that is NaN. No
         confidence level: the pair is the proof.
     dataset, neighbour : ndarray, shape (n, *point_shape)
-        The pair, made up by the search.
+        The pair, made up by the search; under add-remove the neighbour has one record less.
     evaluations : int
         Pairs that were tried.
     allowance : float
@@ -67,6 +67,7 @@ def audit_sensitivity(
     n: int,
     claimed: float,
     *,
+    adjacency: str = "replace-one",
     distance: Callable[[Any, Any], Any] | None = None,
     tolerance: float = 0.0,
     restarts: int = 8,
@@ -82,9 +83,11 @@ def audit_sensitivity(
     ball : Ball
         Public ball that holds the records.
     n : int
-        Number of records.
+        Number of records, of the larger data set.
     claimed : float
         Sensitivity, positive and finite.
+    adjacency : {"replace-one", "add-remove"}
+        Under which it is claimed: whether one record is replaced, or removed.
     distance : callable, optional
         ``distance(a, b)`` of two summaries; the manifold's by default.
     tolerance : float, default 0.0
@@ -114,7 +117,15 @@ def audit_sensitivity(
         distance = float(apart(summary(dataset), summary(neighbour)))
         return math.inf if math.isnan(distance) else distance  # no summary is a violation
 
-    worst = search_pair(moved, ball, n, restarts=restarts, steps=steps, generator=generator)
+    worst = search_pair(
+        moved,
+        ball,
+        n,
+        adjacency=adjacency,
+        restarts=restarts,
+        steps=steps,
+        generator=generator,
+    )
     allowance = 2.0 * tolerance + _RELATIVE * claimed + _ABSOLUTE * ball.radius
     return SensitivityAudit(
         claimed, worst.value, worst.dataset, worst.neighbour, worst.evaluations, allowance

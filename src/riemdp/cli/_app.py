@@ -11,8 +11,10 @@ from typer.core import TyperGroup
 from riemdp.cli import _commands
 from riemdp.cli._audit import audit
 from riemdp.cli._calibrate import calibrate
+from riemdp.cli._combine import combine
 from riemdp.cli._demo import demo
 from riemdp.cli._failures import failures_as_exits, report, settle
+from riemdp.cli._ledger import ledger
 from riemdp.cli._mean import mean
 from riemdp.cli._output import prepare_streams, say
 from riemdp.cli._parts import parts
@@ -90,9 +92,11 @@ app.command()(mean)
 app.command()(plan)
 app.command()(calibrate)
 app.command()(verify)
+app.command()(combine)
 app.command()(audit)
 app.command()(demo)
 app.command()(parts)
+app.add_typer(ledger, name="ledger")
 
 
 def main() -> None:

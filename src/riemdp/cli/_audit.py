@@ -96,6 +96,7 @@ def print_result(result: AuditResult, spec: AuditSpec) -> None:
         [
             ("mechanism", spec.title),
             ("claim", describe(spec.claim)),
+            ("neighbours", spec.claim.adjacency),
             ("samples", f"{result.samples} per data set, half of them to certify; {randomness}"),
             ("score", result.score),
             ("confidence", f"{result.confidence:g} for all bounds together"),
@@ -182,6 +183,7 @@ def _run(spec: AuditSpec) -> AuditResult:
             advance()
             return call(dataset, source)
 
+        options |= {"users": spec.users, "neighbour_users": spec.neighbour_users}
         return run_audit(mechanism, spec.dataset, spec.neighbour, spec.claim, **options)
 
 

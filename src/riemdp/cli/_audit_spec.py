@@ -40,8 +40,11 @@ SCORES: Mapping[str, Callable[[], Any]] = {
     "low-bits": LowBitScore,
     "nearest-neighbour": auditing.NearestNeighbourScore,
 }
-_COMMON = {"mechanism", "claim", "samples", "confidence", "score", "seed"}
-_OF_FUNCTION = {"dataset", "neighbour"}
+_COMMON = {"mechanism", "claim", "adjacency", "samples", "confidence", "score", "seed"}
+#: Data, as lists or names of files.
+_DATA = ("dataset", "neighbour")
+_USERS = ("users", "neighbour_users")
+_OF_FUNCTION = {*_DATA, *_USERS}
 _OF_MECHANISM = {"manifold", "sensitivity", "sigma"}
 _CLAIM = {"epsilon", "delta", "mu", "rho", "theta", "distance"}
 _MANIFOLD = {"name", "dim", "size", "curvature"}
@@ -58,12 +61,15 @@ class AuditSpec:
     mechanism : callable or Mechanism
     dataset, neighbour : object
     claim : Budget
+        With its relation between data sets.
     samples : int or None
     confidence : float
     score : object
     seed : int or None
     inputs : tuple of Path
         Files that were read for it, besides its own.
+    users, neighbour_users : object
+        Whose record each is, or None.
     """
 
     title: str
@@ -76,6 +82,8 @@ class AuditSpec:
     score: Any
     seed: int | None
     inputs: tuple[Path, ...] = ()
+    users: Any = None
+    neighbour_users: Any = None
 
 
 def read_spec(path: Path, most: int = MOST_NUMBERS) -> AuditSpec:
@@ -108,9 +116,13 @@ def read_spec(path: Path, most: int = MOST_NUMBERS) -> AuditSpec:
         )
     _check_keys(table, _COMMON | (_OF_FUNCTION if is_function else _OF_MECHANISM), path.name)
     claim = _claim(table.get("claim"))
+    if "adjacency" in table:
+        claim = claim.under(table["adjacency"])
+    users: list[Any] = [None, None]
     if is_function:
         mechanism = load_function(name, path)
-        dataset, neighbour = (_data(table, key, path, most) for key in ("dataset", "neighbour"))
+        dataset, neighbour = (_data(table, key, path, most) for key in _DATA)
+        users = [_data(table, key, path, most) if key in table else None for key in _USERS]
         title = f"{name} on neighbouring data sets"
     else:
         mechanism, dataset, neighbour = _mechanism(name, table, claim)
@@ -133,6 +145,7 @@ def read_spec(path: Path, most: int = MOST_NUMBERS) -> AuditSpec:
         _score(table.get("score"), path),
         seed,
         _inputs(table, path),
+        *users,
     )
 
 
@@ -249,7 +262,7 @@ def _manifold(place: object) -> Manifold:
 
 def _inputs(table: Mapping[str, Any], path: Path) -> tuple[Path, ...]:
     """Files of data and scripts that a specification names."""
-    names = (table.get(key) for key in ("dataset", "neighbour"))
+    names = (table.get(key) for key in (*_DATA, *_USERS))
     data = (path.parent / name for name in names if isinstance(name, str))
     functions = (table.get(key) for key in ("mechanism", "score"))
     modules = (name.partition(":")[0] for name in functions if isinstance(name, str))

@@ -9,6 +9,7 @@ import typer
 
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.cli._options import (
+    AdjacencyOption,
     BudgetOption,
     CurvatureOption,
     DeltaOption,
@@ -23,6 +24,7 @@ from riemdp.cli._options import (
     ThetaOption,
     budget_of,
     manifold_of,
+    relation_of,
 )
 from riemdp.cli._output import describe, error_fields, print_fields
 from riemdp.manifolds import Ball
@@ -41,7 +43,10 @@ def calibrate(
         float | None, typer.Option(help="Largest effect of one record; or --radius and --n.")
     ] = None,
     radius: Annotated[float | None, typer.Option(help="Radius of the public ball.")] = None,
-    n: Annotated[int | None, typer.Option("--n", help="Number of records, public.")] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", help="Number of records, unless that is private.")
+    ] = None,
+    adjacency: AdjacencyOption = None,
     epsilon: EpsilonOption = None,
     delta: DeltaOption = None,
     mu: MuOption = None,
@@ -52,28 +57,37 @@ def calibrate(
 ) -> None:
     """Find the noise scale sigma that one mechanism needs for a budget.
 
-    With --radius and --n the sensitivity is that of the mean as `riemdp mean` computes it.
+    With --radius and --n the sensitivity is that of the mean as `riemdp mean` computes it; with
+    --radius and --adjacency add-remove that of the sum with the number of records.
     """
     if mechanism == "auto":
         raise InvalidParameterError("name one mechanism; riemdp plan compares all of them")
     kind = named(mechanism)
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     space = manifold_of(manifold, dim, size, curvature)
+    related = relation_of(None, adjacency, wanted, has_users=False)
+    estimated = wanted_mean(space, kind).name
+    about = "" if related.size_is_public else f", {related.title} neighbours"
     if sensitivity is not None and radius is None and n is None:
         # The scale is the same at every centre, and in a ball of any radius.
         flat = 1.0 / math.sqrt(max(1.0, abs(space.curvature_bound)))
         ball = Ball(space, space.origin, 0.1 * min(flat, space.injectivity_radius))
         found = kind.calibrate_on(space, sensitivity, wanted, **kind.needed(ball))
-    elif sensitivity is None and radius is not None and n is not None:
+    elif sensitivity is None and radius is not None and (n is None) != related.size_is_public:
         ball = Ball(space, space.origin, radius)
-        chosen = offer(wanted_mean(space, kind), kind, ball, n, wanted)
+        chosen = offer(wanted_mean(space, kind), kind, ball, n, wanted, neighbours=related)
         found, sensitivity = chosen.mechanism, chosen.sensitivity
+        if chosen.statistic.totals:
+            estimated = f"sum and count of {chosen.statistic.name}"
     else:
-        raise InvalidParameterError("give --sensitivity, or --radius and --n")
+        raise InvalidParameterError(
+            "give --sensitivity, or --radius and --n, or --radius and --adjacency add-remove "
+            "without --n"
+        )
     print_fields(
         [
-            ("mechanism", f"{found.name} on {space}, for the {wanted_mean(space, found).name}"),
-            ("guarantee", describe(wanted)),
+            ("mechanism", f"{found.name} on {space}, for the {estimated}"),
+            ("guarantee", describe(wanted) + about),
             ("sensitivity", repr(sensitivity)),
             ("sigma", repr(found.sigma)),
             ("privacy", _privacy(found, sensitivity)),

@@ -15,6 +15,8 @@ import typer
 from riemdp._errors import (
     BudgetExceededError,
     InvalidBudgetError,
+    LedgerTamperedError,
+    LedgerUnavailableError,
     NoConversionError,
     NotAttainableError,
     RiemdpError,
@@ -24,8 +26,16 @@ from riemdp.cli._output import printable, warn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Errors about what a budget allows: exit code 3. All others on purpose: 2.
-BUDGET_ERRORS = (BudgetExceededError, InvalidBudgetError, NoConversionError, NotAttainableError)
+#: Errors about what a budget allows, or an account that does not pay: exit code 3. All others on
+#: purpose: 2.
+BUDGET_ERRORS = (
+    BudgetExceededError,
+    InvalidBudgetError,
+    LedgerTamperedError,
+    LedgerUnavailableError,
+    NoConversionError,
+    NotAttainableError,
+)
 BAD_INPUT = 2
 BUDGET = 3
 #: Exit code of a failure that nobody foresaw, as in sysexits.h: neither a verdict nor bad input.
@@ -38,6 +48,8 @@ CLOSED_PIPE = 141
 _OURS = "riemdp"
 #: Click's error about usage, wherever this typer keeps it.
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
+#: Its error that shows the help of a command without arguments.
+_HELP = "NoArgsIsHelpError"
 
 
 @contextlib.contextmanager
@@ -49,7 +61,9 @@ def failures_as_exits() -> Iterator[None]:
     except typer.Exit:
         raise
     except _UsageError as error:
-        error.message = printable(error.message)  # it repeats the argument
+        # it repeats the argument, but for a help text, whose line ends are meant
+        lines = error.message.split("\n") if type(error).__name__ == _HELP else [error.message]
+        error.message = "\n".join(map(printable, lines))
         raise
     except BaseException as error:
         raise typer.Exit(report(error)) from None

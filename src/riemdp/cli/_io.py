@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -11,12 +13,15 @@ import numpy as np
 from riemdp import _files, readers
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._files import MOST_NUMBERS
+from riemdp.statistics import Records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+#: Formats whose rows are whatever somebody says that they are.
+_WITH_UNIT = (".parquet", ".zarr", ".nii", ".gz")
 _ADVICE = "raise it with --max-numbers if memory allows"
 
 
@@ -43,6 +48,85 @@ def read_array(path: Path, key: str | None = None, most: int = MOST_NUMBERS) -> 
     return readers.read(path, key, most, _ADVICE)
 
 
+@dataclass(frozen=True)
+class DataOptions:
+    """What the command line says of a file of records, before it is opened.
+
+    Parameters
+    ----------
+    path : Path
+    key, most
+        As :func:`read_array` takes them.
+    columns : str, optional
+        Names with commas between them.
+    layout, unit, mask, labels, covariates, weights, users
+        As :func:`riemdp.readers.read_records` takes them. What a row is may be left out for one
+        array in a ``.npy``, ``.npz`` or ``.csv``, as it stands there.
+    """
+
+    path: Path
+    key: str | None
+    most: int
+    _: KW_ONLY
+    columns: str | None = None
+    layout: str | None = None
+    unit: str | None = None
+    mask: Path | None = None
+    labels: str | None = None
+    covariates: str | None = None
+    weights: str | None = None
+    users: str | None = None
+
+    def check(self) -> None:
+        """Raise ``InvalidParameterError`` for options that do not go together; no file is read."""
+        if not all(self._names()):
+            raise InvalidParameterError("--points must be names with commas between them")
+        if self.key is not None and self.columns is not None:
+            raise InvalidParameterError("--key and --points name the same: give one of them")
+        if self.layout is not None and self.layout not in readers.layouts():
+            raise InvalidParameterError(f"--layout must be one of {', '.join(readers.layouts())}")
+        if not self._plain() and self.unit is None and self.users is None:
+            raise InvalidParameterError(
+                f"say what a row of {self.path.name} is, --unit person for one person each, or "
+                "name the column of users whose rows they are"
+            )
+
+    def records(self) -> Records:
+        """Read the records with what belongs to them.
+
+        Raises
+        ------
+        InvalidParameterError, NotOnManifoldError, UnsupportedError, OSError
+            As :func:`riemdp.readers.read_records` does.
+        """
+        if self._plain():
+            rows = read_array(self.path, self.key, self.most)
+            points = readers.points_of(rows, self.layout, self.path) if self.layout else rows
+            return Records(points, unit=self.unit)
+        return readers.read_records(
+            self.path,
+            self._names() if self.key is None else [self.key],
+            unit=self.unit,
+            layout=self.layout,
+            mask=self.mask,
+            most=self.most,
+            advice=_ADVICE,
+            **self._extras(),
+        )
+
+    def _names(self) -> list[str]:
+        return [] if self.columns is None else [each.strip() for each in self.columns.split(",")]
+
+    def _extras(self) -> dict[str, Any]:
+        names = ("labels", "covariates", "weights", "users")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def _plain(self) -> bool:
+        """Whether one array is read as the library always did."""
+        named = self.columns is not None or self._extras() or self.mask is not None
+        return not named and self.path.suffix.lower() not in _WITH_UNIT
+
+
 def read_point(path: Path, point_shape: tuple[int, ...], most: int = MOST_NUMBERS) -> NDArray[Any]:
     """Read one point, in its shape or flattened row by row.
 
@@ -57,6 +141,57 @@ def read_point(path: Path, point_shape: tuple[int, ...], most: int = MOST_NUMBER
             f"a point has shape {point_shape}, the array in {path.name} has {array.shape}"
         )
     return array.reshape(point_shape)
+
+
+def read_users(path: Path, most: int = MOST_NUMBERS) -> list[int] | list[str]:
+    """Read whose record each is: integers from an array, or texts from the lines of a ``.txt``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file is damaged or too large, or holds something else.
+    OSError
+        If the file cannot be opened.
+    """
+    if path.suffix.lower() == ".txt":
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        ids = [line.strip() for line in lines]
+        if "" in ids:
+            raise InvalidParameterError(
+                f"line {ids.index('') + 1} of {path.name} is blank: it must say whose each record "
+                "is; leave out records of which nobody knows"
+            )
+        return ids
+    try:
+        found = read_array(path, most=most)
+    except InvalidParameterError as error:
+        raise InvalidParameterError(
+            f"{error}; ids that are texts are read from a .txt, one in each line"
+        ) from None
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1 or not np.array_equal(found, np.round(found)):
+        raise InvalidParameterError(
+            f"{path.name} must hold an integer for each record, or be a .txt with an id in each "
+            "line"
+        )
+    return [int(each) for each in found]
+
+
+def _is_there(path: Path) -> bool:
+    return path.is_dir() if path.suffix.lower() == ".zarr" else path.is_file()
+
+
+def check_readable(*paths: Path | None) -> None:
+    """Refuse files that are not there, before anything is charged; none is opened.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    for path in paths:
+        if path is not None and not (_is_there(path) and os.access(path, os.R_OK)):
+            raise InvalidParameterError(f"{path.name} is no file that can be read")
 
 
 def check_output(
@@ -85,8 +220,10 @@ def check_output(
 
 
 def write_array(file: IO[bytes], point: NDArray[np.float64], suffix: str) -> None:
-    """Write one point as ``.npy``, or as a single ``.csv`` row with all digits."""
+    """Write one point: ``.npy``, ``value`` of an ``.npz``, or a row of ``.csv`` with all digits."""
     if suffix.lower() == ".npy":
         np.save(file, point, allow_pickle=False)
+    elif suffix.lower() == ".npz":
+        np.savez_compressed(file, value=point)
     else:
         np.savetxt(file, point.reshape(1, -1), delimiter=",", fmt="%.17g")

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from riemdp._errors import InvalidParameterError
+from riemdp import _files
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._files import MOST_NUMBERS, write_files
 from riemdp._part_document import from_text
-from riemdp.cli._io import check_output, read_array, write_array
+from riemdp.cli._accounts import (
+    DatasetOption,
+    LedgerKeyOption,
+    LedgerOption,
+    account_of,
+    details_in,
+    files_of,
+)
+from riemdp.cli._io import DataOptions, check_output, check_readable, read_users, write_array
 from riemdp.cli._options import (
+    AdjacencyOption,
     AlignedOption,
     BudgetOption,
     CurvatureOption,
     DeltaOption,
+    DimOption,
     DistanceOption,
     EpsilonOption,
     ManifoldOption,
@@ -28,29 +41,39 @@ from riemdp.cli._options import (
     NeighboursOption,
     RadiusOption,
     RhoOption,
+    SizeOption,
     StatisticOption,
     ThetaOption,
     budget_of,
     center_of,
+    manifold_of,
     records_of,
+    relation_of,
 )
 from riemdp.cli._output import print_release, warn, working
 from riemdp.manifolds import Aligned, Ball
-from riemdp.release import private_mean, private_statistic
-from riemdp.statistics import Neighbours, ReplaceOne, Statistic
+from riemdp.readers import layouts
+from riemdp.release import charges_first, private_mean, private_statistic
+from riemdp.statistics import Records, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from riemdp.manifolds import Manifold
     from riemdp.release import Release
+
+
+#: Releases of points of at most so many numbers are one file, whatever they are of.
+_MOST_INLINE = 1000
 
 
 def mean(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Records: .npy or .npz of shape (n, ...), or .csv with one record in a row "
-            "(matrices flattened). The dimension is read from it."
+            help="Records: .npy or .npz of shape (n, ...), .csv with one record in a row "
+            "(matrices flattened), or with --points .csv with a header, .parquet or .zarr; .nii. "
+            "The dimension is read from it."
         ),
     ],
     *,
@@ -78,7 +101,30 @@ def mean(
         bool,
         typer.Option(help="Look for a smaller ball first, with a part of the budget (mean only)."),
     ] = False,
-    neighbours: NeighboursOption = ReplaceOne.name,
+    neighbours: NeighboursOption = None,
+    adjacency: AdjacencyOption = None,
+    users: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose record each is, to protect people with all their records: a column, where "
+            "--points names columns; else a file of integers (.npy, .csv), or a .txt with an id in "
+            "each line."
+        ),
+    ] = None,
+    points: Annotated[
+        str | None,
+        typer.Option(help="Columns, or the array, whose numbers make a point: a,b,c in order."),
+    ] = None,
+    layout: Annotated[
+        str | None,
+        typer.Option(help=f"How the numbers of a row make a point: {', '.join(layouts())}."),
+    ] = None,
+    mask: Annotated[
+        Path | None, typer.Option(help="Public image of the voxels that are taken (.nii).")
+    ] = None,
+    labels: Annotated[str | None, typer.Option(help="Column of classes.")] = None,
+    covariates: Annotated[str | None, typer.Option(help="Column of real numbers.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Column of weights, at least 0.")] = None,
     allow_unproven: Annotated[
         bool, typer.Option(help="Use parts whose claims nobody proved; the release says so.")
     ] = False,
@@ -91,16 +137,53 @@ def mean(
         typer.Option(help="exact, or float64, whose low bits tell neighbouring data sets apart."),
     ] = "exact",
     curvature: CurvatureOption = None,
+    dim: DimOption = None,
+    size: SizeOption = None,
+    n: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Public number of records, or of people, where the file is opened last."
+        ),
+    ] = None,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    dataset: DatasetOption = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            help="What a row is: person, epoch, voxel, ... Needed with --points and of images, "
+            "unless --users is a column. With --dataset, what you take the unit of that to be."
+        ),
+    ] = None,
+    charge: Annotated[
+        str,
+        typer.Option(
+            help="first: before FILE is opened, and then an error says nothing; checked: after it "
+            "was checked; auto: first with a ledger."
+        ),
+    ] = "auto",
+    details: Annotated[
+        Path | None,
+        typer.Option(
+            help="Add there, for the holder of the data alone, why a release failed after its "
+            "charge."
+        ),
+    ] = None,
     key: Annotated[str | None, typer.Option(help="Array of an .npz that holds several.")] = None,
     max_numbers: MaxNumbersOption = MOST_NUMBERS,
     output: Annotated[
         Path | None,
         typer.Option(
-            help="Write the released numbers there (.npy or .csv): a point, or all parts in a row."
+            help="Write the released numbers there (.npy, .npz or .csv): a point, or all parts in "
+            "a row."
         ),
     ] = None,
     release: Annotated[
-        Path | None, typer.Option(help="Write the release with its guarantee there (.json).")
+        Path | None,
+        typer.Option(
+            help="Write the release with its guarantee there (.json; of a large one, long lists "
+            "of numbers into an .npz beside it)."
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Reproducible noise, for tests: NOT PRIVATE.")
@@ -109,23 +192,84 @@ def mean(
     """Release a private mean, or another statistic, of the records in FILE.
 
     The ball and the budget must not be chosen by looking at the records. Records outside the
-    ball are projected onto it.
+    ball are projected onto it. With --ledger and --dataset the budget is charged before FILE is
+    opened, so that its dimension (--dim, --size) and the public number of records (--n) have to
+    be given.
     """
-    inputs = (file, Path(center))
-    value_file = check_output(output, (".npy", ".csv"), inputs)
+    people = None if users is None or points is not None else Path(users)
+    others = [each for each in (people, mask) if each is not None]
+    sources = (file, Path(center), *others)
+    inputs = (*sources, *files_of(ledger, ledger_key))
+    value_file = check_output(output, (".npy", ".npz", ".csv"), inputs)
     release_file = check_output(release, (".json",), inputs, (output,))
+    if details is not None:
+        details = _files.check_output(details, inputs, filter(None, (output, release)))
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     if adapt and statistic is not None:
         raise InvalidParameterError("--adapt is for the mean: leave out --statistic")
-    space, points = records_of(read_array(file, key, max_numbers), file, manifold, curvature)
+    related = relation_of(neighbours, adjacency, wanted, has_users=users is not None)
+    account = account_of(ledger, ledger_key, dataset, unit if dataset is not None else None)
+    named = None
+    if (dim, size) != (None, None):
+        named = manifold_of(manifold, dim, size, curvature)
+
+    read = DataOptions(
+        file,
+        key,
+        max_numbers,
+        columns=points,
+        layout=layout,
+        unit=unit,
+        mask=mask,
+        labels=labels,
+        covariates=covariates,
+        weights=weights,
+        users=None if people is not None else users,
+    )
+    read.check()
+
+    @cache
+    def opened() -> tuple[Manifold, Records]:
+        given = read.records()
+        space, rows = records_of(
+            np.asarray(given.points),
+            file,
+            manifold,
+            curvature,
+            may_be_none=not related.size_is_public,
+            flat=layout is None and file.suffix.lower() in (".csv", ".parquet"),
+        )
+        if named is not None and space != named:
+            raise NotOnManifoldError(f"{file.name} holds no points of {named}")
+        return space, given.with_points(rows)
+
+    def records_of_file() -> Any:
+        given = opened()[1]
+        return replace(given, users=None) if set(given.extras) - {"users"} else given.points
+
+    def users_of_file() -> Any:
+        return opened()[1].users if people is None else read_users(people, max_numbers)
+
+    records: Any = records_of_file
+    ids: Any = None if users is None else users_of_file
+    if charges_first(charge, account):
+        check_readable(file, people, mask)
+        named = space = named or manifold_of(manifold, dim, size, curvature)
+    else:
+        space, records = opened()[0], records_of_file()
+        ids = None if ids is None else ids()
     middle = center_of(center, space, max_numbers)
     ball = Ball(Aligned(space, middle) if aligned else space, middle, radius)  # type: ignore[arg-type]
+    container = False if math.prod(space.point_shape) <= _MOST_INLINE else None
+    if release_file is not None and container is None:
+        check_output(release_file.with_suffix(".npz"), (".npz",), inputs, (output,))
     generator = None
     if seed is not None:
         warn("--seed makes the noise reproducible: this release is not private")
         generator = np.random.default_rng(seed)
     with (
-        working(f"Private {statistic or 'mean'} of {len(points)} records"),
+        details_in(details),
+        working(f"Private {statistic or 'mean'}"),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # they would tell of the data
@@ -133,22 +277,30 @@ def mean(
         if statistic is not None:
             release_of = partial(private_statistic, from_text(statistic, Statistic.sort))
         result = release_of(
-            points,
+            records,
             ball,
             wanted,
             mechanism=mechanism,
-            neighbours=from_text(neighbours, Neighbours.sort),
+            neighbours=related,
+            users=ids,
             generator=generator,
+            accountant=account,
+            charge=charge,
+            n=n,
             allow_unproven=allow_unproven,
             tol=tol,
             arithmetic=arithmetic,
         )
     contents: dict[Path, Callable[[IO[bytes]], object]] = {}
     if release_file is not None:
-        document = f"{result.to_json()}\n".encode()
-        contents[release_file] = lambda opened: opened.write(document)
+        for target, content in result.files(release_file, container=container).items():
+            contents[target] = partial(_write, content)
     if value_file is not None and output is not None:
         suffix = output.suffix
         contents[value_file] = lambda opened: write_array(opened, result.raw, suffix)
     write_files(contents)
-    print_release(result)
+    print_release(result, None if users is not None else unit)
+
+
+def _write(content: bytes, file: IO[bytes]) -> None:
+    file.write(content)

@@ -25,6 +25,8 @@ from riemdp.manifolds import (
     Sphere,
 )
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
+from riemdp.release import relation
+from riemdp.statistics import Neighbours
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,6 +61,13 @@ class MechanismName(StrEnum):
     WRAPPED_LAPLACE = "wrapped-laplace"
 
 
+class AdjacencyName(StrEnum):
+    """How neighbouring data sets differ."""
+
+    REPLACE_ONE = "replace-one"
+    ADD_REMOVE = "add-remove"
+
+
 #: How an option names a part that the registry knows.
 _AS_PART = "name:field=value,... as riemdp parts lists them"
 
@@ -81,8 +90,18 @@ StatisticOption = Annotated[
     typer.Option("--statistic", help=f"What is released, {_AS_PART}; a mean by default."),
 ]
 NeighboursOption = Annotated[
-    str,
-    typer.Option("--neighbours", help="Which data sets the guarantee is about."),
+    str | None,
+    typer.Option(
+        "--neighbours", help=f"Which data sets the guarantee is about, {_AS_PART}; or --adjacency."
+    ),
+]
+AdjacencyOption = Annotated[
+    AdjacencyName | None,
+    typer.Option(
+        "--adjacency",
+        help="Whether one record (or person) is replaced, and their number public, or added or "
+        "removed, and the number private.",
+    ),
 ]
 BudgetOption = Annotated[
     str | None,
@@ -175,6 +194,22 @@ def budget_of(
         raise InvalidParameterError(str(error)) from None
 
 
+def relation_of(
+    neighbours: str | None,
+    adjacency: AdjacencyName | None,
+    budget: Budget,
+    *,
+    has_users: bool,
+) -> Neighbours:
+    """Return the relation that the options name, replace-one where they name none."""
+    return relation(
+        None if neighbours is None else from_text(neighbours, Neighbours.sort),
+        None if adjacency is None else adjacency.value,
+        budget,
+        has_users=has_users,
+    )
+
+
 def manifold_of(text: str, dim: int | None, size: int | None, curvature: float | None) -> Manifold:
     """Return the manifold that the options name.
 
@@ -221,28 +256,36 @@ def _registered(text: str, dim: int | None, size: int | None, curvature: float |
 
 
 def records_of(
-    array: NDArray[Any], path: Path, text: str, curvature: float | None
+    array: NDArray[Any],
+    path: Path,
+    text: str,
+    curvature: float | None,
+    *,
+    may_be_none: bool = False,
+    flat: bool | None = None,
 ) -> tuple[Manifold, NDArray[Any]]:
     """Return the manifold whose dimension fits the array, and the array as its records.
 
-    Rows of a ``.csv`` are flattened matrices on the spd spaces.
+    Flat rows, by default those of a ``.csv``, are flattened matrices on the spd spaces. Where the
+    number of records is private there may be none of them.
 
     Raises
     ------
     NotOnManifoldError
         If the array is empty or its shape is not that of a stack of points.
     """
-    if array.size == 0:
+    if array.size == 0 and not (may_be_none and array.ndim > 0 and math.prod(array.shape[1:]) > 0):
         raise NotOnManifoldError(f"{path.name} holds no records")
+    flat = path.suffix.lower() == ".csv" if flat is None else flat
     if text not in list(ManifoldName):
         manifold = _registered(text, None, None, curvature)
-        if path.suffix.lower() == ".csv" and array.shape[1] == math.prod(manifold.point_shape):
+        if flat and array.ndim == 2 and array.shape[1] == math.prod(manifold.point_shape):
             array = array.reshape(-1, *manifold.point_shape)
         return manifold, array
     name = ManifoldName(text)
     size = array.shape[-1] if array.ndim else 0
     if name.is_spd:
-        if path.suffix.lower() == ".csv":
+        if flat and array.ndim == 2:
             size = math.isqrt(size)
             if size * size != array.shape[1]:
                 raise NotOnManifoldError(
@@ -252,16 +295,23 @@ def records_of(
             array = array.reshape(-1, size, size)
         if array.ndim != 3 or array.shape[1] != size:
             raise NotOnManifoldError(
-                f"{name} data must have shape (n, k, k), got {array.shape} in {path.name}"
+                f"{name} data must have shape (n, k, k), got {_shape(array)} in {path.name}"
             )
         return manifold_of(name, None, size, curvature), array
-    flat = name is ManifoldName.EUCLIDEAN
-    if array.ndim != 2 or (not flat and size < 2):
-        columns = "d" if flat else "d + 1"
+    is_flat = name is ManifoldName.EUCLIDEAN
+    if array.ndim != 2 or (not is_flat and size < 2):
+        columns = "d" if is_flat else "d + 1"
         raise NotOnManifoldError(
-            f"{name} data must have shape (n, {columns}), got {array.shape} in {path.name}"
+            f"{name} data must have shape (n, {columns}), got {_shape(array)} in {path.name}"
         )
-    return manifold_of(name, size if flat else size - 1, None, curvature), array
+    return manifold_of(name, size if is_flat else size - 1, None, curvature), array
+
+
+def _shape(array: NDArray[Any]) -> str:
+    """Write the shape of records, whose number may be private."""
+    if array.ndim == 0:
+        return "()"
+    return f"({', '.join(map(str, ('n', *array.shape[1:])))}{',' if array.ndim == 1 else ''})"
 
 
 def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from riemdp.privacy import Anchor
     from riemdp.release import Release
 
 T = TypeVar("T")
@@ -125,6 +126,14 @@ def _(budget: RaoDP) -> str:
     return f"θ = {budget.theta:.6g} ({budget.distance})"
 
 
+def describe_anchor(anchor: Anchor | None) -> str:
+    """Short text for a charge in a ledger."""
+    if anchor is None:
+        return "none"
+    part = f", part {anchor.part}" if anchor.part else ""
+    return f"entry {anchor.seq}{part} of {anchor.dataset}, hash {anchor.hash}"
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; all columns but the first are numbers and aligned right."""
     from rich import box
@@ -162,16 +171,24 @@ def error_fields(
     return [(name, "not known" if x is None else f"{x:.6g}") for name, x in numbers.items()]
 
 
-def print_release(release: Release) -> None:
-    """Print what is public about a release, and its value with all digits."""
+def print_release(release: Release, unit: str | None = None) -> None:
+    """Print what is public about a release, and its value with all digits.
+
+    Parameters
+    ----------
+    release : Release
+    unit : str, optional
+        What a record is, where somebody said so.
+    """
     seeded = "seeded by --seed: NOT private"
     print_fields(
         [
-            ("summary", f"{release.statistic.name} of n = {release.n}, {release.ball.manifold}"),
+            ("summary", f"{release.statistic.name} of {_number(release)}, {release.ball.manifold}"),
             (
                 "guarantee",
                 f"{describe(release.guarantee)}, {release.neighbours.title} neighbours",
             ),
+            *([] if unit is None else [("record", unit)]),
             *_searched(release),
             ("mechanism", f"{release.mechanism.name}, {release.reason}"),
             ("sensitivity", f"{release.sensitivity:.6g}"),
@@ -179,6 +196,7 @@ def print_release(release: Release) -> None:
             *error_fields(lambda: release.expected_distance, release.error_quantile),
             ("arithmetic", _arithmetic(release)),
             ("randomness", seeded if release.reproducible else "secure generator"),
+            *([] if release.anchor is None else [("charge", describe_anchor(release.anchor))]),
             *([("note", release.statistic.caveat)] if release.statistic.caveat else []),
         ]
     )
@@ -186,6 +204,15 @@ def print_release(release: Release) -> None:
         warn(f"unproven: no proof is known of {', '.join(missing)}")
     with np.printoptions(threshold=sys.maxsize, floatmode="unique", linewidth=120):
         say_lines(str(release.value))
+
+
+def _number(release: Release) -> str:
+    """Say of how many records, or people; where that is private, as it was released."""
+    whom = " people" if "users" in release.neighbours.takes else ""
+    if release.n is not None:
+        return f"n = {release.n}{whom}"
+    about = "" if release.count is None else f", {release.count:.6g}{whom} with noise"
+    return f"n private{about}"
 
 
 def _searched(release: Release) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ import typer
 from riemdp._errors import NotAttainableError
 from riemdp._part_document import from_text
 from riemdp.cli._options import (
+    AdjacencyOption,
     AlignedOption,
     BudgetOption,
     CurvatureOption,
@@ -26,11 +27,12 @@ from riemdp.cli._options import (
     ThetaOption,
     budget_of,
     manifold_of,
+    relation_of,
 )
 from riemdp.cli._output import describe, print_table, say, working
 from riemdp.manifolds import Aligned
 from riemdp.release import plan as make_plan
-from riemdp.statistics import Neighbours, ReplaceOne, Statistic
+from riemdp.statistics import Statistic
 
 if TYPE_CHECKING:
     from riemdp.release import PlanRow
@@ -41,7 +43,10 @@ def plan(
     manifold: ManifoldOption,
     radius: RadiusOption,
     aligned: AlignedOption = False,
-    n: Annotated[int, typer.Option("--n", help="Number of records, public.")],
+    n: Annotated[
+        int,
+        typer.Option("--n", help="Number of records (or people); where it is private a guess."),
+    ],
     dim: DimOption = None,
     size: SizeOption = None,
     curvature: CurvatureOption = None,
@@ -53,7 +58,11 @@ def plan(
     distance: DistanceOption = None,
     budget: BudgetOption = None,
     statistic: StatisticOption = None,
-    neighbours: NeighboursOption = ReplaceOne.name,
+    neighbours: NeighboursOption = None,
+    adjacency: AdjacencyOption = None,
+    users: Annotated[
+        bool, typer.Option("--users", help="People are protected, and --n is their number.")
+    ] = False,
     target_error: Annotated[
         float | None,
         typer.Option(help="Expected distance to reach: adds the n and the budget it needs."),
@@ -67,6 +76,7 @@ def plan(
     space = manifold_of(manifold, dim, size, curvature)
     if aligned:
         space = Aligned(space, space.origin)  # type: ignore[arg-type]
+    related = relation_of(neighbours, adjacency, wanted, has_users=users)
     with working("Calibrating every mechanism"):
         table = make_plan(
             space,
@@ -75,14 +85,14 @@ def plan(
             wanted,
             target_error=target_error,
             statistic=None if statistic is None else from_text(statistic, Statistic.sort),
-            neighbours=from_text(neighbours, Neighbours.sort),
+            neighbours=related,
             adapt=adapt,
         )
     columns = ["mechanism", "summary", "arithmetic"]
     columns += ["sensitivity", "sigma", "E[distance]", "95 % quantile"]
     if target_error is not None:
         columns += ["n needed", "budget needed"]
-    title = f"{space}, radius {radius:g}, n = {n}, {describe(wanted)}"
+    title = f"{space}, radius {radius:g}, n = {n}, {describe(wanted)}, {related.title}"
     if target_error is not None:
         title += f", expected distance {target_error:g}"
     say(title)

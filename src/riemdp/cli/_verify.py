@@ -1,39 +1,108 @@
-"""``riemdp verify``: recompute the guarantee of a written release."""
+"""``riemdp verify``: recompute the guarantee of written releases."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import read_text
-from riemdp.cli._output import describe, say, warn
-from riemdp.release import Release
+from riemdp.cli._accounts import LedgerKeyOption, ledger_of
+from riemdp.cli._output import describe, describe_anchor, say, warn
+from riemdp.release import Check, PrivateMeans, Release, read_checked
 from riemdp.release import verify as check
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(help="A release that riemdp mean --release wrote.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Releases that riemdp mean --release wrote: the .json.")
+    ],
+    *,
+    ledger: Annotated[
+        str | None,
+        typer.Option("--ledger", help="Hold the releases against this ledger too."),
+    ] = None,
+    key: LedgerKeyOption = None,
 ) -> None:
-    """Recompute the guarantee of a release from its public fields.
+    """Recompute the guarantee of releases from their public fields.
 
     It shows that the stated guarantee follows from ball, n, mechanism and sigma. It cannot show
     that the value was drawn that way, nor that the ball was chosen without looking at the data.
+    With a ledger it also shows that each was charged, once, and that nothing of that was changed.
     """
+    found = [read_parts(file) for file in files]
+    passed = True
+    for file, (release, container) in zip(files, found, strict=True):
+        if len(files) > 1:
+            say(file.name)
+        checks = container if release is None else (*container, *check(release).checks)
+        for item in checks:
+            say(f"{'ok  ' if item.passed else 'FAIL'}  {item.name:<12} {item.detail}")
+        if release is None or not all(item.passed for item in checks):
+            passed = False
+            warn("the release does not verify" if len(files) == 1 else f"{file.name} does not")
+            continue
+        say(f"{describe(release.guarantee)} holds for a {release.statistic.name} drawn that way")
+        if not release.private:
+            warn("the noise was seeded: this release is not private")
+    releases = [release for release, _ in found if release is not None]
+    charged = ledger is None or (
+        len(releases) == len(files) and _charged(files, releases, ledger, key)
+    )
+    if not (passed and charged):
+        raise typer.Exit(1)
+
+
+def _charged(files: list[Path], releases: list[Release], url: str, key: Path | None) -> bool:
+    """Say whether a ledger knows all releases, and nothing in it was changed."""
+    without = [file for file, each in zip(files, releases, strict=True) if each.anchor is None]
+    for file in without:
+        say(f"FAIL  ledger       {file.name}: no charge: the release names none")
+    found = ledger_of(url, key).verify([each for each in releases if each.anchor is not None])
+    for one in found.findings:
+        say(f"FAIL  ledger       {one.dataset}, entry {one.seq}: {one.kind}: {one.text}")
+    if without or not found.ok:
+        warn("the ledger does not know the release as it is")
+        return False
+    for each in releases:
+        say(f"ok    ledger       {describe_anchor(each.anchor)}")
+    return True
+
+
+def read_charged(files: list[Path]) -> tuple[list[Any], list[Path]]:
+    """Return the releases in files that name a charge, and the files of those that do not."""
+    found: list[Any] = []
+    without = []
+    for file in files:
+        text = read_text(file)
+        try:
+            release: Any = PrivateMeans.from_json(text)
+        except (RiemdpError, ValueError, OverflowError, RecursionError):
+            release = read_release(file)
+        if release.anchor is None:
+            without.append(file)
+        else:
+            found.append(release)
+    return found, without
+
+
+def read_release(file: Path) -> Release:
+    """Return the release that a file holds, with the arrays beside it."""
+    release, container = read_parts(file)
+    if release is None:
+        raise InvalidParameterError(
+            f"{file.name}: {next(item.detail for item in container if not item.passed)}"
+        )
+    return release
+
+
+def read_parts(file: Path) -> tuple[Release | None, tuple[Check, ...]]:
+    """Return the release that a file holds, and the check of the arrays beside it."""
     try:
-        release = Release.from_json(read_text(file))
+        return read_checked(file)
     except RiemdpError as error:  # whatever is wrong, the file is
         raise InvalidParameterError(str(error)) from None
     except (ValueError, OverflowError, RecursionError):  # not text, or numbers that are none
         raise InvalidParameterError(f"{file.name} is not a release") from None
-    verification = check(release)
-    for item in verification.checks:
-        say(f"{'ok  ' if item.passed else 'FAIL'}  {item.name:<12} {item.detail}")
-    if not verification.passed:
-        warn("the release does not verify")
-        raise typer.Exit(1)
-    say(f"{describe(release.guarantee)} holds for a {release.statistic.name} drawn that way")
-    if not release.private:
-        warn("the noise was seeded: this release is not private")

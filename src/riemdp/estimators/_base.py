@@ -15,13 +15,13 @@ from riemdp.estimators._scikit_learn import BaseEstimator, check_features, check
 from riemdp.estimators._warning import NotPrivateWarning
 from riemdp.manifolds import check_ball
 from riemdp.noise import is_secure
-from riemdp.release import Plan, PrivateBall, plan
-from riemdp.statistics import Recentred
+from riemdp.release import Plan, PrivateBall, is_durable, plan, relation
+from riemdp.statistics import Recentred, labels_of, rows_of_users
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball
     from riemdp.privacy import Budget
@@ -49,7 +49,8 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
         """Return points as an array with one of them in each row, as they are."""
         manifold = self._public_ball().manifold
         found = rows_of(X, manifold.point_shape, "X", manifold.read)
-        check_features(self, X, reset=reset)
+        listed = isinstance(X, (list, tuple))
+        check_features(self, found if listed and len(X) == 0 else X, reset=reset)
         return found
 
     def _points(self, X: Any) -> NDArray[np.float64]:
@@ -112,6 +113,7 @@ class PrivateEstimator(PointsEstimator):
     budget: Any
     mechanism: Any
     neighbours: Any
+    adjacency: Any
     accountant: Any
     allow_unproven: Any
     random_state: Any
@@ -122,15 +124,17 @@ class PrivateEstimator(PointsEstimator):
         """Return what is released; None for a mean, which the mechanism decides on."""
         return None
 
-    def plan(self, n: int, *, target_error: float | None = None) -> Plan:
+    def plan(self, n: int, *, target_error: float | None = None, users: bool = False) -> Plan:
         """Say what a fit will cost in accuracy, from public numbers only.
 
         Parameters
         ----------
         n : int
-            Number of records.
+            Number of records, or of people: where it is private, one that is supposed.
         target_error : float, optional
             Expected distance to reach; see :func:`riemdp.plan`.
+        users : bool, default False
+            Whether people are protected with all their records.
 
         Returns
         -------
@@ -154,6 +158,8 @@ class PrivateEstimator(PointsEstimator):
             target_error=target_error,
             statistic=self._statistic(),
             neighbours=self.neighbours,
+            adjacency=self.adjacency,
+            users=users,
             mechanisms=None if is_one_of(self.mechanism, ("auto",)) else [self.mechanism],
         )
 
@@ -167,15 +173,31 @@ class PrivateEstimator(PointsEstimator):
             self.__dict__ = before
             raise
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self, users: ArrayLike | None = None) -> dict[str, Any]:
         """Return what every release is called with."""
         return {
+            "n": self._people(users),
             "mechanism": self.mechanism,
             "neighbours": self.neighbours,
+            "adjacency": self.adjacency,
             "accountant": self.accountant,
             "allow_unproven": self.allow_unproven,
             "generator": generator_of(self.random_state),
         }
+
+    def _people(self, users: ArrayLike | None) -> int | None:
+        """Return how many people there are, where that is public and a ledger is charged first.
+
+        Who shares an id is all that is looked at before the charge.
+        """
+        if users is None or not is_durable(self.accountant):
+            return None
+        related = relation(self.neighbours, self.adjacency, self.budget, has_users=True)
+        if not related.size_is_public:
+            return None
+        found = np.asarray(users).shape[:1]
+        rows = found[0] if found else None
+        return len(rows_of_users(labels_of(users, rows, "users")))
 
     def _keep(self, release: Release, *, stacklevel: int = 3) -> None:
         """Keep a release, and what it guarantees; warn of one that guarantees nothing."""
@@ -196,9 +218,14 @@ class PrivateEstimator(PointsEstimator):
         return self.random_state is None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but an account, which a copy would double."""
+        """Return what is pickled: all but an account that a copy would double.
+
+        An account of a ledger is one and the same wherever it gets to, and stays; with it the URL
+        of its database.
+        """
         state = super().__getstate__()
-        if isinstance(self.ball, PrivateBall) or self.accountant is not None:
+        durable = is_durable(self.accountant)
+        if isinstance(self.ball, PrivateBall) or not (self.accountant is None or durable):
             state["accountant"] = AccountLeftBehind()
         if self.random_state is not None and draws_secretly(self.random_state):
             state["random_state"] = None  # the secure generator of whichever process it gets to
@@ -251,6 +278,7 @@ def rows_of(
     Returns
     -------
     ndarray, shape (n, ...)
+        Of an empty list without rows.
 
     Raises
     ------
@@ -261,12 +289,14 @@ def rows_of(
     """
     if issparse(values):
         raise TypeError(f"{name} is sparse, and points are dense: use {name}.toarray()")
+    if isinstance(values, (list, tuple)) and len(values) == 0:  # which has no shape
+        return np.empty((0, *shape))
     found = plain_array(values, name, error=NotOnManifoldError)
     if read is not None and found is not None and found.dtype.kind == "c":
         found = read(found)
     if found is None or found.ndim != 1 + len(shape):
         wanted = ", ".join(map(str, ("n", *shape)))
-        got = kind_of(values) if found is None else f"shape {found.shape}"
+        got = kind_of(values) if found is None else f"rows of shape {found.shape[1:]}"
         raise NotOnManifoldError(
             f"{name} must have shape ({wanted}), a point in each row, got {got}. Reshape your "
             f"data, with {name}[None] where it is a single point"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -47,7 +48,7 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     def _statistic(self) -> Statistic:
         return seen_from_base(self._class_moments(), self.base, self.share, self.alpha)
 
-    def _release(self, X: ArrayLike, y: ArrayLike) -> Any:
+    def _release(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None) -> Any:
         """Release, keep what all classifiers have, and return the value."""
         rows = self._rows(X, reset=True)
         if y is None:
@@ -56,7 +57,7 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
                 "for each record"
             )
         labels = column_or_1d(y, warn=True)
-        if labels.dtype.kind not in "iuUO":
+        if labels.dtype.kind not in "iuUO" and len(labels) > 0:  # of no labels there is no kind
             raise InvalidParameterError(
                 f"Unknown label type: labels must be integers or texts, got "
                 f"{_KINDS.get(labels.dtype.kind, 'something else')}; "
@@ -67,11 +68,13 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
             Records(rows, labels=labels),
             self.ball,
             self.budget,
-            **self._options(),
+            users=users,
+            **self._options(users),
         )
         self._keep(release, stacklevel=4)
         value: Any = release.value
         self.classes_: NDArray[Any] = np.array(value.classes)
         self.means_, self.base_, self.clip_ = value.means, value.base, value.clip
-        self.counts_ = value.shares * release.n
+        number = release.count
+        self.counts_ = value.shares * (math.nan if number is None else number)
         return value

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release import PrivateBall
+    from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours
 
     FloatArray = NDArray[np.float64]
@@ -49,7 +49,7 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
     sizes : sequence of int, optional
         Public sizes of the classes, in their order, where labels are public too and are not to be
         protected: with ``neighbours=ReplacePoint()``.
-    mechanism, neighbours, accountant, allow_unproven, random_state
+    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -90,6 +90,7 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         sizes: Sequence[int] | None = None,
         mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
         neighbours: Neighbours | None = None,
+        adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -103,11 +104,12 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         self.sizes = sizes
         self.mechanism = mechanism
         self.neighbours = neighbours
+        self.adjacency = adjacency
         self.accountant = accountant
         self.allow_unproven = allow_unproven
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None = None) -> Self:
         r"""Release the means of the classes.
 
         Parameters
@@ -116,6 +118,8 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
             Points. Those outside the ball count as the nearest in it.
         y : array_like, shape (n,)
             Labels, all of them among the classes.
+        users : array_like of int or str, shape (n,), optional
+            Whose record each is, as in :meth:`PrivateFrechetMean.fit`; a person has one label.
 
         Returns
         -------
@@ -130,7 +134,7 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
             If a parameter is outside its domain, or a label none of the classes.
         """
         with self._fitting():
-            self._release(X, y)
+            self._release(X, y, users)
         return self
 
     @property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release import PrivateBall
+    from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours, Statistic
 
 
@@ -44,7 +44,11 @@ class PrivateFrechetMean(PrivateEstimator):
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         See :func:`riemdp.private_statistic`.
     neighbours : Neighbours, optional
-        Which data sets the guarantee is about: those that differ in one record, by default.
+        Which data sets the guarantee is about: those that differ in one record, by default. In
+        place of ``adjacency``.
+    adjacency : {"replace-one", "add-remove"}, optional
+        Whether one record is replaced, or added or removed, and the number of records is private;
+        see :func:`riemdp.private_mean`.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the budget by every fit, before the data are used. Clones share it, so that
         fits of a cross-validation are charged one by one, and the one that exceeds the total
@@ -96,6 +100,7 @@ class PrivateFrechetMean(PrivateEstimator):
         alpha: float = 2.0,
         mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
         neighbours: Neighbours | None = None,
+        adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -108,6 +113,7 @@ class PrivateFrechetMean(PrivateEstimator):
         self.alpha = alpha
         self.mechanism = mechanism
         self.neighbours = neighbours
+        self.adjacency = adjacency
         self.accountant = accountant
         self.allow_unproven = allow_unproven
         self.random_state = random_state
@@ -121,7 +127,7 @@ class PrivateFrechetMean(PrivateEstimator):
             return None
         return RefinedMean(self.rounds, tuple(self.shares or ()), self.alpha)
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
         r"""Release the mean.
 
         Parameters
@@ -130,6 +136,9 @@ class PrivateFrechetMean(PrivateEstimator):
             Points. Those outside the ball count as the nearest in it.
         y : None
             Not used.
+        users : array_like of int or str, shape (n,), optional
+            Whose record each is, where people are to be protected with all their records: each
+            counts with one point, the mean of all own ones. In a pipeline ``step__users=...``.
 
         Returns
         -------
@@ -157,7 +166,8 @@ class PrivateFrechetMean(PrivateEstimator):
                 rounds=self.rounds,
                 shares=self.shares,
                 alpha=self.alpha,
-                **self._options(),
+                users=users,
+                **self._options(users),
             )
             self._keep(release)
             self.mean_ = release.value
@@ -177,7 +187,7 @@ class PrivateMedian(PrivateEstimator):
         Number of steps, public.
     warm_share : float, default 0.25
         Share of the first round of the squared budget.
-    mechanism, neighbours, accountant, allow_unproven, random_state
+    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -201,6 +211,7 @@ class PrivateMedian(PrivateEstimator):
         warm_share: float = 0.25,
         mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
         neighbours: Neighbours | None = None,
+        adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -211,6 +222,7 @@ class PrivateMedian(PrivateEstimator):
         self.warm_share = warm_share
         self.mechanism = mechanism
         self.neighbours = neighbours
+        self.adjacency = adjacency
         self.accountant = accountant
         self.allow_unproven = allow_unproven
         self.random_state = random_state
@@ -218,12 +230,12 @@ class PrivateMedian(PrivateEstimator):
     def _statistic(self) -> Statistic:
         return GeometricMedian(self.steps, self.warm_share)
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
         """Release the median; see :meth:`PrivateFrechetMean.fit`.
 
         Parameters
         ----------
-        X, y
+        X, y, users
             As there.
 
         Returns
@@ -239,7 +251,8 @@ class PrivateMedian(PrivateEstimator):
                 self.budget,
                 steps=self.steps,
                 warm_share=self.warm_share,
-                **self._options(),
+                users=users,
+                **self._options(users),
             )
             self._keep(release)
             self.median_ = release.value

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release import PrivateBall
+    from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours
 
     FloatArray = NDArray[np.float64]
@@ -50,7 +50,7 @@ class PrivateTangentLDA(ClassEstimator):
         Probabilities of the sorted classes. ``"released"`` takes the released shares of the
         records, each at least a tenth of ``1 / n_classes``: where noise hides the spread of the
         records, these outweigh what a record says, and a small budget lets the largest class win.
-    mechanism, neighbours, accountant, allow_unproven, random_state
+    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -93,6 +93,7 @@ class PrivateTangentLDA(ClassEstimator):
         priors: Literal["equal", "released"] | ArrayLike = "equal",
         mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
         neighbours: Neighbours | None = None,
+        adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -107,16 +108,17 @@ class PrivateTangentLDA(ClassEstimator):
         self.priors = priors
         self.mechanism = mechanism
         self.neighbours = neighbours
+        self.adjacency = adjacency
         self.accountant = accountant
         self.allow_unproven = allow_unproven
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None = None) -> Self:
         r"""Release the moments of the classes; see :meth:`PrivateMDM.fit`.
 
         Parameters
         ----------
-        X, y
+        X, y, users
             As there.
 
         Returns
@@ -126,7 +128,7 @@ class PrivateTangentLDA(ClassEstimator):
         """
         with self._fitting():
             given = self._public_priors()
-            value = self._release(X, y)
+            value = self._release(X, y, users)
             self.priors_ = floored_shares(value.shares) if given is None else given
             floor = noise_floor(value.second_moment_sd, len(value.covariance), value.clip)
             values, vectors = np.linalg.eigh(value.covariance)

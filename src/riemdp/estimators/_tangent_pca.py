@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release import PrivateBall
+    from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours, Statistic
 
     FloatArray = NDArray[np.float64]
@@ -50,7 +50,7 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
         centre, at once.
     share, alpha : float
         See :class:`riemdp.statistics.Recentred`.
-    mechanism, neighbours, accountant, allow_unproven, random_state
+    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -92,6 +92,7 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
         alpha: float = 2.0,
         mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
         neighbours: Neighbours | None = None,
+        adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -104,6 +105,7 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
         self.alpha = alpha
         self.mechanism = mechanism
         self.neighbours = neighbours
+        self.adjacency = adjacency
         self.accountant = accountant
         self.allow_unproven = allow_unproven
         self.random_state = random_state
@@ -111,12 +113,12 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
     def _statistic(self) -> Statistic:
         return seen_from_base(Moments("matrix"), self.base, self.share, self.alpha)
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
         """Release mean and covariance; see :meth:`PrivateFrechetMean.fit`.
 
         Parameters
         ----------
-        X, y
+        X, y, users
             As there.
 
         Returns
@@ -128,7 +130,9 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
             rows = self._rows(X, reset=True)
             kept = checked_components(self.n_components, self._public_ball().manifold.dim)
             statistic = self._statistic()
-            release = private_statistic(statistic, rows, self.ball, self.budget, **self._options())
+            release = private_statistic(
+                statistic, rows, self.ball, self.budget, users=users, **self._options(users)
+            )
             self._keep(release)
             value: Any = release.value
             self.mean_, self.base_, self.offset_ = value.mean, value.base, value.coordinates

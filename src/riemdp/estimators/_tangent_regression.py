@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release import PrivateBall
+    from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours, Statistic
 
     FloatArray = NDArray[np.float64]
@@ -45,7 +45,7 @@ class PrivateTangentRegression(PrivateEstimator):
         ``neighbours=ReplacePoint()``.
     base, share, alpha
         As in :class:`PrivateMDM`.
-    mechanism, neighbours, accountant, allow_unproven, random_state
+    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -87,6 +87,7 @@ class PrivateTangentRegression(PrivateEstimator):
         alpha: float = 2.0,
         mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
         neighbours: Neighbours | None = None,
+        adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -101,6 +102,7 @@ class PrivateTangentRegression(PrivateEstimator):
         self.alpha = alpha
         self.mechanism = mechanism
         self.neighbours = neighbours
+        self.adjacency = adjacency
         self.accountant = accountant
         self.allow_unproven = allow_unproven
         self.random_state = random_state
@@ -118,12 +120,13 @@ class PrivateTangentRegression(PrivateEstimator):
         found = real_entries(X, "X")
         if found.ndim not in (1, 2) or found.shape[1:] not in ((), (1,)):
             raise InvalidParameterError(
-                f"X must be one real covariate a record, of shape (n,) or (n, 1), got {found.shape}"
+                "X must be one real covariate a record, of shape (n,) or (n, 1), got rows of shape "
+                f"{found.shape[1:]}"
             )
         check_features(self, found[:, None] if found.ndim == 1 else X, reset=reset)
         return found.reshape(-1)
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None = None) -> Self:
         r"""Release the line.
 
         Parameters
@@ -132,6 +135,9 @@ class PrivateTangentRegression(PrivateEstimator):
             Covariates.
         y : array_like, shape (n, \*point_shape)
             Points. Those outside the ball count as the nearest in it.
+        users : array_like of int or str, shape (n,), optional
+            Whose record each is, as in :meth:`PrivateFrechetMean.fit`; covariates of a person are
+            averaged, too.
 
         Returns
         -------
@@ -156,7 +162,8 @@ class PrivateTangentRegression(PrivateEstimator):
                 Records(rows, covariates=covariates),
                 self.ball,
                 self.budget,
-                **self._options(),
+                users=users,
+                **self._options(users),
             )
             self._keep(release)
             value: Any = release.value

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release import PrivateBall
+    from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours, Statistic
 
     FloatArray = NDArray[np.float64]
@@ -48,7 +48,7 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         Share of the first round of the squared budget (of mu^2 for Gaussian noise).
     alpha : float, default 2.0
         Length that the second round clips to, in units of the released spread.
-    mechanism, neighbours, accountant, allow_unproven, random_state
+    mechanism, neighbours, adjacency, accountant, allow_unproven, random_state
         As in :class:`PrivateFrechetMean`.
 
     Attributes
@@ -79,6 +79,7 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         alpha: float = 2.0,
         mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
         neighbours: Neighbours | None = None,
+        adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -90,6 +91,7 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         self.alpha = alpha
         self.mechanism = mechanism
         self.neighbours = neighbours
+        self.adjacency = adjacency
         self.accountant = accountant
         self.allow_unproven = allow_unproven
         self.random_state = random_state
@@ -105,12 +107,12 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         options = self._refined()
         return RefinedMean(2, options["shares"], options["alpha"]) if options else None
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+    def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
         """Release the mean; see :meth:`PrivateFrechetMean.fit`.
 
         Parameters
         ----------
-        X, y
+        X, y, users
             As there.
 
         Returns
@@ -121,7 +123,7 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         with self._fitting():
             rows = self._rows(X, reset=True)
             release = private_mean(
-                rows, self.ball, self.budget, **self._refined(), **self._options()
+                rows, self.ball, self.budget, users=users, **self._refined(), **self._options(users)
             )
             self._keep(release)
             self.reference_ = release.value

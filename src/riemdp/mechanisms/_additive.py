@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray, Manifold
-    from riemdp.noise import DistanceLaw, Family, Kind, Law
+    from riemdp.noise import DistanceLaw, FactorLaw, Family, Kind, Law
     from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import PrivacyCurve
 
@@ -113,6 +113,12 @@ class RiemannianMechanism(Mechanism):
         flat = self.manifold.chart is not None and ball.manifold == self.manifold
         known = flat and isinstance(radial, RadialLaw) and radial.upper == math.inf
         return cast("RadialLaw", radial) if known else None
+
+    def factor_law(self, ball: Ball, factor: int) -> FactorLaw:
+        """Ask the law, where noise is not added; see :meth:`Mechanism.factor_law`."""
+        if len(self.manifold.factors) == 1 or self.added_noise(ball) is not None:
+            return super().factor_law(ball, factor)
+        return self._law.factor_law(factor)
 
     @functools.cached_property
     def _family(self) -> Family:

@@ -17,7 +17,7 @@ from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold
 from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
 from riemdp.mechanisms._choice import Choice
 from riemdp.mechanisms._proved import Proved
-from riemdp.noise import bisected, draws_otherwise, normal_coordinates
+from riemdp.noise import FactorLaw, bisected, draws_otherwise, normal_coordinates, part_of
 from riemdp.privacy import check_distance
 
 if TYPE_CHECKING:
@@ -542,6 +542,40 @@ class Mechanism(Part, sort="mechanism"):
             Its direction is uniform. None, by default, where draws are made in another way.
         """
         return None
+
+    def factor_law(self, ball: Ball, factor: int) -> FactorLaw:
+        """Law of the distance between footpoint and draw in one factor of a product.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball that the footpoint lies in.
+        factor : int
+            Index among ``manifold.factors``.
+
+        Returns
+        -------
+        object
+            With ``mean()``, ``mean_square()`` and ``quantile(q)``: of noise in a tangent space its
+            length there, as in :meth:`expected_distance`. On a space that is no product the law
+            that :meth:`error_quantile` is of.
+
+        Raises
+        ------
+        UnsupportedError
+            Where it is not known.
+        """
+        factors = self.manifold.factors
+        whole: object = self._distance_law if len(factors) == 1 else None
+        if isinstance(whole, FactorLaw):
+            return whole
+        added = self.added_noise(ball)
+        if added is None:
+            raise UnsupportedError(
+                f"the noise of {self.name} in one factor of {self.manifold} is not known; use "
+                '"tangent-gaussian"'
+            )
+        return part_of(added, factors[factor].dim)
 
     def error_quantile(self, q: float) -> float:
         """Distance from the footpoint that a draw exceeds with probability ``1 - q``.

@@ -22,10 +22,11 @@ from riemdp.noise._graph_metric import (
 from riemdp.noise._hinge import hinge_distance
 from riemdp.noise._independent import IndependentLaw
 from riemdp.noise._isotropic import IsotropicLaw, isotropic_vectors
-from riemdp.noise._law import DistanceLaw, Law, RestrictedLaw, draws_otherwise
+from riemdp.noise._law import DistanceLaw, FactorLaw, Law, RestrictedLaw, draws_otherwise
 from riemdp.noise._metropolis import MetropolisLaw
 from riemdp.noise._net import BallNet, ball_net
 from riemdp.noise._net_poisson import solve_poisson
+from riemdp.noise._part_of_radial import PartOfRadial, part_of
 from riemdp.noise._polar import constant_curvature, leading_axes, normal_coordinates
 from riemdp.noise._pushed import LiftedLaw, PushedLaw
 from riemdp.noise._quadrature import gauss_legendre
@@ -42,6 +43,7 @@ __all__ = [
     "BallNet",
     "DensityFamily",
     "DistanceLaw",
+    "FactorLaw",
     "Family",
     "IndependentLaw",
     "IsotropicLaw",
@@ -49,6 +51,7 @@ __all__ = [
     "Law",
     "LiftedLaw",
     "MetropolisLaw",
+    "PartOfRadial",
     "PushedLaw",
     "RadialLaw",
     "RestrictedLaplace",
@@ -75,6 +78,7 @@ __all__ = [
     "isotropic_vectors",
     "leading_axes",
     "normal_coordinates",
+    "part_of",
     "potential",
     "resolve_generator",
     "rule",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, Combined, FloatArray
+    from riemdp.noise._law import FactorLaw
     from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
 
@@ -82,6 +83,15 @@ class IndependentLaw(Law):
         for part in self.parts:
             part.check_drawable()
 
+    def factor_law(self, factor: int) -> FactorLaw:
+        """Ask the law of the part; see :meth:`Law.factor_law`."""
+        for part, count in zip(self.parts, self.manifold.counts, strict=True):
+            inside = len(part.manifold.factors)
+            if factor < inside * count:
+                return part.factor_law(factor % inside)
+            factor -= inside * count
+        raise IndexError(factor)
+
     def sample(
         self,
         footpoint: ArrayLike,
@@ -109,11 +119,9 @@ class IndependentLaw(Law):
         Footpoints stay coordinates: as points they would be rounded by what no sensitivity counts.
         Each part is projected onto the factor's ball before all of them are onto the product's.
         """
-        generator = resolve_generator(generator)
-        draws = [
-            _of_copies(part.sample_from_coordinates, own, balls, size, generator)
-            for part, own, balls in self._parts_about(coordinates, ball)
-        ]
+        draws = self._draws_about(
+            lambda part: part.sample_from_coordinates, coordinates, ball, size, generator
+        )
         return ball.project(self.manifold.join(draws))
 
     def sample_about(
@@ -124,23 +132,28 @@ class IndependentLaw(Law):
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
         """Draw factor by factor, as the factors do; see :meth:`Law.sample_about`."""
-        generator = resolve_generator(generator)
-        draws = [
-            _of_copies(part.sample_about, own, balls, size, generator)
-            for part, own, balls in self._parts_about(coordinates, ball)
-        ]
+        draws = self._draws_about(
+            lambda part: part.sample_about, coordinates, ball, size, generator
+        )
         return self.manifold.join(draws)
 
-    def _parts_about(
-        self, coordinates: FloatArray, ball: Ball
-    ) -> list[tuple[Law, FloatArray, list[Ball] | Ball]]:
-        """Parts with their coordinates, and the factors' balls: several where there are copies."""
-        manifold = self.manifold
+    def _draws_about(
+        self,
+        method: Callable[[Law], Callable[..., FloatArray]],
+        coordinates: FloatArray,
+        ball: Ball,
+        size: int | tuple[int, ...] | None,
+        generator: np.random.Generator | None,
+    ) -> list[FloatArray]:
+        """Draws of the parts by one of their methods, each in the balls of its factors."""
+        source, manifold = resolve_generator(generator), self.manifold
         balls, found = list(manifold.balls(ball)), []
         cut = manifold.split_coordinates(coordinates)
         for part, own, count in zip(self.parts, cut, manifold.counts, strict=True):
+            draw = functools.partial(method(part), size=size, generator=source)
             here, balls = balls[:count], balls[count:]
-            found.append((part, own, here if own.ndim > np.ndim(coordinates) else here[0]))
+            has_copies = own.ndim > np.ndim(coordinates)
+            found.append(_of_copies(draw, own, here) if has_copies else draw(own, here[0]))
         return found
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
@@ -151,22 +164,13 @@ class IndependentLaw(Law):
 
 
 def _of_copies(
-    draw: Callable[..., FloatArray],
-    coordinates: FloatArray,
-    balls: list[Ball] | Ball,
-    size: int | tuple[int, ...] | None,
-    generator: np.random.Generator,
+    draw: Callable[..., FloatArray], coordinates: FloatArray, balls: list[Ball]
 ) -> FloatArray:
-    """Draw about coordinates in a ball; of copies, those of one ball at a time."""
-    if not isinstance(balls, list):
-        return draw(coordinates, balls, size=size, generator=generator)
+    """Draw about coordinates of copies, shape (..., copies, dim), those of one ball at a time."""
     same: dict[int, list[int]] = {}
     for index, ball in enumerate(balls):
         same.setdefault(id(ball), []).append(index)
-    found = [
-        draw(coordinates[..., group, :], balls[group[0]], size=size, generator=generator)
-        for group in same.values()
-    ]
+    found = [draw(coordinates[..., group, :], balls[group[0]]) for group in same.values()]
     axis = -1 - len(balls[0].manifold.point_shape)
     order = np.argsort(np.concatenate(list(same.values())))
     return np.take(np.concatenate(found, axis=axis), order, axis=axis)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.noise._polar import normal_coordinates
@@ -55,6 +55,14 @@ class DistanceLaw(Protocol):
         -------
         ndarray, shape (...)
         """
+
+
+@runtime_checkable
+class FactorLaw(DistanceLaw, Protocol):
+    """Law of the distance in one factor of a product."""
+
+    def mean_square(self) -> float:
+        """Mean squared distance."""
 
 
 class Law(ABC):
@@ -265,6 +273,32 @@ class Law(ABC):
 
     def check_drawable(self) -> None:  # noqa: B027 -- nothing to check by default
         """Raise ``NotAttainableError`` if draws take too long or leave float64."""
+
+    def factor_law(self, factor: int) -> FactorLaw:  # noqa: ARG002
+        """Law of the distance in one factor of a product.
+
+        Parameters
+        ----------
+        factor : int
+            Index among ``manifold.factors``.
+
+        Returns
+        -------
+        FactorLaw
+
+        Raises
+        ------
+        UnsupportedManifoldError
+            By default, where there are several, or :attr:`radial` is a bound.
+        """
+        radial: object = self.radial
+        known = len(self.manifold.factors) == 1 and self.exact_radial
+        if known and isinstance(radial, FactorLaw):
+            return radial
+        raise UnsupportedManifoldError(
+            f"the {self.kind} law of the distance in one factor, {self.manifold}, is not known, or "
+            "as a bound only"
+        )
 
 
 class RestrictedLaw(Law):

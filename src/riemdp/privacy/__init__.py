@@ -1,6 +1,7 @@
 """Privacy definitions, privacy curves and calibration. Numbers only: no points, no noise."""
 
 from riemdp.privacy._accountant import Accountant
+from riemdp.privacy._adjacency import check_adjacency, check_same
 from riemdp.privacy._affine_invariant_curve import (
     AffineInvariantGaussianCurve,
     affine_invariant_sigma,
@@ -12,6 +13,7 @@ from riemdp.privacy._affordable import (
     classical_mu,
     implied_epsilon,
 )
+from riemdp.privacy._anchor import Anchor, label_of_groups, parts_paid
 from riemdp.privacy._approx import ApproxDP
 from riemdp.privacy._bounded_range import (
     adds_up,
@@ -29,6 +31,7 @@ from riemdp.privacy._compose import compose, compose_budgets, compose_curves
 from riemdp.privacy._composed import BudgetCurve, ComposedCurve
 from riemdp.privacy._conversions import convert, within
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve, check_claim
+from riemdp.privacy._filter import Filter, added
 from riemdp.privacy._fisher_rao import normal_fisher_rao_distance
 from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from riemdp.privacy._gdp import GDP
@@ -47,7 +50,7 @@ from riemdp.privacy._rao import (
     check_distance,
 )
 from riemdp.privacy._renyi import RDP
-from riemdp.privacy._reservation import LedgerEntry, Reservation
+from riemdp.privacy._reservation import Account, LedgerEntry, Reservation
 from riemdp.privacy._response import gaussian_to_pure, pure_to_gaussian
 from riemdp.privacy._rounding import (
     ELEMENTARY,
@@ -65,12 +68,15 @@ __all__ = [
     "KLDP",
     "RDP",
     "ZCDP",
+    "Account",
     "Accountant",
     "AffineInvariantGaussianCurve",
+    "Anchor",
     "ApproxDP",
     "Budget",
     "BudgetCurve",
     "ComposedCurve",
+    "Filter",
     "GaussianCurve",
     "GeneralizedGaussianCurve",
     "IsotropicCurve",
@@ -83,6 +89,7 @@ __all__ = [
     "RaoDP",
     "Reservation",
     "accounting_available",
+    "added",
     "adds_up",
     "affine_invariant_sigma",
     "affine_invariant_slope",
@@ -93,11 +100,13 @@ __all__ = [
     "bounded_range",
     "certified_available",
     "certified_delta",
+    "check_adjacency",
     "check_budget",
     "check_claim",
     "check_delta",
     "check_distance",
     "check_epsilon",
+    "check_same",
     "classical_mu",
     "compose",
     "compose_budgets",
@@ -110,10 +119,12 @@ __all__ = [
     "gaussian_mu",
     "gaussian_to_pure",
     "implied_epsilon",
+    "label_of_groups",
     "largest_range",
     "mean_noise",
     "noise_kind",
     "normal_fisher_rao_distance",
+    "parts_paid",
     "product_up",
     "pure_to_gaussian",
     "quotient_up",

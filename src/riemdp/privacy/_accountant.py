@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from typing import TYPE_CHECKING
 
-from riemdp._checks import is_one_of, kind_of, real, shown
+from riemdp._checks import kind_of
 from riemdp._errors import BudgetExceededError, InvalidBudgetError, InvalidParameterError
+from riemdp.privacy._adjacency import REPLACE_ONE, check_adjacency, check_same
 from riemdp.privacy._budget import Budget, check_budget
+from riemdp.privacy._filter import Filter
 from riemdp.privacy._one_process import check_process, this_process
-from riemdp.privacy._reservation import LedgerEntry, Reservation
+from riemdp.privacy._reservation import Account, LedgerEntry, Reservation
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import NoReturn, Self
 
-#: A total within this relative distance over the limit still passes: sums of decimal fractions.
-_TOLERANCE = 1e-12
-#: A smaller total is refused: squares of its parts would leave float64.
-_SMALLEST_LIMIT = 1e-290
-#: Smallest positive float.
-_SMALLEST = 5e-324
 
-
-class Accountant:
+class Accountant(Account):
     """Filter: lets releases pass as long as they stay within a total budget, together.
 
     Every release may be chosen after the results of the earlier ones, its guarantee included: the
@@ -51,23 +45,25 @@ class Accountant:
     ----------
     total : Budget
         Limit of everything together; of one of the definitions above, or one with a price.
-    adjacency : {"replace-one"}
-        Neighbouring data sets differ in one record that is replaced; nothing else is proved here.
+    adjacency : str, optional
+        Name of the relation between data sets that everything charged has to be about:
+        ``"replace-one"``, ``"add-remove"``, ``"replace-user"``, ``"add-remove-user"``, or that of
+        a relation of another package. By default that of ``total``.
 
     Raises
     ------
     InvalidBudgetError
         If ``total`` is of no definition above, an angle of pi, which limits nothing, or so small
         or large that its parts cannot be added up in float64; or if its price is none.
-    InvalidParameterError
-        If ``adjacency`` is another one.
+        Also if ``adjacency`` is no text, or contradicts the relation that ``total`` names.
 
     Notes
     -----
     The requested guarantee is charged. Sums are exact up to one rounding, and a spend passes if the
     total is over the limit by at most 1e-12 of it. Threads may share an accountant; it cannot be
     copied or pickled, and pays for nothing in a process that was forked, as each copy would hold
-    the whole budget. Keep one per data set.
+    the whole budget. Keep one per data set and relation: guarantees under different ones do not
+    add up.
 
     References
     ----------
@@ -88,26 +84,22 @@ class Accountant:
     PureDP(epsilon=0.75)
     """
 
-    def __init__(self, total: Budget, *, adjacency: str = "replace-one") -> None:
-        if not is_one_of(adjacency, ("replace-one",)):
-            raise InvalidParameterError(
-                f"adjacency {shown(adjacency)} is not supported: the number of records is public "
-                'here, so neighbours are "replace-one", never add/remove'
-            )
+    def __init__(self, total: Budget, *, adjacency: str | None = None) -> None:
         if not isinstance(total, Budget):
             raise InvalidBudgetError(
                 f"{kind_of(total)} cannot be a total: it is no privacy definition such as GDP(1.0)"
             )
+        if adjacency is not None:
+            check_adjacency(adjacency)
+            if total.adjacency not in (REPLACE_ONE, adjacency):  # the default may be unsaid
+                raise InvalidBudgetError(
+                    f"the total is about {total.adjacency} data sets, and adjacency says "
+                    f"{adjacency}; leave one of them out"
+                )
+            total = total.under(adjacency)
         self._total = total
-        self._limits = _checked(total.price(), total)
-        if math.inf in self._limits[1:]:
-            raise InvalidBudgetError(f"{total} has a price without end; choose another total")
-        if not _SMALLEST_LIMIT <= self._limits[0] < math.inf:
-            raise InvalidBudgetError(
-                f"{total} allows everything, or is too small or too large to be added up in "
-                "float64; choose another total"
-            )
-        self._amounts: tuple[list[float], ...] = tuple([] for _ in self._limits)
+        self._filter = Filter(total)
+        self._sums = self._filter.nothing
         self._ledger: list[LedgerEntry | Reservation] = []
         self._closed = False
         self._process = this_process()
@@ -115,8 +107,13 @@ class Accountant:
 
     @property
     def total(self) -> Budget:
-        """The limit."""
+        """The limit, with its relation."""
         return self._total
+
+    @property
+    def adjacency(self) -> str:
+        """Name of the relation that everything charged is about."""
+        return self._total.adjacency
 
     @property
     def ledger(self) -> tuple[LedgerEntry, ...]:
@@ -134,7 +131,7 @@ class Accountant:
         Of an ``ApproxDP`` total this is a ``PureDP`` as long as no ``delta`` was spent.
         """
         with self._lock:
-            return self._total.total(self._sums())
+            return self._filter.spent(self._sums)
 
     @property
     def remaining(self) -> Budget | None:
@@ -143,7 +140,7 @@ class Accountant:
         Of an ``ApproxDP`` total this is a ``PureDP`` once its ``delta`` is spent.
         """
         with self._lock:
-            return self._remaining()
+            return self._filter.remaining(self._sums)
 
     def spend(self, guarantee: Budget, label: str) -> None:
         """Charge a release, or raise and change nothing. Call it before the noise is drawn.
@@ -151,6 +148,7 @@ class Accountant:
         Parameters
         ----------
         guarantee : Budget
+            About the neighbours of the account; what names none is about replace-one.
         label : str
             What the release is, for the ledger.
 
@@ -158,6 +156,8 @@ class Accountant:
         ------
         BudgetExceededError
             If less is left than is asked for, or the ``with`` block of the accountant is over.
+        UnsupportedNeighboursError
+            If the guarantee is about other neighbours than the account.
         NoConversionError
             If the guarantee means nothing in the definition of the total.
         InvalidBudgetError
@@ -189,7 +189,8 @@ class Accountant:
 
         Raises
         ------
-        BudgetExceededError, NoConversionError, InvalidBudgetError, InvalidParameterError
+        BudgetExceededError, UnsupportedNeighboursError, NoConversionError, InvalidBudgetError, \
+        InvalidParameterError
             See :meth:`spend`.
         UnsupportedBudgetError
             If the guarantee is of another definition.
@@ -202,24 +203,22 @@ class Accountant:
 
     def _charge(self, guarantee: Budget, entry: LedgerEntry | Reservation) -> None:
         label = entry.label
-        check_process(self._process, f"{guarantee} ({label})")
-        first, *others = _checked(self._total.price_of(guarantee), guarantee, len(self._limits))
-        price = (max(first, _SMALLEST), *others)  # a square may underflow; nothing is free
+        check_same(guarantee, self.adjacency, "this account")
+        check_process(self._process, guarantee, label)
+        price = self._filter.price(guarantee)
         with self._lock:
             if self._closed:
                 raise BudgetExceededError(
                     f"asked for {guarantee} ({label}) after the accountant was closed; "
                     "spend inside its with block"
                 )
-            for amounts, more, limit in zip(self._amounts, price, self._limits, strict=True):
-                spent = _sum([*amounts, more])
-                if not (spent < math.inf and spent <= limit * (1.0 + _TOLERANCE)):
-                    raise BudgetExceededError(
-                        f"asked for {guarantee} ({label}), left is {self._remaining()} "
-                        f"of {self._total}"
-                    )
-            for amounts, more in zip(self._amounts, price, strict=True):
-                amounts.append(more)
+            after = self._filter.charged(self._sums, price)
+            if after is None:
+                raise BudgetExceededError(
+                    f"asked for {guarantee} ({label}), left is "
+                    f"{self._filter.remaining(self._sums)} of {self._total}"
+                )
+            self._sums = after
             self._ledger.append(entry)
 
     def close(self) -> None:
@@ -244,41 +243,7 @@ class Accountant:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("an accountant cannot be copied or pickled: a copy would double the budget")
 
-    def _sums(self) -> tuple[float, ...]:
-        return tuple(math.fsum(amounts) for amounts in self._amounts)
-
-    def _remaining(self) -> Budget | None:
-        left = []
-        for amounts, limit in zip(self._amounts, self._limits, strict=True):
-            rest = math.fsum([limit, *(-amount for amount in amounts)])
-            left.append(rest if rest > _TOLERANCE * limit else 0.0)
-        return self._total.total(tuple(left))
-
 
 def _check_label(label: object) -> None:
     if not isinstance(label, str):
         raise InvalidParameterError(f"label must be a string, got {kind_of(label)}")
-
-
-def _checked(price: object, guarantee: Budget, length: int | None = None) -> tuple[float, ...]:
-    """Return a price, which may be of another package; a negative amount would give budget back.
-
-    ``inf``, which no total covers, gets through.
-    """
-    found = tuple(price) if isinstance(price, (tuple, list)) else ()
-    name = f"an amount in the price of {type(guarantee).__name__}"
-    amounts = tuple(real(amount, name, error=InvalidBudgetError) for amount in found)
-    if not amounts or length not in (None, len(amounts)):
-        wanted = "a tuple of amounts" if length is None else f"a tuple of {length}, as of its total"
-        raise InvalidBudgetError(f"the price of {type(guarantee).__name__} must be {wanted}")
-    for amount in amounts:
-        if not amount >= 0.0:  # NaN neither
-            raise InvalidBudgetError(f"{name} must be at least 0, got {amount}")
-    return amounts
-
-
-def _sum(amounts: list[float]) -> float:
-    try:
-        return math.fsum(amounts)
-    except OverflowError:
-        return math.inf

@@ -115,7 +115,12 @@ def implied_epsilon(budget: Budget) -> float:
     NotAttainableError
         If none does.
     """
-    return _largest(budget, lambda epsilon: budget.follows_from(PureDP(epsilon)))
+    adjacency = budget.adjacency
+
+    def of(epsilon: float) -> PureDP:
+        return PureDP(epsilon, adjacency=adjacency)
+
+    return _largest(budget, lambda epsilon: budget.follows_from(of(epsilon)))
 
 
 def _checked(budget: object) -> Budget:

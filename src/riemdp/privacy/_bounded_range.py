@@ -16,6 +16,7 @@ from typing import Any
 from riemdp._checks import positive, real, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, UnsupportedBudgetError
 from riemdp._potential import Kind
+from riemdp.privacy._adjacency import REPLACE_ONE, carried, one_adjacency
 from riemdp.privacy._affordable import affordable_mu
 from riemdp.privacy._approx import ApproxDP
 from riemdp.privacy._budget import Budget
@@ -120,7 +121,8 @@ def adds_up(budget: Budget, dim: int) -> Budget:
             f"a search for a ball cannot be paid from {shown(budget)}: what its choices cost is "
             "proved for PureDP, ApproxDP, GDP and ZCDP"
         )
-    return min(implying(budget), key=lambda one: mean_noise(one, dim)[0])
+    of_one_relation: tuple[Budget, ...] = carried(implying(budget), budget.adjacency)
+    return min(of_one_relation, key=lambda one: mean_noise(one, dim)[0])
 
 
 def _in_range(budget: Budget) -> Budget:
@@ -136,7 +138,7 @@ def _in_range(budget: Budget) -> Budget:
 def _of_approx(budget: Any) -> tuple[Budget, Budget]:
     """Return the pure and the Gaussian guarantee that an ApproxDP follows from."""
     found, step = affordable_mu(budget), 1e-13
-    while not budget.follows_from(GDP(found)):
+    while not budget.follows_from(GDP(found, adjacency=budget.adjacency)):
         found, step = found * (1.0 - step), 2.0 * step
     return PureDP(budget.epsilon), GDP(found)
 
@@ -145,7 +147,7 @@ def _of_approx(budget: Any) -> tuple[Budget, Budget]:
 _IMPLYING: dict[type[Budget], Callable[[Any], tuple[Budget, ...]]] = {ApproxDP: _of_approx}
 
 
-def bounded_range(definition: type[Budget], rate: float) -> Budget:
+def bounded_range(definition: type[Budget], rate: float, *, adjacency: str = REPLACE_ONE) -> Budget:
     """Guarantee of a choice of bounded range, rounded up.
 
     Parameters
@@ -153,6 +155,8 @@ def bounded_range(definition: type[Budget], rate: float) -> Budget:
     definition : {PureDP, GDP, ZCDP}
     rate : float
         The range lambda, positive and finite.
+    adjacency : str, default "replace-one"
+        Name of the relation between data sets that the range is measured under.
 
     Returns
     -------
@@ -171,7 +175,8 @@ def bounded_range(definition: type[Budget], rate: float) -> Budget:
     docs/proofs/bounded-range.md. Cesar, Rogers, "Bounding, concentrating, and truncating:
     unifying privacy loss composition for data analytics", ALT 2021 (zCDP).
     """
-    return _rule(definition).guarantee(positive(rate, "rate, the range of a choice,"))
+    found = _rule(definition).guarantee(positive(rate, "rate, the range of a choice,"))
+    return found.under(adjacency)
 
 
 def largest_range(budget: Budget) -> float:
@@ -212,7 +217,8 @@ def share_of(budget: Budget, share: float) -> Budget:
     if not 0.0 < share <= 1.0:
         raise InvalidParameterError(f"share must be positive and at most 1, got {share}")
     rule = _rule(type(budget))
-    return rule.of_price(float(rule.price(budget)[0] * Fraction(share)))
+    found = rule.of_price(float(rule.price(budget)[0] * Fraction(share)))
+    return found.under(budget.adjacency)
 
 
 def rest_of(budget: Budget, spent: Sequence[Budget]) -> Budget | None:
@@ -222,13 +228,19 @@ def rest_of(budget: Budget, spent: Sequence[Budget]) -> Budget | None:
     ----------
     budget : PureDP, GDP or ZCDP
     spent : sequence of Budget
-        Of the same definition.
+        Of the same definition and relation.
 
     Returns
     -------
     Budget or None
         The budget itself if nothing was spent; None if nothing is left.
+
+    Raises
+    ------
+    UnsupportedNeighboursError
+        If something was spent under another relation.
     """
+    one_adjacency([budget, *spent])
     if not spent:
         return budget
     rule = _rule(type(budget))
@@ -237,7 +249,7 @@ def rest_of(budget: Budget, spent: Sequence[Budget]) -> Budget | None:
     while near > 0.0:
         found = rule.of_price(near, *others)
         if rule.price(found)[0] <= price[0]:
-            return found
+            return found.under(budget.adjacency)
         near = math.nextafter(near, 0.0)
     return None
 
@@ -266,10 +278,12 @@ def within_total(budget: Budget, parts: Sequence[Budget]) -> bool:
     Returns
     -------
     bool
-        In exact arithmetic; false if one is of another definition.
+        In exact arithmetic; false if one is of another definition, or about other neighbours.
     """
     rule = _rule(type(budget))
     if any(type(part) is not type(budget) for part in parts):
+        return False
+    if any(part.adjacency != budget.adjacency for part in parts):
         return False
     if not parts:
         return True

@@ -1,14 +1,17 @@
 """Privacy definitions: budgets that are asked for and guarantees that are given.
 
-All of them are meant for replace-one neighbours; each is a set of constraints on the pair of
-output laws, and ``delta_at`` is the smallest proved ``delta`` for every ``epsilon``.
+Each is a set of constraints on the pair of output laws of neighbouring data sets, and ``delta_at``
+is the smallest proved ``delta`` for every ``epsilon``. Which data sets are neighbours is said by
+``adjacency``: those that differ in one record that is replaced, by default.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,9 +25,10 @@ from riemdp._errors import (
 )
 from riemdp._part import Part
 from riemdp.privacy import _rules
+from riemdp.privacy._adjacency import REPLACE_ONE, AboutNeighbours, check_adjacency
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
@@ -34,7 +38,8 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
-class Budget(Part, sort="definition"):
+@dataclass(frozen=True, eq=False)  # of a definition that is no dataclass nothing else is compared
+class Budget(AboutNeighbours, Part, sort="definition"):
     """A privacy definition with its parameters.
 
     Two output laws (P, Q) are (epsilon, delta)-indistinguishable if ``P(S) <= exp(epsilon) Q(S) +
@@ -47,6 +52,11 @@ class Budget(Part, sort="definition"):
 
     Attributes
     ----------
+    adjacency : str
+        Name of the relation between data sets that it is about, such as ``"replace-one"`` (the
+        default), ``"add-remove"`` or ``"replace-user"``; see :class:`riemdp.statistics.Neighbours`.
+        A keyword of every definition. What a method makes of a budget is about the same relation,
+        and nothing follows from a guarantee under another one.
     sizes : tuple of str
         Fields whose smaller values are stronger guarantees, all others equal; the one that
         :meth:`at` changes first.
@@ -56,10 +66,53 @@ class Budget(Part, sort="definition"):
         Why other definitions do not follow from it, for messages.
     """
 
+    #: Documents say it once, for the whole release.
+    adjacency: str = field(
+        default=REPLACE_ONE, kw_only=True, repr=False, metadata={"written": False}
+    )
     sizes: ClassVar[tuple[str, ...]] = ()
     #: Options of ``convert`` one of which says which member of the definition is asked for.
     choices: ClassVar[tuple[str, ...]] = ()
     leaves_open: ClassVar[str] = "no rule says what follows from this definition"
+
+    def __post_init__(self) -> None:
+        """Check the parameters; of every subclass the relation too, whatever it checks itself."""
+        check_adjacency(self.adjacency)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Budget._named_with_adjacency  # type: ignore[method-assign,assignment]
+        if (own := vars(cls).get("__post_init__")) is not None:
+            cls.__post_init__ = _with_adjacency_checked(own)  # type: ignore[method-assign]
+
+    def _named_with_adjacency(self) -> str:
+        """Name the parameters, and the relation where it is not the default."""
+        described: Any = self
+        fields = [f.name for f in dataclasses.fields(described) if f.repr]
+        shown_ = [f"{name}={getattr(self, name)!r}" for name in fields]
+        if self.adjacency != REPLACE_ONE:
+            shown_.append(f"adjacency={self.adjacency!r}")
+        return f"{type(self).__qualname__}({', '.join(shown_)})"
+
+    def under(self, adjacency: str) -> Self:
+        """Return the same numbers for another relation: what somebody asks for, no conversion.
+
+        Parameters
+        ----------
+        adjacency : str
+
+        Returns
+        -------
+        Budget
+
+        Raises
+        ------
+        InvalidBudgetError
+            If it is no text, or an empty one.
+        """
+        described: Any = self
+        return dataclasses.replace(described, adjacency=adjacency)  # type: ignore[no-any-return]
 
     @abstractmethod
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
@@ -112,7 +165,8 @@ class Budget(Part, sort="definition"):
         Returns
         -------
         bool
-            False also where nothing is proved.
+            False also where nothing is proved, and for a curve of another relation. One that names
+            none is that of a sensitivity, and this is measured between the budget's neighbours.
 
         Raises
         ------
@@ -233,7 +287,7 @@ class Budget(Part, sort="definition"):
         Raises
         ------
         NoConversionError
-            If the guarantee means nothing in this definition.
+            If the guarantee means nothing in this definition, or is about other neighbours.
         """
         return self.implied_by(guarantee).price()
 
@@ -252,7 +306,7 @@ class Budget(Part, sort="definition"):
         Raises
         ------
         NoConversionError
-            If none does.
+            If none does, or the guarantee is about other neighbours.
         """
         options = {name: getattr(self, name) for name in self.choices}
         found: Budget = _rules.implied(guarantee, type(self), _rules.Options(**options))
@@ -273,7 +327,7 @@ class Budget(Part, sort="definition"):
         Returns
         -------
         bool
-            False also where nothing is proved.
+            False also where nothing is proved, and under another relation.
         """
         try:
             found = self.implied_by(guarantee)
@@ -319,10 +373,25 @@ class Budget(Part, sort="definition"):
         return None
 
     def _fixed(self) -> tuple[object, ...]:
-        """Parameters that are no sizes."""
+        """Parameters that are no sizes, and what an object holds besides: no field says what."""
         described: Any = self
-        fields = dataclasses.fields(described) if dataclasses.is_dataclass(described) else ()
-        return tuple(getattr(self, f.name) for f in fields if f.name not in self.sizes)
+        names = [f.name for f in dataclasses.fields(described)]
+        computed = functools.cached_property
+        names += sorted(
+            name
+            for name in set(vars(self)) - set(names)
+            if not isinstance(getattr(type(self), name, None), computed)
+        )
+        return tuple((name, getattr(self, name)) for name in names if name not in self.sizes)
+
+
+def _with_adjacency_checked(post_init: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(post_init)
+    def checked(self: Budget, *arguments: Any) -> None:
+        check_adjacency(self.adjacency)
+        post_init(self, *arguments)
+
+    return checked
 
 
 def _no_total(budget: Budget) -> str:

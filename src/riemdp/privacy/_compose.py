@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError
 from riemdp.privacy import _rules
+from riemdp.privacy._adjacency import carried, one_adjacency
 from riemdp.privacy._budget import Budget
 from riemdp.privacy._composed import ComposedCurve, worst_curve
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
@@ -61,6 +62,8 @@ def compose(guarantees: Sequence[Budget]) -> Budget | PrivacyCurve:
         If there is nothing to compose or an entry is not a ``Budget``.
     InvalidBudgetError
         If Rao guarantees of both distances are mixed, or a total is outside its domain.
+    UnsupportedNeighboursError
+        If they are about different relations between data sets.
 
     References
     ----------
@@ -108,6 +111,9 @@ def compose_curves(curves: Iterable[PrivacyCurve]) -> PrivacyCurve:
     ------
     InvalidParameterError
         If there is nothing to compose, or something else than a curve.
+    UnsupportedNeighboursError
+        If they are about different relations; a curve that names none is taken as one about
+        replace-one beside others that do.
     """
     return _compose_repeated([(curve, 1) for curve in curves])
 
@@ -128,6 +134,8 @@ def compose_budgets(budgets: Sequence[Budget]) -> PrivacyCurve:
     ------
     InvalidParameterError
         If there is nothing to compose.
+    UnsupportedNeighboursError
+        If they are about different relations.
     """
     return compose_curves(_curves(budgets))
 
@@ -135,13 +143,15 @@ def compose_budgets(budgets: Sequence[Budget]) -> PrivacyCurve:
 @_rules.composition(PrivacyCurve)
 def _compose_repeated(parts: Sequence[tuple[PrivacyCurve, int]]) -> PrivacyCurve:
     """Curve of releases that occur several times each."""
-    counts: dict[PrivacyCurve, int] = {}
-    for curve, n in parts:
+    for curve, _ in parts:
         if not isinstance(curve, PrivacyCurve):
             raise InvalidParameterError(f"only privacy curves compose, got {shown(curve)}")
+    adjacency = one_adjacency(curve for curve, _ in parts)
+    counts: dict[PrivacyCurve, int] = {}
+    for curve, n in parts:
         repetitions = count(n, "n")
         for given, times in curve._parts():
-            part = given._simplest()
+            part = carried(given._simplest(), adjacency)
             total = counts.get(part, 0) + times * repetitions
             counts[part] = count(total, "the number of releases")
     if not counts:
@@ -154,7 +164,7 @@ def _compose_repeated(parts: Sequence[tuple[PrivacyCurve, int]]) -> PrivacyCurve
         together = root_of_squares_up(repeated_up(s, n) for s, n in gaussian.values())
         if together == math.inf:
             raise InvalidParameterError("the separation of the composition exceeds float64")
-        counts[GaussianCurve(together)] = 1
+        counts[carried(GaussianCurve(together), adjacency)] = 1
     if sum(counts.values()) == 1:
         return next(iter(counts))
     return ComposedCurve(tuple(counts.items()))

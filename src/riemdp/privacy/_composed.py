@@ -12,6 +12,7 @@ import numpy as np
 
 from riemdp._errors import NoConversionError
 from riemdp.privacy import _rules
+from riemdp.privacy._adjacency import one_adjacency
 from riemdp.privacy._budget import Budget, check_delta, check_epsilon
 from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
 from riemdp.privacy._gdp import GDP
@@ -46,6 +47,13 @@ class BudgetCurve(PrivacyCurve):
     """
 
     budget: Budget
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "adjacency", self.budget.adjacency)
+
+    def under(self, adjacency: str) -> BudgetCurve:
+        """Curve of the budget under that relation; see :meth:`PrivacyCurve.under`."""
+        return BudgetCurve(self.budget.under(adjacency))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         """``budget.delta_at``."""
@@ -124,12 +132,24 @@ class ComposedCurve(PrivacyCurve):
     parts : tuple of (PrivacyCurve, int)
         Curves with the number of times each occurs.
 
+    Raises
+    ------
+    UnsupportedNeighboursError
+        If they are about different relations.
+
     References
     ----------
     docs/proofs/composition.md
     """
 
     parts: tuple[tuple[PrivacyCurve, int], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "adjacency", one_adjacency(curve for curve, _ in self.parts))
+
+    def under(self, adjacency: str) -> ComposedCurve:
+        """Composition of the parts under that relation; see :meth:`PrivacyCurve.under`."""
+        return ComposedCurve(tuple((curve.under(adjacency), n) for curve, n in self.parts))
 
     @property
     def method(self) -> str:

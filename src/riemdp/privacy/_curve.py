@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidParameterError, NoConversionError
 from riemdp.privacy import _rules
+from riemdp.privacy._adjacency import REPLACE_ONE, AboutNeighbours, check_adjacency
 from riemdp.privacy._budget import Budget, check_delta
 from riemdp.privacy._gaussian import gaussian_delta_up, gaussian_epsilon
 from riemdp.privacy._gdp import GDP
@@ -20,6 +23,8 @@ from riemdp.privacy._rounding import half_square_up
 from riemdp.privacy._zcdp import ZCDP
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from numpy.typing import ArrayLike
 
     from riemdp.privacy._budget import FloatArray
@@ -28,11 +33,60 @@ if TYPE_CHECKING:
 BRACKET_WIDTH = 8e-13
 
 
-class PrivacyCurve(ABC):
+class PrivacyCurve(AboutNeighbours, ABC):
     """What is proved about a mechanism: ``delta`` at every ``epsilon``, and other definitions.
 
     Every number is on the safe side, rounding included: the mechanism is at least as private.
+
+    Attributes
+    ----------
+    adjacency : str or None
+        Name of the relation between data sets that it is about. None for the curve of a mechanism
+        at a sensitivity: it is about the neighbours between which that was measured, and
+        :meth:`under` names them. Curves of budgets and compositions have that of their parts. It
+        counts for no comparison of curves: equal ones have equal numbers.
     """
+
+    adjacency: str | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = PrivacyCurve._named_with_adjacency  # type: ignore[method-assign,assignment]
+
+    def _named_with_adjacency(self) -> str:
+        """Name the parameters, and the relation where it is named and not the default."""
+        described: Any = self
+        if not dataclasses.is_dataclass(described):
+            return object.__repr__(self)
+        names = [field.name for field in dataclasses.fields(described) if field.repr]
+        fields = [f"{name}={getattr(self, name)!r}" for name in names]
+        relation = "" if self.adjacency in (None, REPLACE_ONE) else f".under({self.adjacency!r})"
+        return f"{type(self).__qualname__}({', '.join(fields)}){relation}"
+
+    def under(self, adjacency: str) -> Self:
+        """Return the same curve, about a relation with a name.
+
+        Parameters
+        ----------
+        adjacency : str
+            Such as ``"add-remove"``.
+
+        Returns
+        -------
+        PrivacyCurve
+
+        Raises
+        ------
+        InvalidBudgetError
+            If it is no text, or an empty one.
+        """
+        check_adjacency(adjacency)
+        if adjacency == self.adjacency:
+            return self
+        named = copy.copy(self)
+        object.__setattr__(named, "adjacency", adjacency)
+        return named
 
     @abstractmethod
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
@@ -141,6 +195,11 @@ class PrivacyCurve(ABC):
         Returns
         -------
         PrivacyCurve
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            If they are about different relations.
 
         References
         ----------

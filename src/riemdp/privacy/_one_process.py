@@ -12,14 +12,14 @@ def this_process() -> int:
     return os.getpid()
 
 
-def check_process(made_in: int, asked: str) -> None:
+def check_process(made_in: int, guarantee: object, label: str) -> None:
     """Refuse to pay in another process than the one in which an account was made.
 
     Parameters
     ----------
     made_in : int
         What :func:`this_process` returned there.
-    asked : str
+    guarantee, label : object, str
         What is asked for, for the message.
 
     Raises
@@ -29,7 +29,7 @@ def check_process(made_in: int, asked: str) -> None:
     """
     if made_in != this_process():
         raise BudgetExceededError(
-            f"asked for {asked} in a process that was forked from the one of this account: each "
-            "of them would spend the whole budget. Release in the process that made the account, "
-            "or give each process an account with a part of the budget"
+            f"asked for {guarantee} ({label}) in a process that was forked from the one of this "
+            "account: each of them would spend the whole budget. Release in the process that made "
+            "the account, or give each process an account with a part of the budget"
         )

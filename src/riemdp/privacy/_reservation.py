@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from riemdp._errors import BudgetExceededError, InvalidBudgetError
+from riemdp.privacy._adjacency import check_same
 from riemdp.privacy._bounded_range import rest_of, within_total
 from riemdp.privacy._one_process import check_process, this_process
 
@@ -25,11 +27,42 @@ class LedgerEntry(NamedTuple):
     label : str
         What it was called.
     guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        What was charged.
+        What was charged, with its relation between data sets.
     """
 
     label: str
     guarantee: Budget
+
+
+class Account(ABC):
+    """Adds up what is charged to one total, and can be charged for several steps at once."""
+
+    @property
+    @abstractmethod
+    def adjacency(self) -> str:
+        """Name of the relation that everything charged is about."""
+
+    @abstractmethod
+    def spend(self, guarantee: Budget, label: str) -> object:
+        """Charge a release, or raise and change nothing.
+
+        Parameters
+        ----------
+        guarantee : Budget
+        label : str
+        """
+
+    @abstractmethod
+    def reserve(self, guarantee: Budget, label: str, shared: Budget | None = None) -> Reservation:
+        """Charge several steps at once, or raise and change nothing.
+
+        Parameters
+        ----------
+        guarantee : Budget
+        label : str
+        shared : Budget, optional
+            What the steps add up to.
+        """
 
 
 class Reservation:
@@ -52,11 +85,14 @@ class Reservation:
         If the definition is another one.
     InvalidBudgetError
         If ``shared`` does not imply the guarantee.
+    UnsupportedNeighboursError
+        If they are about different relations.
     """
 
     def __init__(self, guarantee: Budget, label: str, shared: Budget | None = None) -> None:
         self.guarantee, self.label = guarantee, label
         self._shared = guarantee if shared is None else shared
+        check_same(self._shared, guarantee.adjacency, "this reservation")
         within_total(self._shared, [])
         if self._shared != guarantee and not guarantee.follows_from(self._shared):
             raise InvalidBudgetError(f"{self._shared} does not imply {guarantee}")
@@ -83,7 +119,7 @@ class Reservation:
             rest = () if left is None else (LedgerEntry(f"{self.label}, left", left),)
             return (*self._steps, *rest)
 
-    def spend(self, guarantee: Budget, label: str) -> None:
+    def spend(self, guarantee: Budget, label: str) -> object:
         """Take a step, or raise and change nothing. Call it before the noise is drawn.
 
         Parameters
@@ -96,8 +132,11 @@ class Reservation:
         ------
         BudgetExceededError
             If less is left than is asked for.
+        UnsupportedNeighboursError
+            If the step is about other neighbours than the budget.
         """
-        check_process(self._process, f"{guarantee} ({label})")
+        check_same(guarantee, self.guarantee.adjacency, "this reservation")
+        check_process(self._process, guarantee, label)
         with self._lock:
             whole = not self._steps and guarantee == self.guarantee
             taken = self._shared if whole else guarantee
@@ -108,6 +147,7 @@ class Reservation:
                     f"({self.label}); search for another ball, or give each release a share"
                 )
             self._steps.append(LedgerEntry(label, taken))
+        return None
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a reservation cannot be copied or pickled: a copy would double the budget")

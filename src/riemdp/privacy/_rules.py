@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._errors import NoConversionError
+from riemdp.privacy._adjacency import AboutNeighbours, carried, one_adjacency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,6 +82,8 @@ def composition(kind: type, *, lossless: bool = False) -> Callable[[F], F]:
 def implied(guarantee: Budget, to: type, options: Options) -> Any:
     """Return the tightest proved guarantee in another definition, or the curve of a guarantee.
 
+    About the same relation.
+
     Raises
     ------
     NoConversionError
@@ -89,7 +92,7 @@ def implied(guarantee: Budget, to: type, options: Options) -> Any:
     guarantee = guarantee._simplest()
     rule = _conversions.get((type(guarantee), to)) or _conversions.get((None, to))
     if rule is not None:
-        return rule(guarantee, options)
+        return carried(rule(guarantee, options), guarantee.adjacency)
     if type(guarantee) is to:
         return guarantee
     raise no_conversion(guarantee, to)
@@ -108,5 +111,6 @@ def composes(kind: type, *, lossless: bool = False) -> bool:
 
 
 def together(kind: type, parts: Sequence[Any]) -> Any:
-    """Compose what is of one class by its rule."""
-    return _compositions[kind](parts)
+    """Compose what is of one class, and about one relation, by its rule."""
+    about = [part for part in parts if isinstance(part, AboutNeighbours)]
+    return carried(_compositions[kind](parts), one_adjacency(about))

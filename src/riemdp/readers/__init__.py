@@ -6,10 +6,13 @@ and a function from a path to an array of points, shape (n, *point_shape).
 .. code-block:: toml
 
     [project.entry-points."riemdp.readers"]
-    ".nii" = "myimages:read"
+    ".tensors" = "myimages:read"
 """
 
 from riemdp.readers._csv import read_csv
+from riemdp.readers._layouts import layouts, points_of
+from riemdp.readers._nifti import write_nifti
 from riemdp.readers._read import extensions, read
+from riemdp.readers._records import read_records
 
-__all__ = ["extensions", "read", "read_csv"]
+__all__ = ["extensions", "layouts", "points_of", "read", "read_csv", "read_records", "write_nifti"]

@@ -48,7 +48,7 @@ def read_csv(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # an empty file is only warned about
-                rows = _rows(file, path, most, advice)
+                rows = lines(file, path, most, advice)
                 return np.loadtxt(rows, delimiter=",", ndmin=2, dtype=np.float64, comments=None)
         except (ValueError, UserWarning) as error:
             if isinstance(error, InvalidParameterError):
@@ -60,8 +60,15 @@ def read_csv(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[
     )
 
 
-def _rows(file: io.TextIOWrapper, path: Path, most: int, advice: str) -> Iterator[str]:
-    """Rows of a file, up to so many numbers; a row without end is too many."""
+def lines(file: io.TextIOWrapper, path: Path, most: int, advice: str) -> Iterator[str]:
+    """Yield the rows of a file, up to so many numbers; a row without end is too many.
+
+    Parameters
+    ----------
+    file : TextIOWrapper
+    path, most, advice
+        As :func:`read_csv` takes them.
+    """
     left = most
     while row := file.readline(_LONGEST_ROW):
         left -= row.count(",") + 1

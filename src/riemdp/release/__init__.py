@@ -1,6 +1,9 @@
 """The one way that data takes, from an array to a release."""
 
+from riemdp.release._charging import charges_first, is_durable
+from riemdp.release._combine import Combination, combine
 from riemdp.release._conformal import ConformalLaplace
+from riemdp.release._denoise import Denoised
 from riemdp.release._named import named
 from riemdp.release._offer import Offer, offer, offers, wanted_mean
 from riemdp.release._plan import Plan, PlanRow, plan
@@ -11,25 +14,34 @@ from riemdp.release._private_directions import (
     private_rotation_mean,
 )
 from riemdp.release._private_mean import private_mean
+from riemdp.release._private_means import PrivateMeans, private_means
 from riemdp.release._private_moments import private_moments, private_variance
 from riemdp.release._private_steps import private_huber, private_median
 from riemdp.release._rayleigh import RayleighTest, rayleigh_test
+from riemdp.release._relation import Adjacency, relation
 from riemdp.release._release import Release
 from riemdp.release._run import private_statistic
 from riemdp.release._search._found import PrivateBall
 from riemdp.release._two_samples import two_sample_test
-from riemdp.release._verify import Check, Verification, verify
+from riemdp.release._verify import Check, Verification, read_checked, verify
 
 __all__ = [
+    "Adjacency",
     "Check",
+    "Combination",
     "ConformalLaplace",
+    "Denoised",
     "Offer",
     "Plan",
     "PlanRow",
     "PrivateBall",
+    "PrivateMeans",
     "RayleighTest",
     "Release",
     "Verification",
+    "charges_first",
+    "combine",
+    "is_durable",
     "named",
     "offer",
     "offers",
@@ -38,6 +50,7 @@ __all__ = [
     "private_directional_summary",
     "private_huber",
     "private_mean",
+    "private_means",
     "private_median",
     "private_moments",
     "private_procrustes_mean",
@@ -45,6 +58,8 @@ __all__ = [
     "private_statistic",
     "private_variance",
     "rayleigh_test",
+    "read_checked",
+    "relation",
     "two_sample_test",
     "verify",
     "wanted_mean",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import positive
+from riemdp._checks import count, positive
+from riemdp._errors import InvalidParameterError
 from riemdp.mechanisms._conformal_density import (
     LARGEST_SCALING,
     cell_counts,
@@ -28,8 +29,11 @@ from riemdp.mechanisms._net_laplace import (
 )
 from riemdp.noise import BallNet, ball_net, resolve_generator
 from riemdp.privacy import PureDP
+from riemdp.release._charging import anchored, charges_first, check_relation, failing_alike
 from riemdp.release._named import check_accountant
 from riemdp.release._sensitivity import default_sensitivity
+from riemdp.release._unopened import opened, public_size
+from riemdp.statistics import ReplaceOne, as_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +41,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.privacy import Anchor
+    from riemdp.release._charging import Charge
     from riemdp.release._run import SupportsSpend
+    from riemdp.statistics import Records
 
 #: Default tolerance of :func:`riemdp.frechet_mean`.
 _MEAN_TOL = 1e-10
@@ -58,6 +65,8 @@ class ConformalLaplace(ArrayFields):
         Total: the density, if it was private, and one draw.
     epsilon_density : float
         Part of it that the density took; 0 with a public factor.
+    anchor : Anchor or None
+        Of the charge in a durable ledger; None where there was no such account.
 
     References
     ----------
@@ -68,6 +77,7 @@ class ConformalLaplace(ArrayFields):
     law: NetLaplace
     epsilon: float
     epsilon_density: float = 0.0
+    anchor: Anchor | None = None
 
     @classmethod
     def public(
@@ -147,6 +157,8 @@ class ConformalLaplace(ArrayFields):
         contract_dense: bool = False,
         generator: np.random.Generator | None = None,
         accountant: SupportsSpend | None = None,
+        charge: Charge = "auto",
+        n: int | None = None,
     ) -> ConformalLaplace:
         r"""Noise in a metric that follows the data, whose density is itself released privately.
 
@@ -174,6 +186,11 @@ class ConformalLaplace(ArrayFields):
             the noise predictable, hence neither density nor draws private.
         accountant : object with ``spend(guarantee, label)``, optional
             Charged with the total, before the records are used.
+        charge : {"auto", "first", "checked"}, default "auto"
+            Whether it is charged before the records are opened, or after they were checked; see
+            :func:`riemdp.private_statistic`.
+        n : int, optional
+            Number of records, where the account is charged first.
 
         Returns
         -------
@@ -193,18 +210,31 @@ class ConformalLaplace(ArrayFields):
         source = resolve_generator(generator)
         check_accountant(accountant)
         net = public_net(ball, None, nodes)
-        records = checked_records(ball, points)
-        n = len(records)
+        first = charges_first(charge, accountant)
+        check_relation(accountant, ReplaceOne())
+        given = as_records(points)
+        size = public_size(given, ReplaceOne(), n) if first else None
+        records = None if first else _opened(ball, given, n)
+        size = len(records) if records is not None else size
+        assert size is not None  # which is public here
         if sensitivity is None:
-            sensitivity = _sensitivity(ball, n)
+            sensitivity = _sensitivity(ball, size)
         check_spacing(net, rest, sensitivity)
         check_rounding(net, rest, sensitivity, 4.0 * LARGEST_SCALING)
-        partition = _partition(net, cells, 0.5 * n * part)
+        partition = _partition(net, cells, 0.5 * size * part)
+        anchor = None
         if accountant is not None:
-            accountant.spend(PureDP(float(epsilon)), "ConformalLaplace, density and one draw")
-        counts = noisy_cell_counts(partition, records, part, source)
-        factor = density_factor(net, partition, counts, n, contract_dense=contract_dense)
-        return cls(NetLaplace(ball, net, factor, rest, sensitivity), float(epsilon), part)
+            label = "ConformalLaplace, density and one draw"
+            anchor = anchored(accountant.spend(PureDP(float(epsilon)), label))
+
+        def released() -> ConformalLaplace:
+            rows = _opened(ball, given, size) if records is None else records
+            counts = noisy_cell_counts(partition, rows, part, source)
+            factor = density_factor(net, partition, counts, size, contract_dense=contract_dense)
+            law = NetLaplace(ball, net, factor, rest, sensitivity)
+            return cls(law, float(epsilon), part, anchor)
+
+        return failing_alike(released, anchor) if first else released()
 
     @property
     def proven(self) -> bool:
@@ -294,6 +324,14 @@ def _sensitivity(ball: Ball, n: int) -> float:
     """Sensitivity of the mean as :func:`riemdp.frechet_mean` computes it by default."""
     tol = default_sensitivity(ball, n)[1]
     return default_sensitivity(ball, n, max(tol, _MEAN_TOL))[0]
+
+
+def _opened(ball: Ball, given: Records, n: int | None) -> FloatArray:
+    """Return valid records in the ball, as many as is known."""
+    found = checked_records(ball, opened(given).points)
+    if n is not None and count(n, "n") != len(found):
+        raise InvalidParameterError(f"n = {n} was given, and there are {len(found)}")
+    return found
 
 
 def _partition(net: BallNet, cells: int | None, most: float) -> BallNet:

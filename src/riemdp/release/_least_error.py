@@ -39,7 +39,7 @@ class _Candidate:
 def least_error(
     wanted: Wanted,
     ball: Ball,
-    n: int,
+    n: int | None,
     budget: Budget,
     *,
     neighbours: Neighbours | None = None,
@@ -159,7 +159,7 @@ def _reason(
 ) -> str:
     """Say what was compared, what else it could have been, and what was cheaper."""
     reason = (
-        f"least expected distance ({best.error:.6g}) of "
+        f"least expected distance ({_length(best)}) of "
         + ", ".join(each.offer.mechanism.name for each in pool)
         + f" under {budget}"
     )
@@ -168,10 +168,16 @@ def _reason(
     if others:
         other = min(others, key=lambda each: each.error)
         reason += f"; it estimates the {mine}. Of the {other.offer.statistic.name} "
-        reason += f"{other.offer.mechanism.name} has the least, {other.error:.6g}"
+        reason += f"{other.offer.mechanism.name} has the least, {_length(other)}"
     cheaper = [each for each in left_out if each.error < best.error]
     if cheaper:
         least = min(cheaper, key=lambda each: each.error)
         reason += f". Not taken, since not proved: {least.offer.mechanism.name} for the "
-        reason += f"{least.offer.statistic.name}, {least.error:.6g}"
+        reason += f"{least.offer.statistic.name}, {_length(least)}"
     return reason
+
+
+def _length(found: _Candidate) -> str:
+    """Say what the expected distance is: of a sum, over the number of records, which is private."""
+    a_sum = found.offer.n is None and found.offer.statistic.totals
+    return f"{found.error:.6g}" + (" / n" if a_sum else "")

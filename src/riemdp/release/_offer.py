@@ -55,8 +55,8 @@ class Offer:
         On the space of ``statistic.answers(ball)``.
     ball : Ball
         Public ball of the records.
-    n : int
-        Number of records, public.
+    n : int or None
+        Number of records, where it is public; of a plan one that is supposed.
     neighbours : Neighbours
     sensitivity : float
         Of one answer of weight 1 as computed: that of the exact statistic plus ``2 tol``.
@@ -74,7 +74,7 @@ class Offer:
     statistic: Statistic
     mechanism: Mechanism
     ball: Ball
-    n: int
+    n: int | None
     neighbours: Neighbours
     sensitivity: float
     tol: float
@@ -180,7 +180,7 @@ def offer(
     statistic: Statistic,
     mechanism: type[Mechanism] | Choice | Mechanism,
     ball: Ball,
-    n: int,
+    n: int | None,
     budget: Budget,
     *,
     neighbours: Neighbours | None = None,
@@ -198,8 +198,8 @@ def offer(
         instance has to satisfy that as it is.
     ball : Ball
         Public ball of the records.
-    n : int
-        Number of records, public.
+    n : int or None
+        Number of records, where it is public.
     budget : Budget
     neighbours : Neighbours, optional
         :class:`ReplaceOne` by default.
@@ -226,6 +226,7 @@ def offer(
     def found(computed: Statistic) -> Offer:
         return _offer(computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol)
 
+    statistic = (neighbours or ReplaceOne()).form(statistic, ball)
     statistic = statistic.in_float64()  # whatever it was made for
     check_statistic(statistic, "what in_float64() returns")
     if arithmetic == "float64":
@@ -327,7 +328,7 @@ def _offer(
     statistic: Statistic,
     mechanism: type[Mechanism] | Choice | Mechanism,
     ball: Ball,
-    n: int,
+    n: int | None,
     budget: Budget,
     *,
     neighbours: Neighbours | None,
@@ -391,7 +392,7 @@ def guarded(mechanism: type[Mechanism]) -> Iterator[None]:
 def offers(
     pairs: Iterable[tuple[Statistic, type[Mechanism] | Choice]],
     ball: Ball,
-    n: int,
+    n: int | None,
     budget: Budget,
     *,
     neighbours: Neighbours | None = None,
@@ -453,10 +454,29 @@ def expected_distance(found: Offer) -> float | None:
     """
     try:
         answers = found.statistic.answers(found.ball)
-        factor = found.statistic.noise_in_value(found.ball)
+        factor = noise_factor(found.statistic, found.ball, found.n)
         return factor * float(found.mechanism.expected_distance_in(answers))
     except UnsupportedError:
         return None
+
+
+def noise_factor(statistic: Statistic, ball: Ball, count: float | None) -> float:
+    """How many times longer noise may be in the value than in an answer.
+
+    Parameters
+    ----------
+    statistic : Statistic
+    ball : Ball
+        Public ball of the records.
+    count : float or None
+        Number of records, as far as it is known; 1 where it is not.
+
+    Returns
+    -------
+    float
+    """
+    factor = statistic.noise_in_value(ball)
+    return factor / max(count or 1.0, 1.0) if statistic.totals else factor
 
 
 def noise_length(mechanism: Mechanism) -> float:
@@ -478,7 +498,7 @@ def error_quantile(found: Offer, q: float) -> float | None:
             mechanism = found.mechanism
             if mechanism.expected_distance_in(answers) != mechanism.expected_distance():
                 return None
-            factor = found.statistic.noise_in_value(found.ball)
+            factor = noise_factor(found.statistic, found.ball, found.n)
             return factor * float(mechanism.error_quantile(q))
     except UnsupportedError:
         return None

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from riemdp._checks import positive
-from riemdp._errors import UnsupportedError
+from riemdp._checks import count, positive
+from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.manifolds import Ball, Manifold, check_manifold
 from riemdp.mechanisms import TangentGaussian, as_choice
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._least_error import as_good
 from riemdp.release._named import kinds, named
-from riemdp.release._offer import Offer, error_quantile, expected_distance, offers, wanted_mean
+from riemdp.release._offer import (
+    Offer,
+    error_quantile,
+    expected_distance,
+    guarded,
+    noise_factor,
+    offers,
+    wanted_mean,
+)
+from riemdp.release._per_mean import PerMean, noise_per_mean, pure_noise
+from riemdp.release._relation import check_searched, relation
 from riemdp.release._search._forecast import Forecast, forecast
-from riemdp.statistics import RefinedMean, ReplaceOne, check_neighbours, check_statistic
+from riemdp.statistics import RefinedMean, ReplaceOne, check_statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.release._offer import Arithmetic, Wanted
+    from riemdp.release._relation import Adjacency
     from riemdp.statistics import Neighbours, Statistic
 
 #: Largest n, and largest factor on a privacy parameter, that ``target_error`` looks for.
@@ -33,6 +44,10 @@ _LARGE_PARAMETER = 30.0
 _CONFORMAL = (
     "not listed: ConformalLaplace, ConformalRejection and PublicPriorLaplace, whose error depends "
     "on their factor or prior"
+)
+
+_SUPPOSED = (
+    "n is private, and supposed here: noise is the same for any number; errors are those for n = {}"
 )
 
 
@@ -66,6 +81,11 @@ class PlanRow:
         None where it is not available.
     caveat : str
         What to know before the value is used; empty where there is nothing.
+    noise_per_mean : float or None
+        Of several means at once, root mean square of the noise of one; None where that is not
+        known. See :attr:`Release.noise_per_mean`.
+    warning : str
+        What this budget costs many means; empty where there is nothing to say.
     """
 
     mechanism: str
@@ -80,6 +100,8 @@ class PlanRow:
     unproven: str = ""
     arithmetic: Arithmetic | None = None
     caveat: str = ""
+    noise_per_mean: float | None = None
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,6 +121,12 @@ class Plan:
         records, and the table can only say how long it is were they spread over the ball.
     adapt : Forecast or None
         What ``private_mean(..., adapt=True)`` promises, where that was asked for.
+    neighbours : Neighbours
+        Which data sets the guarantee is about.
+    ball : Ball or None
+        Public ball, of which ``radius`` is the radius.
+    spread, signal : float or None
+        Public guesses about one mean among several.
     """
 
     manifold: Manifold
@@ -108,6 +136,10 @@ class Plan:
     target_error: float | None
     rows: tuple[PlanRow, ...]
     adapt: Forecast | None = None
+    neighbours: Neighbours = field(default_factory=ReplaceOne)
+    ball: Ball | None = None
+    spread: float | None = None
+    signal: float | None = None
 
     def __iter__(self) -> Iterator[PlanRow]:
         return iter(self.rows)
@@ -138,6 +170,8 @@ class Plan:
     def __str__(self) -> str:
         header = ["mechanism", "estimates", "arithmetic"]
         header += ["sensitivity", "sigma", "E[distance]", "95 %"]
+        if self._is_many:
+            header.append("per mean")
         if self.target_error is not None:
             header += ["n needed", "budget needed"]
         lines = [header, *(self._cells(row) for row in self.rows)]
@@ -153,6 +187,9 @@ class Plan:
             if row.unproven
         ]
         notes += [f"{row.summary}: {row.caveat}" for row in self.rows if row.caveat]
+        if warned := [row.mechanism for row in self.rows if row.warning]:
+            warning = next(row.warning for row in self.rows if row.warning)
+            notes.append(f"{', '.join(dict.fromkeys(warned))}: {warning}")
         title = f"{self.manifold}, radius {self.radius:g}, n = {self.n}, {self.budget}"
         if self.target_error is not None:
             title += f", target error {self.target_error:g}"
@@ -163,12 +200,42 @@ class Plan:
         """Sentences about what the table leaves out."""
         curved = self.manifold.constant_curvature is None
         pure = math.isfinite(self.budget.epsilon_at(0.0))
-        found = (_CONFORMAL,) if pure and not curved else ()
-        return found if self.adapt is None else (*found, str(self.adapt))
+        found = [_CONFORMAL] if pure and not curved else []
+        if not self.neighbours.size_is_public:
+            found.append(_SUPPOSED.format(self.n))
+        if self.adapt is not None:
+            found.append(str(self.adapt))
+        if self.per_mean is not None:
+            found += self.per_mean.sentences()
+        return tuple(found)
+
+    @property
+    def _is_many(self) -> bool:
+        return any(row.noise_per_mean is not None for row in self.rows)
+
+    @property
+    def per_mean(self) -> PerMean | None:
+        """What one mean among several is worth with the best mechanism; None where unknown."""
+        best = self.best
+        if best is None or best.noise_per_mean is None:
+            return None
+        manifold = self.manifold
+        return PerMean(
+            len(manifold.factors),
+            manifold.dim,
+            self.n,
+            best.noise_per_mean,
+            not best.warning,
+            self.spread,
+            self.signal,
+        )
 
     def _cells(self, row: PlanRow) -> list[str]:
+        numbers: tuple[float | None, ...]
         numbers = (row.sensitivity, row.sigma, row.expected_distance, row.quantile_95)
         cells = [row.mechanism, row.summary, row.arithmetic or "-"]
+        if self._is_many:
+            numbers = (*numbers, row.noise_per_mean)
         cells += ["-" if x is None else f"{x:.6g}" for x in numbers]
         if self.target_error is not None:
             cells.append("-" if row.required_n is None else str(row.required_n))
@@ -178,15 +245,19 @@ class Plan:
 
 def plan(
     manifold: Manifold,
-    radius: float,
+    radius: float | Ball,
     n: int,
     budget: Budget,
     *,
     target_error: float | None = None,
     statistic: Statistic | None = None,
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: bool = False,
     mechanisms: Iterable[str | type[Mechanism] | Choice] | None = None,
     adapt: bool = False,
+    spread: float | None = None,
+    signal: float | None = None,
 ) -> Plan:
     """Say what each mechanism will cost in accuracy, from public numbers only.
 
@@ -194,10 +265,12 @@ def plan(
     ----------
     manifold : Manifold
         Space of the data.
-    radius : float
-        Radius of the public ball, in units of geodesic distance.
+    radius : float or Ball
+        Radius of the public ball about the origin, in units of geodesic distance; or the ball
+        itself, as of :func:`riemdp.ProductBall`.
     n : int
-        Number of records.
+        Number of records, or of people. Where it is private, one that is supposed: errors are for
+        so many, and noise does not depend on it.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the release.
     target_error : float, optional
@@ -207,13 +280,25 @@ def plan(
         What is to be released; by default the mean: the Fréchet mean, or the tangent mean with
         noise in a tangent space.
     neighbours : Neighbours, optional
-        Which data sets the guarantee is about: those that differ in one record, by default.
+        Which data sets the guarantee is about: those that differ in one record, by default. In
+        place of ``adjacency``.
+    adjacency : {"replace-one", "add-remove"}, optional
+        As in :func:`riemdp.private_mean`.
+    users : bool, default False
+        Whether people are protected with all their records, and ``n`` is their number.
     mechanisms : iterable of str, Mechanism class or Choice, optional
         What is compared; by default what ``"auto"`` chooses among. A name may be followed by what
         is left to choose, as in ``"generalized-gaussian:power=1.5"``.
     adapt : bool, default False
         Whether to say what to expect of a search for a smaller ball within this budget (PureDP,
         ApproxDP, GDP or ZCDP), see :func:`riemdp.private_ball`.
+    spread : float, optional
+        Of several means at once, a public guess of the root mean square distance of a record from
+        its mean in one factor: the plan then holds noise against sampling.
+    signal : float, optional
+        Of several means at once, a public guess of the root mean square distance of the means from
+        the centre of the ball in one factor: the plan then says where the centre itself is the
+        better estimate.
 
     Returns
     -------
@@ -225,7 +310,8 @@ def plan(
     UnsupportedBallError
         If the radius is not positive and finite, or too large for the manifold.
     InvalidParameterError
-        If n is not a positive integer or the target not positive and finite.
+        If n is not a positive integer, the target or a guess not positive and finite, guesses
+        are about a single mean, or the ball is one of another space.
     """
     check_manifold(manifold)
     check_budget(budget)
@@ -233,9 +319,13 @@ def plan(
         target_error = positive(target_error, "target_error, a distance,")
     if statistic is not None:
         check_statistic(statistic)
-    neighbours = ReplaceOne() if neighbours is None else neighbours
-    check_neighbours(neighbours)
-    ball = Ball(manifold, manifold.origin, radius)
+    neighbours = relation(neighbours, adjacency, budget, has_users=users)
+    budget = budget.under(neighbours.adjacency)
+    n = count(n, "n, the number of points,")
+    if adapt:
+        check_searched(neighbours)
+    ball = _ball(manifold, radius)
+    guesses = _guesses(manifold, spread, signal)
     wanted: Wanted = wanted_mean if statistic is None else lambda *_: statistic
     compared = kinds().values() if mechanisms is None else map(named, mechanisms)
     choices = map(as_choice, compared)
@@ -244,7 +334,31 @@ def plan(
         found.append(_Case(RefinedMean(), as_choice(TangentGaussian), ball, neighbours))
     rows = tuple(case.row(n, budget, target_error) for case in found)
     expected = forecast(ball.reach, manifold.dim, n, budget) if adapt else None
-    return Plan(manifold, ball.radius, n, budget, target_error, rows, expected)
+    return Plan(
+        manifold, ball.radius, n, budget, target_error, rows, expected, neighbours, ball, *guesses
+    )
+
+
+def _ball(manifold: Manifold, radius: float | Ball) -> Ball:
+    if not isinstance(radius, Ball):
+        return Ball(manifold, manifold.origin, radius)
+    if radius.manifold != manifold:
+        raise InvalidParameterError(
+            f"the ball belongs to {radius.manifold}, and the plan is for {manifold}"
+        )
+    return radius
+
+
+def _guesses(manifold: Manifold, *given: float | None) -> list[float | None]:
+    """Spread and signal of one mean among several."""
+    found = []
+    for name, guess in zip(("spread", "signal"), given, strict=True):
+        if guess is not None and len(manifold.factors) == 1:
+            raise InvalidParameterError(
+                f"{name} is about one mean of a Power or a Product, and {manifold} is neither"
+            )
+        found.append(None if guess is None else positive(guess, name))
+    return found
 
 
 def _error(row: PlanRow) -> float:
@@ -283,7 +397,9 @@ class _Case:
             quantile_95=error_quantile(made, 0.95),
             unproven=made.unproven(budget),
             arithmetic=made.arithmetic,
-            caveat=self.statistic.caveat,
+            caveat=made.statistic.caveat,
+            noise_per_mean=_per_mean(made),
+            warning=pure_noise(budget, made.statistic.answers(made.ball)),
         )
 
     def error(self, n: int, budget: Budget) -> float:
@@ -303,6 +419,19 @@ class _Case:
             draws=draws,
         )
         return made
+
+
+def _per_mean(made: Offer) -> float | None:
+    """Return the noise of one mean among several, None where that is not known."""
+    answers = made.statistic.answers(made.ball)
+    if len(answers.manifold.factors) == 1:
+        return None
+    try:
+        with guarded(type(made.mechanism)):
+            factor = noise_factor(made.statistic, made.ball, made.n)
+            return factor * noise_per_mean(made.mechanism, answers)
+    except UnsupportedError:
+        return None
 
 
 def _required_n(case: _Case, budget: Budget, target_error: float) -> int | None:

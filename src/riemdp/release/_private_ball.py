@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from riemdp._checks import positive, shown
+from riemdp._checks import count, positive, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
+    LedgerError,
     UnsupportedBallError,
 )
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.noise.exact import exact_choice
-from riemdp.privacy import Accountant, PureDP, Reservation, adds_up, check_budget, share_of
+from riemdp.privacy import Account, PureDP, Reservation, adds_up, check_budget, share_of
+from riemdp.release._charging import anchored, charges_first, check_relation, failing_alike
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
+from riemdp.release._relation import check_searched, relation
 from riemdp.release._search._answers import searched
 from riemdp.release._search._found import PrivateBall
 from riemdp.release._search._numbers import CENTRE_SHARES, LEAST_LEFT, Numbers
 from riemdp.release._search._schedule import working_ball
 from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
 from riemdp.release._sensitivity import LEAST_RADIUS
-from riemdp.statistics import check_rows
+from riemdp.release._unopened import check_given, opened, public_size
+from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.privacy import Budget
+    from riemdp.privacy import Anchor, Budget
+    from riemdp.release._charging import Charge
     from riemdp.release._run import SupportsSpend
+    from riemdp.statistics import Records
+
+    FloatArray = NDArray[np.float64]
 
 #: More centres are never worth their price.
 _MOST_ROUNDS = 3
@@ -50,6 +58,8 @@ def private_ball(
     axis: Literal["auto"] | None = "auto",
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
 ) -> PrivateBall:
     r"""Look for a smaller ball that holds the data, with a small part of a budget.
@@ -78,9 +88,13 @@ def private_ball(
         Source of noise; this process's secure generator by default. Any other marks the result,
         and every release on it, as not private.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the whole budget, after all checks and before the records are used; with an
-        entry for each step if it is a :class:`riemdp.Accountant`. Releases on the ball take from
-        that. Nothing is given back.
+        Charged with the whole budget, before the records are used; with an
+        entry for each step if it is a :class:`riemdp.Accountant` or an account of a ledger.
+        Releases on the ball take from that. Nothing is given back.
+    charge : {"auto", "first", "checked"}, default "auto"
+        Whether it is charged before the records are opened; see :func:`private_statistic`.
+    n : int, optional
+        Number of records, where the account is charged first.
     allow_unproven : bool, default False
         Whether parts may be used whose claims nobody proved.
 
@@ -118,6 +132,8 @@ def private_ball(
         axis=axis,
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
     )
 
@@ -132,6 +148,8 @@ def find_ball(
     axis: str | None = "auto",
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     check: Callable[[Ball, int, Budget], None] | None = None,
 ) -> PrivateBall:
@@ -150,28 +168,54 @@ def find_ball(
             "use Ball, or a product ball by rms_radius alone"
         )
     budget = _budget(budget)
+    check_searched(relation(None, None, budget, has_users=False))
     rounds, along = _rounds(rounds), _axis(axis)
     check_accountant(accountant)
     source = resolve_generator(generator)
-    data = ball.manifold.validate(points)
-    check_rows(data, ball.manifold)
+    first = charges_first(charge, accountant)
+    check_relation(accountant, ReplaceOne())
+    records = as_records(points)
+    data: FloatArray | None = None
+    if first:
+        check_given(records, ReplaceOne(), TangentMean())
+        size = public_size(records, ReplaceOne(), n)
+        assert size is not None  # which is public here
+    else:
+        data = _validated(ball, records, n)
+        size = len(data)
     shared = adds_up(budget, ball.manifold.dim)
     along = along and ball.manifold.scale_axis is not None
-    search = Search(ball, len(data), shared, rounds, along)
-    possible = Numbers(shared, len(data), ball.manifold.dim).choice_share() is not None
+    search = Search(ball, size, shared, rounds, along)
+    possible = Numbers(shared, size, ball.manifold.dim).choice_share() is not None
     if possible:
         _check_possible(search, allow_unproven)
     if check is not None:
-        check(ball, len(data), share_of(shared, LEAST_LEFT) if possible else budget)
-    account = _reserved(accountant, budget, label, shared)
+        check(ball, size, share_of(shared, LEAST_LEFT) if possible else budget)
+    account, anchor = _reserved(accountant, budget, label, shared)
 
     def entered(guarantee: Budget, step: str) -> None:
         account.spend(guarantee, f"{label}, {step}")
 
-    search, outcome = searched(search, data, source, entered)
-    secure = is_secure(source)
-    smaller = found_ball(ball, outcome)
-    return PrivateBall(smaller, outcome.reason, search, budget, secure, account, accountant)
+    def found() -> PrivateBall:
+        rows = _validated(ball, records, size) if data is None else data
+        done, outcome = searched(search, rows, source, entered)
+        secure = is_secure(source)
+        smaller = found_ball(ball, outcome)
+        return PrivateBall(
+            smaller, outcome.reason, done, budget, secure, account, accountant, anchor
+        )
+
+    return failing_alike(found, anchor, but=(LedgerError,)) if first else found()
+
+
+def _validated(ball: Ball, records: Records, n: int | None) -> FloatArray:
+    """Return points that are on the manifold, as many as is known."""
+    given: Any = opened(records)
+    data = ball.manifold.validate(given.points if not given.extras else given)
+    check_rows(data, ball.manifold)
+    if n is not None and count(n, "n") != len(data):
+        raise InvalidParameterError(f"n = {n} was given, and there are {len(data)}")
+    return data
 
 
 def _check_possible(search: Search, allow_unproven: bool) -> None:
@@ -193,13 +237,15 @@ def _check_possible(search: Search, allow_unproven: bool) -> None:
 
 def _reserved(
     accountant: SupportsSpend | None, budget: Budget, label: str, shared: Budget
-) -> Reservation:
-    """Charge the whole budget, and return what steps are taken from."""
-    if isinstance(accountant, Accountant):
-        return accountant.reserve(budget, label, shared)
+) -> tuple[Reservation, Anchor | None]:
+    """Charge the whole budget, and return what steps are taken from, with the anchor of that."""
+    if isinstance(accountant, Account):
+        reserved = accountant.reserve(budget, label, shared)
+        return reserved, anchored(getattr(reserved, "entry", None))
+    anchor = None
     if accountant is not None:  # what others may mean by other names than spend is not known
-        accountant.spend(budget, label)
-    return Reservation(budget, label, shared)
+        anchor = anchored(accountant.spend(budget, label))
+    return Reservation(budget, label, shared), anchor
 
 
 def _budget(budget: object) -> Budget:

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import real_entries
+from riemdp._checks import plain_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp.manifolds import Ball, Sphere
+from riemdp.release._charging import charges_first
+from riemdp.release._own_directions import main_axis, main_preshape, mean_direction, own_directions
+from riemdp.release._relation import relation
 from riemdp.release._run import run
+from riemdp.release._unopened import public_size
 from riemdp.statistics import (
     DirectionalMoments,
     MeanRotation,
     ProcrustesMean,
+    Records,
+    as_records,
     preshapes,
     unit_quaternions,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
+    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic
+    from riemdp.release._own_directions import Own
+    from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours, Statistic
+
+    FloatArray = NDArray[np.float64]
 
 
 def private_directional_summary(
@@ -37,8 +51,12 @@ def private_directional_summary(
     axial: bool = False,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
 ) -> Release:
@@ -62,8 +80,10 @@ def private_directional_summary(
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
         and bounds of the value are about.
-    neighbours, generator, accountant, allow_unproven, arithmetic
-        As in :func:`private_statistic`.
+    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
+        As in :func:`private_statistic`. With ``users`` each person counts with one
+        direction: that of the sum of all own ones, or their main axis where the scatter alone is
+        released.
 
     Returns
     -------
@@ -82,6 +102,8 @@ def private_directional_summary(
         If no mechanism can satisfy this kind of budget.
     InvalidParameterError
         If an argument is outside its domain.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
         If a part is not proved and ``allow_unproven`` is false.
 
@@ -91,26 +113,38 @@ def private_directional_summary(
 
     References
     ----------
-    docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/directional-statistics.md
+    docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/neighbours.md where n is private;
+    docs/proofs/directional-statistics.md
     """
     statistic = _moments(order, axial)
-    rows = real_entries(points, "points", error=NotOnManifoldError)
-    if rows.ndim != 2 or rows.shape[1] < 2:
-        raise NotOnManifoldError(
-            f"points must have shape (n, N), unit vectors with N >= 2 entries, got {rows.shape}"
-        )
     return _released(
         statistic,
-        rows,
+        points,
+        _unit_vectors,
+        main_axis if statistic == DirectionalMoments(2) else mean_direction,
         budget,
         label="private_directional_summary",
         mechanism=mechanism,
         neighbours=neighbours,
+        adjacency=adjacency,
+        users=users,
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
     )
+
+
+def _unit_vectors(points: ArrayLike) -> FloatArray:
+    rows = real_entries(points, "points", error=NotOnManifoldError)
+    if rows.ndim != 2 or rows.shape[1] < 2:
+        raise NotOnManifoldError(
+            "points must have shape (n, N), unit vectors with N >= 2 entries, got rows of shape "
+            f"{rows.shape[1:]}"
+        )
+    return rows
 
 
 def _moments(order: Any, axial: object) -> DirectionalMoments:
@@ -132,8 +166,12 @@ def private_rotation_mean(
     *,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
 ) -> Release:
@@ -153,8 +191,9 @@ def private_rotation_mean(
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
         and bounds of the value are about.
-    neighbours, generator, accountant, allow_unproven, arithmetic
-        As in :func:`private_statistic`.
+    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
+        As in :func:`private_statistic`. With ``users`` each person counts with one
+        rotation, the mean of all own ones in the same sense.
 
     Returns
     -------
@@ -172,23 +211,33 @@ def private_rotation_mean(
         If no mechanism can satisfy this kind of budget.
     InvalidParameterError
         If an argument is outside its domain.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
         If a part is not proved and ``allow_unproven`` is false.
 
     References
     ----------
-    docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/directional-statistics.md; Markley,
+    docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/neighbours.md where n is private;
+    docs/proofs/directional-statistics.md; Markley,
     Cheng, Crassidis and Oshman, "Averaging quaternions", J. Guid. Control Dyn. 2007
     """
     return _released(
         MeanRotation(),
-        unit_quaternions(points),
+        points,
+        unit_quaternions,
+        main_axis,
         budget,
         label="private_rotation_mean",
+        width=4,
         mechanism=mechanism,
         neighbours=neighbours,
+        adjacency=adjacency,
+        users=users,
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
     )
@@ -200,8 +249,12 @@ def private_procrustes_mean(
     *,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
 ) -> Release:
@@ -221,8 +274,9 @@ def private_procrustes_mean(
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
         and bounds of the value are about.
-    neighbours, generator, accountant, allow_unproven, arithmetic
-        As in :func:`private_statistic`.
+    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
+        As in :func:`private_statistic`. With ``users`` each person counts with one
+        shape, the mean of all own ones in the same sense.
 
     Returns
     -------
@@ -241,30 +295,109 @@ def private_procrustes_mean(
         If no mechanism can satisfy this kind of budget.
     InvalidParameterError
         If an argument is outside its domain.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
         If a part is not proved and ``allow_unproven`` is false.
 
     References
     ----------
-    docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/directional-statistics.md; Kent, "The
+    docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/neighbours.md where n is private;
+    docs/proofs/directional-statistics.md; Kent, "The
     complex Bingham distribution and shape analysis", JRSS B 1994
     """
     return _released(
         ProcrustesMean(),
-        preshapes(points),
+        points,
+        preshapes,
+        main_preshape,
         budget,
         label="private_procrustes_mean",
         mechanism=mechanism,
         neighbours=neighbours,
+        adjacency=adjacency,
+        users=users,
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
     )
 
 
 def _released(
-    statistic: Statistic, points: NDArray[Any], budget: Budget, **options: Any
+    statistic: Statistic,
+    points: Any,
+    read: Callable[[Any], FloatArray],
+    own: Own,
+    budget: Budget,
+    *,
+    neighbours: Neighbours | None,
+    adjacency: Adjacency | None,
+    users: ArrayLike | None,
+    n: int | None,
+    width: int | None = None,
+    **options: Any,
 ) -> Release:
-    ball = Ball.whole(Sphere(points.shape[1] - 1))
-    return run(lambda *_: statistic, points, ball, budget, tol=None, project="auto", **options)
+    related = relation(neighbours, adjacency, budget, has_users=users is not None)
+    first = charges_first(options["charge"], options["accountant"])
+
+    @functools.cache
+    def opened() -> tuple[FloatArray, Any]:
+        return _rows(points, read, own, related, users)
+
+    given: Any = (lambda: opened()[0], lambda: opened()[1])
+    if first:
+        entries = _width(points, read) if width is None else width
+        n = public_size(as_records(points), related, n)
+    else:
+        given = opened()
+        entries = given[0].shape[1]
+    return run(
+        lambda *_: statistic,
+        Records(given[0], users=None if users is None else given[1]),
+        Ball.whole(Sphere(entries - 1)),
+        budget,
+        neighbours=related,
+        n=n,
+        tol=None,
+        project="auto",
+        **options,
+    )
+
+
+def _width(points: Any, read: Callable[[Any], FloatArray]) -> int:
+    """Return how many entries a row will have, from the shape of all alone."""
+    shape = getattr(points, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) < 2:
+        raise InvalidParameterError(
+            "the account is charged first, and only the shape of the data is looked at before: "
+            'give a NumPy array, or charge="checked"'
+        )
+    any_ = np.random.default_rng(0).normal(size=(1, *shape[1:]))
+    is_complex = len(shape) == 2 and np.iscomplexobj(points)
+    return int(read(any_ + 1j if is_complex else any_).shape[1])
+
+
+def _rows(
+    points: Any,
+    read: Callable[[Any], FloatArray],
+    own: Own,
+    related: Neighbours,
+    users: ArrayLike | None,
+) -> tuple[FloatArray, Any]:
+    """Return a row for each record, or for each person, and whose they are."""
+    given = plain_array(points, "points", error=NotOnManifoldError)
+    if not related.keeps_places and given is not None and given.ndim > 0:
+        read(given[:1])  # what has another shape is refused without a word of how many there are
+    rows = read(points)
+    if not related.keeps_places and given is not None and len(rows):
+        rows = np.concatenate([read(given[i : i + 1]) for i in range(len(rows))])
+    if users is None or "users" not in related.takes:
+        return rows, users
+    ball = Ball.whole(Sphere(rows.shape[1] - 1))
+    records = Records(rows, users=users).validated(ball.manifold, one_by_one=True)
+    found, ids = np.asarray(records.points), np.asarray(records.users)
+    rows = own_directions(found, ids, own, ball.center)
+    return rows, list(range(len(rows)))

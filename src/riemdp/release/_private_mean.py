@@ -11,16 +11,17 @@ from riemdp._errors import (
     InvalidParameterError,
     UnprovenMechanismError,
     UnsupportedError,
-    UnsupportedNeighboursError,
 )
 from riemdp.manifolds import check_ball
 from riemdp.privacy import check_budget
 from riemdp.release._offer import check_arithmetic, wanted_mean
 from riemdp.release._private_ball import find_ball
 from riemdp.release._projection import check_project
+from riemdp.release._relation import check_searched, relation, with_users
 from riemdp.release._run import checked_offer, run
 from riemdp.release._search._steps import centre_kind
-from riemdp.statistics import RefinedMean, ReplaceOne, check_neighbours
+from riemdp.release._weights import weighted, with_contribution
+from riemdp.statistics import RefinedMean, ReplaceOne
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
+    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic, Wanted
     from riemdp.release._projection import Project
+    from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
     from riemdp.release._search._found import PrivateBall
@@ -51,8 +54,15 @@ def private_mean(
     alpha: float = 2.0,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
+    contribution: int = 1,
+    weights: ArrayLike | None = None,
+    private_weights: bool = False,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
@@ -103,12 +113,39 @@ def private_mean(
         has to satisfy the budget as it is. On Euclidean spaces also
         ``"generalized-gaussian:power=1.5"``, with any power.
     neighbours : Neighbours, optional
-        Which data sets the guarantee is about: those that differ in one record, by default.
+        Which data sets the guarantee is about: those that differ in one record, by default. In
+        place of ``adjacency``.
+    adjacency : {"replace-one", "add-remove"}, optional
+        Whether one record is replaced, with a public ``n``, or added or removed: then the number
+        of records is private, what is released is a sum with that number, and ``release.n`` is
+        None. By default what the budget names, and else ``"replace-one"``.
+    users : array_like of int or str, shape (n,), optional
+        Whose record each is, where people are to be protected with all their records: their
+        records are averaged in the tangent space at the centre of the ball, and the statistic is
+        that of one mean a person. ``release.n`` is then the number of people. What the ids are
+        does not count, only who shares one.
+    contribution : int, default 1
+        With ``users``: how many records a person counts for at most, public. More than 1 releases
+        the tangent mean of all records, in which a person with more of them counts for so many:
+        :class:`riemdp.statistics.WeightedMean`. With 1 every person counts alike.
+    weights : array_like, shape (n,), optional
+        A weight for each place in the data, public: finite and at least 0, not all 0. They are
+        divided by the largest and rounded down to multiples of ``2^-40``. A record with a large
+        weight moves the mean by more, and noise is set by the largest of all.
+    private_weights : bool, default False
+        Whether each weight is as private as its point: then it has to lie in [0, 1], the number of
+        records is what is public, and a sum of weights is released with the weighted sum:
+        :class:`riemdp.statistics.WeightedMean`.
     generator : numpy.random.Generator, optional
         Source of noise; this process's secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the budget after all checks and before the mean is computed.
+        Charged with the budget before the mean is computed.
+    charge : {"auto", "first", "checked"}, default "auto"
+        Whether it is charged before the records are opened, which is the default with an account
+        of a ledger, or after they were checked; see :func:`riemdp.private_statistic`.
+    n : int, optional
+        Number of records, or of people, where it is public and the account is charged first.
     allow_unproven : bool, default False
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
         of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
@@ -142,7 +179,10 @@ def private_mean(
         If no noise attains the budget, or an instance has too little noise.
     InvalidParameterError
         If ``tol`` is smaller than what float64 carries for every data set in the ball, or an
-        option of the refined mean is outside its domain, or given without it.
+        option of the refined mean is outside its domain, or given without it; if users or weights
+        are no sequence of one for each record, or ``adjacency`` contradicts ``budget``.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
         If the mechanism is not proved and ``allow_unproven`` is false.
 
@@ -150,22 +190,42 @@ def private_mean(
     ----------
     Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021;
     Utpala, Vepakomma, Miolane, "Differentially Private Fréchet Mean on the Manifold of Symmetric
-    Positive Definite (SPD) Matrices with log-Euclidean Metric", TMLR 2023. Proofs: docs/proofs.
+    Positive Definite (SPD) Matrices with log-Euclidean Metric", TMLR 2023. Proofs: docs/proofs;
+    of whom ``adjacency``, ``users`` and weights protect docs/proofs/neighbours.md.
     """
     if not isinstance(adapt, bool):
         raise InvalidParameterError(f"adapt must be true or false, got {shown(adapt)}")
     wanted = _wanted(method, rounds, shares, alpha)
+    records = with_users(points, users)
+    has_users = records.users is not None
+    asked = relation(neighbours, adjacency, budget, has_users=has_users)
+    asked = with_contribution(asked, contribution)
+    records, weighs = weighted(records, weights, asked, private=private_weights)
+    if weighs is not None and (adapt or method != "one-shot"):
+        raise InvalidParameterError(
+            "a mean with weights, or of people who count for more records than one, is released at "
+            "once, on a public ball: leave out adapt, and method"
+        )
+    wanted = weighs or wanted
     options: dict[str, Any] = {
         "mechanism": mechanism,
-        "neighbours": neighbours,
+        "neighbours": asked,
         "allow_unproven": allow_unproven,
         "tol": tol,
         "arithmetic": arithmetic,
         "project": project,
     }
-    given = {"label": "private_mean", "generator": generator, "accountant": accountant, **options}
+    given = {
+        "label": "private_mean",
+        "generator": generator,
+        "accountant": accountant,
+        "charge": charge,
+        "n": n,
+        **options,
+    }
     if not adapt:
-        return run(wanted, points, ball, budget, **given)
+        return run(wanted, records, ball, budget, **given)
+    check_searched(asked)
     public: Any = ball
     total: Any = budget
     check_ball(public)
@@ -177,10 +237,12 @@ def private_mean(
         label="private_mean",
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
         check=functools.partial(_check, wanted, options),
     )
-    return run(wanted, points, found, None, **given)
+    return run(wanted, records, found, None, **given)
 
 
 def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: float) -> Wanted:
@@ -206,14 +268,6 @@ def _check(wanted: Wanted, options: dict[str, Any], ball: Ball, n: int, least: B
     Smaller balls and larger shares of the budget take less noise; where one is refused all the
     same, for a reason of float64, the release is on the public ball.
     """
-    neighbours = options["neighbours"]
-    if neighbours is not None:
-        check_neighbours(neighbours)
-        if neighbours != ReplaceOne():
-            raise UnsupportedNeighboursError(
-                "what a search costs is known for data sets that differ in one record, not for "
-                f"{neighbours.name}; use ReplaceOne(), or adapt=False"
-            )
     if options["tol"] is not None:
         positive(options["tol"], "tol")
     check_arithmetic(options["arithmetic"])

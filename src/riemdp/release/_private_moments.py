@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
+    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic
+    from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
     from riemdp.release._search._found import PrivateBall
@@ -34,8 +36,12 @@ def private_moments(
     alpha: float = 2.0,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
 ) -> Release:
@@ -64,7 +70,9 @@ def private_moments(
         :class:`riemdp.statistics.Recentred`.
     share, alpha : float
         Of the first round, where the base is ``"recentred"``.
-    mechanism, neighbours, generator, accountant, allow_unproven, arithmetic
+    mechanism, neighbours, adjacency, users, generator, accountant, charge, n
+        As in :func:`private_statistic`.
+    allow_unproven, arithmetic
         As in :func:`private_statistic`.
 
     Returns
@@ -84,12 +92,14 @@ def private_moments(
         If no mechanism can satisfy this kind of budget.
     InvalidParameterError
         If an argument is outside its domain.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
         If a part is not proved and ``allow_unproven`` is false.
 
     References
     ----------
-    docs/proofs/joint-sensitivities.md
+    docs/proofs/joint-sensitivities.md; docs/proofs/neighbours.md where n is private
     """
     moments = Moments(second)
     statistic = Recentred(moments, share, alpha) if _recentred(base, share, alpha) else moments
@@ -101,8 +111,12 @@ def private_moments(
         label="private_moments",
         mechanism=mechanism,
         neighbours=neighbours,
+        adjacency=adjacency,
+        users=users,
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
         tol=None,
         arithmetic=arithmetic,
@@ -120,8 +134,12 @@ def private_variance(
     alpha: float = 2.0,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
 ) -> Release:
@@ -144,7 +162,9 @@ def private_variance(
         twenty dimensions or more.
     share, alpha : float
         Of the first round, where the base is ``"recentred"``.
-    mechanism, neighbours, generator, accountant, allow_unproven, arithmetic
+    mechanism, neighbours, adjacency, users, generator, accountant, charge, n
+        As in :func:`private_statistic`.
+    allow_unproven, arithmetic
         As in :func:`private_statistic`.
 
     Returns
@@ -160,12 +180,14 @@ def private_variance(
         If no mechanism can satisfy this kind of budget.
     InvalidParameterError
         If an argument is outside its domain.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
         If a part is not proved and ``allow_unproven`` is false.
 
     References
     ----------
-    docs/proofs/joint-sensitivities.md
+    docs/proofs/joint-sensitivities.md; docs/proofs/neighbours.md where n is private
     """
     statistic: Statistic
     if is_one_of(base, ("direct",)):
@@ -183,8 +205,12 @@ def private_variance(
         label="private_variance",
         mechanism=mechanism,
         neighbours=neighbours,
+        adjacency=adjacency,
+        users=users,
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
         tol=None,
         arithmetic=arithmetic,

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
+    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic
+    from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
     from riemdp.release._search._found import PrivateBall
@@ -31,8 +33,12 @@ def private_median(
     warm_share: float = 0.25,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
 ) -> Release:
@@ -61,7 +67,7 @@ def private_median(
         Share of the first round of the squared budget (of mu^2 for Gaussian noise).
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
-    neighbours, generator, accountant, allow_unproven, arithmetic
+    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
         As in :func:`private_statistic`.
 
     Returns
@@ -80,13 +86,15 @@ def private_median(
         If no mechanism can satisfy this kind of budget.
     InvalidParameterError
         If an argument is outside its domain.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
         If a part is not proved and ``allow_unproven`` is false.
 
     References
     ----------
-    docs/proofs/noisy-steps.md; the steps are those of Weiszfeld's algorithm with one length for
-    all records.
+    docs/proofs/noisy-steps.md; docs/proofs/neighbours.md where n is private; the steps are those
+    of Weiszfeld's algorithm with one length for all records.
     """
     statistic = GeometricMedian(steps, warm_share)
     return run(
@@ -97,8 +105,12 @@ def private_median(
         label="private_median",
         mechanism=mechanism,
         neighbours=neighbours,
+        adjacency=adjacency,
+        users=users,
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
         tol=None,
         arithmetic=arithmetic,
@@ -117,8 +129,12 @@ def private_huber(
     clip: float = math.inf,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
 ) -> Release:
@@ -146,7 +162,7 @@ def private_huber(
         Largest length, in units of distance: a public number.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
-    neighbours, generator, accountant, allow_unproven, arithmetic
+    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
         As in :func:`private_statistic`.
 
     Returns
@@ -163,12 +179,14 @@ def private_huber(
         If no mechanism can satisfy this kind of budget.
     InvalidParameterError
         If an argument is outside its domain.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
         If a part is not proved and ``allow_unproven`` is false.
 
     References
     ----------
-    docs/proofs/noisy-steps.md
+    docs/proofs/noisy-steps.md; docs/proofs/neighbours.md where n is private
     """
     statistic = HuberMean(steps, warm_share, threshold, clip)
     return run(
@@ -179,8 +197,12 @@ def private_huber(
         label="private_huber",
         mechanism=mechanism,
         neighbours=neighbours,
+        adjacency=adjacency,
+        users=users,
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
         tol=None,
         arithmetic=arithmetic,

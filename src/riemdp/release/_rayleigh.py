@@ -81,6 +81,11 @@ def rayleigh_test(release: Release, *, simulations: int = 0) -> RayleighTest:
     if not isinstance(release, Release):
         raise InvalidParameterError(f"release must be a riemdp.Release, got {shown(release)}")
     resultant, sigma = _released_resultant(release)
+    if release.n is None:
+        raise UnsupportedError(
+            "the test is known for a public number of directions, and that of this release is "
+            "private; release under replace-one"
+        )
     n, dim = release.n, len(resultant)
     scale = 1.0 / (dim * n) + sigma**2
     statistic = float(resultant @ resultant) / scale

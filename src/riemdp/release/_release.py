@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,14 +23,19 @@ from riemdp._errors import (
     RiemdpError,
     UnsupportedError,
 )
+from riemdp._files import check_output, write_files
 from riemdp._part import both_proved
 from riemdp.manifolds import check_ball
 from riemdp.mechanisms import check_mechanism
-from riemdp.noise.exact import check_grid
+from riemdp.noise.exact import Rounded, check_grid
 from riemdp.privacy import Budget, check_budget
-from riemdp.release import _serialise
+from riemdp.release import _container, _serialise
+from riemdp.release._charging import check_anchor
+from riemdp.release._denoise import Denoised, denoised
 from riemdp.release._doubt import doubt
-from riemdp.release._offer import Offer, exact_draw, noise_length
+from riemdp.release._groups import group_guarantee, replacement_guarantee
+from riemdp.release._offer import Offer, exact_draw, noise_factor, noise_length
+from riemdp.release._per_mean import factor_quantile, noise_per_mean, pure_noise
 from riemdp.release._rounded_value import replayed
 from riemdp.release._search._steps import Search
 from riemdp.release._shrink import gaussian_deviation, mean_square_bound, shrinkage, shrunk
@@ -43,10 +50,13 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Mechanism
+    from riemdp.privacy import Anchor
     from riemdp.statistics import ConfidenceRegion, ReleasedMoments
 
 #: What the parser, or arrays of odd shape, may raise.
@@ -83,8 +93,9 @@ class Release(ArrayFields):
         Public tolerance of the statistic.
     ball : Ball
         Public ball to which records were clipped.
-    n : int
-        Number of records, public.
+    n : int or None
+        Number of records, or of people where the guarantee is about these; None where it is
+        private. See :attr:`count`.
     neighbours : Neighbours
         Which data sets the guarantee is about: ``ReplaceOne()`` for those of one size that differ
         in one record.
@@ -110,6 +121,8 @@ class Release(ArrayFields):
     search : Search or None
         How the ball was found, if it was found in the records; :attr:`guarantee` is then that of
         the search and of all releases on the ball together.
+    anchor : Anchor or None
+        Of the charge in a durable ledger that paid for it; None where there was no such account.
 
     Raises
     ------
@@ -125,7 +138,7 @@ class Release(ArrayFields):
     sensitivity: float
     tol: float
     ball: Ball = field(repr=False)
-    n: int
+    n: int | None
     neighbours: Neighbours = field(default_factory=ReplaceOne)
     private: bool = True
     reproducible: bool = False
@@ -136,6 +149,7 @@ class Release(ArrayFields):
     projected: bool = field(default=True, repr=False)
     shrunk: bool = field(default=False, repr=False)
     search: Search | None = field(default=None, repr=False)
+    anchor: Anchor | None = field(default=None, repr=False)
     raw: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -156,9 +170,10 @@ class Release(ArrayFields):
         for name in ("private", "reproducible", "projected", "shrunk"):
             _document.flag(getattr(self, name), name)
         _document.text(self.reason, "reason")
-        if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)):
-            raise InvalidParameterError(f"n must be an integer, got {shown(self.n)}")
-        object.__setattr__(self, "n", int(self.n))
+        if self.n is not None or self.neighbours.size_is_public:
+            if isinstance(self.n, bool) or not isinstance(self.n, (int, np.integer)):
+                raise InvalidParameterError(f"n must be an integer, got {shown(self.n)}")
+            object.__setattr__(self, "n", int(self.n))
         if self.stated_proofs is not None:
             _check_pairs(self.stated_proofs, "stated_proofs", (str,), (str, type(None)))
         if self.stated_error is not None:
@@ -166,6 +181,8 @@ class Release(ArrayFields):
         _check_rounded(self.grid, self.rounded)
         if self.search is not None and not isinstance(self.search, Search):
             raise InvalidParameterError("search must be the receipt of a search, or None")
+        if self.anchor is not None:
+            check_anchor(self.anchor)
         shown_as: Any = self.raw  # of another shape it is no value: that is for verify to say
         if self.raw.shape == range_.manifold.point_shape:
             shown_as = self.statistic.present(self.ball, self.raw, self._deviation)
@@ -262,6 +279,9 @@ class Release(ArrayFields):
             )
         if caveat := self.statistic.caveat:
             found.append(caveat)
+        answers = self.statistic.answers(self.ball)
+        if pure := pure_noise(self.guarantee, answers):
+            found.append(pure)
         return tuple(found)
 
     @property
@@ -301,22 +321,149 @@ class Release(ArrayFields):
         found = self.offer.proofs(self.guarantee)
         return found if self.search is None else both_proved(found, self.search.proofs())
 
-    def error_quantile(self, q: float) -> float:
+    def error_quantile(self, q: float, *, factor: int | None = None) -> float:
         """Distance that the draw exceeds with probability ``1 - q``.
 
         Parameters
         ----------
         q : float
             In [0, 1].
+        factor : int, optional
+            Index of one mean among those of a power or a product: of the distance in it alone, by
+            the law of its own. Where draws were projected, before that.
 
         Returns
         -------
         float
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``q`` or ``factor`` lies outside its domain.
+        UnsupportedError
+            Where the law of that distance is not known.
         """
-        return self._longer(self.mechanism.error_quantile(q))
+        if factor is None:
+            return self._longer(self.mechanism.error_quantile(q))
+        answers = self.statistic.answers(self.ball)
+        return self._longer(factor_quantile(self.mechanism, answers, factor, q))
+
+    @property
+    def noise_per_mean(self) -> float:
+        """Root mean square, over draws and means, of the noise of one mean of a power or product.
+
+        A distance, of noise in a tangent space a length there, before any projection. With
+        Gaussian noise of scale sigma on means of dimension d, ``sigma sqrt(d)``; of K means in a
+        ball of ``rms_radius`` r that is ``2 r sqrt(K d) / (n mu)``.
+
+        Raises
+        ------
+        UnsupportedError
+            Where the law of the distance in a factor is not known.
+
+        References
+        ----------
+        docs/proofs/products.md, claim 7
+        """
+        answers = self.statistic.answers(self.ball)
+        return self._longer(noise_per_mean(self.mechanism, answers))
 
     def _longer(self, length: float) -> float:
-        return self.statistic.noise_in_value(self.ball) * length
+        weighs = self.statistic.weighs
+        total = self._released(self.statistic.released_total) if weighs else self.count
+        if self.statistic.totals and total is None:
+            raise UnsupportedError(
+                "how long the noise is in the value depends on what was released beside it, which "
+                'is not known of this release; release with arithmetic="exact"'
+            )
+        return noise_factor(self.statistic, self.ball, total) * length
+
+    @property
+    def count(self) -> float | None:
+        """Number of records: :attr:`n` where that is public, else as it was released, with noise.
+
+        None where it was not released, or in float64.
+        """
+        if self.n is not None:
+            return float(self.n)
+        return self._released(self.statistic.released_count)
+
+    def _released(
+        self, read: Callable[[Ball, list[NDArray[np.float64]]], float | None]
+    ) -> float | None:
+        """Read a number of the noisy answers; None in float64, where these are not kept.
+
+        None also of integers that are none: as many as answers have, and within float64.
+        """
+        if self.rounded is None or self.grid is None:
+            return None
+        shape = self.statistic.steps, self.statistic.answers(self.ball).manifold.dim
+        if len(self.rounded) != math.prod(shape):
+            return None
+        try:
+            noisy = Rounded(self.rounded, self.grid).values().reshape(shape)
+        except OverflowError:
+            return None
+        return read(self.ball, [*noisy])
+
+    def group(self, size: int) -> Budget:
+        """Return what the release guarantees to groups: data sets that differ in so many records.
+
+        Records that are correlated, as those of a household are, tell of each other. Who wants to
+        be protected with everything that the records of others say of them needs the guarantee for
+        all records that depend on theirs: that of groups of so many. Under add-remove so many are
+        added or removed; where the guarantee is about people, so many people are meant.
+
+        Parameters
+        ----------
+        size : int
+            Number of records, or of people; at least 1.
+
+        Returns
+        -------
+        Budget
+            Of the definition of :attr:`guarantee` (an ``ApproxDP`` at its delta), rounded up; its
+            adjacency says of what. From what is proved of the noise at so many times the
+            sensitivity, or at the diameter of the ball of answers where that is less: with
+            Gaussian noise so many times mu.
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``size`` is not a positive integer.
+        UnsupportedError
+            If the definition has no such size, or the ball was found in the records.
+
+        References
+        ----------
+        docs/proofs/neighbours.md
+        """
+        return group_guarantee(self, size)
+
+    def replace_one(self) -> Budget:
+        """Return what a release under add-remove guarantees when a record is replaced.
+
+        With Gaussian noise on the sum of vectors in a ball of radius r with ``weight`` times their
+        number, ``2 mu / sqrt(1 + weight^2)``; at most that of one record that is removed and
+        another one that is added. There is no way back: where the number of records is public, it
+        is not protected at all.
+
+        Returns
+        -------
+        Budget
+            Of the definition of :attr:`guarantee`, rounded up, about ``"replace-one"`` data sets
+            (``"replace-user"``, where people are added or removed).
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            If the release is not one under add-remove.
+
+        References
+        ----------
+        docs/proofs/neighbours.md
+        """
+        return replacement_guarantee(self)
 
     def shrink(self) -> Release:
         """Shrink the value towards the centre of the public ball, where noise exceeds signal.
@@ -335,8 +482,9 @@ class Release(ArrayFields):
         Raises
         ------
         UnsupportedError
-            If the mechanism does not add its noise to coordinates in a uniform direction (as
-            tangent and wrapped mechanisms do, and all on flat spaces), the dimension is under 3
+            If the number of records is private, the mechanism does not add its noise to
+            coordinates in a uniform direction (as tangent and wrapped mechanisms do, and all on
+            flat spaces), the dimension is under 3
             (Gaussian noise) or 4, several answers were asked for, or the draw before projection is
             not known: one in float64 needs ``project=False`` and a space without closed geodesics.
         InvalidParameterError
@@ -352,6 +500,11 @@ class Release(ArrayFields):
         if self.statistic.steps != 1:
             raise UnsupportedError(
                 f"the {self.statistic.name} takes several answers; releases of one can be shrunk"
+            )
+        if self.statistic.totals:
+            raise UnsupportedError(
+                "sums with their number are no value that shrinkage brings nearer to the centre: "
+                "both would be shortened alike; release under replace-one"
             )
         h = shrinkage(self.mechanism, answers)
         if self.rounded is not None and self.grid is not None:
@@ -380,6 +533,48 @@ class Release(ArrayFields):
             )
         noisy = answers.manifold.coordinates(answers.center, self.raw)
         return dataclasses.replace(self, value=answers.point(shrunk(noisy, h)), shrunk=True)
+
+    def denoise(self, method: Literal["wiener"] = "wiener", *, grid: ArrayLike) -> Denoised:
+        """Estimate a field of means with less noise, where neighbours are alike.
+
+        Of a release on a power of a space whose copies are voxels, with Gaussian noise that is
+        added to coordinates: on flat spaces, of log-Euclidean matrices in their logarithms; with a
+        tangent mechanism in normal coordinates about the centre, which should then have the same
+        point in every copy. The cosine transform of the coordinates is shrunk towards the centre,
+        in shells of equal wavelength, each by the share of the signal in it: what is left of its
+        mean square after the noise, whose variance is public. It costs no privacy.
+
+        On flat spaces and full arrays, of at least four numbers, the squared error summed over
+        voxels is on average at most that of the noise, wherever the means lie; it is far less where
+        they vary slowly about the centre. The result is biased, most in what varies fast: means of
+        regions, and inference, are for the release itself.
+
+        Parameters
+        ----------
+        method : {"wiener"}, default "wiener"
+        grid : array_like of int
+            Shape of the array of voxels, in the order (C order) of the copies; or, where they do
+            not fill an array, their coordinates, of shape (copies, axes).
+
+        Returns
+        -------
+        Denoised
+            Value and what it was computed from; the release stays as it is.
+
+        Raises
+        ------
+        InvalidParameterError
+            If an argument is outside its domain.
+        UnsupportedError
+            If the space is no power, the noise is not Gaussian or not added to coordinates,
+            several answers were asked for or their number is private, the release was shrunk, or
+            the draw before projection is not known.
+
+        References
+        ----------
+        docs/proofs/denoising.md
+        """
+        return denoised(self, method, grid)
 
     @property
     def mean_square_bound(self) -> float:
@@ -454,6 +649,11 @@ class Release(ArrayFields):
                 "inference needs the draw as it was, and this one was projected or shrunk; "
                 'release with project="auto", and without shrink()'
             )
+        if self.n is None:
+            raise UnsupportedError(
+                "inference is known for a public number of records, and that of this release is "
+                "private; release under replace-one"
+            )
         deviation = gaussian_deviation(self.mechanism, self.statistic.answers(self.ball))
         found = self.statistic.released_moments(self.ball, self.raw, deviation, self.n)
         # A ball that was found is a release about the same records.
@@ -499,14 +699,141 @@ class Release(ArrayFields):
         InvalidParameterError
             If the text is no release; also every error of the objects in it.
         """
+        with _malformed():
+            document = _document.load(text)
+            if _container.is_certificate(document):
+                raise InvalidParameterError(
+                    "this is a certificate, whose arrays are in the file beside it: read it with "
+                    "Release.load(path)"
+                )
+            return cls(**_serialise.from_document(document))
+
+    def files(self, path: str | Path, *, container: bool | None = None) -> dict[Path, bytes]:
+        """Return what :meth:`save` writes, by path.
+
+        Parameters
+        ----------
+        path, container
+            As :meth:`save` takes them.
+
+        Returns
+        -------
+        dict of Path to bytes
+
+        Raises
+        ------
+        InvalidParameterError
+            As :meth:`save` does for the name and the numbers.
+        """
+        document = _serialise.to_document(self)
+        least = _container.SMALL if container is None else 0 if container else math.inf
         try:
-            return cls(**_serialise.from_document(_document.load(text)))
-        except RiemdpError:
-            raise
-        except _MALFORMED as error:
-            raise InvalidParameterError(
-                f"this is not a release written by Release.to_json ({type(error).__name__})"
-            ) from None
+            return _container.files_of(document, Path(path), least)
+        except ValueError as error:
+            if isinstance(error, RiemdpError):
+                raise
+            raise _serialise.not_finite(document) from None
+
+    def save(self, path: str | Path, *, container: bool | None = None) -> tuple[Path, ...]:
+        """Write the release to a file; a large one to two, a certificate and its arrays.
+
+        A certificate is the JSON of the release without its long lists of numbers. It names the
+        ``.npz`` that has them, ``name.npz`` beside ``name.json``, with its SHA-256; the two belong
+        together. Nothing is pickled.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends in ``.json``. Files of these names are replaced.
+        container : bool, optional
+            Whether lists of numbers go into an ``.npz``. By default those of more than 10,000.
+
+        Returns
+        -------
+        tuple of Path
+            What was written.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the files cannot be written there or have other names, and as :meth:`to_json` does.
+        OSError
+            If writing fails; all files are as they were then.
+
+        See Also
+        --------
+        load : the inverse, bit by bit.
+        verify : takes the path of a certificate too.
+        """
+        contents = self.files(path, container=container)
+        targets = {check_output(each): content for each, content in contents.items()}
+        write_files({each: functools.partial(_write, text) for each, text in targets.items()})
+        return tuple(contents)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Release:
+        """Read a release that :meth:`save` wrote, or the JSON of :meth:`to_json` in a file.
+
+        It is not verified, see :func:`verify`; but arrays that are not those of the certificate
+        are refused.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the certificate; its arrays are read from its own folder only.
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is no release, or the file of its arrays is missing, damaged or another one.
+        OSError
+            If the file cannot be opened.
+        """
+        return cls.load_with_container(path)[0]
+
+    @classmethod
+    def load_with_container(cls, path: str | Path) -> tuple[Release, str | None]:
+        """Read what :meth:`load` does, and say what was found beside the certificate.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        release : Release
+        container : str or None
+            Name and SHA-256 of the file of arrays; None where the release is in one file.
+
+        Raises
+        ------
+        InvalidParameterError, OSError
+            As :meth:`load` does.
+        """
+        with _malformed():
+            document, container = _container.read_document(Path(path))
+            return cls(**_serialise.from_document(document)), container
+
+
+@contextlib.contextmanager
+def _malformed() -> Iterator[None]:
+    """Say that something is no release, in whichever way the objects in it fail."""
+    try:
+        yield
+    except (RiemdpError, OSError):
+        raise
+    except _MALFORMED as error:
+        raise InvalidParameterError(
+            f"this is not a release written by Release.to_json ({type(error).__name__})"
+        ) from None
+
+
+def _write(content: bytes, file: IO[bytes]) -> None:
+    file.write(content)
 
 
 def _real(value: Any, range_: Ball) -> NDArray[np.float64]:

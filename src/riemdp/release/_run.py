@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,13 +13,19 @@ from riemdp._discreet import discreetly
 from riemdp._errors import (
     InvalidParameterError,
     UnsupportedError,
-    UnsupportedNeighboursError,
 )
 from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import Choice, Mechanism, calibrated
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.noise.exact import Rounded, default_grid
 from riemdp.privacy import Budget, check_budget
+from riemdp.release._charging import (
+    anchored,
+    charges_first,
+    check_relation,
+    check_unit,
+    failing_alike,
+)
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
@@ -30,18 +36,16 @@ from riemdp.release._offer import (
     offer,
 )
 from riemdp.release._projection import check_project, with_projection
+from riemdp.release._relation import check_searched, relation, with_users
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import rounded_point
 from riemdp.release._search._found import PrivateBall
+from riemdp.release._unopened import Unopened, check_given, public_size, size_of
 from riemdp.statistics import (
     Prepared,
     Question,
-    ReplaceOne,
     Statistic,
     answer,
-    as_records,
-    check_neighbours,
-    check_rows,
     check_statistic,
     exact_answer,
 )
@@ -51,8 +55,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp.privacy import Anchor
+    from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic, Wanted
     from riemdp.release._projection import Project
+    from riemdp.release._relation import Adjacency
     from riemdp.statistics import Neighbours, Records
 
     FloatArray = NDArray[np.float64]
@@ -73,8 +80,12 @@ def private_statistic(
     *,
     mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool = False,
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
@@ -92,7 +103,8 @@ def private_statistic(
         What is computed; see :mod:`riemdp.statistics`.
     points : array_like, shape (n, \*point_shape), or Records
         Data, n >= 1. Records outside the ball are projected onto it. With labels or covariates,
-        where the statistic takes them, as :class:`riemdp.statistics.Records`.
+        where the statistic takes them, as :class:`riemdp.statistics.Records`. Or a function
+        without arguments that returns them: with ``charge="first"`` it is called after the charge.
     ball : Ball or PrivateBall
         Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
         found in the same records.
@@ -104,12 +116,33 @@ def private_statistic(
         numbers alone, among those that are proved (among all with ``allow_unproven``). A name or a
         class is calibrated here; an instance has to satisfy the budget as it is.
     neighbours : Neighbours, optional
-        Which data sets the guarantee is about: those that differ in one record, by default.
+        Which data sets the guarantee is about: those that differ in one record, by default. In
+        place of ``adjacency``.
+    adjacency : {"replace-one", "add-remove"}, optional
+        Whether one record is replaced, with a public ``n``, or added or removed: then the number
+        of records is private, what is released is a sum with that number, and ``release.n`` is
+        None. By default what the budget names, and else ``"replace-one"``.
+    users : array_like of int or str, shape (n,), optional
+        Whose record each is, where people are to be protected with all their records: their
+        records are averaged in the tangent space at the centre of the ball, and the statistic is
+        that of one mean a person. ``release.n`` is then the number of people. What the ids are
+        does not count, only who shares one.
     generator : numpy.random.Generator, optional
         Source of noise; this process's secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the budget after all checks and before the statistic is computed.
+        Charged with the budget before the statistic is computed. What it gives back for the charge
+        goes with the release where it has an anchor: :attr:`Release.anchor`.
+    charge : {"auto", "first", "checked"}, default "auto"
+        ``"checked"`` charges after the records were checked: an error about them costs nothing, and
+        tells of them. ``"first"`` charges before they are opened, on public arguments alone, and
+        then every failure is one :class:`riemdp.ReleaseFailedError` that says nothing; why is for
+        the holder of the data, who reads the logger ``"riemdp.data_holder"``. ``"auto"`` is
+        ``"first"`` with an account of a :class:`riemdp.ledger.Ledger`, and else ``"checked"``.
+    n : int, optional
+        Number of records, or of people, where it is public. With ``"first"`` it is by default read
+        off the shape of an array or the length of a list, and nothing else is looked at; it has to
+        be given with ``users``, and where ``points`` is a function.
     allow_unproven : bool, default False
         Whether parts may be used whose claims nobody proved; the release then says
         ``proven=False``.
@@ -140,8 +173,14 @@ def private_statistic(
         If no noise attains the budget, or an instance has too little noise.
     InvalidParameterError
         If an argument is of the wrong kind or outside its domain.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
     UnprovenMechanismError
         If a part is not proved and ``allow_unproven`` is false.
+
+    References
+    ----------
+    docs/proofs/index.md; docs/proofs/neighbours.md for adjacency and users
     """
     check_statistic(statistic)
     return run(
@@ -152,8 +191,12 @@ def private_statistic(
         label="private_statistic",
         mechanism=mechanism,
         neighbours=neighbours,
+        adjacency=adjacency,
+        users=users,
         generator=generator,
         accountant=accountant,
+        charge=charge,
+        n=n,
         allow_unproven=allow_unproven,
         tol=tol,
         arithmetic=arithmetic,
@@ -170,31 +213,178 @@ def run(
     label: str,
     mechanism: str | type[Mechanism] | Choice | Mechanism,
     neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
     generator: np.random.Generator | None,
     accountant: SupportsSpend | None,
+    charge: Charge = "auto",
+    n: int | None = None,
     allow_unproven: bool,
     tol: float | None,
     arithmetic: Arithmetic,
     project: Project,
 ) -> Release:
     """Release the statistic that is wanted with a mechanism; see :func:`private_statistic`."""
+    ready = prepared(
+        wanted,
+        points,
+        ball,
+        budget,
+        mechanism=mechanism,
+        neighbours=neighbours,
+        adjacency=adjacency,
+        users=users,
+        generator=generator,
+        accountant=accountant,
+        charge=charge,
+        n=n,
+        allow_unproven=allow_unproven,
+        tol=tol,
+        arithmetic=arithmetic,
+        project=project,
+    )
+    # Charged before the data are used: nothing that happens to them afterwards is free of charge.
+    return ready.release(ready.charge(label))
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A release that nothing stands in the way of but the account.
+
+    Attributes
+    ----------
+    offer : Offer
+        Proved or allowed.
+    reason : str
+        Why this mechanism.
+    guarantee : Budget
+        With its relation, of the part that is drawn here.
+    found : PrivateBall or None
+        What the ball was found by.
+    data : Unopened
+        What the statistic sees, or will see.
+    source : numpy.random.Generator
+    accountant : SupportsSpend or None
+    start, question : object
+        Where the statistic starts, and what it asks there; public.
+    """
+
+    offer: Offer
+    reason: str
+    guarantee: Budget
+    found: PrivateBall | None
+    data: Unopened
+    source: np.random.Generator
+    accountant: SupportsSpend | None
+    start: Any
+    question: Question
+
+    def charge(self, label: str) -> Anchor | None:
+        """Charge the account, where there is one, and return what a release keeps of that."""
+        label = f"{label}, {self.offer.mechanism.name}"
+        if self.found is not None:
+            account: Any = self.found.account  # one in a ledger enters every step
+            return anchored(account.spend(self.guarantee, label)) or self.found.anchor
+        if self.accountant is not None:
+            return anchored(self.accountant.spend(self.guarantee, label))
+        return None
+
+    def release(self, anchor: Anchor | None = None) -> Release:
+        """Draw, once, after it was charged for."""
+        if not self.data.late:
+            return self._released(anchor)
+        return failing_alike(lambda: self._released(anchor), anchor)
+
+    def opened(self) -> Records:
+        """Return what the statistic sees, valid; after the charge, where that comes first."""
+        data = self.data.read()
+        if self.data.late:
+            if self.offer.n is not None and len(data) != self.offer.n:
+                raise InvalidParameterError(
+                    f"n = {self.offer.n} was given before they were opened, and there are "
+                    f"{len(data)}"
+                )
+            checked = self.offer.statistic
+            discreetly(checked.name, lambda: checked.check_records(data))
+        return data
+
+    def _released(self, anchor: Anchor | None) -> Release:
+        chosen, found, limit = self.offer, self.found, self.guarantee
+        value, rounded = drawn(chosen, self.start, self.question, self.opened(), self.source)
+        private = is_secure(self.source) and (found is None or found.private)
+        release = Release(
+            value=value,
+            guarantee=limit if found is None else found.budget,
+            mechanism=chosen.mechanism,
+            statistic=chosen.statistic,
+            reason=self.reason,
+            sensitivity=chosen.sensitivity,
+            tol=chosen.tol,
+            ball=chosen.ball,
+            n=chosen.n,
+            neighbours=chosen.neighbours,
+            private=private,
+            reproducible=not private,
+            projected=chosen.projected,
+            grid=None if rounded is None else rounded.grid,
+            rounded=None if rounded is None else rounded.integers,
+            search=None if found is None else found.receipt(limit),
+            anchor=anchor,
+        )
+        return replace(release, stated_proofs=tuple(release.proofs.items()))
+
+
+def prepared(
+    wanted: Wanted,
+    points: ArrayLike | Records,
+    ball: Ball | PrivateBall,
+    budget: Budget | None,
+    *,
+    mechanism: str | type[Mechanism] | Choice | Mechanism,
+    neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    users: ArrayLike | None = None,
+    generator: np.random.Generator | None,
+    accountant: SupportsSpend | None,
+    charge: Charge = "auto",
+    n: int | None = None,
+    allow_unproven: bool,
+    tol: float | None,
+    arithmetic: Arithmetic,
+    project: Project,
+) -> Ready:
+    """Check everything that can be checked before the account is charged."""
     found = ball if isinstance(ball, PrivateBall) else None
     public: Ball = ball.ball if isinstance(ball, PrivateBall) else ball
     check_ball(public)
+    records = with_users(points, users)
+    neighbours = relation(neighbours, adjacency, budget, has_users=records.users is not None)
+    if found is not None:
+        check_searched(neighbours)
     limit: Any = budget if found is None else found.part(budget)
     check_budget(limit)
-    neighbours = ReplaceOne() if neighbours is None else neighbours
-    check_neighbours(neighbours)
+    limit = limit.under(neighbours.adjacency)
     tol = None if tol is None else positive(tol, "tol")
     check_arithmetic(arithmetic)
     check_project(project)
     check_accountant(accountant)
+    first = charges_first(charge, accountant if found is None else found.accountant)
     source = resolve_generator(generator)
-    data = as_records(points).validated(public.manifold)
-    check_rows(np.asarray(data.points), public.manifold)
-    n = len(data)
+    data = Unopened(
+        records,
+        public.manifold,
+        public if found is None else found.public,
+        neighbours,
+        late=first,
+    )
+    if found is not None and n is None and first:
+        n = found.n
+    if first:
+        n = public_size(records, neighbours, n)
+    else:
+        n = size_of(data.read(), neighbours, n)
     if found is not None:
-        _check_found(found, n, neighbours, accountant)
+        _check_found(found, n, accountant)
     offered = functools.partial(
         checked_offer,
         wanted,
@@ -213,48 +403,23 @@ def run(
         if found is None or found.public == public:
             raise
         chosen, reason = offered(found.public)  # which was checked before the search
-    if accountant is not None and not neighbours.implies_replace_one:
-        raise UnsupportedNeighboursError(
-            f"an account adds up guarantees for data sets that differ in one record, which "
-            f"{neighbours.name} does not promise; release without an account, or with ReplaceOne()"
-        )
+    check_relation(accountant, neighbours)
+    check_unit(accountant, neighbours)
     checked = chosen.statistic  # of another package it may fail in ways that tell of the data
-    discreetly(checked.name, lambda: checked.check_records(data))
+    if first:
+        check_given(records, neighbours, checked)
+    else:
+        discreetly(checked.name, lambda: checked.check_records(data.read()))
     start = chosen.statistic.begin(chosen.ball, lambda: noise_length(chosen.mechanism))
-    first = asked(chosen.statistic, chosen.ball, start, 0)
-    # Charged before the data are used: nothing that happens to them afterwards is free of charge.
-    if found is not None:
-        found.account.spend(limit, f"{label}, {chosen.mechanism.name}")
-    elif accountant is not None:
-        accountant.spend(limit, f"{label}, {chosen.mechanism.name}")
-    value, rounded = drawn(chosen, start, first, data, source)
-    private = is_secure(source) and (found is None or found.private)
-    release = Release(
-        value=value,
-        guarantee=limit if found is None else found.budget,
-        mechanism=chosen.mechanism,
-        statistic=chosen.statistic,
-        reason=reason,
-        sensitivity=chosen.sensitivity,
-        tol=chosen.tol,
-        ball=chosen.ball,
-        n=n,
-        neighbours=neighbours,
-        private=private,
-        reproducible=not private,
-        projected=chosen.projected,
-        grid=None if rounded is None else rounded.grid,
-        rounded=None if rounded is None else rounded.integers,
-        search=None if found is None else found.receipt(limit),
-    )
-    return replace(release, stated_proofs=tuple(release.proofs.items()))
+    asks = asked(chosen.statistic, chosen.ball, start, 0)
+    return Ready(chosen, reason, limit, found, data, source, accountant, start, asks)
 
 
 def checked_offer(
     wanted: Wanted,
     ball: Ball,
     *,
-    n: int,
+    n: int | None,
     budget: Budget,
     mechanism: str | type[Mechanism] | Choice | Mechanism,
     neighbours: Neighbours,
@@ -304,19 +469,12 @@ def checked_offer(
     return chosen, reason
 
 
-def _check_found(
-    found: PrivateBall, n: int, neighbours: Neighbours, accountant: SupportsSpend | None
-) -> None:
+def _check_found(found: PrivateBall, n: int | None, accountant: SupportsSpend | None) -> None:
     """Refuse what a search made in these records says nothing about."""
     if n != found.n:
         raise InvalidParameterError(
             f"the ball was found in {found.n} records, and these are {n}; release of the same "
             "ones, or on found.ball with a budget of its own"
-        )
-    if neighbours != ReplaceOne():
-        raise UnsupportedNeighboursError(
-            f"what a search costs is known for data sets that differ in one record, not for "
-            f"{neighbours.name}; use ReplaceOne()"
         )
     if accountant is not None and accountant is not found.accountant:
         raise InvalidParameterError(
@@ -391,12 +549,12 @@ def drawn(
     answers = statistic.answers(ball)
     integers: tuple[int, ...] = ()
     grid = default_grid(chosen.mechanism.sigma)
-    prepared = Prepared(ball, data)
+    kept = Prepared(ball, data, one_by_one=not chosen.neighbours.keeps_places)
     for step in range(chosen.steps or 1):
         if step > 0:
             question = asked(statistic, ball, point, step)
         ask: Any = answer if chosen.draw is None else exact_answer
-        footpoint = ask(question, ball, prepared, chosen.tol)
+        footpoint = ask(question, ball, kept, chosen.tol)
         if len(footpoint) != answers.manifold.dim:
             raise InvalidParameterError(  # how many there are may tell of the data
                 f"{statistic.name} must answer with {answers.manifold.dim} coordinates of "

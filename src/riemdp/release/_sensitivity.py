@@ -6,7 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from riemdp._checks import count, positive, real
-from riemdp._errors import InvalidParameterError, UnsupportedBallError
+from riemdp._errors import (
+    InvalidParameterError,
+    UnsupportedBallError,
+    UnsupportedNeighboursError,
+)
 from riemdp.statistics import FrechetMean, Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
@@ -18,7 +22,7 @@ LEAST_RADIUS = 1e-140
 
 
 def exact_sensitivity(
-    statistic: Statistic, ball: Ball, n: int, neighbours: Neighbours, metric: Metric
+    statistic: Statistic, ball: Ball, n: int | None, neighbours: Neighbours, metric: Metric
 ) -> float:
     """Sensitivity of the exact statistic.
 
@@ -35,7 +39,14 @@ def exact_sensitivity(
             f"{1.0 / LEAST_RADIUS:g} for a release, so that squares of distances and sums over "
             "the records stay in the range of float64; change the unit of the data"
         )
-    n = count(n, "n, the number of points,")
+    if statistic.by_place and not neighbours.keeps_places:
+        raise UnsupportedNeighboursError(
+            f"the {statistic.name} has public {' and '.join(statistic.by_place)}, one for each "
+            f"place in the data, and {neighbours.name} data sets have no places in common; release "
+            "for replace-one neighbours, or with private weights"
+        )
+    if neighbours.size_is_public:
+        n = count(n, "n, the number of points,")
     found = neighbours.sensitivity(statistic, ball, n, metric)
     return positive(found, f"the sensitivity of {statistic.name}")
 
@@ -43,7 +54,7 @@ def exact_sensitivity(
 def computed_sensitivity(
     statistic: Statistic,
     ball: Ball,
-    n: int,
+    n: int | None,
     metric: Metric,
     *,
     neighbours: Neighbours | None = None,

@@ -16,7 +16,7 @@ from riemdp._part import lookup
 from riemdp._part_document import decode, decode_fields, encode, encode_fields, encode_value
 from riemdp.manifolds import Ball, BoxBall, Manifold
 from riemdp.mechanisms import Mechanism
-from riemdp.privacy import Budget
+from riemdp.privacy import Anchor, Budget
 from riemdp.release._search._document import search_from_dict, search_to_dict
 from riemdp.statistics import Neighbours, Statistic
 
@@ -53,6 +53,8 @@ _KEYS_1 = _KEYS - {"statistic", "neighbours", "proofs"} | {
 _ROUNDED = {"grid", "rounded"}
 #: What it has of a draw that was not projected, and of one that was shrunk.
 _PROJECTED, _SHRUNK = "projected", "shrunk"
+#: What it has of a release that was charged to a durable ledger.
+_ANCHOR = "anchor"
 #: What a document of the first format said of the ball, by option.
 _OPTIONS_1 = {"base": ("base", "ball-center"), "restricted_to_ball": ("ball", True)}
 #: Name, among the proofs, of a release that was stated to have none.
@@ -86,6 +88,7 @@ def to_document(release: Release) -> dict[str, Any]:
         **({} if release.projected else {_PROJECTED: False}),
         **({_SHRUNK: True} if release.shrunk else {}),
         **({} if release.search is None else {"search": search_to_dict(release.search)}),
+        **({} if release.anchor is None else {_ANCHOR: release.anchor.document()}),
     }
 
 
@@ -124,7 +127,7 @@ def from_document(document: object) -> dict[str, Any]:
             "version"
         )
     on_grid = _ROUNDED if isinstance(document, dict) and _ROUNDED & set(document) else set()
-    fields = _document.fields(document, _KEYS | on_grid, {_PROJECTED, _SHRUNK, "search"})
+    fields = _document.fields(document, _KEYS | on_grid, {_PROJECTED, _SHRUNK, "search", _ANCHOR})
     proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
     for proof in proofs.values():
         if proof is not None:
@@ -144,7 +147,18 @@ def from_document(document: object) -> dict[str, Any]:
     if "search" in fields:
         manifold = found["ball"].manifold
         found["search"] = search_from_dict(fields["search"], manifold, found["n"])
+    if _ANCHOR in fields:
+        found[_ANCHOR] = Anchor.from_document(fields[_ANCHOR])
     return {**found, "stated_proofs": tuple(proofs.items())}
+
+
+def _size(value: object, neighbours: Neighbours) -> int | None:
+    """Return the number of records, which is null where it is private."""
+    if neighbours.size_is_public:
+        return count(value, "n")
+    if value is not None:
+        raise InvalidParameterError("n must be null where the number of records is private")
+    return None
 
 
 def _integers(values: object) -> tuple[int, ...]:
@@ -197,14 +211,14 @@ def _common(
         "value": statistic.range(ball).manifold.validate(
             _document.numbers(fields["value"], "value")
         ),
-        "guarantee": decode(fields["guarantee"], Budget.sort),
+        "guarantee": decode(fields["guarantee"], Budget.sort).under(neighbours.adjacency),
         "statistic": statistic,
         "neighbours": neighbours,
         "reason": _document.text(fields["reason"], "reason"),
         "sensitivity": number("sensitivity"),
         "tol": number("tol"),
         "ball": ball,
-        "n": count(fields["n"], "n"),
+        "n": _size(fields["n"], neighbours),
         "private": _document.flag(fields["private"], "private"),
         "reproducible": reproducible,
         "stated_error": stated,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.privacy import product_up
+from riemdp.release._container import ContainerError
 from riemdp.release._offer import Offer, exact_draw, noise_length
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import replayed
@@ -77,16 +79,18 @@ class Verification:
         return all(check.passed for check in self.checks)
 
 
-def verify(release: Release) -> Verification:
+def verify(release: Release | str | Path) -> Verification:
     """Recompute the guarantee of a release from its ball, n, mechanism and scale.
 
     It cannot tell that the value was really drawn this way, nor that the ball and the budget were
-    chosen without looking at the data: for that one has to trust who ran it. ``reason`` is free
-    text and not checked.
+    chosen without looking at the data, nor that what counts as a person is all of a person's
+    records: for that one has to trust who ran it. ``reason`` is free text and not checked.
 
     Parameters
     ----------
-    release : Release
+    release : Release, str or Path
+        A release, or the path of the file that :meth:`Release.save` wrote; the arrays beside a
+        certificate are then held against it, in the check ``container``.
 
     Returns
     -------
@@ -95,11 +99,17 @@ def verify(release: Release) -> Verification:
     Raises
     ------
     InvalidParameterError
-        If ``release`` is no :class:`Release`.
+        If ``release`` is neither, or the file holds no release; also a text that names no file.
+    OSError
+        If the file cannot be opened.
     """
+    if isinstance(release, Path) or (isinstance(release, str) and _is_file(release)):
+        read, container = read_checked(Path(release))
+        return Verification(container if read is None else (*container, *verify(read).checks))
     if not isinstance(release, Release):
         raise InvalidParameterError(
-            f"release must be a riemdp.Release, got {shown(release)}; Release.from_json reads one"
+            f"release must be a riemdp.Release or the path of a file that is there, got "
+            f"{shown(release)}; Release.from_json reads the text of one"
         )
     mechanism, statistic = release.mechanism, release.statistic
     foreign = mechanism.foreign_to(statistic.answers(release.ball))
@@ -124,6 +134,41 @@ def verify(release: Release) -> Verification:
             seeded,
         )
     )
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or with a null character
+        return False
+
+
+def read_checked(path: Path) -> tuple[Release | None, tuple[Check, ...]]:
+    """Return a release from its file, and the check of the arrays beside it.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    release : Release or None
+        None where the check failed.
+    checks : tuple of Check
+        None of them where the release is in one file.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file holds no release.
+    OSError
+        If the file cannot be opened.
+    """
+    try:
+        release, container = Release.load_with_container(path)
+    except ContainerError as error:
+        return None, (Check("container", False, str(error)),)
+    return release, () if container is None else (Check("container", True, container),)
 
 
 def _value(release: Release, range_: Ball) -> Check:
@@ -208,7 +253,7 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
         Check(
             "sensitivity",
             math.isclose(sensitivity, release.sensitivity, rel_tol=1e-9),
-            f"{release.neighbours.name}, n = {release.n}: stated {release.sensitivity:.9g}, "
+            f"{release.neighbours.title}, {_number(release)}: stated {release.sensitivity:.9g}, "
             f"recomputed {sensitivity:.9g} for the {release.statistic.name}",
         ),
         Check(
@@ -217,6 +262,10 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
             f"{release.budget} from sigma = {release.mechanism.sigma:.9g}{_times(release)}",
         ),
     )
+
+
+def _number(release: Release) -> str:
+    return "n private" if release.n is None else f"n = {release.n}"
 
 
 def _satisfied(release: Release, sensitivity: float, steps: int) -> bool:

@@ -7,10 +7,14 @@ from riemdp.statistics import (  # noqa: F401 -- register the solvers of our spa
 )
 from riemdp.statistics._answer import Prepared, answer, exact_answer
 from riemdp.statistics._classes import ClassMoments
-from riemdp.statistics._data import Records, as_records
+from riemdp.statistics._counted_mean import CountedMean
+from riemdp.statistics._counted_steps import CountedRecentred, CountedSteps
+from riemdp.statistics._counted_sum import CountedSum
+from riemdp.statistics._data import Records, as_records, check_extras, labels_of, without
 from riemdp.statistics._directions import DirectionalMoments
 from riemdp.statistics._frechet_mean import (
     check_rows,
+    check_shape_of_rows,
     clipped_frechet_mean,
     clipped_tangent_mean,
     frechet_mean,
@@ -28,11 +32,15 @@ from riemdp.statistics._means import (
 from riemdp.statistics._moments import Moments
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._neighbours import (
+    AddRemove,
+    AddRemoveUser,
     Groups,
     Neighbours,
     ReplaceOne,
     ReplacePoint,
+    ReplaceUser,
     check_neighbours,
+    public_size,
 )
 from riemdp.statistics._point_statistic import PointStatistic
 from riemdp.statistics._question import Question
@@ -63,13 +71,28 @@ from riemdp.statistics._steps import GeometricMedian, HuberMean, RefinedMean
 from riemdp.statistics._sums import SumStatistic
 from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
 from riemdp.statistics._unit_vectors import UnitVectorSum
-from riemdp.statistics._variance import DirectVariance, Variance
+from riemdp.statistics._users import rows_of_users
+from riemdp.statistics._variance import CountedVariance, DirectVariance, Variance
+from riemdp.statistics._weighted_mean import WeightedMean
+from riemdp.statistics._weighted_means import (
+    WeightedFrechetMean,
+    WeightedTangentMean,
+    largest_share,
+    weighted_mean_for,
+)
 
 __all__ = [
+    "AddRemove",
+    "AddRemoveUser",
     "CertifiedMean",
     "ClassMoments",
     "ConfidenceEllipsoid",
     "ConfidenceRegion",
+    "CountedMean",
+    "CountedRecentred",
+    "CountedSteps",
+    "CountedSum",
+    "CountedVariance",
     "DirectVariance",
     "DirectionalMoments",
     "DirectionalRegion",
@@ -93,6 +116,7 @@ __all__ = [
     "ReleasedMoments",
     "ReplaceOne",
     "ReplacePoint",
+    "ReplaceUser",
     "Statistic",
     "SumStatistic",
     "Summary",
@@ -101,10 +125,15 @@ __all__ = [
     "TwoSampleTest",
     "UnitVectorSum",
     "Variance",
+    "WeightedFrechetMean",
+    "WeightedMean",
+    "WeightedTangentMean",
     "answer",
     "as_records",
+    "check_extras",
     "check_neighbours",
     "check_rows",
+    "check_shape_of_rows",
     "check_statistic",
     "clipped_frechet_mean",
     "clipped_tangent_mean",
@@ -114,14 +143,20 @@ __all__ = [
     "frechet_mean",
     "frechet_mean_sensitivity",
     "is_average",
+    "labels_of",
+    "largest_share",
     "log_stretch",
     "mean_for",
     "preshapes",
+    "public_size",
     "public_tolerance",
     "register_solver",
+    "rows_of_users",
     "tangent_mean",
     "tangent_mean_sensitivity",
     "tolerance_floor",
     "two_sample_test",
     "unit_quaternions",
+    "weighted_mean_for",
+    "without",
 ]

@@ -32,14 +32,18 @@ class Prepared:
     ball : Ball
     data : ndarray, shape (n, \*point_shape), or Records
         Valid points, inside or outside; with what belongs to them, :meth:`Records.validated`.
+    one_by_one : bool, default False
+        Whether each record is worked on by itself, so that what becomes of it does not depend on
+        its place, nor on how many there are: where :attr:`Neighbours.keeps_places` is false.
     """
 
-    def __init__(self, ball: Ball, data: FloatArray | Records) -> None:
+    def __init__(self, ball: Ball, data: FloatArray | Records, *, one_by_one: bool = False) -> None:
         records = as_records(data)
+        self._one_by_one = one_by_one
         self._ball, self._rows = ball, np.asarray(records.points).view()
         self._rows.flags.writeable = False  # they are the caller's
         self._records = records.with_points(self._rows)
-        self._forms: dict[type, Any] = {}
+        self._forms: dict[Any, Any] = {}
 
     def summary(self, question: Question) -> Partial:
         """Clip records, and summarise them: the one place where a statistic gets to see any.
@@ -54,12 +58,36 @@ class Prepared:
             What :meth:`Question.summarise` returns.
         """
         kind, rows = type(question), self._records if question.takes else self._rows
+        if self._one_by_one and len(rows) > 1:
+            return self._merged(question)
         given: Any = rows
         if kind.prepare is Question.prepare:
             return question.summarise(self._ball, question.prepare(self._ball, given))
         if kind not in self._forms:
             self._forms[kind] = question.prepare(self._ball, given)
         return question.summarise(self._ball, self._forms[kind])
+
+    def _merged(self, question: Question) -> Partial:
+        """Summarise every record by itself, and put them together in pairs."""
+        kind = type(question), question.takes  # of one class some may take more than others
+        if type(question).prepare is Question.prepare:  # it may ask for something else each time
+            forms = [question.prepare(self._ball, one) for one in self._alone(question)]
+        elif kind in self._forms:
+            forms = self._forms[kind]
+        else:
+            forms = [question.prepare(self._ball, one) for one in self._alone(question)]
+            self._forms[kind] = forms
+        found = [question.summarise(self._ball, one) for one in forms]
+        while len(found) > 1:
+            pairs = [question.merge(*found[i : i + 2]) for i in range(0, len(found) - 1, 2)]
+            found = pairs + found[2 * len(pairs) :]
+        return found[0]
+
+    def _alone(self, question: Question) -> list[Any]:
+        """Return every record by itself, with what belongs to it where a question takes that."""
+        records = self._records
+        each = [records.at(slice(i, i + 1)) for i in range(len(records))]
+        return each if question.takes else [one.points for one in each]
 
 
 def answer(
@@ -127,15 +155,26 @@ def exact_answer(
 
 #: Coordinates beyond it are not finite in float64.
 _GREATEST = Fraction(sys.float_info.max)
+#: A quotient of integers whose lengths differ by no more bits is less.
+_LONGEST = 1022
 
 
 def _rational(answered: object) -> FloatArray | tuple[Fraction, ...] | None:
     """Return what is a tuple of rational numbers as it is, and anything else as floats."""
-    if not (isinstance(answered, tuple) and all(isinstance(x, Rational) for x in answered)):
+    if not (
+        isinstance(answered, tuple)
+        and all(type(x) is Fraction or isinstance(x, Rational) for x in answered)
+    ):
         return _floats(answered)
-    if any(abs(x) > _GREATEST for x in answered):
-        return np.full(len(answered), np.inf)
-    return tuple(Fraction(int(x.numerator), int(x.denominator)) for x in answered)
+    own = tuple(
+        x if type(x) is Fraction else Fraction(int(x.numerator), int(x.denominator))
+        for x in answered
+    )
+    # lengths in bits bound the size, and cost less than comparing
+    longest = max((x.numerator.bit_length() - x.denominator.bit_length() for x in own), default=0)
+    if longest > _LONGEST and any(abs(x) > _GREATEST for x in own):
+        return np.full(len(own), np.inf)
+    return own
 
 
 def _prepared(ball: Ball, data: FloatArray | Records | Prepared) -> Prepared:

@@ -82,6 +82,18 @@ class CarriedSolver(MeanSolver):
         inside = self.carried(ball)
         return mean_solver(inside.manifold).mean(inside, records, tol)
 
+    def weighs(self, manifold: Manifold) -> bool:
+        """Whether the other space's does; see :meth:`MeanSolver.weighs`."""
+        other = self.other(manifold)
+        return mean_solver(other).weighs(other)
+
+    def weighted(
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
+    ) -> FloatArray:
+        """Return that of the other space; see :meth:`MeanSolver.weighted`."""
+        inside = self.carried(ball)
+        return mean_solver(inside.manifold).weighted(inside, records, weights, tol)
+
     def floor(self, ball: Ball) -> float:
         """Return that of the other space."""
         inside = self.carried(ball)
@@ -139,6 +151,11 @@ class CarriedMean(ExactMean):
         """That of the solver."""
         return self._solver.proof
 
+    @property
+    def weighs(self) -> bool:
+        """That of the other."""
+        return self._other.weighs
+
     def floor(self, ball: Ball) -> float:
         """See :meth:`ExactMean.floor`."""
         return self._other.floor(self._solver.carried(ball))
@@ -155,6 +172,16 @@ class CarriedMean(ExactMean):
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """See :meth:`ExactMean.mean`."""
         return self._other.mean(self._solver.carried(ball), partial, tol)
+
+    def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:
+        """See :meth:`ExactMean.rows`."""
+        return self._other.rows(self._solver.carried(ball), coordinates)
+
+    def weighted(
+        self, ball: Ball, rows: Partial, whole: NDArray[np.int64], tol: float
+    ) -> tuple[Fraction, ...]:
+        """See :meth:`ExactMean.weighted`."""
+        return self._other.weighted(self._solver.carried(ball), rows, whole, tol)
 
 
 class LiftedSolver(CarriedSolver):

@@ -51,7 +51,14 @@ _NEAR = 0.5
 _FRAME, _DECOMPOSITION = 8.0, 32.0
 
 
-def certified_mean(logs: FloatArray, vectors: FloatArray, radius: float, tol: float) -> FloatArray:
+def certified_mean(
+    logs: FloatArray,
+    vectors: FloatArray,
+    radius: float,
+    tol: float,
+    *,
+    weights: NDArray[np.int64] | None = None,
+) -> FloatArray:
     """Return coordinates ``(dim,)`` that are proved to be within ``tol`` of the mean.
 
     Parameters
@@ -64,6 +71,8 @@ def certified_mean(logs: FloatArray, vectors: FloatArray, radius: float, tol: fl
         Of the ball that holds the records.
     tol : float
         In units of geodesic distance; at least :func:`floor`.
+    weights : ndarray of int, shape (n,), optional
+        Positive, at most ``2^53``; of the weighted mean.
 
     Returns
     -------
@@ -75,13 +84,14 @@ def certified_mean(logs: FloatArray, vectors: FloatArray, radius: float, tol: fl
     ConvergenceError
         If that cannot be proved.
     """
-    point = spectral_mean(logs, vectors, radius, tol)
-    bound = certificate(point, logs, vectors)
+    shares = None if weights is None else weights / sum(weights.tolist())
+    point = spectral_mean(logs, vectors, radius, tol, weights=shares)
+    bound = certificate(point, logs, vectors, weights)
     for _ in range(_STEPS):
         if bound <= tol:
             break
-        point = improved(point, logs, vectors, radius)
-        bound = certificate(point, logs, vectors)
+        point = improved(point, logs, vectors, radius, weights=shares)
+        bound = certificate(point, logs, vectors, weights)
     check_bound(bound, tol)
     return point
 
@@ -113,7 +123,12 @@ def exact_records(
     return clip_norm(logs, radius * (1.0 - 2.0**-40)), vectors
 
 
-def certificate(point: FloatArray, logs: FloatArray, vectors: FloatArray) -> float:
+def certificate(
+    point: FloatArray,
+    logs: FloatArray,
+    vectors: FloatArray,
+    weights: NDArray[np.int64] | None = None,
+) -> float:
     """Bound the distance of the point with these coordinates from the exact mean of the records.
 
     Parameters
@@ -124,6 +139,8 @@ def certificate(point: FloatArray, logs: FloatArray, vectors: FloatArray) -> flo
     logs : ndarray, shape (n, k)
     vectors : ndarray, shape (n, k, k)
         The records ``Q diag(e^s) Q^T``, ``Q`` the orthogonal matrix nearest to the vectors.
+    weights : ndarray of int, shape (n,), optional
+        See :func:`certified_mean`.
 
     Returns
     -------
@@ -149,7 +166,11 @@ def certificate(point: FloatArray, logs: FloatArray, vectors: FloatArray) -> flo
         lost = seen.distances + _frame_distances(logs[rows], defects)
         sizes = _norm(seen.logs)
         lost += _composition_rounding(k, seen.defects) * sizes
-        total = _sum((seen.vectors * seen.logs[:, None, :]) @ np.swapaxes(seen.vectors, -1, -2))
+        logs_seen = seen.logs
+        if weights is not None:
+            times = weights[rows].astype(np.float64)  # which rounds none of them
+            logs_seen, lost, sizes = logs_seen * times[:, None], lost * times, sizes * times
+        total = _sum((seen.vectors * logs_seen[:, None, :]) @ np.swapaxes(seen.vectors, -1, -2))
         return total, float(lost.sum()), float(sizes.sum())
 
     with np.errstate(all="ignore"):
@@ -160,9 +181,12 @@ def certificate(point: FloatArray, logs: FloatArray, vectors: FloatArray) -> flo
         if not all(np.isfinite(total).all() for total in totals):
             return math.inf
         entries = np.array(totals).reshape(len(totals), -1).T
-        gradient = np.array([math.fsum(entry) for entry in entries]) / n
-        rounding = (n.bit_length() + 5.0) * _UNIT * math.fsum(sizes)
-        bound = moved + float(np.linalg.norm(gradient)) + (math.fsum(lost) + rounding) / n
+        whole = n if weights is None else float(sum(weights.tolist()))
+        gradient = np.array([math.fsum(entry) for entry in entries]) / whole
+        # weights are multiplied by, and their sum is rounded
+        steps = n.bit_length() + (5.0 if weights is None else 8.0)
+        rounding = steps * _UNIT * math.fsum(sizes)
+        bound = moved + float(np.linalg.norm(gradient)) + (math.fsum(lost) + rounding) / whole
     return bound * _UP + _TINY if bound < math.inf else math.inf
 
 

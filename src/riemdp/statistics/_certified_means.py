@@ -52,14 +52,36 @@ class SpaceFormMean(ExactMean):
 
     def mean(self, ball: Ball, partial: FloatArray, tol: float) -> tuple[Fraction, ...]:
         """Certify coordinates; see :meth:`ExactMean.mean`."""
+        return self._certified(ball, partial, None, tol)
+
+    @property
+    def weighs(self) -> bool:
+        """See :attr:`ExactMean.weighs`."""
+        return True
+
+    def weighted(
+        self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64], tol: float
+    ) -> tuple[Fraction, ...]:
+        """Certify coordinates; see :meth:`ExactMean.weighted`."""
+        return self._certified(ball, rows, whole, tol)
+
+    def _certified(
+        self, ball: Ball, partial: FloatArray, whole: NDArray[np.int64] | None, tol: float
+    ) -> tuple[Fraction, ...]:
         manifold: Any = ball.manifold
         solver, points = self._solver, ball.point(partial)
+        shares = None if whole is None else whole / sum(whole.tolist())
         try:
-            start = solver.mean(ball, solver.records(ball, points), tol)
+            seen = solver.records(ball, points)
+            start = (
+                solver.mean(ball, seen, tol)
+                if shares is None
+                else solver.weighted(ball, seen, shares, tol)
+            )
         except ConvergenceError:  # it asks more of itself than is needed here
-            start = partial.mean(axis=0)
+            start = np.average(partial, axis=0, weights=shares)
         point, _ = _certified_space_form.refined(
-            manifold.curvature, start, partial, ball.radius, tol
+            manifold.curvature, start, partial, ball.radius, tol, weights=whole
         )
         return tuple(map(Fraction, point.tolist()))
 
@@ -97,6 +119,22 @@ class AffineInvariantMean(ExactMean):
         point = _certified_affine_invariant.certified_mean(*partial, ball.radius, tol)
         return tuple(map(Fraction, point.tolist()))
 
+    @property
+    def weighs(self) -> bool:
+        """See :attr:`ExactMean.weighs`."""
+        return True
+
+    def weighted(
+        self,
+        ball: Ball,
+        rows: tuple[FloatArray, FloatArray],
+        whole: NDArray[np.int64],
+        tol: float,
+    ) -> tuple[Fraction, ...]:
+        """Certify coordinates; see :meth:`ExactMean.weighted`."""
+        point = _certified_affine_invariant.certified_mean(*rows, ball.radius, tol, weights=whole)
+        return tuple(map(Fraction, point.tolist()))
+
 
 class ProductMean(ExactMean):
     """Factor by factor, of records that were shortened as a whole.
@@ -126,10 +164,19 @@ class ProductMean(ExactMean):
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
         """Those of the factors, one after the other; see :meth:`ExactMean.of_coordinates`."""
         manifold: Any = ball.manifold
-        ends = np.cumsum([space.dim for space in manifold.each])[:-1]
-        cut = np.split(coordinates, ends, axis=-1)
-        each = zip(self._parts, manifold.balls(ball), cut, strict=True)
+        each = zip(self._parts, manifold.balls(ball), _cut(manifold, coordinates), strict=True)
         return tuple(part.of_coordinates(own, rows) for part, own, rows in each)
+
+    def rows(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
+        """Those of the factors; see :meth:`ExactMean.rows`."""
+        manifold: Any = ball.manifold
+        each = zip(self._parts, manifold.balls(ball), _cut(manifold, coordinates), strict=True)
+        return tuple(part.rows(own, rows) for part, own, rows in each)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether those of all factors do."""
+        return all(part.weighs for part in self._parts)
 
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """Certify each to its share; see :meth:`ExactMean.mean`."""
@@ -137,3 +184,18 @@ class ProductMean(ExactMean):
         manifold: Any = ball.manifold
         each = zip(self._parts, manifold.balls(ball), partial, strict=True)
         return tuple(x for part, own, rows in each for x in part.mean(own, rows, share))
+
+    def weighted(
+        self, ball: Ball, rows: Partial, whole: NDArray[np.int64], tol: float
+    ) -> tuple[Fraction, ...]:
+        """Certify each to its share; see :meth:`ExactMean.weighted`."""
+        share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
+        manifold: Any = ball.manifold
+        each = zip(self._parts, manifold.balls(ball), rows, strict=True)
+        return tuple(x for part, own, some in each for x in part.weighted(own, some, whole, share))
+
+
+def _cut(manifold: Any, coordinates: FloatArray) -> list[FloatArray]:
+    """Return the coordinates of the factors."""
+    ends = np.cumsum([space.dim for space in manifold.each])[:-1]
+    return np.split(coordinates, ends, axis=-1)

@@ -36,7 +36,14 @@ _CHUNK = 4096
 _STEPS = 8
 
 
-def certificate(curvature: float, point: FloatArray, records: FloatArray, tol: float) -> float:
+def certificate(
+    curvature: float,
+    point: FloatArray,
+    records: FloatArray,
+    tol: float,
+    *,
+    weights: NDArray[np.int64] | None = None,
+) -> float:
     """Bound the distance from a point to the exact Fréchet mean of records.
 
     Parameters
@@ -50,6 +57,8 @@ def certificate(curvature: float, point: FloatArray, records: FloatArray, tol: f
         ``o``, where the mean is unique.
     tol : float
         Positive. Precision grows until the bound is as small, or is known not to be.
+    weights : ndarray of int, shape (n,), optional
+        Positive, at most ``2^53``; of the weighted mean.
 
     Returns
     -------
@@ -65,11 +74,17 @@ def certificate(curvature: float, point: FloatArray, records: FloatArray, tol: f
     ----------
     docs/proofs/certified-means, "Spheres and hyperbolic spaces"
     """
-    return _certified(curvature, point, records, tol)[0]
+    return _certified(curvature, point, records, tol, weights)[0]
 
 
 def refined(
-    curvature: float, start: FloatArray, records: FloatArray, radius: float, tol: float
+    curvature: float,
+    start: FloatArray,
+    records: FloatArray,
+    radius: float,
+    tol: float,
+    *,
+    weights: NDArray[np.int64] | None = None,
 ) -> tuple[FloatArray, float]:
     """Move a point towards the Fréchet mean until it is certified to be near.
 
@@ -85,6 +100,8 @@ def refined(
         To which points are shortened before they are certified.
     tol : float
         Positive, in units of distance.
+    weights : ndarray of int, shape (n,), optional
+        See :func:`certificate`.
 
     Returns
     -------
@@ -99,16 +116,21 @@ def refined(
     """
     point, bound = clip_norm(np.asarray(start, dtype=np.float64), radius), math.inf
     for _ in range(_STEPS):
-        bound, gradient = _certified(curvature, point, records, tol)
+        bound, gradient = _certified(curvature, point, records, tol, weights)
         if bound <= tol or not np.isfinite(gradient).all():
             break
-        point = clip_norm(point + _newton_step(curvature, point, records, gradient), radius)
+        step = _newton_step(curvature, point, records, gradient, weights)
+        point = clip_norm(point + step, radius)
     check_bound(bound, tol)
     return point, bound
 
 
 def _certified(
-    curvature: float, point: FloatArray, records: FloatArray, tol: float
+    curvature: float,
+    point: FloatArray,
+    records: FloatArray,
+    tol: float,
+    weights: NDArray[np.int64] | None = None,
 ) -> tuple[float, FloatArray]:
     """Return the bound and, in float64, minus the gradient."""
     if curvature == 0.0:
@@ -119,7 +141,7 @@ def _certified(
     bits = _BITS
     while True:
         with working_precision(bits):
-            found = _enclosure(curvature, point, records)
+            found = _enclosure(curvature, point, records, weights)
             if found is None:
                 return math.inf, unknown
             bound = found.distance(tol)
@@ -129,13 +151,19 @@ def _certified(
         bits *= 2
 
 
-def _enclosure(curvature: float, point: FloatArray, records: FloatArray) -> _Enclosure | None:
+def _enclosure(
+    curvature: float,
+    point: FloatArray,
+    records: FloatArray,
+    weights: NDArray[np.int64] | None,
+) -> _Enclosure | None:
     """Enclose what bounds the distance, None where a sphere's mean is not seen to be unique."""
     from flint import arb
 
     sums = _Sums(curvature, point)
     for start in range(0, len(records), _CHUNK):
-        sums.add(records[start : start + _CHUNK])
+        rows = slice(start, start + _CHUNK)
+        sums.add(records[rows], None if weights is None else weights[rows])
         if sums.spherical and not sums.reach < arb.pi() / 2:
             return None
     return sums.enclosure()
@@ -167,7 +195,7 @@ class _Sums:
         self.count = 0
         self.vectors, self.cosines = [arb(0) for _ in self.point], arb(0)
 
-    def add(self, records: FloatArray) -> None:
+    def add(self, records: FloatArray, weights: NDArray[np.int64] | None = None) -> None:
         """Add weighted records, and weighted ``c`` of their angles."""
         from flint import arb, arb_mat
 
@@ -181,16 +209,19 @@ class _Sums:
         weigh = _spherical(2 * self.reach) if self.spherical else _hyperbolic()
         skew, cosine, sine_cosine = self.curvature * self.sinc, self.cosine, self.sine_cosine
         factors, cosines = [], arb(0)
-        for angle, product in zip(angles, (matrix * column).entries(), strict=True):
+        times = [1] * count if weights is None else weights.tolist()
+        for angle, product, many in zip(angles, (matrix * column).entries(), times, strict=True):
             s, c = sine_cosine(angle)
             sinc = s / _divisor(angle)
             weight = weigh(c * cosine + skew * (sinc * product))
+            if weights is not None:
+                weight *= many
             factors.append(weight * sinc)
             cosines += weight * c
         sums = (arb_mat(1, count, factors) * matrix).entries()
         self.vectors = [x + y for x, y in zip(self.vectors, sums, strict=True)]
         self.cosines += cosines
-        self.count += count
+        self.count += sum(times)
 
     def enclosure(self) -> _Enclosure:
         """Enclose averages over all records."""
@@ -341,7 +372,11 @@ def _rounded_up(number: Ball) -> float:
 
 
 def _newton_step(
-    curvature: float, point: FloatArray, records: FloatArray, gradient: FloatArray
+    curvature: float,
+    point: FloatArray,
+    records: FloatArray,
+    gradient: FloatArray,
+    weights: NDArray[np.int64] | None,
 ) -> FloatArray:
     """Change of coordinates in Newton's step, in float64: nothing is claimed of it.
 
@@ -365,8 +400,13 @@ def _newton_step(
         # (1 - a) / |across|^2, whose limit is a third.
         bend = (1.0 - between * cosines / size) / square
         bend = np.where(size > 1e-3, bend, math.copysign(1.0 / 3.0, curvature))
-        hessian = (across.T * bend) @ across / len(records)
-        hessian += np.mean(1.0 - bend * square) * np.eye(len(point))
+        if weights is None:
+            hessian = (across.T * bend) @ across / len(records)
+            hessian += np.mean(1.0 - bend * square) * np.eye(len(point))
+        else:
+            share = weights / sum(weights.tolist())
+            hessian = (across.T * (bend * share)) @ across
+            hessian += float((1.0 - bend * square) @ share) * np.eye(len(point))
         if not np.isfinite(hessian).all():
             return gradient
         step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]

@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -14,8 +15,9 @@ from riemdp._checks import LARGEST_COUNT, count, is_one_of, kind_of, shown
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import register
 from riemdp.manifolds import clip_norm, unvecd
+from riemdp.statistics._feature_sums import on_grid, root_up
 from riemdp.statistics._half_vectors import half_vectors
-from riemdp.statistics._moments import FREE_MATRIX, nonnegative
+from riemdp.statistics._moments import FREE_MATRIX, nonnegative, root_mean_square
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball
+    from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
     from riemdp.statistics._statistic import Metric
@@ -130,7 +133,9 @@ class ClassMoments(SumStatistic):
         """
         codes = class_codes(np.asarray(records.labels), self.classes)
         unit = (codes[:, None] == np.arange(len(self.classes))).astype(np.float64)
-        sums = (unit[:, :, None] * vectors[:, None, :]).reshape(len(vectors), -1)
+        sums = (unit[:, :, None] * vectors[:, None, :]).reshape(
+            len(vectors), len(self.classes) * vectors.shape[-1]
+        )
         share, weight = self.weights
         found = [sums]
         if not self.sizes:  # these do not shrink with the vector
@@ -149,6 +154,50 @@ class ClassMoments(SumStatistic):
         """Root of 1 plus the squared weights; see :meth:`SumStatistic.feature_length`."""
         share, second = self.weights
         return math.nextafter(math.sqrt(1.0 + share**2 + second**2), math.inf)
+
+    def feature_norm(self, dim: int) -> float:  # noqa: ARG002
+        """Root of 1 plus the squared weights; see :meth:`SumStatistic.feature_norm`."""
+        share, second = map(Fraction, self.weights)
+        return root_up(1 + share**2 + second**2)
+
+    @property
+    def counts_records(self) -> bool:  # type: ignore[override]
+        """Whether class sizes are among the features: every record is in one class."""
+        return not self.sizes
+
+    def count_form(self, dim: int) -> FloatArray:
+        """Return the sum of the class sizes; see :meth:`SumStatistic.count_form`."""
+        form = np.zeros(self.size(dim))
+        first, classes = len(self.classes) * dim, len(self.classes)
+        form[first : first + classes] = 1.0 / on_grid(self.weights[0] * self.whole(dim))
+        return form
+
+    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
+        """Of the second moment: means do not depend on the number of all records.
+
+        See :meth:`SumStatistic.with_count`. Shares do, and ``shares_sd`` leaves that out.
+        """
+        if self.second == "none":
+            return parts
+        second = np.diag(np.atleast_2d(parts["second_moment"]))
+        known = math.hypot(parts["second_moment_sd"], relative * root_mean_square(second))
+        return {**parts, "second_moment_sd": known}
+
+    def counted(self, ball: Ball) -> CountedSum:
+        """Return the sums, which hold class sizes; see :meth:`Statistic.counted`.
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            If sizes are public: then so is the number of records.
+        """
+        if self.sizes:
+            raise UnsupportedNeighboursError(
+                "public class sizes say how many records there are: leave sizes out, so that they "
+                "are private and released with the means, or say that they and the labels are "
+                "public with neighbours=ReplacePoint()"
+            )
+        return super().counted(ball)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
         """See :meth:`Statistic.replace_one`.

@@ -39,20 +39,34 @@ def clipped_spectrum(ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArr
     return clip_norm(logs, ball.radius), vectors
 
 
-def spectral_mean(logs: FloatArray, vectors: FloatArray, radius: float, tol: float) -> FloatArray:
-    """Return coordinates ``(dim,)`` of the mean of records in this form.
+def spectral_mean(
+    logs: FloatArray,
+    vectors: FloatArray,
+    radius: float,
+    tol: float,
+    *,
+    weights: FloatArray | None = None,
+) -> FloatArray:
+    """Return coordinates ``(dim,)`` of the mean of records in this form; weights have sum 1.
 
     The point with these coordinates lies within ``tol`` of the mean:
     docs/proofs/frechet-mean-certificate.md, (a) and "Rounding".
     """
-    problem = _Spectral(logs, vectors, radius)
+    problem = _Spectral(logs, vectors, radius, weights)
     at, _ = descend(problem, problem.start(), tol)
     return _symmetric.vecd(at.point)
 
 
-def improved(point: FloatArray, logs: FloatArray, vectors: FloatArray, radius: float) -> FloatArray:
+def improved(
+    point: FloatArray,
+    logs: FloatArray,
+    vectors: FloatArray,
+    radius: float,
+    *,
+    weights: FloatArray | None = None,
+) -> FloatArray:
     """Return coordinates ``(dim,)`` one Newton step nearer to the mean, or none if none helps."""
-    problem = _Spectral(logs, vectors, radius)
+    problem = _Spectral(logs, vectors, radius, weights)
     at = problem.evaluate(_symmetric.unvecd(point, logs.shape[-1]))
     return _symmetric.vecd(improve(problem, at).point)
 
@@ -70,16 +84,29 @@ def worst_allowance(k: int, radius: float) -> float:
 class _Spectral:
     """Records ``vectors diag(e^logs) vectors^T``; a point is the matrix of its coordinates."""
 
-    def __init__(self, logs: FloatArray, vectors: FloatArray, radius: float) -> None:
+    def __init__(
+        self,
+        logs: FloatArray,
+        vectors: FloatArray,
+        radius: float,
+        weights: FloatArray | None = None,
+    ) -> None:
         self.logs, self.vectors, self.radius = logs, vectors, radius
-        self.weights: FloatArray | None = None
+        self.weights = weights
+
+    def shared(self, values: FloatArray, rows: slice) -> FloatArray:
+        """Return rows ``(m, ...)`` times the records' shares of the mean."""
+        if self.weights is None:
+            return np.asarray(values / len(self.logs))
+        share = self.weights[rows]
+        return np.asarray(values * share.reshape(-1, *[1] * (values.ndim - 1)))
 
     def start(self) -> FloatArray:
         """Mean of the coordinates, the mean but for curvature."""
         n, k = self.logs.shape
 
         def part(rows: slice) -> FloatArray:
-            return sum_of_compositions(self.logs[rows] / n, self.vectors[rows])
+            return sum_of_compositions(self.shared(self.logs[rows], rows), self.vectors[rows])
 
         totals = list(_symmetric.map_chunks(part, n, k))
         return self._into_ball(_symmetric.symmetrise(pairwise_sum(np.array(totals))))
@@ -99,10 +126,13 @@ class _Spectral:
             vectors[rows], values, _ = np.linalg.svd(seen)
             with np.errstate(divide="ignore"):  # a value of zero is beyond any allowance
                 logs[rows] = 2.0 * np.log(values) + (top - levels[0])
-            total = sum_of_compositions(logs[rows] / n, vectors[rows])
+            total = sum_of_compositions(self.shared(logs[rows], rows), vectors[rows])
             square = np.einsum("ij,ij->i", logs[rows], logs[rows])
             lost = _rounding(k, levels[-1] - levels[0], logs[rows, 0] - logs[rows, -1])
-            return total, float(square.sum()) / n, float(lost.sum()) / n
+            if self.weights is None:
+                return total, float(square.sum()) / n, float(lost.sum()) / n
+            share = self.weights[rows]
+            return total, float(square @ share), float(lost @ share)
 
         totals, squares, lost = zip(*_symmetric.map_chunks(part, n, k), strict=True)
         gradient = _symmetric.symmetrise(pairwise_sum(np.array(totals)))

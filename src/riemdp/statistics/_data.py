@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Manifold
 
 
+#: What may belong to points, by the name of the field.
+_EXTRAS = ("labels", "covariates", "weights", "users")
+
+
 @dataclass(frozen=True, eq=False)
 class Records:
     r"""Points with what belongs to each of them, in the same order.
@@ -33,11 +37,21 @@ class Records:
         A class for each record.
     covariates : array_like, shape (n,), optional
         A real number for each record.
+    weights : array_like, shape (n,), optional
+        A nonnegative number for each record.
+    users : array_like of int or str, shape (n,), optional
+        Whose record it is. Only who shares one counts, not what it is.
+    unit : str, optional
+        What a record is, in a word, where somebody said so: ``"person"``, ``"epoch"``. Nothing is
+        computed from it.
     """
 
     points: ArrayLike
     labels: ArrayLike | None = None
     covariates: ArrayLike | None = None
+    weights: ArrayLike | None = None
+    users: ArrayLike | None = None
+    unit: str | None = None
 
     def __len__(self) -> int:
         return len(np.asarray(self.points))
@@ -45,15 +59,17 @@ class Records:
     @property
     def extras(self) -> tuple[str, ...]:
         """Names of what is given beside the points."""
-        named = {"labels": self.labels, "covariates": self.covariates}
-        return tuple(name for name, values in named.items() if values is not None)
+        return tuple(name for name in _EXTRAS if getattr(self, name) is not None)
 
-    def validated(self, manifold: Manifold) -> Self:
+    def validated(self, manifold: Manifold, *, one_by_one: bool = False) -> Self:
         """Return the same as arrays, after checks of every row.
 
         Parameters
         ----------
         manifold : Manifold
+        one_by_one : bool, default False
+            Whether each row is moved onto the manifold by itself, so that its bits do not depend
+            on its place, nor on how many there are.
 
         Returns
         -------
@@ -62,25 +78,34 @@ class Records:
         Raises
         ------
         NotOnManifoldError
-            If a row is not on the manifold, or a covariate is not finite.
+            If a row is not on the manifold, a covariate is not finite, or a weight not finite and
+            at least 0.
         InvalidParameterError
-            If labels or covariates are of another kind, or not one for each point.
+            If what belongs to points is of another kind, or not one for each point.
         """
-        points = np.ascontiguousarray(manifold.validate(self.points))
+        given: Any = self.points
+        if one_by_one:
+            given = _of_records(manifold, given)
+            _check_first(manifold, given)
+        points = np.ascontiguousarray(manifold.validate(given))
         rows = len(points) if points.ndim == 1 + len(manifold.point_shape) else None
-        labels, covariates = self.labels, self.covariates
-        if labels is not None:
-            array = _one_each(plain_array(labels, "labels"), rows, "labels")
-            # NumPy would make texts of all labels where one of a sequence is a text
-            labels = _plain_labels(labels if isinstance(labels, (list, tuple)) else array)
-        if covariates is not None:
-            covariates = _one_each(real_entries(covariates, "covariates"), rows, "covariates")
-            with np.errstate(all="ignore"):  # what float64 cannot hold is not finite there
-                covariates = covariates.astype(np.float64)
-            wrong = np.flatnonzero(~np.isfinite(covariates))
-            if len(wrong):
-                raise NotOnManifoldError(f"row {wrong[0]}: its covariate is not finite")
-        return replace(self, points=points, labels=labels, covariates=covariates)
+        if one_by_one and rows:
+            given = np.asarray(given)
+            # a copy: steps between entries, by which sums are put together, tell how many rows
+            alone = (np.array(given[i : i + 1], order="C") for i in range(rows))
+            points = np.concatenate([manifold.validate(row) for row in alone])
+        found: dict[str, Any] = {"points": points}
+        for name in ("labels", "users"):
+            values = getattr(self, name)
+            if values is not None:
+                found[name] = labels_of(values, rows, name)
+        if self.covariates is not None:
+            found["covariates"] = _numbers(self.covariates, rows, "covariates", "covariate")
+        if self.weights is not None:
+            found["weights"] = weights = _numbers(self.weights, rows, "weights", "weight")
+            if len(wrong := np.flatnonzero(weights < 0.0)):
+                raise NotOnManifoldError(f"row {wrong[0]}: its weight is negative")
+        return replace(self, **found)
 
     def at(self, rows: slice) -> Self:
         """Return some of the records.
@@ -93,7 +118,8 @@ class Records:
         -------
         Records
         """
-        given = {name: np.asarray(getattr(self, name))[rows] for name in ("points", *self.extras)}
+        names = ("points", *self.extras)
+        given: dict[str, Any] = {name: np.asarray(getattr(self, name))[rows] for name in names}
         return replace(self, **given)
 
     def with_points(self, points: NDArray[np.float64]) -> Self:
@@ -110,23 +136,88 @@ class Records:
         return replace(self, points=points)
 
 
+def _of_records(manifold: Manifold, points: Any) -> Any:
+    """Return points; of an empty list, which has no shape, no points of the manifold."""
+    empty = isinstance(points, (list, tuple)) and len(points) == 0
+    return np.empty((0, *manifold.point_shape)) if empty else points
+
+
+def _check_first(manifold: Manifold, points: ArrayLike) -> None:
+    """Refuse what has another shape in words that do not say how many rows there are."""
+    given = plain_array(points, "points", error=NotOnManifoldError)
+    if given is not None and given.ndim > 0:
+        manifold.validate(given[:1])
+
+
 def _one_each(values: NDArray[Any] | None, rows: int | None, name: str) -> NDArray[Any]:
     if values is None or values.ndim != 1 or rows is None or len(values) != rows:
         raise InvalidParameterError(f"{name} must be one for each point, a sequence of that length")
     return values
 
 
-def _plain_labels(labels: Sequence[Any] | NDArray[Any]) -> NDArray[np.object_]:
+def _numbers(values: ArrayLike, rows: int | None, name: str, one: str) -> NDArray[np.float64]:
+    found = _one_each(real_entries(values, name), rows, name)
+    with np.errstate(all="ignore"):  # what float64 cannot hold is not finite there
+        found = found.astype(np.float64)
+    if len(wrong := np.flatnonzero(~np.isfinite(found))):
+        raise NotOnManifoldError(f"row {wrong[0]}: its {one} is not finite")
+    return found
+
+
+def labels_of(values: ArrayLike, rows: int | None, name: str) -> NDArray[np.object_]:
+    """Return one label for each record, as integers and texts of Python: a copy, read once.
+
+    Parameters
+    ----------
+    values : array_like of int or str, shape (n,)
+    rows : int or None
+        How many records there are, if that is known.
+    name : str
+        Of the parameter.
+
+    Returns
+    -------
+    ndarray of int and str, shape (n,)
+
+    Raises
+    ------
+    InvalidParameterError
+        If they are something else, or not one for each record.
+    """
+    array = _one_each(plain_array(values, name), rows, name)
+    # NumPy would make texts of all labels where one of a sequence is a text
+    return _plain_labels(values if isinstance(values, (list, tuple)) else array, name)
+
+
+def _plain_labels(labels: Sequence[Any] | NDArray[Any], name: str) -> NDArray[np.object_]:
     """Return labels as integers and texts of Python: a copy, read once."""
     found = np.empty(len(labels), dtype=object)
     for row, label in enumerate(labels):
         plain = label.item() if issubclass(type(label), (np.integer, np.str_)) else label
         if type(plain) is not int and type(plain) is not str:
             raise InvalidParameterError(
-                f"row {row}: labels must be integers or texts, one a record"
+                f"row {row}: {name} must be integers or texts, one a record; convert them, and "
+                "leave out records that have none"
             )
         found[row] = plain
     return found
+
+
+def without(records: Records, names: Sequence[str]) -> Records:
+    """Return records without some of what belongs to their points.
+
+    Parameters
+    ----------
+    records : Records
+    names : sequence of str
+        Of :attr:`Records.extras`.
+
+    Returns
+    -------
+    Records
+    """
+    gone: dict[str, Any] = dict.fromkeys(names)
+    return replace(records, **gone)
 
 
 def as_records(points: object) -> Records:

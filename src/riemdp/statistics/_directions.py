@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -13,6 +14,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds import unvecd
 from riemdp.statistics._axes import leading_axis, length_limit
+from riemdp.statistics._feature_sums import root_up
 from riemdp.statistics._half_vectors import half_vectors
 from riemdp.statistics._moments import FREE_MATRIX
 from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
@@ -87,6 +89,10 @@ class DirectionalMoments(UnitVectorSum):
     def feature_length(self, dim: int) -> float:  # noqa: ARG002
         """1, and of both at least the root of 1.5; see :meth:`SumStatistic.feature_length`."""
         return 1.25 if self.order == _BOTH else 1.0
+
+    def feature_norm(self, dim: int) -> float:  # noqa: ARG002
+        """1, and of both the root of 1 + weight^2; see :meth:`SumStatistic.feature_norm`."""
+        return root_up(1 + Fraction(FREE_MATRIX) ** 2) if self.order == _BOTH else 1.0
 
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return what the moments say; see :meth:`SumStatistic.parts`.

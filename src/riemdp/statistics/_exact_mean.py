@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from riemdp._errors import UnsupportedError
 from riemdp.statistics._records import IntegerSum, record_coordinates
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ _MARGIN = 2.0**-40
 _BITS = 40
 #: Integers of 42 bits that int64 adds.
 _ROWS = 2**20
+#: Coordinates that are worked on at a time, public as the number of records is.
+_NUMBERS = 2**22
 
 
 class ExactMean(ABC):
@@ -37,6 +42,11 @@ class ExactMean(ABC):
     """
 
     proof: ClassVar[str]
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it computes weighted means too: :meth:`weighted`; by default not."""
+        return False
 
     @abstractmethod
     def floor(self, ball: Ball) -> float:
@@ -90,6 +100,48 @@ class ExactMean(ABC):
             If that cannot be proved.
         """
 
+    def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:
+        """Say of records what :meth:`weighted` needs of each; by default what :meth:`mean` does.
+
+        Parameters
+        ----------
+        ball, coordinates
+            As in :meth:`of_coordinates`.
+
+        Returns
+        -------
+        ndarray or tuple
+            Of arrays, or of such tuples; the records along the first axis of each array.
+        """
+        return self.of_coordinates(ball, coordinates)
+
+    def weighted(
+        self,
+        ball: Ball,  # noqa: ARG002
+        rows: Partial,  # noqa: ARG002
+        whole: NDArray[np.int64],  # noqa: ARG002
+        tol: float,  # noqa: ARG002
+    ) -> tuple[Fraction, ...]:
+        """Return what :meth:`mean` does of the weighted mean.
+
+        Parameters
+        ----------
+        ball : Ball
+        rows : object
+            Of :meth:`rows`.
+        whole : ndarray of int, shape (n,)
+            Weights, positive and at most ``2^40``.
+        tol : float
+
+        Raises
+        ------
+        ConvergenceError
+            If that cannot be proved.
+        UnsupportedError
+            By default, where :attr:`weighs` is false.
+        """
+        raise UnsupportedError("no exact arithmetic is known of this mean with weights")
+
 
 def shortened(ball: Ball, data: FloatArray) -> FloatArray:
     r"""Coordinates of records that lie in the ball as real numbers, not only up to rounding.
@@ -134,21 +186,79 @@ class ExactSum(ExactMean):
         """Zero."""
         return 0.0
 
+    @property
+    def weighs(self) -> bool:
+        """See :attr:`ExactMean.weighs`."""
+        return True
+
+    def records(self, ball: Ball, data: FloatArray) -> IntegerSum:
+        """Work on some records at a time where they are long; see :meth:`ExactMean.records`."""
+        step = max(1, _NUMBERS // ball.manifold.dim)
+        parts = (data[i : i + step] for i in range(0, max(1, len(data)), step))
+        return functools.reduce(
+            operator.add, (self.of_coordinates(ball, shortened(ball, part)) for part in parts)
+        )
+
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> IntegerSum:
         """Round each record towards zero, and add; see :meth:`ExactMean.of_coordinates`."""
+        return added(self.rows(ball, coordinates))
+
+    def rows(self, ball: Ball, coordinates: FloatArray) -> NDArray[np.int64]:
+        """Round each record towards zero; see :meth:`ExactMean.rows`."""
         # a power of two rounds nothing
-        return added((coordinates * 2.0 ** grid_of(ball)).astype(np.int64))
+        return (coordinates * 2.0 ** grid_of(ball)).astype(np.int64)
+
+    def weighted(
+        self,
+        ball: Ball,
+        rows: NDArray[np.int64],
+        whole: NDArray[np.int64],
+        tol: float,
+    ) -> tuple[Fraction, ...]:
+        """Add products of integers; see :meth:`ExactMean.weighted`."""
+        total = sum(whole.tolist())
+        return self.mean(ball, IntegerSum(added_products(rows, whole), total), tol)
 
     def mean(self, ball: Ball, partial: IntegerSum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers."""
         unit = Fraction(2) ** -grid_of(ball) / partial.count
-        return tuple(total * unit for total in partial.total)
+        above, below = unit.numerator, unit.denominator
+        return tuple(Fraction(total * above, below) for total in partial.total)
 
 
 def added(whole: NDArray[np.int64]) -> IntegerSum:
     """Sum of rows ``(m, d)`` of integers under ``2^42``, without overflow."""
-    parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in range(0, len(whole), _ROWS)]
+    starts = range(0, max(1, len(whole)), _ROWS)  # of no rows the sum is 0
+    parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in starts]
     return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
+
+
+#: Bits of the lower parts of coordinates and weights, whose products int64 adds.
+_COORDINATE, _WEIGHT = 21, 20
+
+
+def added_products(rows: NDArray[np.int64], whole: NDArray[np.int64]) -> tuple[int, ...]:
+    """Sum of rows ``(m, d)`` of integers under ``2^42`` times weights, without overflow.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (m, d)
+    whole : ndarray of int, shape (m,)
+        At least 0, at most ``2^40``.
+
+    Returns
+    -------
+    tuple of int, length d
+    """
+    total = [0] * rows.shape[1]
+    for start in range(0, len(rows), _ROWS):
+        some, each = rows[start : start + _ROWS], whole[start : start + _ROWS]
+        # x = high 2^21 + low with 0 <= low < 2^21, so that |products| <= 2^41, 2^20 of them 2^61
+        for left, up in ((some >> _COORDINATE, _COORDINATE), (some & (2**_COORDINATE - 1), 0)):
+            for right, further in ((each >> _WEIGHT, _WEIGHT), (each & (2**_WEIGHT - 1), 0)):
+                found = (right @ left).tolist()
+                total = [a + (b << (up + further)) for a, b in zip(total, found, strict=True)]
+    return tuple(total)
 
 
 def grid_of(ball: Ball) -> int:

@@ -195,13 +195,28 @@ def check_rows(data: FloatArray, manifold: Manifold) -> None:
     ------
     NotOnManifoldError
     """
+    check_shape_of_rows(data, manifold)
+    if len(data) == 0:
+        raise NotOnManifoldError("the data are empty: a mean needs at least one row")
+
+
+def check_shape_of_rows(data: FloatArray, manifold: Manifold) -> None:
+    r"""Require one leading axis, of any length.
+
+    Parameters
+    ----------
+    data : ndarray, shape (n, \*point_shape)
+    manifold : Manifold
+
+    Raises
+    ------
+    NotOnManifoldError
+    """
     if data.ndim != len(manifold.point_shape) + 1:
         raise NotOnManifoldError(
             f"data must have shape (n, {', '.join(map(str, manifold.point_shape))}), "
-            f"got {data.shape}"
+            f"got rows of shape {data.shape[1:]}"
         )
-    if len(data) == 0:
-        raise NotOnManifoldError("the data are empty: a mean needs at least one row")
 
 
 def _check_weights(weights: ArrayLike, n: int) -> FloatArray:

@@ -114,6 +114,50 @@ class MeanSolver(ABC):
             If rounding alone exceeds ``tol``.
         """
 
+    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
+        """Whether :meth:`weighted` takes weights on a space; by default not.
+
+        Parameters
+        ----------
+        manifold : Manifold
+
+        Returns
+        -------
+        bool
+        """
+        return False
+
+    def weighted(
+        self,
+        ball: Ball,
+        records: Partial,
+        weights: FloatArray | None,
+        tol: float,
+    ) -> FloatArray:
+        """Certify the weighted mean of clipped records to a public tolerance.
+
+        Parameters
+        ----------
+        ball, records, tol
+            See :meth:`mean`, which it is without weights.
+        weights : ndarray, shape (n,), optional
+            Positive, of sum 1.
+
+        Returns
+        -------
+        ndarray, shape (dim,)
+
+        Raises
+        ------
+        ConvergenceError
+            If rounding alone exceeds ``tol``.
+        UnsupportedManifoldError
+            If it takes none: see :meth:`weighs`.
+        """
+        if weights is not None:
+            raise unknown_mean(ball.manifold)
+        return self.mean(ball, records, tol)
+
     @abstractmethod
     def floor(self, ball: Ball) -> float:
         """Return the least tolerance that every data set in a public ball can be certified to.
@@ -233,8 +277,18 @@ class Average(MeanSolver):
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
         """Average, and clip the average."""
+        return self.weighted(ball, records, None, tol)
+
+    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
+        """See :meth:`MeanSolver.weighs`."""
+        return True
+
+    def weighted(
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
+    ) -> FloatArray:
+        """See :meth:`MeanSolver.weighted`."""
         check_bound(_flat_mean.summation_allowance(len(records), ball.reach), tol)
-        return clip_norm(_flat_mean.stable_mean(records, None), ball.radius)
+        return clip_norm(_flat_mean.stable_mean(records, weights), ball.radius)
 
     def floor(self, ball: Ball) -> float:
         """Allow for sums, and for the few digits left of records in a tiny, far ball."""

@@ -10,6 +10,7 @@ import numpy as np
 from riemdp._checks import is_one_of
 from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedManifoldError
 from riemdp._part import register
+from riemdp.statistics._counted_mean import CountedMean
 from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
 from riemdp.statistics._records import joined
 from riemdp.statistics._sensitivity import (
@@ -17,7 +18,7 @@ from riemdp.statistics._sensitivity import (
     log_stretch,
     tangent_mean_sensitivity,
 )
-from riemdp.statistics._statistic import InTwoArithmetics, Summary
+from riemdp.statistics._statistic import InTwoArithmetics, Statistic, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -169,12 +170,24 @@ class FrechetMean(Mean):
         del metric
         mean_solver(ball.manifold)
         exact = frechet_mean_sensitivity(ball, n)
-        _check_certifiable(ball)
+        check_certifiable(ball)
         return exact
 
     def stretch(self, ball: Ball, metric: Metric) -> float:
         """``x / sin x`` at ``x = kr`` in coordinates under positive curvature, else 1."""
         return log_stretch(ball) if metric == "coordinates" else 1.0
+
+    def counted(self, ball: Ball) -> Statistic:
+        """Return a sum and a count where it is the tangent mean; see :meth:`Statistic.counted`.
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            On curved spaces: there it is no function of a sum over the records.
+        """
+        if not average(ball.manifold).isometric:
+            return super().counted(ball)
+        return counted_mean(ball)
 
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
         """Return the proof of the sensitivity, where the space's solver is proved too."""
@@ -216,6 +229,24 @@ class TangentMean(Mean):
                 "tangent mechanism, or the Fréchet mean"
             )
         return tangent_mean_sensitivity(ball, n)
+
+    def counted(self, ball: Ball) -> Statistic:
+        """Return a sum and a count; see :meth:`Statistic.counted`."""
+        return counted_mean(ball)
+
+
+def counted_mean(ball: Ball) -> CountedMean:
+    """Return the tangent mean for a private number of records, with the weight that suits a ball.
+
+    Parameters
+    ----------
+    ball : Ball
+
+    Returns
+    -------
+    CountedMean
+    """
+    return CountedMean(ball.manifold.dim**-0.25)
 
 
 def mean_for(manifold: Manifold, metric: Metric, intrinsic: bool | None = None) -> Mean:
@@ -306,7 +337,7 @@ def _solver_of(ball: Ball, summary: str) -> MeanSolver:
     return (average if summary == TangentMean.name else mean_solver)(ball.manifold)
 
 
-def _check_certifiable(ball: Ball) -> None:
+def check_certifiable(ball: Ball) -> None:
     """Refuse caps that nearly fill the hemisphere, from public numbers.
 
     There the Hessian at the mean may vanish to rounding, and whether a solver can certify its
@@ -314,7 +345,7 @@ def _check_certifiable(ball: Ball) -> None:
     """
     if ball.parts[0] is not ball:
         for part in set(ball.parts):
-            _check_certifiable(part)
+            check_certifiable(part)
         return
     manifold = ball.manifold
     whole = manifold.convexity_radius

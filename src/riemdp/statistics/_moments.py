@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
@@ -12,6 +13,7 @@ from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds import unvecd
+from riemdp.statistics._feature_sums import root_up
 from riemdp.statistics._half_vectors import half_vectors
 from riemdp.statistics._released_moments import ReleasedMoments
 from riemdp.statistics._seen import FREE
@@ -85,6 +87,25 @@ class Moments(SumStatistic):
         """At least the root of 1 + weight^2; see :meth:`SumStatistic.feature_length`."""
         return 2.0 if self.second == "scalar" else 1.25
 
+    def feature_norm(self, dim: int) -> float:  # noqa: ARG002
+        """Root of 1 + weight^2; see :meth:`SumStatistic.feature_norm`."""
+        weight = FREE if self.second == "scalar" else FREE_MATRIX
+        return root_up(1 + Fraction(weight) ** 2)
+
+    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
+        """Root mean squares over coordinates, and entries of the diagonal, of both noises.
+
+        See :meth:`SumStatistic.with_count`.
+        """
+        mean, second = parts["coordinates"], np.atleast_2d(parts["second_moment"])
+        return {
+            **parts,
+            "mean_sd": math.hypot(parts["mean_sd"], relative * root_mean_square(mean)),
+            "second_moment_sd": math.hypot(
+                parts["second_moment_sd"], relative * root_mean_square(np.diag(second))
+            ),
+        }
+
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return mean, second moment and spread; see :meth:`SumStatistic.parts`.
 
@@ -152,6 +173,11 @@ class Moments(SumStatistic):
 
 def _inside(vector: FloatArray) -> FloatArray:
     return vector / max(1.0, float(np.linalg.norm(vector)))
+
+
+def root_mean_square(entries: FloatArray) -> float:
+    """Root of the mean square of the entries of an array."""
+    return math.sqrt(float(np.mean(np.square(entries))))
 
 
 def nonnegative(matrix: FloatArray) -> FloatArray:

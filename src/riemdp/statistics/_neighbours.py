@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
+import numpy as np
+
 from riemdp._checks import count, kind_of
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import Part, register
+from riemdp.statistics._users import means_of_users, rows_of_users
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
+    from riemdp.statistics._data import Records
     from riemdp.statistics._statistic import Metric, Statistic
 
 
@@ -25,22 +29,121 @@ class Neighbours(Part, sort="neighbours"):
         Whether data sets that differ in one record are among the neighbours, so that a guarantee
         is one about these too, and an account may add it up. It is not inherited: a subclass
         measures another relation, and has to say so itself.
+    size_is_public : bool
+        Whether neighbours are of one size, so that it may be known, and set the noise.
+    keeps_places : bool
+        Whether records that neighbours have in common are at the same places, and as many around
+        them. Where they are not, each record is worked on by itself: results of an array may
+        differ in the last bits by its length, and by the place in it.
+    takes : tuple of str
+        What it takes beside points, of :attr:`riemdp.statistics.Records.extras`.
+    in_one_group : bool
+        Whether neighbours differ in one group alone wherever records are in groups that are
+        public, and people in one group each. It is not inherited either.
     """
 
     implies_replace_one: ClassVar[bool] = False
+    size_is_public: ClassVar[bool] = True
+    keeps_places: ClassVar[bool] = True
+    takes: ClassVar[tuple[str, ...]] = ()
+    in_one_group: ClassVar[bool] = False
+
+    @property
+    def adds(self) -> tuple[str, ...]:
+        """What :meth:`units` come with, of :attr:`riemdp.statistics.Records.extras`."""
+        return ()
+
+    @property
+    def adjacency(self) -> str:
+        """What definitions call it: :attr:`riemdp.privacy.Budget.adjacency` of a guarantee.
+
+        That of single records where a guarantee implies one about these.
+        """
+        return ReplaceOne.name if self.implies_replace_one else self.name
 
     @property
     def title(self) -> str:
         """What reports call it, with the numbers that the strength of a guarantee depends on."""
         return self.name
 
+    def groups_of(self, size: int) -> str:
+        """Return what definitions call data sets that are so many neighbours apart.
+
+        Parameters
+        ----------
+        size : int
+            At least 1.
+
+        Returns
+        -------
+        str
+        """
+        return self.adjacency if size == 1 else f"{self.adjacency}, groups of {size}"
+
+    def replacing(self) -> Neighbours:
+        """Return the relation in which one is replaced by another: two neighbours apart.
+
+        Returns
+        -------
+        Neighbours
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            By default: where nothing is added or removed.
+        """
+        raise UnsupportedNeighboursError(
+            f"a guarantee about {self.title} data sets, of one public size, says nothing about "
+            'those of another size: release with adjacency="add-remove", from which one under '
+            "replace-one follows"
+        )
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "implies_replace_one" not in vars(cls):
             cls.implies_replace_one = False
+        if "in_one_group" not in vars(cls):
+            cls.in_one_group = False
+
+    def form(self, statistic: Statistic, ball: Ball) -> Statistic:  # noqa: ARG002
+        """Return the form in which a statistic is released; by default the statistic itself.
+
+        Parameters
+        ----------
+        statistic : Statistic
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        Statistic
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            If it has none.
+        """
+        return statistic
+
+    def units(self, ball: Ball, records: Records) -> Records:  # noqa: ARG002
+        """Return what the statistic sees in place of the records; by default the records.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        records : Records
+            Validated.
+
+        Returns
+        -------
+        Records
+            One for each of those that the guarantee protects.
+        """
+        return records
 
     @abstractmethod
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
+    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
         """Return the largest move of one exact answer between neighbours.
 
         It asks the statistic for what that knows of itself, so a new relation needs no table.
@@ -50,8 +153,8 @@ class Neighbours(Part, sort="neighbours"):
         statistic : Statistic
         ball : Ball
             Public ball of the records.
-        n : int
-            Number of records, public.
+        n : int or None
+            Number of records, or of what :meth:`units` makes of them. None where it is private.
         metric : {"distance", "coordinates"}
             What the mechanism measures it in.
 
@@ -75,11 +178,16 @@ class ReplaceOne(Neighbours):
 
     name: ClassVar[str] = "replace-one"
     proof: ClassVar[str | None] = "docs/proofs/index.md"
+    in_one_group: ClassVar[bool] = True
     implies_replace_one: ClassVar[bool] = True
 
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
+    def groups_of(self, size: int) -> str:
+        """As :class:`Groups` calls them; see :meth:`Neighbours.groups_of`."""
+        return self.adjacency if size == 1 else f"groups of {size}"
+
+    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
         """Return :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`."""
-        return statistic.replace_one(ball, n, metric)
+        return statistic.replace_one(ball, public_size(n), metric)
 
 
 @final
@@ -94,10 +202,11 @@ class ReplacePoint(Neighbours):
 
     name: ClassVar[str] = "replace-point"
     proof: ClassVar[str | None] = "docs/proofs/index.md"
+    in_one_group: ClassVar[bool] = True
 
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
+    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
         """Return :meth:`Statistic.replace_point`; see :meth:`Neighbours.sensitivity`."""
-        return statistic.replace_point(ball, n, metric)
+        return statistic.replace_point(ball, public_size(n), metric)
 
 
 @final
@@ -135,17 +244,214 @@ class Groups(Neighbours):
         """With the number of records."""
         return f"groups of {self.records}"
 
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int, metric: Metric) -> float:
+    def groups_of(self, size: int) -> str:
+        """Return what groups of groups are; see :meth:`Neighbours.groups_of`."""
+        return f"groups of {size * self.records}"
+
+    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
         """Return so many times :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`.
 
         At most the diameter of the ball of answers, which one of less weight may cross too.
         """
-        one = statistic.replace_one(ball, n, metric)
+        size = public_size(n)
+        one = statistic.replace_one(ball, size, metric)
         most = 2.0 * statistic.answers(ball).reach
         least = min(statistic.answer_weight(step) for step in range(statistic.steps))
         if least != 1.0:
             most = math.nextafter(most / least, math.inf)
-        return min(most, math.nextafter(min(self.records, n) * one, math.inf))
+        return min(most, math.nextafter(min(self.records, size) * one, math.inf))
+
+
+class PrivateSize(Neighbours):
+    """What relations have in common whose neighbours are of two sizes, which is private then.
+
+    Released are sums over the records with their number, both with noise; see
+    :meth:`Statistic.counted`.
+
+    References
+    ----------
+    docs/proofs/neighbours.md
+    """
+
+    size_is_public: ClassVar[bool] = False
+    keeps_places: ClassVar[bool] = False
+
+    def form(self, statistic: Statistic, ball: Ball) -> Statistic:
+        """Return :meth:`Statistic.counted`; see :meth:`Neighbours.form`."""
+        return statistic.counted(ball)
+
+    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:  # noqa: ARG002
+        """Return :meth:`Statistic.add_remove`; see :meth:`Neighbours.sensitivity`."""
+        return statistic.add_remove(ball, metric)
+
+
+@final
+@register
+@dataclass(frozen=True)
+class AddRemove(PrivateSize):
+    """Data sets of which one has one record more: how many there are is private too.
+
+    References
+    ----------
+    docs/proofs/neighbours.md
+    """
+
+    name: ClassVar[str] = "add-remove"
+    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
+    in_one_group: ClassVar[bool] = True
+
+    def replacing(self) -> Neighbours:
+        """Return :class:`ReplaceOne`; see :meth:`Neighbours.replacing`."""
+        return ReplaceOne()
+
+
+@dataclass(frozen=True)
+class PerUser(Neighbours):
+    """What relations between data sets of people share, each of whom has one or more records.
+
+    The records of a person are averaged, in the tangent space at the centre of the ball, to one
+    point: a function of that person's records alone. The statistic is that of these points.
+
+    Parameters
+    ----------
+    contribution : int, default 1
+        Largest number of records that a person counts for, public. A person with fewer records
+        counts for less, with a weight that is as private as the records:
+        :class:`riemdp.statistics.WeightedMean`. With 1 every person counts alike.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``contribution`` is not a positive integer.
+
+    References
+    ----------
+    docs/proofs/neighbours.md
+    """
+
+    contribution: int = 1
+
+    def __post_init__(self) -> None:
+        whole = count(self.contribution, "contribution, of records that a person counts for,")
+        object.__setattr__(self, "contribution", whole)
+
+    @property
+    def title(self) -> str:
+        """With the number of records, where people do not count alike."""
+        many = "" if self.contribution == 1 else f", who counts for up to {self.contribution}"
+        return self.name + many
+
+    keeps_places: ClassVar[bool] = False
+    takes: ClassVar[tuple[str, ...]] = ("users",)
+
+    @property
+    def adds(self) -> tuple[str, ...]:
+        """Weights, where people do not count alike."""
+        return () if self.contribution == 1 else ("weights",)
+
+    def units(self, ball: Ball, records: Records) -> Records:
+        """Return the mean of every person; see :meth:`Neighbours.units`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If records have weights.
+        """
+        if records.weights is not None:
+            raise InvalidParameterError(
+                "weights of records do not say what people weigh; leave them out, or let people "
+                "count for as many records as they have, up to contribution=..."
+            )
+        found = means_of_users(ball, records)
+        if self.contribution == 1:
+            return found
+        rows = rows_of_users(np.asarray(records.users))
+        numbers = np.array([min(len(own), self.contribution) for own in rows], dtype=np.float64)
+        return replace(found, weights=numbers / self.contribution)
+
+
+@final
+@register
+@dataclass(frozen=True)
+class ReplaceUser(PerUser):
+    """Data sets of one public number of people, of whom one has other records, or more, or fewer.
+
+    Parameters
+    ----------
+    contribution : int, default 1
+        Largest number of records that a person counts for, public: see :class:`PerUser`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``contribution`` is not a positive integer.
+
+    References
+    ----------
+    docs/proofs/neighbours.md
+    """
+
+    name: ClassVar[str] = "replace-user"
+    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
+    in_one_group: ClassVar[bool] = True
+
+    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
+        """Return :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`."""
+        return statistic.replace_one(ball, public_size(n), metric)
+
+
+@final
+@register
+@dataclass(frozen=True)
+class AddRemoveUser(PrivateSize, PerUser):
+    """Data sets of which one has one person more, with all records: how many people is private.
+
+    Parameters
+    ----------
+    contribution : int, default 1
+        Largest number of records that a person counts for, public: see :class:`PerUser`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``contribution`` is not a positive integer.
+
+    References
+    ----------
+    docs/proofs/neighbours.md
+    """
+
+    name: ClassVar[str] = "add-remove-user"
+    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
+    in_one_group: ClassVar[bool] = True
+
+    def replacing(self) -> Neighbours:
+        """Return :class:`ReplaceUser`; see :meth:`Neighbours.replacing`."""
+        return ReplaceUser(self.contribution)
+
+
+def public_size(n: int | None) -> int:
+    """Return the public number of records, where there has to be one.
+
+    Parameters
+    ----------
+    n : int or None
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is None.
+    """
+    if n is None:
+        raise InvalidParameterError(
+            "n, the number of records, is needed where neighbours are of one size; it is left out "
+            "under add-remove alone"
+        )
+    return n
 
 
 def check_neighbours(neighbours: object) -> None:
@@ -157,5 +463,6 @@ def check_neighbours(neighbours: object) -> None:
     """
     if not isinstance(neighbours, Neighbours):
         raise InvalidParameterError(
-            f"neighbours must be a relation such as ReplaceOne(), got {kind_of(neighbours)}"
+            "neighbours must be a relation, an object such as ReplaceOne(), got "
+            f"{kind_of(neighbours)}; a name goes to adjacency"
         )

@@ -13,13 +13,14 @@ from riemdp._checks import kind_of, positive, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedError
 from riemdp._part import both_proved, register
 from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.statistics._counted_steps import CountedRecentred, steps_weight
 from riemdp.statistics._data import as_records
+from riemdp.statistics._feature_sums import mean_features, quotient_of
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import Question
 from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._seen import JOINT_REACH, SeenFromCentre, View, seen_from, steps_ball
 from riemdp.statistics._steps import FLOOR, LEAST, NoisySteps, Place, stepped
-from riemdp.statistics._sums import mean_features, quotient_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -216,6 +217,31 @@ class Recentred(NoisySteps):
     def _size(self, dim: int) -> int:
         return max(dim + 1, self.statistic.size(dim))
 
+    def answer_norm(self, dim: int, step: int) -> float:
+        """See :meth:`NoisySteps.answer_norm`; in the second round that of the features."""
+        return super().answer_norm(dim, 0) if step == 0 else self.statistic.feature_norm(dim)
+
+    def answer_move(self, dim: int, step: int) -> float:
+        """See :meth:`NoisySteps.answer_move`; in the second round that of the features."""
+        return 2.0 if step == 0 else self.statistic.feature_sensitivity(dim)
+
+    def answer_factor(self, dim: int, step: int) -> Fraction:
+        """See :meth:`NoisySteps.answer_factor`; the first moves as far as the second."""
+        weight = super().answer_factor(dim, step)
+        return weight if step else weight * Fraction(self.statistic.feature_sensitivity(dim)) / 2
+
+    def counted(self, ball: Ball) -> CountedRecentred:
+        """Return sums in two rounds, with a count; see :meth:`Statistic.counted`.
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            If the inner statistic has no such form.
+        """
+        self.statistic.counted(ball)
+        dim = ball.manifold.dim
+        return CountedRecentred(self, steps_weight(self.answer_norm(dim, 0), dim))
+
     def range(self, ball: Ball) -> Ball:
         """Return the base, the length and the features, one after the other.
 
@@ -255,11 +281,11 @@ class Recentred(NoisySteps):
 
     def ask(self, ball: Ball, point: Any, step: int) -> Question:
         """Ask for the mean and the second moment first; see :meth:`Statistic.ask`."""
-        dim, weight = ball.manifold.dim, Fraction(self.answer_weight(step))
+        dim = ball.manifold.dim
+        weight = self.answer_factor(dim, step)
         if step > 0:
             question = self._next(point, 1.0, last=True, exact=True)
         else:
-            weight *= Fraction(self.statistic.feature_sensitivity(dim)) / 2
             question = SeenFromCentre(point.point, ball.reach, 1.0, moment=True, exact=True)
         return _Padded(question, weight, self._size(dim))
 

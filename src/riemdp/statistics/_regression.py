@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -12,6 +13,7 @@ from riemdp._checks import real, real_array
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import register
 from riemdp.manifolds import clip_norm
+from riemdp.statistics._feature_sums import root_up
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball
+    from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
     from riemdp.statistics._statistic import Metric
@@ -168,6 +171,42 @@ class TangentRegression(SumStatistic):
     def feature_length(self, dim: int) -> float:  # noqa: ARG002
         """At least ``sqrt(5)``, and 1; see :meth:`SumStatistic.feature_length`."""
         return 1.0 if self.design else 2.25
+
+    def feature_norm(self, dim: int) -> float:  # noqa: ARG002
+        """Root of 2 plus the squared weights; see :meth:`SumStatistic.feature_norm`."""
+        if self.design:
+            return 1.0
+        return root_up(2 + Fraction(_MEAN) ** 2 + Fraction(_SQUARE) ** 2)
+
+    def counted(self, ball: Ball) -> CountedSum:
+        """Return the sums and a count; see :meth:`Statistic.counted`.
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            If the design is public: then so is the number of records.
+        """
+        if self.design:
+            raise UnsupportedNeighboursError(
+                "a public design says how many records there are: leave it out, or say that "
+                "covariates are public with neighbours=ReplacePoint()"
+            )
+        return super().counted(ball)
+
+    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:
+        """Return coefficients whose level is as noisy as the number of records too.
+
+        See :meth:`SumStatistic.with_count`: an error E of the number acts like one of -E times the
+        line at the middle of the range in the sum of the points.
+        """
+        (n, total), (_, squares) = parts["gram"]
+        line, middle = parts["coefficients"], self._middle
+        # the Gram matrix of (1, t), solved for the row of the middle, where scaled covariates are 0
+        solved = np.array([squares - middle * total, n * middle - total])
+        solved /= n * squares - total * total
+        moved = relative * solved[:, None] * (line[0] + middle * line[1])
+        known = np.hypot(parts["coefficients_sd"], np.abs(moved))
+        return {**parts, "coefficients_sd": known}
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
         """See :meth:`Statistic.replace_one`.

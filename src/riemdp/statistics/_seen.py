@@ -222,12 +222,28 @@ def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> Float
         try:
             found = np.asarray(manifold.coordinates(base, points))
         except Exception:  # one point has no logarithm in a space of another package
-            found = np.array([_seen(manifold, base, point) for point in points])
+            found = _seen_one_by_one(manifold, base, points)
     return np.where(np.isfinite(found).all(axis=-1, keepdims=True), found, 0.0)
+
+
+def _seen_one_by_one(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:
+    """Coordinates where those of some points raise errors, zero of these.
+
+    They are found one by one, and one of the others takes their place: all of these are treated in
+    the same arrays as if there were none, since a product may round by the number of its rows.
+    """
+    alone = [_seen(manifold, base, point) for point in points]
+    lost = np.array([each is None for each in alone])
+    kept = points[np.where(lost, np.argmin(lost), np.arange(len(points)))]
+    try:
+        found = np.asarray(manifold.coordinates(base, kept))
+    except Exception:  # each has one, or none has, but not all together
+        found = np.array([np.zeros(manifold.dim) if each is None else each for each in alone])
+    return np.where(lost[:, None], 0.0, found)
 
 
 def _seen(manifold: Manifold, base: FloatArray, point: FloatArray) -> Any:
     try:
         return manifold.coordinates(base, point[None])[0]
     except Exception:
-        return np.zeros(manifold.dim)
+        return None

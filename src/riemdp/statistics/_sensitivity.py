@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy
 
-from riemdp._checks import count, is_one_of, shown
+from riemdp._checks import count, is_one_of, positive, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds import Ball, check_ball
 
@@ -75,14 +76,107 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
             f"bound must be 'exact', 'theorem' or 'tight', got {shown(bound)}; "
             "'exact' is the smallest and the default"
         )
+    return _frechet(ball, n, bound)
+
+
+def weighted_frechet_mean_sensitivity(ball: Ball, share: float) -> float:
+    r"""Largest distance between the weighted Fréchet means of neighbouring data in a ball.
+
+    Weights are public and belong to places: neighbours differ in one point, whose weight stays.
+    With the largest weight as a share of all of them in the place of 1 / n it is
+    :func:`frechet_mean_sensitivity`: ``2 r share`` where no curvature is positive, and else
+    ``min(2r, 2 share tan(kr) / k)``.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball that holds the data; see :func:`frechet_mean_sensitivity`.
+    share : float
+        Largest weight over the sum of all, or more: in (0, 1].
+
+    Returns
+    -------
+    float
+        In units of geodesic distance, at most 2r, rounded up.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``ball`` is no ball or ``share`` outside its domain.
+    UnsupportedBallError
+        If the ball is too large for the bound.
+
+    References
+    ----------
+    docs/proofs/neighbours.md, "Weights"
+    """
+    check_ball(ball)
+    return _frechet(ball, alike(share), "exact")
+
+
+def weighted_tangent_mean_sensitivity(ball: Ball, share: float) -> float:
+    """Largest distance between the weighted tangent means of neighbouring data in a ball.
+
+    Parameters
+    ----------
+    ball : Ball
+    share : float
+        See :func:`weighted_frechet_mean_sensitivity`.
+
+    Returns
+    -------
+    float
+        ``2 r share`` in units of length of the tangent space, rounded up.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``ball`` is no ball or ``share`` outside its domain.
+
+    References
+    ----------
+    docs/proofs/neighbours.md, "Weights"
+    """
+    check_ball(ball)
+    return _tangent(ball, alike(share))
+
+
+def alike(share: float) -> float:
+    """Return how many records of one weight have this share each: ``1 / share``, rounded down.
+
+    Parameters
+    ----------
+    share : float
+
+    Returns
+    -------
+    float
+        At least 1.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``share`` is not in (0, 1].
+    """
+    share = positive(share, "share, the largest weight over the sum of all,")
+    if not share <= 1.0:
+        raise InvalidParameterError(
+            f"share, the largest weight over the sum of all, must be at most 1, got {share:.6g}"
+        )
+    found = 1.0 / share
+    return found if Fraction(found) * Fraction(share) <= 1 else math.nextafter(found, 0.0)
+
+
+def _frechet(ball: Ball, n: float, bound: str) -> float:
+    """Return it for so many records of one weight, not necessarily a whole number."""
     if ball.parts[0] is not ball:
-        found = _of_parts(ball, lambda part: frechet_mean_sensitivity(part, n, bound=bound))
+        found = _of_parts(ball, lambda part: _frechet(part, n, bound))
         fits = ball.radius * (1.0 + 2.0 * _ROUNDING) < ball.manifold.convexity_radius
         return min(found, _of_ball(ball, n, bound)) if fits else found
     return _of_ball(ball, n, bound)
 
 
-def _of_ball(ball: Ball, n: int, bound: str) -> float:
+def _of_ball(ball: Ball, n: float, bound: str) -> float:
     """Return it for a ball about all factors."""
     manifold, diameter = ball.manifold, 2.0 * ball.radius
     _check_radius(ball, 0.5, "the Fréchet mean to be unique")
@@ -132,11 +226,14 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
     docs/proofs/frechet-mean-sensitivity.md, last section.
     """
     check_ball(ball)
-    n = count(n, _N)
+    return _tangent(ball, count(n, _N))
+
+
+def _tangent(ball: Ball, n: float) -> float:
     whole = min(2.0 * ball.reach, _round_up(2.0 * ball.reach / n))
     if ball.parts[0] is ball:
         return whole
-    return min(whole, _of_parts(ball, lambda part: tangent_mean_sensitivity(part, n)))
+    return min(whole, _of_parts(ball, lambda part: _tangent(part, n)))
 
 
 def log_stretch(ball: Ball) -> float:

@@ -107,8 +107,18 @@ class SphereSolver(MeanSolver):
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
         """Certify a point; noise is added to its coordinates."""
+        return self.weighted(ball, records, None, tol)
+
+    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
+        """See :meth:`MeanSolver.weighs`."""
+        return True
+
+    def weighted(
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
+    ) -> FloatArray:
+        """See :meth:`MeanSolver.weighted`."""
         tol -= conversion_allowance(ball)
-        found = self.solve(ball.manifold, records, None, ball, tol)
+        found = self.solve(ball.manifold, records, weights, ball, tol)
         check_bound(found.error_bound, tol)
         return ball.coordinates(found.value)
 
@@ -160,9 +170,19 @@ class HyperbolicSolver(MeanSolver):
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
         """Certify a point; noise is added to its coordinates."""
+        return self.weighted(ball, records, None, tol)
+
+    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
+        """See :meth:`MeanSolver.weighs`."""
+        return True
+
+    def weighted(
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
+    ) -> FloatArray:
+        """See :meth:`MeanSolver.weighted`."""
         tol -= conversion_allowance(ball)
         origin = Ball(ball.manifold, ball.manifold.origin, ball.radius)
-        found = self.solve(ball.manifold, origin.point(records), None, None, tol)
+        found = self.solve(ball.manifold, origin.point(records), weights, None, tol)
         check_bound(found.error_bound, tol)
         return origin.coordinates(found.value)
 
@@ -197,8 +217,20 @@ class AffineInvariantSolver(MeanSolver):
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
         """Certify the coordinates themselves."""
+        return self.weighted(ball, records, None, tol)
+
+    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
+        """See :meth:`MeanSolver.weighs`."""
+        return True
+
+    def weighted(
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
+    ) -> FloatArray:
+        """See :meth:`MeanSolver.weighted`."""
         logs, vectors = records
-        return _clipped_affine_invariant_mean.spectral_mean(logs, vectors, ball.radius, tol)
+        return _clipped_affine_invariant_mean.spectral_mean(
+            logs, vectors, ball.radius, tol, weights=weights
+        )
 
     def floor(self, ball: Ball) -> float:
         """Largest over the ball."""
@@ -240,12 +272,28 @@ class ProductSolver(MeanSolver):
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
         """Join the factors' means, and clip."""
+        return self.weighted(ball, records, None, tol)
+
+    def weighs(self, manifold: Any) -> bool:
+        """Whether every factor's does; see :meth:`MeanSolver.weighs`."""
+        return all(mean_solver(space).weighs(space) for space in manifold.spaces)
+
+    def weighted(
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
+    ) -> FloatArray:
+        """See :meth:`MeanSolver.weighted`."""
         manifold: Any = ball.manifold
         share = tol / math.sqrt(len(records)) * (1.0 - 1e-15)
         means = []
         for factor, part in zip(manifold.balls(ball), records, strict=True):
             solver = mean_solver(factor.manifold)
-            means.append(solver.mean(factor, solver.records(factor, part), share))
+            parts = solver.records(factor, part)
+            # without weights what a solver of another package says its mean is
+            means.append(
+                solver.mean(factor, parts, share)
+                if weights is None
+                else solver.weighted(factor, parts, weights, share)
+            )
         return clip_norm(np.concatenate(means), ball.radius)
 
     def floor(self, ball: Ball) -> float:

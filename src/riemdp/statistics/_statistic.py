@@ -16,7 +16,7 @@ from riemdp.statistics._data import check_extras
 from riemdp.statistics._question import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
@@ -48,18 +48,88 @@ class Statistic(Part, sort="statistic"):
         What is to be known before a value is used, in words; empty where there is nothing.
     takes : tuple of str
         What it takes beside points, of :attr:`riemdp.statistics.Records.extras`.
+    by_place : tuple of str
+        What of that is public and belongs to places in the data, so that a record that is replaced
+        leaves it as it is. Relations that do not keep places are refused then.
     projects : bool
         Whether draws may be projected onto the ball of answers by default. Not where they are
         several quantities in one vector, of which a projection would shorten all.
     keeps_range : bool
         Whether values lie in the range even where draws are not projected.
+    totals : bool
+        Whether answers are sums over the records, so that what their noise is in the value is to be
+        divided by the number of records.
+    weighs : bool
+        Whether they are divided by a sum of private weights instead: :meth:`released_total`.
     """
 
     steps: int = 1
     caveat: ClassVar[str] = ""
     takes: ClassVar[tuple[str, ...]] = ()
+    by_place: ClassVar[tuple[str, ...]] = ()
     projects: ClassVar[bool] = True
     keeps_range: ClassVar[bool] = False
+    totals: ClassVar[bool] = False
+    weighs: ClassVar[bool] = False
+
+    def counted(self, ball: Ball) -> Statistic:  # noqa: ARG002
+        """Return the same statistic for a number of records that is private.
+
+        Its answers are sums, with the number of records among them: see
+        :class:`riemdp.statistics.AddRemove`.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        Statistic
+            With :attr:`totals`, and a sensitivity in :meth:`add_remove`.
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            By default: if it is no function of sums over the records.
+        """
+        raise UnsupportedNeighboursError(
+            f"the {self.name} is no function of sums over the records, so that nothing is known of "
+            "it when records are added or removed; use replace-one neighbours, with a public n, or "
+            'the tangent mean (mechanism="tangent-gaussian")'
+        )
+
+    def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:  # noqa: ARG002
+        """Return the number of records as it was released, with its noise.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        answers : sequence of ndarray, each of shape (dim,)
+            Normal coordinates of the noisy answers about the centre of their ball.
+
+        Returns
+        -------
+        float or None
+            None where it is not among what is released; by default.
+        """
+        return None
+
+    def released_total(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:  # noqa: ARG002
+        """Return what sums are divided by as it was released, where :attr:`weighs` is true.
+
+        Parameters
+        ----------
+        ball, answers
+            See :meth:`released_count`.
+
+        Returns
+        -------
+        float or None
+            None by default.
+        """
+        return None
 
     def answer_weight(self, step: int) -> float:  # noqa: ARG002
         """Return how sensitive an answer is, as a multiple of what :meth:`replace_one` says.

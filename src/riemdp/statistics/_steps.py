@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -13,9 +14,11 @@ from riemdp._checks import count, positive, real
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.statistics._counted_steps import CountedSteps, steps_weight
 from riemdp.statistics._exact_mean import ExactSum
+from riemdp.statistics._feature_sums import root_up
 from riemdp.statistics._mean_solver import average
-from riemdp.statistics._means import mean_for
+from riemdp.statistics._means import counted_mean, mean_for
 from riemdp.statistics._seen import (
     FREE,
     JOINT_REACH,
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
     from riemdp.statistics._means import Mean
     from riemdp.statistics._question import Question
-    from riemdp.statistics._statistic import Metric
+    from riemdp.statistics._statistic import Metric, Statistic
 
     FloatArray = NDArray[np.float64]
 
@@ -98,6 +101,52 @@ class NoisySteps(InTwoArithmetics):
     def answer_weight(self, step: int) -> float:
         """Root of the share; see :meth:`Statistic.answer_weight`."""
         return math.sqrt(self.shares_of_steps[step])
+
+    def in_integers(self) -> Self:
+        """Return the same in exact arithmetic, as sums of integers."""
+        return self._in("exact")
+
+    def has_moment(self, step: int) -> bool:
+        """Whether an answer has the second moment in it; the first one, by default.
+
+        Parameters
+        ----------
+        step : int
+
+        Returns
+        -------
+        bool
+        """
+        return step == 0
+
+    def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
+        """Return the largest norm of the vector of a record in an answer, in units of the radius.
+
+        Parameters
+        ----------
+        dim : int
+            Of the space.
+        step : int
+
+        Returns
+        -------
+        float
+            Rounded up.
+        """
+        return root_up(1 + Fraction(FREE) ** 2) if self.has_moment(step) else 1.0
+
+    def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002
+        """Return the largest distance of two such vectors: 2, unless a class says otherwise."""
+        return 2.0
+
+    def answer_factor(self, dim: int, step: int) -> Fraction:  # noqa: ARG002
+        """Return what the mean of these vectors is multiplied by in an answer: its weight."""
+        return Fraction(self.answer_weight(step))
+
+    def counted(self, ball: Ball) -> Statistic:
+        """Return sums in steps, with a count in the first; see :meth:`Statistic.counted`."""
+        dim = ball.manifold.dim
+        return CountedSteps(self, steps_weight(self.answer_norm(dim, 0), dim))
 
     def answers(self, ball: Ball) -> Ball:
         """Tangent vectors with one more coordinate; see :meth:`Statistic.answers`."""
@@ -289,7 +338,15 @@ class RefinedMean(NoisySteps):
         unit = min(ball.reach, max(self.alpha * spread, FLOOR * place.unit, LEAST * ball.reach))
         return replace(place, point=point, unit=unit)
 
+    def has_moment(self, step: int) -> bool:
+        """Whether another round follows; see :meth:`NoisySteps.has_moment`."""
+        return step < self.rounds - 1
+
     # One round is a mean that has a class: with its answers, its arithmetic and all its bits.
+
+    def counted(self, ball: Ball) -> Statistic:
+        """See :meth:`NoisySteps.counted`; of one round a mean."""
+        return counted_mean(ball) if self.rounds == 1 else super().counted(ball)
 
     def _mean(self, ball: Ball) -> Mean | None:
         mean = mean_for(ball.manifold, "coordinates") if self.rounds == 1 else None

@@ -95,7 +95,24 @@ class Subspaces:
 def logarithms(
     space: Subspaces, frame: FloatArray, matrices: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return about the logarithms ``(n, q + p, p)`` at a point, and bounds of their errors."""
+    """Return about the logarithms of records at a point, and bounds of their errors.
+
+    With ``(q, p) = space.shape``.
+
+    Parameters
+    ----------
+    space : Subspaces
+    frame : ndarray, shape (q + p, p)
+        Z, as :func:`frames_of` makes it of the point.
+    matrices : ndarray, shape (n, q, p)
+        H of the records, exact.
+
+    Returns
+    -------
+    logarithms : ndarray, shape (n, q + p, p)
+    errors : ndarray, shape (n,)
+        Frobenius norms, rounded up; inf where none is proved.
+    """
     records = frames_of(matrices)
     overlap = frame.T @ records
     seen = 2.0 * (overlap @ np.swapaxes(overlap, -1, -2)) - np.eye(frame.shape[-1])
@@ -119,7 +136,16 @@ def logarithms(
 
 
 def frames_of(matrices: FloatArray) -> FloatArray:
-    """``[cos sqrt(H^T H); H sinc sqrt(H^T H)]`` of ``(n, q, p)``, by power series."""
+    """``[cos sqrt(H^T H); H sinc sqrt(H^T H)]``, by power series.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (n, q, p)
+
+    Returns
+    -------
+    ndarray, shape (n, q + p, p)
+    """
     square = np.swapaxes(matrices, -1, -2) @ matrices
     cosine, sinc = (np.zeros(square.shape) for _ in range(2))
     for matrix, coefficients in ((cosine, _COSINE), (sinc, _SINC)):
@@ -135,6 +161,14 @@ def angle_over_sine(cosine: FloatArray) -> FloatArray:
 
     It is ``2 arctan(t) / (t (1 + cos x))`` with ``t = tan(x / 2)``, and the arc tangent is halved
     three times: sums, products, quotients and roots alone.
+
+    Parameters
+    ----------
+    cosine : ndarray, any shape
+
+    Returns
+    -------
+    ndarray, of that shape
     """
     square = (1.0 - cosine) / (1.0 + cosine)
     factor = 2.0 / (1.0 + cosine)
@@ -167,7 +201,19 @@ class Found:
 
 
 def errors_of(space: Subspaces, found: Found) -> FloatArray:
-    """Bound the errors of computed logarithms, ``(n,)``, as real matrices."""
+    """Bound the errors of computed logarithms, as real matrices.
+
+    Parameters
+    ----------
+    space : Subspaces
+    found : Found
+        Of n records.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Frobenius norms, rounded up; inf where none is proved.
+    """
     q, p = space.shape
     frame = _frame_error(q, p)
     overlap = 1.01 * ((q + p) * p * UNIT + 2.0 * frame)

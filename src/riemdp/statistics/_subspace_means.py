@@ -64,6 +64,19 @@ class SubspaceMean(ExactMean):
         point, _, _ = _refined(self._seen(ball.manifold), ball, partial, tol)
         return tuple(map(Fraction, point.tolist()))
 
+    @property
+    def weighs(self) -> bool:
+        """See :attr:`ExactMean.weighs`."""
+        return True
+
+    def weighted(
+        self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64], tol: float
+    ) -> tuple[Fraction, ...]:
+        """Certify coordinates; see :meth:`ExactMean.weighted`."""
+        weights = whole.astype(np.float64)  # which rounds none of them
+        point, _, _ = _refined(self._seen(ball.manifold), ball, rows, tol, weights)
+        return tuple(map(Fraction, point.tolist()))
+
 
 class SubspaceSolver(MeanSolver):
     """Steps along the gradient about the centre; the certificate is the same in both arithmetics.
@@ -89,7 +102,17 @@ class SubspaceSolver(MeanSolver):
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
         """Certify the coordinates themselves."""
-        return _refined(self._seen(ball.manifold), ball, records, tol)[0]
+        return self.weighted(ball, records, None, tol)
+
+    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
+        """See :meth:`MeanSolver.weighs`."""
+        return True
+
+    def weighted(
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
+    ) -> FloatArray:
+        """See :meth:`MeanSolver.weighted`."""
+        return _refined(self._seen(ball.manifold), ball, records, tol, weights)[0]
 
     def floor(self, ball: Ball) -> float:
         """Largest over the ball."""
@@ -135,7 +158,8 @@ def _refined(
     weights: FloatArray | None = None,
 ) -> tuple[FloatArray, float, int]:
     """Begin at the tangent mean."""
-    start = stable_mean(records, weights)
+    shares = None if weights is None else weights / weights.sum()
+    start = stable_mean(records, shares)
     return _certified_grassmann.refined(space, start, records, ball.radius, tol, weights=weights)
 
 

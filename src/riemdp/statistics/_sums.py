@@ -2,190 +2,32 @@
 
 from __future__ import annotations
 
-import functools
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp.manifolds import Ball, Euclidean, clip_norm
-from riemdp.statistics._data import Records, as_records
-from riemdp.statistics._exact_mean import added
+from riemdp.manifolds import Ball, Euclidean
+from riemdp.statistics._counted_sum import CountedSum, count_weight
+from riemdp.statistics._feature_sums import FeatureSum, mean_features, quotient_of
 from riemdp.statistics._named_values import NamedValues
-from riemdp.statistics._records import joined, record_coordinates
 from riemdp.statistics._seen import View, view_from_centre
-from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from riemdp.statistics._question import Partial
-    from riemdp.statistics._records import IntegerSum
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
 
     FloatArray = NDArray[np.float64]
 
-#: Minus the binary logarithm of the step of the grid that features are rounded to.
-_GRID = 40
 #: Most features of one release.
 _MOST = 2**22
-#: Entries of an array of features that are worked on at once.
-_ENTRIES = 2**21
-
-
-@dataclass(frozen=True)
-class FeatureSum(Summary):
-    r"""A function of the sum over the records of features of each.
-
-    A record is first a vector in the unit ball: its normal coordinates about the centre, clipped
-    to the radius r and divided by it. *Features* of that are rounded to a public grid, and integers
-    are added, so that the sum is exact: records at other places in the data are not touched by a
-    record that is replaced.
-
-    References
-    ----------
-    docs/proofs/joint-sensitivities.md
-    """
-
-    clips = True
-
-    @abstractmethod
-    def size(self, dim: int) -> int:
-        """Return the number of features.
-
-        Parameters
-        ----------
-        dim : int
-            Dimension of the vectors.
-
-        Returns
-        -------
-        int
-        """
-
-    @abstractmethod
-    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
-        """Return the features of records, each of its own record alone.
-
-        Public weights times products of at most two coordinates, and sums of at most ``dim`` of
-        these: what rounding is allowed for; see docs/proofs/joint-sensitivities.md. Features that
-        do not shrink with the vector are multiplied by :meth:`whole`.
-
-        Parameters
-        ----------
-        vectors : ndarray, shape (m, dim)
-            In the unit ball.
-        records : Records
-            With what belongs to each of them; its points are the same vectors.
-
-        Returns
-        -------
-        ndarray, shape (m, size)
-        """
-
-    def whole(self, dim: int) -> float:
-        """Return what a feature of 1 is written as: vectors are shortened by as much.
-
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        float
-            A little under 1.
-        """
-        return 1.0 - features_margin(dim, self.size(dim))
-
-    def dim(self, ball: Ball) -> int:
-        """Return the dimension of the vectors: that of the space, by default.
-
-        Parameters
-        ----------
-        ball : Ball
-
-        Returns
-        -------
-        int
-        """
-        return ball.manifold.dim
-
-    def vectors(self, ball: Ball, points: FloatArray) -> FloatArray:
-        r"""Return the vectors of records, before they are shortened to the unit ball.
-
-        Parameters
-        ----------
-        ball : Ball
-        points : ndarray, shape (m, \*point_shape)
-            Inside or outside.
-
-        Returns
-        -------
-        ndarray, shape (m, dim)
-            Finite.
-        """
-        return np.ascontiguousarray(record_coordinates(ball, points)) / ball.reach
-
-    @property
-    def numerical_delta(self) -> float:
-        """0.0: sums of integers; see :attr:`Statistic.numerical_delta`."""
-        return 0.0
-
-    def tolerance(self, ball: Ball, sensitivity: float) -> float:  # noqa: ARG002
-        """Zero: integers are added; see :meth:`Statistic.tolerance`."""
-        return 0.0
-
-    def prepare(self, ball: Ball, records: Any) -> Records:
-        """Return vectors; see :meth:`Question.prepare`."""
-        given = as_records(records)
-        return given.with_points(self.vectors(ball, np.asarray(given.points)))
-
-    def summarise(self, ball: Ball, records: Any) -> Partial:
-        """Shorten, and add features; see :meth:`Question.summarise`."""
-        return self.total(self.dim(ball), records)
-
-    def total(self, dim: int, records: Records) -> IntegerSum:
-        """Return the sum of the features of vectors that are shortened first, on the grid.
-
-        Parameters
-        ----------
-        dim : int
-        records : Records
-            Whose points are vectors, shape (m, dim), finite.
-
-        Returns
-        -------
-        IntegerSum
-        """
-        size = self.size(dim)
-        inside = records.with_points(clip_norm(np.asarray(records.points), self.whole(dim)))
-        step = max(1, _ENTRIES // size)
-        chunks = [inside.at(slice(i, i + step)) for i in range(0, len(inside), step)]
-        return functools.reduce(lambda one, other: one + other, map(self._added, chunks))
-
-    def _added(self, records: Records) -> IntegerSum:
-        found = self.features(np.asarray(records.points), records)
-        # towards zero; a power of two rounds nothing
-        return added((found * 2.0**_GRID).astype(np.int64))
-
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        """Put chunks together; see :meth:`Question.merge`."""
-        return joined(first, second)
-
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
-        """Divide; see :meth:`Question.finish`."""
-        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
-
-    @abstractmethod
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
-        """Answer with rational numbers; see :meth:`Question.finish_exactly`."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +45,9 @@ class SumStatistic(FeatureSum):
     recentres : bool
         Whether features are those of normal coordinates, so that any point may be their base; see
         :class:`Recentred`.
+    counts_records : bool
+        Whether the number of records is a linear function of their sum, as it is where each record
+        is in one class of several: :meth:`count_form`.
 
     References
     ----------
@@ -211,6 +56,7 @@ class SumStatistic(FeatureSum):
 
     projects: ClassVar[bool] = False
     recentres: ClassVar[bool] = True
+    counts_records: ClassVar[bool] = False
 
     @abstractmethod
     def feature_sensitivity(self, dim: int) -> float:
@@ -239,6 +85,63 @@ class SumStatistic(FeatureSum):
         float
             Rounded up, at most 4.
         """
+
+    def feature_norm(self, dim: int) -> float:
+        """Return the same, attained: how far the sum moves when a record is added or removed.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        float
+            Rounded up; at least 1/4, and a quarter of :meth:`feature_length`, which it is by
+            default.
+        """
+        return self.feature_length(dim)
+
+    def count_form(self, dim: int) -> FloatArray:  # noqa: ARG002
+        """Return the linear function of features that is 1 for every record.
+
+        Where :attr:`counts_records` says that there is one.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        ndarray, shape (size,)
+        """
+        raise UnsupportedError(f"the features of the {self.name} do not say how many records are")
+
+    def with_count(
+        self,
+        parts: Mapping[str, Any],
+        relative: float,  # noqa: ARG002
+    ) -> Mapping[str, Any]:
+        """Return parts of sums that were divided by a noisy number of records.
+
+        Standard deviations may take that noise in, to first order: it is a common factor of all
+        features, which turns no direction. By default they are those of the sums alone.
+
+        Parameters
+        ----------
+        parts : mapping of str to object
+            What :meth:`parts` returned.
+        relative : float
+            Standard deviation of the number of records, as a share of it; NaN where not known.
+
+        Returns
+        -------
+        mapping of str to object
+        """
+        return parts
+
+    def counted(self, ball: Ball) -> CountedSum:
+        """Return the sums, with the number of records among them; see :meth:`Statistic.counted`."""
+        return CountedSum(self, count_weight(self, self.dim(ball)))
 
     @abstractmethod
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
@@ -361,24 +264,3 @@ class SumStatistic(FeatureSum):
         unit = self.unit(ball)
         found = self.parts(view_from_centre(ball), value / unit, deviation() / unit)
         return NamedValues(value, found)
-
-
-def mean_features(total: IntegerSum, unit: float) -> tuple[Fraction, ...]:
-    """Return the mean of features on the grid, times a length."""
-    each = Fraction(unit) / (total.count << _GRID)
-    return tuple(whole * each for whole in total.total)
-
-
-def features_margin(dim: int, size: int) -> float:
-    """Share of the radius by which vectors are shortened, so that no rounding takes features over.
-
-    See docs/proofs/joint-sensitivities.md.
-    """
-    return math.sqrt(size) * 2.0**-38 + (dim + 16.0) * 2.0**-49
-
-
-def quotient_of(numerator: Fraction, n: int) -> float:
-    """Quotient in float64, rounded up."""
-    exact = numerator / n
-    found = float(exact)
-    return found if Fraction(found) >= exact else math.nextafter(found, math.inf)

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
-from riemdp._checks import is_one_of, shown
-from riemdp._errors import InvalidParameterError
+from riemdp._checks import is_one_of, kind_of, shown
+from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import both_proved, register
 from riemdp.manifolds import Ball, Euclidean
+from riemdp.statistics._feature_sums import FeatureSum, mean_features, quotient_of
 from riemdp.statistics._moments import Moments
 from riemdp.statistics._recentred import Recentred
 from riemdp.statistics._statistic import Statistic
-from riemdp.statistics._sums import FeatureSum, mean_features, quotient_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from riemdp.statistics._counted_steps import CountedRecentred
+    from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._statistic import Metric
@@ -30,60 +33,27 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
-@final
-@register
-@dataclass(frozen=True)
-class Variance(Statistic):
-    """Mean squared distance to the mean, of the mean and the second moment that are released.
+class VarianceOfMoments(Statistic):
+    """What variances have in common that are computed of released moments.
 
-    In the tangent space at the centre of the ball, or at a mean that is released first; on flat
-    spaces that is the Fréchet variance. The value is at least 0 and at most the squared radius.
-
-    Parameters
-    ----------
-    base : {"recentred", "public"}, default "recentred"
-        Whether records are seen from a mean that is released first and clipped to the spread
-        there, see :class:`Recentred`, or from the centre.
-    share : float, default 0.2
-        See :class:`Recentred`.
-    alpha : float, default 2.0
-        See :class:`Recentred`. Records beyond that length count as nearer, so that the variance
-        of heavy tails comes out too small; 3 clips fewer.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter is outside its domain.
+    They ask what the moments ask, and their values are numbers from 0 to the squared radius.
 
     References
     ----------
     docs/proofs/joint-sensitivities.md
     """
 
-    name: ClassVar[str] = "variance"
-    proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
-    caveat: ClassVar[str] = (
+    caveat = (
         "expected_distance is that of the noise of mean and second moment together; how far "
         "clipping moved the variance is not bounded"
     )
-    projects: ClassVar[bool] = False
-    keeps_range: ClassVar[bool] = True
-
-    base: Literal["recentred", "public"] = "recentred"
-    share: float = 0.2
-    alpha: float = 2.0
-
-    def __post_init__(self) -> None:
-        if not is_one_of(self.base, ("recentred", "public")):
-            raise InvalidParameterError(
-                f'base must be "recentred" or "public", got {shown(self.base)}'
-            )
-        self._moments  # noqa: B018 -- checks the numbers
+    projects = False
+    keeps_range = True
 
     @property
-    def _moments(self) -> Moments | Recentred:
-        both = Recentred(Moments(), self.share, self.alpha)
-        return both if self.base == "recentred" else Moments()
+    @abstractmethod
+    def _moments(self) -> Statistic:
+        """Return the moments."""
 
     @property
     def steps(self) -> int:  # type: ignore[override]
@@ -151,6 +121,116 @@ class Variance(Statistic):
 @final
 @register
 @dataclass(frozen=True)
+class Variance(VarianceOfMoments):
+    """Mean squared distance to the mean, of the mean and the second moment that are released.
+
+    In the tangent space at the centre of the ball, or at a mean that is released first; on flat
+    spaces that is the Fréchet variance. The value is at least 0 and at most the squared radius.
+
+    Parameters
+    ----------
+    base : {"recentred", "public"}, default "recentred"
+        Whether records are seen from a mean that is released first and clipped to the spread
+        there, see :class:`Recentred`, or from the centre.
+    share : float, default 0.2
+        See :class:`Recentred`.
+    alpha : float, default 2.0
+        See :class:`Recentred`. Records beyond that length count as nearer, so that the variance
+        of heavy tails comes out too small; 3 clips fewer.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is outside its domain.
+
+    References
+    ----------
+    docs/proofs/joint-sensitivities.md
+    """
+
+    name: ClassVar[str] = "variance"
+    proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
+    base: Literal["recentred", "public"] = "recentred"
+    share: float = 0.2
+    alpha: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not is_one_of(self.base, ("recentred", "public")):
+            raise InvalidParameterError(
+                f'base must be "recentred" or "public", got {shown(self.base)}'
+            )
+        self._moments  # noqa: B018 -- checks the numbers
+
+    @property
+    def _moments(self) -> Moments | Recentred:
+        both = Recentred(Moments(), self.share, self.alpha)
+        return both if self.base == "recentred" else Moments()
+
+    def counted(self, ball: Ball) -> CountedVariance:
+        """Return that of the counted moments; see :meth:`Statistic.counted`."""
+        return CountedVariance(self._moments.counted(ball))
+
+
+@final
+@register
+@dataclass(frozen=True)
+class CountedVariance(VarianceOfMoments):
+    """The same of a number of records that is private: of moments that are released with it.
+
+    Parameters
+    ----------
+    moments : CountedSum or CountedRecentred
+        Of :class:`Moments`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If they are none.
+
+    References
+    ----------
+    docs/proofs/neighbours.md
+    """
+
+    name: ClassVar[str] = "counted-variance"
+    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
+    totals: ClassVar[bool] = True
+
+    moments: CountedSum | CountedRecentred
+
+    def __post_init__(self) -> None:
+        given: Any = self.moments
+        if not (getattr(given, "totals", False) and hasattr(given, "statistic")):
+            raise InvalidParameterError(
+                "moments must be those of a private number of records, as "
+                f"Moments().counted(ball) returns them, got {kind_of(given)}"
+            )
+
+    @property
+    def _moments(self) -> Statistic:
+        return self.moments
+
+    @property
+    def inside(self) -> tuple[Statistic]:
+        """The moments."""
+        return (self.moments,)
+
+    def counted(self, ball: Ball) -> CountedVariance:  # noqa: ARG002
+        """Return itself; see :meth:`Statistic.counted`."""
+        return self
+
+    def add_remove(self, ball: Ball, metric: Metric) -> float:
+        """Return that of the moments; see :meth:`Statistic.add_remove`."""
+        return self.moments.add_remove(ball, metric)
+
+    def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
+        """Return that of the moments; see :meth:`Statistic.released_count`."""
+        return self.moments.released_count(ball, answers)
+
+
+@final
+@register
+@dataclass(frozen=True)
 class DirectVariance(FeatureSum):
     """Mean squared distance to the mean, with noise added to that number alone.
 
@@ -166,6 +246,19 @@ class DirectVariance(FeatureSum):
 
     name: ClassVar[str] = "direct-variance"
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
+
+    def counted(self, ball: Ball) -> Statistic:  # noqa: ARG002
+        """Refuse: it is no function of sums; see :meth:`Statistic.counted`.
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            Always.
+        """
+        raise UnsupportedNeighboursError(
+            "the direct-variance is no sum over the records, and its noise follows a public n; "
+            'release Variance(), as private_variance(..., base="recentred") does'
+        )
 
     def size(self, dim: int) -> int:
         """See :meth:`FeatureSum.size`."""

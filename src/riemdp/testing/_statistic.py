@@ -13,11 +13,21 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from riemdp import UnsupportedError
-from riemdp.statistics import FrechetMean, Metric, Records, TangentMean, answer, as_records
+from riemdp.statistics import (
+    FrechetMean,
+    Metric,
+    Prepared,
+    Records,
+    TangentMean,
+    answer,
+    as_records,
+    exact_answer,
+)
 from riemdp.testing._tools import ROUNDING, available, coordinates_in_ball, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from fractions import Fraction
 
     from riemdp.manifolds import Ball
     from riemdp.statistics import Neighbours, Question, Statistic
@@ -59,7 +69,8 @@ def _given(
     n = len(points)
     extras = statistic.typical_extras(n + 1, np.random.default_rng(n))
     rows = [*range(n - 1), n if changed else n - 1]
-    return Records(points, **{name: np.asarray(all_)[rows] for name, all_ in extras.items()})
+    given: dict[str, Any] = {name: np.asarray(all_)[rows] for name, all_ in extras.items()}
+    return Records(points, **given)
 
 
 def _at(records: FloatArray | Records, rows: slice) -> FloatArray | Records:
@@ -175,9 +186,11 @@ def _neighbours_of(
                 "coordinates": float(np.linalg.norm(ends[0] - ends[1])),
             }
             worst = {metric: max(far, gaps[metric]) for metric, far in worst.items()}
+        # a ball that holds sums of any number of records is no measure of rounding
+        slack = 1e-12 * (max(exact.values()) if statistic.totals else answers.radius)
         for metric, far in worst.items():
             require(
-                far <= exact[metric] + 2.0 * tol + 1e-12 * answers.radius,
+                far <= exact[metric] + 2.0 * tol + slack,
                 f"replace_one(n={n}, {metric!r}) = {exact[metric]:.6g}, but neighbours are "
                 f"{far:.6g} apart",
             )
@@ -214,6 +227,83 @@ def _neighbours(ball: Ball, n: int) -> Iterator[tuple[FloatArray, FloatArray]]:
     for seed in range(10):
         several = coordinates_in_ball(ball.manifold, n + 1, ball.radius, seed)
         yield ball.point(several[:-1]), ball.point(np.delete(several, n - 1, axis=0))
+
+
+def counted_form_is_bounded(statistic: Statistic, ball: Ball) -> None:
+    """Check the form for a private number of records, where there is one, and add records to it."""
+    try:
+        form = statistic.counted(ball)
+    except UnsupportedError:
+        return
+    require(form.totals, "the answers of a counted form are totals")
+    stated = []
+    for metric in get_args(Metric):
+        with available():
+            stated.append(form.add_remove(ball, metric))
+    require(stated, "add_remove is known in one of the metrics")
+    tol = form.tolerance(ball, max(stated))
+    for weight, question in _questions(form, ball):
+        bound = weight * min(stated) * (1.0 + 1e-12) + 2.0 * tol
+        for rows in _new_records(ball):
+            moved = _moved(question, ball, _several(form, rows, len(rows)), tol)
+            far = max(math.sqrt(sum(x * x for x in move)) for move in moved)
+            require(
+                far <= bound,
+                f"add_remove = {min(stated):.6g}, times {weight:.3g}, but a record moves an answer "
+                f"by {far:.6g}",
+            )
+            gap = max(abs(x - y) for move in moved for x, y in zip(move, moved[0], strict=True))
+            require(gap <= 4.0 * tol, "what a record adds does not depend on the others")
+    for n in (0, *_SIZES):
+        records = _several(form, _records(ball, n + 1), n)
+        kept = Prepared(ball, records, one_by_one=True)
+        answers = [answer(question, ball, kept, tol) for _, question in _questions(form, ball)]
+        count = form.released_count(ball, answers)
+        require(
+            count is None or abs(count - n) <= 1e-9 * (n + 1.0),
+            f"the number of records is among the answers: {count} in place of {n}",
+        )
+
+
+#: How many records there are when one is added, and its place among them.
+_ADDED = ((0, 0), (1, 0), (2, 1), (12, 12))
+
+
+def _new_records(ball: Ball) -> Iterator[FloatArray]:
+    """Yield 13 points each, of which the last one is added to some of the others."""
+    dim = ball.manifold.dim
+    axis = ball.radius * (1.0 - 1e-12) * np.eye(dim)[0]
+    several = coordinates_in_ball(ball.manifold, 2, ball.radius)
+    rows = coordinates_in_ball(ball.manifold, max(_SIZES), ball.radius, 1)
+    for last in (axis, -axis, 0.0 * axis, *several):
+        yield ball.point(np.concatenate([rows, last[None]]))
+
+
+def _several(statistic: Statistic, points: FloatArray, n: int) -> Records:
+    """Return the first n of some points, with what the statistic takes beside them."""
+    extras: dict[str, Any] = {
+        **statistic.typical_extras(len(points), np.random.default_rng(len(points)))
+    }
+    return Records(points, **extras).at(slice(0, n))
+
+
+def _moved(question: Question, ball: Ball, several: Records, tol: float) -> list[list[Fraction]]:
+    """Return how far the last record moves the sum over the first n, put in at a place; for each n.
+
+    Every record is worked on by itself, as where neighbours do not keep places.
+    """
+
+    def found(rows: list[int]) -> tuple[Fraction, ...]:
+        names = ("points", *several.extras)
+        given: dict[str, Any] = {name: np.asarray(getattr(several, name))[rows] for name in names}
+        chosen = Records(**given)
+        return exact_answer(question, ball, Prepared(ball, chosen, one_by_one=True), tol)
+
+    last, moved = len(several) - 1, []
+    for n, place in _ADDED:
+        ends = found([*range(n)]), found([*range(place), last, *range(place, n)])
+        moved.append([x - y for x, y in zip(*ends, strict=True)])
+    return moved
 
 
 def noise_falls_with_records(statistic: Statistic, ball: Ball) -> None:
@@ -307,6 +397,7 @@ CHECKS = (
     records_are_clipped,
     chunks_make_the_whole,
     neighbours_are_close,
+    counted_form_is_bounded,
     noise_falls_with_records,
     nothing_is_carried,
 )

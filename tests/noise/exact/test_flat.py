@@ -120,3 +120,14 @@ def test_the_footpoint_is_the_rational_number_it_is():
 def test_laws_that_are_none(arguments):
     with pytest.raises(InvalidParameterError):
         FlatDraw(*arguments)
+
+
+def test_many_coordinates_are_drawn_some_at_a_time(monkeypatch):
+    law, footpoint = FlatDraw("gaussian", 13, 0.3), [Fraction(i, 7) for i in range(13)]
+
+    def drawn(together):
+        monkeypatch.setattr("riemdp.noise.exact._flat._TOGETHER", together)
+        return law.draw(footpoint, 42, generator=np.random.default_rng(0)).integers
+
+    assert drawn(2) == drawn(6) == drawn(4096)
+    assert drawn(3) != drawn(4096)  # the control: of a pair of normal variables none is left over

@@ -85,7 +85,7 @@ def test_seeded_integers_are_what_they_were():
     [FLAT, CURVED, SpaceFormDraw("laplace", 1, 1.0, 0.7), IndependentDraw((FLAT, CURVED))],
 )
 def test_integers_are_rounded_ends(draw, tape):
-    footpoint = [Fraction(1, 3)] * draw.coordinates
+    footpoint = [Fraction(1, 3 + i) for i in range(draw.coordinates)]  # no two alike
     for seed in range(5):
         ladder = Ladder(128)
         whole = draw.rounded(tape(seed), footpoint, 30)

@@ -21,3 +21,12 @@ def test_default_grid():
         assert default_grid(sigma) == 40 - math.floor(math.log2(sigma))
     with pytest.raises(InvalidParameterError):
         default_grid(0.0)
+
+
+def test_values_at_the_ends_of_what_is_short():
+    integers = (2**53 + 1, 3 * 2**53 + 1, 2**499 + 1, 2**500 - 1, -(2**500), 1)
+    for grid in (-500, 499, 500, 501, 1074, 1100):
+        expected = [float(Fraction(n) * Fraction(2) ** -grid) for n in integers]
+        assert Rounded(integers, grid).values().tolist() == expected
+        assert Rounded(integers[:-2], grid).values().tolist() == expected[:-2]
+    assert Rounded((), 40).values().shape == (0,)

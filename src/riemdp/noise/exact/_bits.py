@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
 
 #: Bytes that are fetched from a generator at once, at least.
 _BLOCK = 256
+
+
+@functools.cache
+def _flint() -> tuple[Any, Any]:
+    """Enclosures and their precision, looked up once: draws ask for them a million times."""
+    from flint import arb, ctx
+
+    return arb, ctx
 
 
 class Uniform:
@@ -55,8 +64,7 @@ class Uniform:
 
     def ball(self) -> Ball:
         """Return the enclosure of all values that the bits of the working precision leave."""
-        from flint import arb, ctx
-
+        arb, ctx = _flint()
         bits = ctx.prec
         return arb((2 * self.prefix(bits) + 1, -bits - 1), (1, -bits - 1))
 

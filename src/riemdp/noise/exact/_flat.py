@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     Ball = Any
 
 
+#: Gaussian coordinates that are drawn at a time; even, as normal variables come in pairs.
+_TOGETHER = 4096
+
+
 @dataclass(frozen=True)
 class FlatDraw(ExactDraw):
     """Draws on R^d with density proportional to ``exp(-|x - v| / sigma)`` or of a Gaussian law.
@@ -76,8 +80,18 @@ class FlatDraw(ExactDraw):
     def integers(
         self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
     ) -> list[int]:
-        """Return the rounding of the draw that these bits stand for."""
-        return round_ends(ladder, self.ends(bits, ladder, footpoint), grid)
+        """Return the rounding of the draw that these bits stand for.
+
+        Gaussian coordinates are independent: of many, some are drawn and rounded at a time.
+        """
+        if potential(self.kind).is_linear:
+            return round_ends(ladder, self.ends(bits, ladder, footpoint), grid)
+        found = []
+        for start in range(0, self.dim, _TOGETHER):
+            part = footpoint[start : start + _TOGETHER]
+            some = FlatDraw(self.kind, len(part), self.sigma)
+            found += round_ends(ladder, some.ends(bits, ladder, part), grid)
+        return found
 
     def ends(self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction]) -> Ends:  # noqa: ARG002
         """Footpoint plus noise; see :meth:`ExactDraw.ends`."""

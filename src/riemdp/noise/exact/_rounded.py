@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from collections.abc import Iterable
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Finest and coarsest grid, and most bits of a starting precision.
 _FINEST, _MOST_PRECISION = 4096, 1 << 16
+#: Bits of integers and of the grid's step whose product is a normal float64.
+_SHORT = 500
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ class Rounded:
         OverflowError
             If one lies beyond the range of float64.
         """
+        longest = max((n.bit_length() for n in self.integers), default=0)
+        if longest <= _SHORT and abs(self.grid) <= _SHORT:  # a power of two rounds nothing
+            floats = np.array([float(n) for n in self.integers], dtype=np.float64)
+            return np.asarray(np.ldexp(floats, -self.grid))
         unit = Fraction(2) ** -self.grid
         return np.array([float(n * unit) for n in self.integers])
 
@@ -97,6 +104,8 @@ def exact_numbers(values: Sequence[Any], dim: int) -> list[Fraction]:
 
 
 def _exact(value: object) -> Fraction:
+    if type(value) is Fraction:
+        return value
     if isinstance(value, bool) or not isinstance(value, (numbers.Rational, float, np.floating)):
         raise InvalidParameterError(
             f"footpoint must hold integers, fractions or floats, got {kind_of(value)}"
@@ -109,10 +118,17 @@ def _exact(value: object) -> Fraction:
         raise InvalidParameterError("footpoint must hold finite numbers") from None
 
 
-def ball_of(number: Fraction) -> Ball:
-    """Enclose a rational number at the working precision."""
+@functools.cache
+def _arb() -> Any:
+    """Enclosures, looked up once."""
     from flint import arb
 
+    return arb
+
+
+def ball_of(number: Fraction) -> Ball:
+    """Enclose a rational number at the working precision."""
+    arb = _arb()
     numerator = arb(number.numerator)
     return numerator if number.denominator == 1 else numerator / number.denominator
 

@@ -13,6 +13,7 @@ from riemdp.privacy import Budget, Reservation, check_budget
 from riemdp.release._search._steps import ChoiceStep, Search, Step
 
 if TYPE_CHECKING:
+    from riemdp.privacy import Anchor
     from riemdp.release._search._schedule import Reason
 
 
@@ -41,6 +42,8 @@ class PrivateBall:
         What releases take from.
     accountant : object
         What was charged, if anything was.
+    anchor : Anchor or None
+        Of the charge for the search and the releases together, in a durable ledger.
     """
 
     ball: Ball
@@ -50,6 +53,7 @@ class PrivateBall:
     private: bool
     account: Reservation = field(repr=False)
     accountant: object = field(default=None, repr=False)
+    anchor: Anchor | None = field(default=None, repr=False)
 
     @property
     def public(self) -> Ball:

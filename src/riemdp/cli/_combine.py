@@ -1,0 +1,53 @@
+"""``riemdp combine``: one value of the releases of several sites."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from riemdp.cli._output import describe, print_fields, say_lines, warn
+from riemdp.cli._verify import read_parts
+from riemdp.release import combine as combined
+from riemdp.release import verify
+
+
+def combine(
+    files: Annotated[list[Path], typer.Argument(help="Releases that riemdp mean --release wrote.")],
+    *,
+    overlapping: Annotated[
+        bool,
+        typer.Option(help="A person may be at several sites: the guarantees are composed."),
+    ] = False,
+    weights: Annotated[
+        str, typer.Option(help="noise (one over its variance) or sizes (numbers of records).")
+    ] = "noise",
+) -> None:
+    """Combine the releases of several sites into one value, which costs no privacy.
+
+    Each is verified first. The guarantee is the weakest one, on condition that no person is at two
+    sites, which nobody can check from releases.
+    """
+    releases = []
+    for file, release in [(file, read_parts(file)[0]) for file in files]:
+        if release is None or not verify(release).passed:
+            warn(f"{file.name} does not verify")
+            raise typer.Exit(1)
+        releases.append(release)
+    found = combined(releases, disjoint=not overlapping, weights=weights)  # type: ignore[arg-type]
+    guarantee: Any = found.guarantee
+    print_fields(
+        [
+            ("releases", str(len(releases))),
+            ("guarantee", f"{describe(guarantee)}, {releases[0].neighbours.title} neighbours"),
+            ("weights", ", ".join(f"{weight:.4g}" for weight in found.weights)),
+            ("noise", f"{found.noise_sd:.6g}, standard deviation of a coordinate"),
+        ]
+    )
+    for warning in found.warnings:
+        warn(warning)
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique", linewidth=120):
+        say_lines(str(found.value))

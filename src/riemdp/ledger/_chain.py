@@ -1,0 +1,169 @@
+"""Rows as they are stored, and the chain of hashes through them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from riemdp import _document
+from riemdp._errors import InvalidParameterError, LedgerTamperedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Begins everything that is hashed.
+_FORMAT = "riemdp-ledger/1"
+_SHORTEST_KEY = 16
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What was registered. All but ``genesis`` is what that is the hash of."""
+
+    name: str
+    total: str
+    limits: str
+    unit: str
+    adjacency: str
+    algorithm: str
+    nonce: str
+    created: str
+    genesis: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entry. ``hash`` is over all others, what was registered, and the sums after it."""
+
+    dataset: str
+    seq: int
+    charge_id: str
+    kind: str
+    label: str
+    guarantee: str
+    price: str
+    parent: str
+    created: str
+    previous: str
+    hash: str = ""
+
+
+@dataclass(frozen=True)
+class Tip:
+    """Number and hash of the last entry, and the sums up to it."""
+
+    dataset: str
+    seq: int
+    hash: str
+    sums: str
+
+
+class Chain:
+    """Hashes of rows: SHA-256, or HMAC with it where a key is given.
+
+    Parameters
+    ----------
+    key : bytes or None
+    """
+
+    def __init__(self, key: bytes | None) -> None:
+        _check_key(key)
+        self._key = key
+        self.algorithm = "sha256" if key is None else "hmac-sha256"
+
+    def genesis(self, dataset: Dataset) -> str:
+        """Return the hash of what was registered."""
+        values = asdict(replace(dataset, genesis=""))
+        return self._hash(["registered", *values.values()])
+
+    def entry(self, genesis: str, row: Row, sums: str) -> str:
+        """Return the hash of an entry, of a data set with this hash, and of the sums after it."""
+        values = asdict(replace(row, hash=""))
+        return self._hash(["entered", genesis, *values.values(), sums])
+
+    def check_algorithm(self, dataset: Dataset) -> None:
+        """Refuse a key where there is none, and the reverse."""
+        if dataset.algorithm != self.algorithm:
+            way = "open the ledger with key="
+            if self._key is not None:
+                way = "open it without a key, unless you know that it had one: then it was changed"
+            raise InvalidParameterError(
+                f"the data set {dataset.name!r} is said to have {dataset.algorithm} hashes; {way}"
+            )
+
+    def check_tip(self, dataset: Dataset, tip: Tip, last: Row | None) -> None:
+        """Trust a tip only if its hash can be made again of the last entry and of its own sums.
+
+        Raises
+        ------
+        LedgerTamperedError
+        """
+        genesis = self.genesis(dataset)
+        if dataset.genesis != genesis:
+            good = False
+        elif last is None:
+            good = tip == start_of(dataset)
+        else:
+            made = self.entry(genesis, last, tip.sums)
+            good = tip.seq == last.seq and tip.hash == made and last.hash == made
+        if not good:
+            raise LedgerTamperedError(
+                f"the ledger of {dataset.name!r} was changed at entry {tip.seq} or at its "
+                "registration: the hashes do not match. Nothing can be charged; Ledger.verify() "
+                "says where, and a back-up what was there"
+            )
+
+    def _hash(self, values: Sequence[object]) -> str:
+        text = written([_FORMAT, *values]).encode("ascii")
+        if self._key is None:
+            return hashlib.sha256(text).hexdigest()
+        return hmac.new(self._key, text, hashlib.sha256).hexdigest()
+
+
+def _check_key(key: object) -> None:
+    if key is not None and not (isinstance(key, bytes) and len(key) >= _SHORTEST_KEY):
+        raise InvalidParameterError(
+            f"key must be at least {_SHORTEST_KEY} random bytes, such as those of "
+            "secrets.token_bytes(32), or None"
+        )
+
+
+def start_of(dataset: Dataset) -> Tip:
+    """Return the tip before the first entry."""
+    nothing = written_sums((0,) * len(read_amounts(dataset.limits)))
+    return Tip(dataset.name, 0, dataset.genesis, nothing)
+
+
+def written(value: object) -> str:
+    """Return the one JSON text of a value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def written_amounts(amounts: Sequence[float]) -> str:
+    """Return the text of a price or of limits: floats to the last bit."""
+    return written([float(amount).hex() for amount in amounts])
+
+
+def read_amounts(text: str) -> tuple[float, ...]:
+    """Return what :func:`written_amounts` wrote."""
+    return tuple(float.fromhex(amount) for amount in _texts(text))
+
+
+def written_sums(sums: Sequence[int]) -> str:
+    """Return the text of exact sums, as hexadecimal multiples of 2^-1074."""
+    return written([format(one, "x") for one in sums])
+
+
+def read_sums(text: str) -> tuple[int, ...]:
+    """Return what :func:`written_sums` wrote."""
+    return tuple(int(one, 16) for one in _texts(text))
+
+
+def _texts(text: str) -> list[str]:
+    found: Any = _document.load(text)
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise InvalidParameterError("expected a list of texts")
+    return found

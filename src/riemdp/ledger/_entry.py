@@ -1,0 +1,88 @@
+"""Entries of a ledger, as they are handed out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from riemdp import _document
+from riemdp._part_document import decode, encode
+from riemdp.ledger._chain import Row, read_amounts, written
+from riemdp.privacy import Anchor
+
+if TYPE_CHECKING:
+    from riemdp.privacy import Budget
+
+#: Kinds of entries: a charge, a step within one, and the end of an account.
+CHARGE, STEP, CLOSE = "charge", "step", "close"
+
+
+class Entry(NamedTuple):
+    """One entry in the ledger of a data set.
+
+    Attributes
+    ----------
+    dataset : str
+        Name of the data set.
+    seq : int
+        Number of the entry, from 1 on.
+    charge_id : str
+        Unique in the ledger.
+    hash : str
+        Over the entry and everything before it.
+    kind : str
+        ``"charge"``; ``"step"`` of a charge that paid for several releases at once, and costs
+        nothing more; ``"close"`` for the end of the account.
+    label : str
+        What the release is.
+    guarantee : Budget or None
+        What was charged, or the share of a step; None for the end.
+    price : tuple of float
+        What it added to the sums.
+    parent : str
+        Of a step the ``charge_id`` of what paid for it; otherwise empty.
+    created : str
+        When, in UTC, by the clock of the machine that charged.
+    """
+
+    dataset: str
+    seq: int
+    charge_id: str
+    hash: str
+    kind: str
+    label: str
+    guarantee: Budget | None
+    price: tuple[float, ...]
+    parent: str
+    created: str
+
+    @property
+    def anchor(self) -> Anchor:
+        """What a release that was paid by this entry carries."""
+        return Anchor(self.dataset, self.seq, self.charge_id, self.hash)
+
+
+def entry_of(row: Row, adjacency: str) -> Entry:
+    """Return a stored row as an entry."""
+    return Entry(
+        dataset=row.dataset,
+        seq=row.seq,
+        charge_id=row.charge_id,
+        hash=row.hash,
+        kind=row.kind,
+        label=row.label,
+        guarantee=read_budget(row.guarantee, adjacency) if row.guarantee else None,
+        price=read_amounts(row.price),
+        parent=row.parent,
+        created=row.created,
+    )
+
+
+def written_budget(budget: Budget) -> str:
+    """Return the text of a budget; its relation is that of the data set."""
+    return written(encode(budget))
+
+
+def read_budget(text: str, adjacency: str) -> Budget:
+    """Return what :func:`written_budget` wrote."""
+    budget: Budget = decode(_document.load(text), "definition")
+    return budget.under(adjacency)

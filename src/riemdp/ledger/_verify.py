@@ -1,0 +1,323 @@
+"""What a ledger says about itself, and what releases say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from riemdp._checks import kind_of
+from riemdp._errors import (
+    InvalidParameterError,
+    LedgerTamperedError,
+    RiemdpError,
+    UnknownDatasetError,
+)
+from riemdp.ledger._chain import read_amounts, written, written_sums
+from riemdp.ledger._entry import CHARGE, CLOSE, STEP, Entry, read_budget
+from riemdp.ledger._store import State, read_names, read_owners, read_rows, read_state
+from riemdp.privacy import Anchor, Filter, added, parts_paid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from riemdp.ledger._backend import Backend
+    from riemdp.ledger._chain import Chain, Dataset, Row
+
+#: More of one data set are counted, not listed.
+_MOST = 20
+#: What a price may differ by on another machine.
+_ROUNDING = 1e-9
+#: What a release and its document have, and nothing else does.
+_NAMED = {"anchor", "guarantee"}
+#: What texts that were changed by hand raise.
+_UNREADABLE = (RiemdpError, ValueError, OverflowError, RecursionError)
+
+
+class Finding(NamedTuple):
+    """Something that is wrong.
+
+    Attributes
+    ----------
+    kind : str
+        Of the ledger itself: ``"registration changed"``, ``"entry missing"``, ``"entry changed"``,
+        ``"tip changed"``, ``"overspent"``, ``"charge after the end"``. Of a release:
+        ``"no charge"``, ``"charge changed"``, ``"older copy"``, ``"charge used twice"``,
+        ``"guarantee changed"``.
+    dataset : str
+    seq : int
+        Number of the entry that it is about; 0 for the registration.
+    text : str
+        What it means.
+    """
+
+    kind: str
+    dataset: str
+    seq: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Result of :meth:`riemdp.ledger.Ledger.verify`.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        What is wrong.
+    datasets, entries, releases : int
+        How many were checked.
+    """
+
+    findings: tuple[Finding, ...]
+    datasets: int
+    entries: int
+    releases: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.datasets} data sets, {self.entries} entries, {self.releases} releases: "
+            f"{'nothing is wrong' if self.ok else f'{len(self.findings)} findings'}"
+        )
+        lines = [f"  {one.dataset!r}, {one.seq}: {one.kind}: {one.text}" for one in self.findings]
+        return "\n".join([head, *lines])
+
+
+def verified(backend: Backend, chain: Chain, releases: Iterable[object]) -> Verification:
+    """Check a ledger, and releases against it; all in one view of the database."""
+    anchors = [(anchor_of(release), release) for release in releases]
+    states: dict[str, State] = {}
+    rows: dict[str, list[Row]] = {}
+    findings: list[Finding] = []
+    with backend.reading() as connection:
+        names = read_names(connection)
+        for name in names:
+            try:
+                state, found = read_state(connection, name, lock=False), read_rows(connection, name)
+            except UnknownDatasetError:
+                findings.append(Finding("tip changed", name, 0, "there is no tip"))
+            except LedgerTamperedError as error:
+                findings.append(Finding("entry changed", name, 0, str(error)))
+            else:
+                states[name], rows[name] = state, found
+        for name in read_owners(connection).difference(names):
+            findings.append(
+                Finding("registration changed", name, 0, "what it charged is there, and not it")
+            )
+    for name, state in states.items():
+        chain.check_algorithm(state.dataset)
+        wrong = list(_of_dataset(chain, state, rows[name]))
+        findings += wrong[:_MOST]
+        if len(wrong) > _MOST:
+            findings.append(
+                Finding(wrong[_MOST].kind, name, wrong[_MOST].seq, f"and {len(wrong) - _MOST} more")
+            )
+    findings += _of_releases(states, rows, anchors)
+    count = sum(map(len, rows.values()))
+    return Verification(tuple(findings), len(names), count, len(anchors))
+
+
+def anchor_of(release: object) -> Anchor | None:
+    """Return the anchor that a release carries, None where it has none.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no release, no document of one and no anchor.
+    """
+    found: object = release
+    if not _NAMED.isdisjoint(dir(release)):  # which may be a mapping too, of groups
+        found = getattr(release, "anchor", None)
+    elif isinstance(release, Mapping) and not _NAMED.isdisjoint(release):
+        found = release.get("anchor")
+    if found is None and release is not None:  # a release that no ledger was charged for
+        return None
+    if isinstance(found, Anchor):
+        return found
+    if isinstance(found, Mapping):
+        return Anchor.from_document(dict(found))
+    raise InvalidParameterError(
+        f"a release that was charged to a ledger carries an anchor; {kind_of(release)} is neither "
+        "a release nor an anchor"
+    )
+
+
+def _of_dataset(chain: Chain, state: State, rows: list[Row]) -> Iterator[Finding]:
+    """Go through a chain from its start: no stored sum is believed."""
+    dataset, tip = state.dataset, state.tip
+    name, genesis = dataset.name, dataset.genesis
+    if chain.genesis(dataset) != genesis:
+        yield Finding(
+            "registration changed", name, 0, "total, unit or adjacency are not what was registered"
+        )
+    try:
+        sums = (0,) * len(read_amounts(dataset.limits))
+    except _UNREADABLE:
+        yield Finding("registration changed", name, 0, "the limits cannot be read")
+        return
+    previous = genesis
+    ended, expected = False, 1
+    prices, charges = _Prices(dataset), set[str]()
+    for row in rows:
+        if row.seq != expected:
+            yield Finding("entry missing", name, row.seq - 1, "the numbers have a gap here")
+        expected = row.seq + 1
+        try:
+            sums = added(sums, read_amounts(row.price))
+        except _UNREADABLE:
+            yield Finding("entry changed", name, row.seq, "its price cannot be read")
+        made = chain.entry(genesis, row, written_sums(sums))
+        if row.previous != previous or row.hash != made:
+            yield Finding(
+                "entry changed", name, row.seq, "its hash is not that of it and what is before it"
+            )
+        elif why := _not_paid(row, prices, charges):
+            yield Finding("entry changed", name, row.seq, why)
+        if row.kind == CHARGE:
+            charges.add(row.charge_id)
+        if ended:
+            yield Finding("charge after the end", name, row.seq, "the account was closed before")
+        ended = ended or row.kind == CLOSE
+        previous = row.hash
+    if (tip.seq, tip.hash) != (rows[-1].seq if rows else 0, previous):
+        yield Finding("tip changed", name, tip.seq, "the tip is not at the last entry")
+    if tip.sums != written_sums(sums):
+        yield Finding("tip changed", name, tip.seq, "the sums are not those of what was charged")
+    yield from _over(state, sums)
+
+
+class _Prices:
+    """What guarantees cost, each worked out once; empty where that is not known here."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._known: dict[str, tuple[float, ...]] = {}
+
+    def __call__(self, guarantee: str) -> tuple[float, ...]:
+        if guarantee not in self._known:
+            adjacency = self._dataset.adjacency
+            try:
+                total = Filter(read_budget(self._dataset.total, adjacency))
+                self._known[guarantee] = total.price(read_budget(guarantee, adjacency))
+            except _UNREADABLE:  # of a package that is not installed
+                self._known[guarantee] = ()
+        return self._known[guarantee]
+
+
+def _not_paid(row: Row, prices: _Prices, charges: set[str]) -> str:
+    """Say why an entry, whose hash may be right, was made by nobody who pays; else nothing."""
+    try:
+        paid = read_amounts(row.price)
+    except _UNREADABLE:
+        return ""  # which is said elsewhere
+    if not all(amount >= 0.0 for amount in paid):
+        return "its price gives budget back"
+    if row.kind not in (CHARGE, STEP, CLOSE):
+        return "it is of no kind"
+    if row.kind == STEP and row.parent not in charges:
+        return "it is a step of no charge before it"
+    asked = prices(row.guarantee) if row.kind == CHARGE else ()
+    if asked and not (len(asked) == len(paid) and _at_most(asked, paid)):
+        return "its price is not that of its guarantee"
+    return ""
+
+
+def _over(state: State, sums: tuple[int, ...]) -> Iterator[Finding]:
+    """Say whether more was charged than the total, or that nobody can tell."""
+    dataset = state.dataset
+    try:
+        total = Filter(read_budget(dataset.total, dataset.adjacency))
+        fits = len(sums) == len(total.limits) and total.covers(sums)
+    except _UNREADABLE as error:
+        fits, why = False, str(error)
+    else:
+        why = f"more was charged than {total.total}"
+    if not fits:
+        yield Finding("overspent", dataset.name, state.tip.seq, why)
+
+
+def _of_releases(
+    states: dict[str, State],
+    rows: dict[str, list[Row]],
+    anchors: list[tuple[Anchor | None, object]],
+) -> Iterator[Finding]:
+    there = {name: {row.seq: row for row in found} for name, found in rows.items()}
+    seen: dict[tuple[str, str, int], object] = {}
+    for anchor, release in anchors:
+        if anchor is None:
+            yield Finding("no charge", "", 0, "a release carries no anchor of any ledger")
+            continue
+        name, seq = anchor.dataset, anchor.seq
+        if name not in states:
+            yield Finding("no charge", name, seq, "no such data set is registered")
+            continue
+        tip = states[name].tip
+        row = there[name].get(seq)
+        if seq > tip.seq:
+            yield Finding(
+                "older copy",
+                name,
+                seq,
+                f"a release was charged as entry {seq}, and the ledger ends at {tip.seq}: it is an "
+                "older copy, or entries were removed",
+            )
+        elif row is None or row.kind == CLOSE:
+            yield Finding("no charge", name, seq, "a release names an entry that charges nothing")
+        elif row.charge_id != anchor.charge_id:
+            yield Finding(
+                "older copy",
+                name,
+                seq,
+                "a release was charged here, and the entry is another one: the ledger went on from "
+                "an older copy, or the charge was never made",
+            )
+        elif row.hash != anchor.hash:
+            yield Finding("charge changed", name, seq, "the entry is not what the release saw")
+        elif anchor.part > parts_paid(row.label):
+            yield Finding("no charge", name, seq, f"the entry paid for no part {anchor.part}")
+        elif parts_paid(row.label) and not anchor.part and _has(release, "mechanism"):
+            yield Finding("no charge", name, seq, "the entry paid for groups, not for one release")
+        elif not _covers(states[name], row, there[name], release):
+            yield Finding("guarantee changed", name, seq, "a release says more than was charged")
+        if seen.setdefault((name, anchor.charge_id, anchor.part), release) is not release:
+            yield Finding("charge used twice", name, seq, "two releases name the one charge")
+
+
+def _covers(state: State, row: Row, there: Mapping[int, Row], release: object) -> bool:
+    """Whether what a release promises, where it says it, costs at most what was charged for it."""
+    try:
+        guarantee = _promised(release, state.dataset.adjacency)
+    except _UNREADABLE:
+        return False
+    if guarantee is None or isinstance(release, Entry):  # of a step it is that of the step
+        return True
+    paid = [one for one in there.values() if one.charge_id == row.parent] if row.parent else [row]
+    try:
+        total = Filter(read_budget(state.dataset.total, state.dataset.adjacency))
+        if guarantee.adjacency != total.total.adjacency:
+            return False
+        asked = total.price(guarantee)
+        return any(_at_most(asked, read_amounts(one.price)) for one in paid)
+    except RiemdpError:
+        return False
+
+
+def _has(release: object, name: str) -> bool:
+    return name in release if isinstance(release, Mapping) else hasattr(release, name)
+
+
+def _promised(release: object, adjacency: str) -> Any:
+    """Return the guarantee that a release, or its document, states; None where it states none."""
+    if _NAMED.isdisjoint(dir(release)) and isinstance(release, Mapping):
+        found = release.get("guarantee")  # whose relation documents keep elsewhere
+        return None if found is None else read_budget(written(found), adjacency)
+    return getattr(release, "guarantee", None)
+
+
+def _at_most(asked: tuple[float, ...], paid: tuple[float, ...]) -> bool:
+    return all(one <= other * (1.0 + _ROUNDING) for one, other in zip(asked, paid, strict=True))

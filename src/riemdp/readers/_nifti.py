@@ -1,0 +1,148 @@
+"""Images in NIfTI, by nibabel."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._checks import real_array, shown
+from riemdp._errors import InvalidParameterError
+from riemdp._files import MOST_NUMBERS, check_output, opened, too_many, write_files
+from riemdp.readers._layouts import points_of, rows_of
+from riemdp.readers._optional import library, said_plainly
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike, NDArray
+
+#: Code of NIfTI for symmetric matrices, whose order the standard fixes.
+_SYMMETRIC = 1005
+#: Most difference of the places of voxels in two images, in their unit, mostly mm.
+_SAME_PLACE = 1e-3
+#: What a row is where every voxel is to be a record of its own.
+VOXEL = "voxel"
+
+
+def read_nifti(
+    path: Path, most: int, advice: str, *, layout: str | None, unit: str, mask: Path | None
+) -> NDArray[np.float64]:
+    r"""Read the points of an image: one record of all its voxels, or a record for each.
+
+    Parameters
+    ----------
+    path : Path
+        ``.nii`` or ``.nii.gz``; the first three axes are space, the others of length over 1 are
+        the numbers of a voxel.
+    most, advice
+        As :func:`riemdp.readers.read_csv` takes them; what the header declares is checked before
+        the image is read.
+    layout : str or None
+        How the numbers of a voxel make a point, as :func:`riemdp.readers.points_of` takes it.
+    unit : str
+        ``"voxel"`` for a record of each voxel, anything else for one record of all voxels.
+    mask : Path or None
+        Image of the same space that is not zero where voxels are taken. It must be public, and
+        the same for all people.
+
+    Returns
+    -------
+    ndarray, shape (1, V, \*point_shape), or (V, \*point_shape) for voxels
+        In the order of the array, the last axis fastest.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the image is damaged or too large, the mask is of another space, or the header says that
+        the six numbers have another order than the layout.
+    NotOnManifoldError
+        If a voxel holds numbers that are not finite.
+    UnsupportedError
+        If nibabel is not installed.
+    OSError
+        If a file cannot be opened.
+    """
+    image, numbers = _image(path, most, advice)
+    if image.header["intent_code"] == _SYMMETRIC and layout != "tensor-nifti":
+        raise InvalidParameterError(
+            f"the header of {path.name} says that its numbers are the lower triangle of a matrix, "
+            f"the layout is {shown(layout)}: it must be 'tensor-nifti'"
+        )
+    rows = numbers.reshape(-1, *(length for length in numbers.shape[3:] if length > 1))
+    if mask is not None:
+        other, inside = _image(mask, most, advice)
+        if (
+            inside.size != len(rows)
+            or inside.shape[:3] != numbers.shape[:3]
+            or not np.allclose(other.affine, image.affine, rtol=0.0, atol=_SAME_PLACE)
+        ):
+            raise InvalidParameterError(f"{mask.name} is of another space than {path.name}")
+        rows = rows[inside.reshape(-1) != 0.0]
+    points = points_of(rows, layout, path)
+    return points if unit == VOXEL else points[None]
+
+
+def write_nifti(
+    path: Path, points: ArrayLike, like: Path, *, layout: str | None = None, masked: bool = True
+) -> None:
+    r"""Write the points of voxels as an image, to look at; a certificate it is not.
+
+    Parameters
+    ----------
+    path : Path
+        ``.nii`` or ``.nii.gz``; a file of that name is replaced.
+    points : array_like, shape (V, \*point_shape)
+        One for each voxel, in the order of :func:`read_nifti`: the value of an atlas.
+    like : Path
+        Image whose grid is taken; the mask, where the records were read with one.
+    layout : str, optional
+        Order of the six numbers of a symmetric 3 x 3 matrix, ``"tensor-fsl"`` and so on; by
+        default all numbers of a point, row by row.
+    masked : bool, default True
+        Whether only voxels where ``like`` is not zero have points; the others are written as 0.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the number of points is not that of the voxels, the layout does not fit the points, or
+        the file cannot be written there.
+    UnsupportedError
+        If nibabel is not installed.
+    OSError
+        If a file cannot be opened or written.
+    """
+    if not path.name.lower().endswith((".nii", ".nii.gz")):
+        raise InvalidParameterError(f"{path.name} must end in .nii or .nii.gz")
+    grid, inside = _image(like, MOST_NUMBERS, "")
+    if inside.ndim != 3 and masked:
+        raise InvalidParameterError(f"{like.name} must have one number a voxel to be a mask")
+    kept = inside != 0.0 if masked else np.ones(inside.shape[:3], dtype=bool)
+    rows = rows_of(real_array(points, "points"), layout)
+    if len(rows) != np.count_nonzero(kept):
+        raise InvalidParameterError(
+            f"{like.name} has {np.count_nonzero(kept)} voxels to write, got {len(rows)} points"
+        )
+    numbers = np.zeros((*kept.shape, rows.shape[1]))
+    numbers[kept] = rows
+    is_standard = layout == "tensor-nifti"
+    numbers = numbers[..., None, :] if is_standard else numbers
+    image = library("nibabel", path).Nifti1Image(numbers, grid.affine)
+    image.header["intent_code"] = _SYMMETRIC if is_standard else 0
+    content = image.to_bytes()
+    if path.suffix.lower() == ".gz":
+        content = gzip.compress(content, mtime=0)
+    write_files({check_output(path, [like]): lambda file: file.write(content)})
+
+
+def _image(path: Path, most: int, advice: str) -> tuple[Any, NDArray[np.float64]]:
+    nibabel = library("nibabel", path)
+    with opened(path), said_plainly(path):
+        image = nibabel.load(path)
+        if len(image.shape) < 3:
+            raise InvalidParameterError(f"{path.name} must have three axes of space")
+        if math.prod(image.shape) > most:
+            raise too_many(path, most, advice)
+        return image, np.asarray(image.dataobj, dtype=np.float64)

@@ -1,0 +1,139 @@
+"""Records from a file, with what belongs to each of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from riemdp._checks import shown
+from riemdp._errors import InvalidParameterError
+from riemdp._files import MOST_NUMBERS
+from riemdp.readers._layouts import check_layout, points_of
+from riemdp.readers._nifti import read_nifti
+from riemdp.readers._parquet import read_parquet
+from riemdp.readers._read import read
+from riemdp.readers._table import TEXTS, read_table
+from riemdp.readers._zarr import read_zarr
+from riemdp.statistics import Records
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_IMAGES = (".nii", ".nii.gz")
+#: Formats whose columns or arrays go by name.
+_NAMED = {".csv": read_table, ".parquet": read_parquet, ".zarr": read_zarr}
+_LONGEST_UNIT = 40
+
+
+def read_records(
+    path: Path,
+    points: Sequence[str] = (),
+    *,
+    unit: str | None = None,
+    layout: str | None = None,
+    labels: str | None = None,
+    covariates: str | None = None,
+    weights: str | None = None,
+    users: str | None = None,
+    mask: Path | None = None,
+    most: int = MOST_NUMBERS,
+    advice: str = "",
+) -> Records:
+    """Read records from a file; its extension, in any case, decides the format.
+
+    What becomes of a row depends on that row and on the arguments alone.
+
+    Parameters
+    ----------
+    path : Path
+        ``.csv``, ``.parquet``, ``.zarr`` (a folder), ``.nii``, ``.nii.gz``, ``.npy``, ``.npz``, or
+        what an installed package reads.
+    points : sequence of str
+        The columns whose numbers make a point, in the order of ``layout``; of an ``.npz`` or a
+        Zarr group the array of points. None for an array without a name, and for a ``.csv``
+        without a header.
+    unit : str, optional
+        What a row is: ``"person"``, ``"epoch"``, ``"voxel"``, ... The guarantee is about rows, and
+        only the caller knows whether these are people. To be left out only where ``users`` says
+        whose each row is. Of an image ``"voxel"`` makes a record of each voxel, and all others one
+        record of the whole image. It is recorded in ``Records.unit``.
+    layout : str, optional
+        How the numbers of a row make a point: see :func:`riemdp.readers.points_of`.
+    labels, covariates, weights, users : str, optional
+        The column, or array, of each. Labels and users are texts in a ``.csv``.
+    mask : Path, optional
+        Of an image: another one, public, that is not zero where voxels are taken.
+    most : int
+        Most numbers in it.
+    advice : str
+        Way out, for the message about too many numbers.
+
+    Returns
+    -------
+    Records
+        Not yet validated as points of a manifold.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file is damaged, not of its format or too large, a column is not there, or the
+        arguments do not go together. Messages name the file, the row (from 0, without the header)
+        and the condition, never what stands there.
+    NotOnManifoldError
+        If a number is not finite or out of the range of its layout.
+    UnsupportedError
+        If a library of the extra ``io`` is needed and not installed.
+    OSError
+        If the file cannot be opened.
+    """
+    extras = {"labels": labels, "covariates": covariates, "weights": weights, "users": users}
+    named = {field: (name,) for field, name in extras.items() if name is not None}
+    suffix = path.suffix.lower()
+    check_layout(layout)
+    _check_unit(unit, path, has_users=users is not None)
+    if any(path.name.lower().endswith(image) for image in _IMAGES):
+        if points or named or unit is None:
+            raise InvalidParameterError(
+                f"{path.name} is an image, which has no columns: give its unit, and users beside it"
+            )
+        return Records(
+            read_nifti(path, most, advice, layout=layout, unit=unit, mask=mask), unit=unit
+        )
+    if mask is not None:
+        raise InvalidParameterError(f"a mask is for {' or '.join(_IMAGES)}, got {path.name}")
+    if isinstance(points, str):
+        raise InvalidParameterError("points must be a sequence of names, got a text")
+    found: dict[str, Any]
+    if suffix in _NAMED and (points or named or suffix != ".csv"):
+        if not points and suffix != ".zarr":
+            raise InvalidParameterError(f"name the columns of {path.name} that make a point")
+        found = _NAMED[suffix](path, {"points": tuple(points), **named}, most, advice)
+    elif suffix == ".npz":
+        if len(points) > 1:
+            raise InvalidParameterError(f"{path.name} must have all points in one array")
+        key = points[0] if points else None
+        found = {"points": read(path, key, most, advice)}
+        found |= {field: read(path, name, most, advice) for field, (name,) in named.items()}
+    elif points or named:
+        raise InvalidParameterError(f"{path.name} has no columns or arrays with names")
+    else:
+        found = {"points": read(path, None, most, advice)}
+    given = {name: values for name, values in found.items() if name != "points"}
+    for name in given.keys() - set(TEXTS):
+        given[name] = given[name].reshape(-1) if given[name].ndim == 2 else given[name]
+    return Records(points_of(found["points"], layout, path), **given, unit=unit)
+
+
+def _check_unit(unit: object, path: Path, *, has_users: bool) -> None:
+    if unit is None and not has_users:
+        raise InvalidParameterError(
+            f'say what a row of {path.name} is, unit="person" for one person each, or name the '
+            "users whose rows they are: the guarantee is about rows otherwise, which may be "
+            "epochs or voxels"
+        )
+    if unit is not None and not (
+        isinstance(unit, str) and unit.isprintable() and 0 < len(unit.strip()) <= _LONGEST_UNIT
+    ):
+        raise InvalidParameterError(
+            f"unit must be a word of at most {_LONGEST_UNIT} characters, got {shown(unit)}"
+        )

@@ -1,0 +1,169 @@
+"""Whether an account is charged before or after data are looked at, and what may be said then."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from riemdp._checks import is_one_of, shown
+from riemdp._discreet import silence
+from riemdp._errors import (
+    DatasetMismatchError,
+    InvalidParameterError,
+    ReleaseFailedError,
+    UnsupportedNeighboursError,
+)
+from riemdp.privacy import Anchor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from riemdp.statistics import Neighbours
+
+T = TypeVar("T")
+
+#: When an account is charged: before the records are opened, or after they were checked.
+Charge = Literal["auto", "first", "checked"]
+#: Where the holder of the data reads why a release failed. Nothing is written by default.
+HOLDER = logging.getLogger("riemdp.data_holder")
+HOLDER.addHandler(logging.NullHandler())
+HOLDER.propagate = False  # a service may show, or send, what other loggers write
+#: The one thing that is said of a release that failed after its charge.
+_FAILED = (
+    "the release failed after it was charged, and nothing was released; the charge stays. Why may "
+    'tell of the data, so that only their holder reads it: the logger "riemdp.data_holder"'
+)
+#: A unit that is no person with several records.
+_RECORD = "record"
+
+
+def is_durable(accountant: object) -> bool:
+    """Whether an account outlives the process, and is one of those of a ledger.
+
+    Parameters
+    ----------
+    accountant : object
+        Its attribute ``durable`` says so.
+
+    Returns
+    -------
+    bool
+    """
+    return getattr(accountant, "durable", False) is True
+
+
+def charges_first(charge: object, accountant: object) -> bool:
+    """Whether an account is charged before the records are opened.
+
+    Parameters
+    ----------
+    charge : {"auto", "first", "checked"}
+    accountant : object
+        What is charged, or None.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``charge`` is something else, or there is no account to charge first.
+    """
+    if not is_one_of(charge, ("auto", "first", "checked")):
+        raise InvalidParameterError(
+            f'charge must be "auto", "first" or "checked", got {shown(charge)}'
+        )
+    if charge == "first" and accountant is None:
+        raise InvalidParameterError(
+            'charge="first" is about an account: give accountant=..., or leave charge out'
+        )
+    return charge == "first" or (charge == "auto" and is_durable(accountant))
+
+
+def anchored(entry: object) -> Anchor | None:
+    """Return the anchor of what an account gave back for a charge; None where it has none."""
+    found = getattr(entry, "anchor", None)
+    return found if isinstance(found, Anchor) else None
+
+
+def check_anchor(anchor: object) -> None:
+    """Refuse what is no anchor that a document could state.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    if not isinstance(anchor, Anchor):
+        raise InvalidParameterError(f"anchor must be a riemdp.privacy.Anchor, got {shown(anchor)}")
+    Anchor.from_document(anchor.document())
+
+
+def check_unit(accountant: object, neighbours: Neighbours) -> None:
+    """Refuse a release about people from an account of records.
+
+    Raises
+    ------
+    DatasetMismatchError
+        If a ledger says that the unit of its data set is a record.
+    """
+    if "users" in neighbours.takes and getattr(accountant, "unit", None) == _RECORD:
+        raise DatasetMismatchError(
+            f"the account is of a data set whose unit is {_RECORD!r}, and {neighbours.title} is "
+            "about people with all their records; register the data set with that unit"
+        )
+
+
+def check_relation(accountant: object, neighbours: Neighbours) -> None:
+    """Refuse an account that adds up guarantees about other data sets.
+
+    Raises
+    ------
+    UnsupportedNeighboursError
+    """
+    said = getattr(accountant, "adjacency", None)
+    known = neighbours.implies_replace_one and not is_durable(accountant)
+    if accountant is None or known or said == neighbours.adjacency:
+        return
+    raise UnsupportedNeighboursError(
+        f"{neighbours.name} does not promise a guarantee about {said or 'replace-one'} data sets, "
+        "which this account adds up; release without one, or with one of that adjacency: "
+        f'Accountant(total, adjacency="{neighbours.adjacency}")'
+    )
+
+
+def failing_alike(
+    work: Callable[[], T], anchor: Anchor | None, *, but: tuple[type[Exception], ...] = ()
+) -> T:
+    """Do what a charge has paid for; whatever goes wrong is one error that tells nothing.
+
+    Warnings are dropped: they may tell of the data as errors do.
+
+    Parameters
+    ----------
+    work : callable
+    anchor : Anchor or None
+        Of the charge, for the holder of the data.
+    but : tuple of types, optional
+        Errors that stay what they are, as they cannot tell of the data.
+
+    Raises
+    ------
+    ReleaseFailedError
+        In place of every other error.
+    """
+    passes: tuple[type[Exception], ...] = (ReleaseFailedError, *but)
+    try:
+        with silence():
+            return work()
+    except passes:
+        raise
+    except Exception as error:
+        failure = error
+    # Out of the handler: nothing that is raised, or printed by a log that fails, has this context.
+    where = "" if anchor is None else f" (charge {anchor.seq} of {anchor.dataset!r})"
+    with contextlib.suppress(Exception):  # a full disk of the holder's changes nothing here
+        HOLDER.error("a release failed after its charge%s", where, exc_info=failure)
+    del failure
+    raise ReleaseFailedError(_FAILED)

@@ -1,0 +1,523 @@
+"""Means of disjoint public groups: each has the whole budget, and the account is charged once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from riemdp import _document
+from riemdp._checks import kind_of, shown
+from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedNeighboursError
+from riemdp._part_document import decode, encode
+from riemdp.manifolds import check_ball
+from riemdp.noise import resolve_generator
+from riemdp.privacy import Budget, check_budget, label_of_groups
+from riemdp.release._charging import anchored, charges_first, failing_alike
+from riemdp.release._disjoint import check_apart, check_people, weakest
+from riemdp.release._private_mean import _wanted
+from riemdp.release._relation import relation, with_users
+from riemdp.release._release import Release
+from riemdp.release._run import Ready, prepared
+from riemdp.release._verify import Verification, verify
+from riemdp.release._weights import people_weigh, with_contribution
+from riemdp.statistics import Records, as_records, labels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.privacy import Anchor
+    from riemdp.release._charging import Charge
+    from riemdp.release._disjoint import Name
+    from riemdp.release._offer import Arithmetic
+    from riemdp.release._projection import Project
+    from riemdp.release._relation import Adjacency
+    from riemdp.release._run import SupportsSpend
+    from riemdp.statistics import Neighbours
+
+#: What the guarantee of several groups does not cover.
+_CAVEAT = (
+    "which group a record is in is public, and so are the names of the groups and, where "
+    "neighbours are of one size, how large they are; nobody may be in two groups"
+)
+_FORMAT = "riemdp-private-means-1"
+
+
+@dataclass(frozen=True)
+class PrivateMeans(Mapping["Name", Release]):
+    """Releases of disjoint groups, by name, with the guarantee of all of them together.
+
+    ``means["a"]`` is the release of one group, ``dict(means)`` all of them, and
+    ``pandas.DataFrame(means.means, index=means.names)`` a table on vector spaces.
+
+    Attributes
+    ----------
+    names : tuple of int or str
+        Public names of the groups.
+    groups : tuple of Release
+        In the order of the names.
+    guarantee : Budget
+        Of all together, for data in which nobody is in two groups: by parallel composition the
+        weakest one, which follows from that of every group.
+    adjacency : str
+        Name of the relation that it is about.
+
+    Raises
+    ------
+    InvalidParameterError
+        If names are no integers or texts, or there are twice; or the releases are about different
+        balls, relations or guarantees of which ``guarantee`` does not follow.
+    UnsupportedNeighboursError
+        If neighbours may differ in several groups.
+
+    References
+    ----------
+    docs/proofs/neighbours.md, Disjoint groups
+    """
+
+    names: tuple[Name, ...]
+    groups: tuple[Release, ...]
+    guarantee: Budget
+
+    def __post_init__(self) -> None:
+        _check_names(self.names)
+        check_budget(self.guarantee, "guarantee")
+        releases: Any = self.groups
+        if not isinstance(releases, tuple) or len(releases) != len(self.names):
+            raise InvalidParameterError("groups must be one release for each name, a tuple")
+        for name, release in self.items():
+            if not isinstance(release, Release):
+                raise InvalidParameterError(
+                    f"group {shown(name)}: what is there must be a riemdp.Release, got "
+                    f"{shown(release)}"
+                )
+            _check_one_group(release.neighbours)
+            first = self.groups[0]
+            if _paid(release) != _paid(first):
+                raise InvalidParameterError(
+                    f"group {shown(name)} was charged elsewhere than group {shown(self.names[0])}"
+                )
+            if release.ball != first.ball or release.neighbours != first.neighbours:
+                raise InvalidParameterError(
+                    f"group {shown(name)} was released on another ball than group "
+                    f"{shown(self.names[0])}, or for other neighbours"
+                )
+            if not _follows(self.guarantee, release.guarantee):
+                raise InvalidParameterError(
+                    f"{self.guarantee} does not follow from that of group {shown(name)}, which is "
+                    f"{release.guarantee}"
+                )
+
+    def __getitem__(self, name: Name) -> Release:
+        for known, release in zip(self.names, self.groups, strict=True):
+            if known == name and type(known) is type(name):
+                return release
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def releases(self) -> dict[Name, Release]:
+        """Release of each group."""
+        return dict(self)
+
+    @property
+    def means(self) -> NDArray[Any]:
+        r"""Released means in the order of the names, of shape ``(groups, \*point_shape)``."""
+        return np.stack([np.asarray(release.value) for release in self.groups])
+
+    @property
+    def adjacency(self) -> str:
+        """Name of the relation."""
+        return self.groups[0].adjacency
+
+    @property
+    def anchor(self) -> Anchor | None:
+        """Of the one charge that paid for all groups, in a durable ledger; None without one."""
+        found = self.groups[0].anchor
+        return None if found is None else found._replace(part=0)
+
+    @property
+    def private(self) -> bool:
+        """Whether the noise of all came from the secure generator."""
+        return all(release.private for release in self.groups)
+
+    @property
+    def proven(self) -> bool:
+        """Whether all that the guarantees rest on is proved."""
+        return all(release.proven for release in self.groups)
+
+    @property
+    def caveat(self) -> str:
+        """What the guarantee rests on and does not cover, in words."""
+        return _CAVEAT
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before the values are used: :attr:`caveat` first, then by group."""
+        found = (
+            f"group {name!r}: {warning}"
+            for name, release in self.items()
+            for warning in release.warnings
+        )
+        return (self.caveat, *found)
+
+    def verify(self) -> dict[Name, Verification]:
+        """Return what :func:`riemdp.verify` says of each group.
+
+        That the guarantee of all follows from each is checked when they are put together.
+
+        Returns
+        -------
+        dict of name to Verification
+        """
+        return {name: verify(release) for name, release in self.items()}
+
+    def to_json(self) -> str:
+        """Return all releases as JSON.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InvalidParameterError
+            If one cannot be written; see :meth:`Release.to_json`.
+        """
+        every = [json.loads(release.to_json()) for release in self.groups]
+        document = {
+            "format": _FORMAT,
+            "names": list(self.names),
+            "guarantee": encode(self.guarantee),
+            "releases": every,
+        }
+        return json.dumps(document, indent=2, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> PrivateMeans:
+        """Read what :meth:`to_json` wrote; it is not verified.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        PrivateMeans
+
+        Raises
+        ------
+        InvalidParameterError
+            If the text is nothing of the kind; also every error of the releases in it.
+        """
+        wanted = {"format", "names", "guarantee", "releases"}
+        found = _document.fields(_document.load(text), wanted)
+        names, every = found["names"], found["releases"]
+        if found["format"] != _FORMAT or not isinstance(names, list) or not isinstance(every, list):
+            raise InvalidParameterError("this was not written by PrivateMeans.to_json")
+        releases = tuple(Release.from_json(json.dumps(each)) for each in every)
+        guarantee: Budget = decode(found["guarantee"], Budget.sort)
+        if releases:
+            guarantee = guarantee.under(releases[0].neighbours.adjacency)
+        return cls(tuple(names), releases, guarantee)
+
+
+def private_means(
+    groups: Mapping[Name, ArrayLike | Records],
+    ball: Ball,
+    budget: Budget | Mapping[Name, Budget],
+    *,
+    ids: Mapping[Name, ArrayLike] | None = None,
+    users: Mapping[Name, ArrayLike] | None = None,
+    contribution: int = 1,
+    method: Literal["one-shot", "refined"] = "one-shot",
+    rounds: int = 2,
+    shares: Sequence[float] | None = None,
+    alpha: float = 2.0,
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+    neighbours: Neighbours | None = None,
+    adjacency: Adjacency | None = None,
+    generator: np.random.Generator | None = None,
+    accountant: SupportsSpend | None = None,
+    charge: Charge = "auto",
+    n: Mapping[Name, int] | None = None,
+    allow_unproven: bool = False,
+    tol: float | None = None,
+    arithmetic: Arithmetic = "exact",
+    project: Project = "auto",
+) -> PrivateMeans:
+    r"""Release the mean of each of several disjoint groups, each with the whole budget.
+
+    Neighbouring data sets differ in one record, which is in one group: the other groups tell
+    nothing of it (parallel composition), so that all means together have the guarantee of one.
+
+    **Groups are public.** Which group a record is in is not protected, nor are the names, nor,
+    where neighbours are of one size, how many records each group has. A label that is private
+    touches two groups when it changes: use :class:`riemdp.statistics.ClassMoments`.
+
+    Parameters
+    ----------
+    groups : mapping of int or str to array_like, shape (n, \*point_shape), or Records
+        Data by public name. Nobody may be in two groups.
+    ball : Ball
+        Public ball of all groups, chosen without looking at the data.
+    budget : Budget, or mapping of int or str to Budget
+        What the release of each group has to satisfy; by name budgets of one definition, one of
+        which follows from all others. That one is the guarantee, and what is charged.
+    ids : mapping of int or str to array_like of int or str, shape (n,), optional
+        Whose each record is. Groups are then disjoint if no id is in two of them, and two people's
+        records may be equal. Without them a row that is in two groups, bit by bit, is refused, and
+        so are arrays that share memory: a false alarm of data that take few values, and the
+        refusal itself tells of the data. Where the guarantee is about single records, nobody may
+        have two.
+    users : mapping of int or str to array_like of int or str, shape (n,), optional
+        The same where people have several records each and the guarantee is about people.
+    contribution : int, default 1
+        Largest number of records that a person counts for; see :func:`riemdp.private_mean`.
+    method, rounds, shares, alpha, mechanism
+        See :func:`riemdp.private_mean`. ``"auto"`` chooses group by group, by public numbers.
+    neighbours : Neighbours, optional
+        Which data sets the guarantee is about: those that differ in one record, by default, or in
+        one person if there are ``users``.
+    adjacency : {"replace-one", "add-remove"}, optional
+        The same by name. With ``"add-remove"`` the sizes of the groups are private; a group
+        without records is released like any other.
+    generator : numpy.random.Generator, optional
+        Source of noise; this process's secure generator by default. Any other marks the releases
+        ``private=False``, and draws in the order of the groups.
+    accountant : object with ``spend(guarantee, label)``, optional
+        Charged once for all groups, before anything is drawn. An account of a ledger gives one
+        anchor, of which each release carries its part.
+    charge : {"auto", "first", "checked"}, default "auto"
+        Whether it is charged before the records of any group are opened, which is the default with
+        an account of a ledger, or after they were checked; see :func:`private_statistic`.
+    n : mapping of int or str to int, optional
+        Number of records, or people, of each group, where it is public and charged first.
+    allow_unproven, tol, arithmetic, project
+        See :func:`riemdp.private_mean`.
+
+    Returns
+    -------
+    PrivateMeans
+        By name, each a :class:`riemdp.Release`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If somebody is in two groups, or a row (the message names groups and rows); or an argument
+        is of the wrong kind or outside its domain.
+    UnsupportedNeighboursError
+        If neighbours may differ in several groups.
+    RiemdpError
+        What :func:`riemdp.private_mean` raises, with the name of the group.
+
+    References
+    ----------
+    docs/proofs/neighbours.md, Disjoint groups
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp import Accountant, Ball, Euclidean, PureDP, private_means
+    >>> rows = np.random.default_rng(0).normal(size=(2, 100, 3))
+    >>> ball = Ball(Euclidean(3), np.zeros(3), 4.0)
+    >>> with Accountant(PureDP(1.0)) as account:
+    ...     means = private_means(
+    ...         {"treated": rows[0], "control": rows[1]}, ball, PureDP(1.0), accountant=account
+    ...     )
+    >>> account.spent, means.means.shape
+    (PureDP(epsilon=1.0), (2, 3))
+    """
+    check_ball(ball)
+    given = _groups(groups)
+    budgets, entry = _budgets(budget, given)
+    wanted = _wanted(method, rounds, shares, alpha)
+    if ids is not None and users is not None:
+        raise InvalidParameterError(
+            "give ids or users, not both: users where the guarantee is about people"
+        )
+    has_users = users is not None or any(each.users is not None for each in given.values())
+    between = relation(neighbours, adjacency, entry, has_users=has_users)
+    between = with_contribution(between, contribution)
+    if (weighs := people_weigh(between)) is not None and method != "one-shot":
+        raise InvalidParameterError(
+            "a mean of people who do not count alike is released at once: leave out method"
+        )
+    wanted = weighs or wanted
+    _check_one_group(between)
+    takes_users = "users" in between.takes
+    whose = users if users is not None else ids
+    owners = None if whose is None else _by_group(whose, given, "users" if has_users else "ids")
+    sizes = dict.fromkeys(given) if n is None else _by_group(n, given, "n")
+    if owners is not None and (takes_users or users is not None):
+        given = {name: _with_users(name, given[name], owners[name]) for name in given}
+    source = resolve_generator(generator)
+    ready: dict[Name, Ready] = {
+        name: _of_group(
+            name,
+            lambda name=name: prepared(  # type: ignore[misc]
+                wanted,
+                given[name],
+                ball,
+                budgets[name],
+                mechanism=mechanism,
+                neighbours=between,
+                generator=source,
+                accountant=accountant,
+                charge=charge,
+                n=sizes[name],
+                allow_unproven=allow_unproven,
+                tol=tol,
+                arithmetic=arithmetic,
+                project=project,
+            ),
+        )
+        for name in given
+    }
+    if takes_users:
+        owners = {name: each.users for name, each in given.items()}
+
+    def check_groups() -> None:
+        seen = {name: _of_group(name, each.opened) for name, each in ready.items()}
+        if owners is None:
+            check_apart(
+                {name: np.asarray(each.points) for name, each in seen.items()},
+                {name: each.points for name, each in given.items()},
+            )
+        else:
+            check_people(
+                {name: _people(name, owners[name], given[name]) for name in given},
+                many_records=takes_users,
+            )
+
+    first = charges_first(charge, accountant)
+    if not first:
+        check_groups()
+    entry = entry.under(between.adjacency)
+    anchor = None
+    if accountant is not None:  # once, before anything of any group is used
+        anchor = anchored(accountant.spend(entry, label_of_groups("private_means", len(given))))
+
+    def released() -> PrivateMeans:
+        if first:
+            check_groups()
+        releases = (
+            each.release(None if anchor is None else anchor._replace(part=part))
+            for part, each in enumerate(ready.values(), 1)
+        )
+        return PrivateMeans(tuple(given), tuple(releases), entry)
+
+    return failing_alike(released, anchor) if first else released()
+
+
+def _check_one_group(neighbours: Neighbours) -> None:
+    """Refuse a relation of which neighbours may differ in several groups."""
+    if not neighbours.in_one_group:
+        raise UnsupportedNeighboursError(
+            f"under {neighbours.title} neighbours may differ in several groups, so that the "
+            "groups' guarantees add up; ask for neighbours that differ in one record or one "
+            "person, or release each group by itself"
+        )
+
+
+def _groups(groups: object) -> dict[Name, Records]:
+    if not isinstance(groups, Mapping):
+        raise InvalidParameterError(
+            "groups must be a mapping of public names to points, such as {'a': points_a, 'b': "
+            f"points_b}}, got {kind_of(groups)}"
+        )
+    found = {_plain(name): as_records(points) for name, points in groups.items()}
+    if len(found) != len(groups):
+        raise InvalidParameterError("two groups have the same name; give each its own")
+    _check_names(tuple(found))
+    return found
+
+
+def _plain(name: Any) -> Any:
+    return name.item() if isinstance(name, (np.integer, np.str_)) else name
+
+
+def _check_names(names: object) -> None:
+    if not isinstance(names, tuple) or not names:
+        raise InvalidParameterError("there must be at least one group, with a name")
+    for name in names:
+        if type(name) is not int and type(name) is not str:
+            raise InvalidParameterError(
+                f"names of groups must be integers or texts, got {kind_of(name)}"
+            )
+    if len(set(names)) != len(names):
+        raise InvalidParameterError("two groups have the same name; give each its own")
+
+
+def _by_group(values: object, groups: Mapping[Name, Records], what: str) -> dict[Name, Any]:
+    """Return a mapping by the names of the groups, all of them."""
+    if not isinstance(values, Mapping):
+        raise InvalidParameterError(
+            f"{what} must be a mapping with the names of the groups, got {kind_of(values)}"
+        )
+    found = {_plain(name): value for name, value in values.items()}
+    if found.keys() != groups.keys():
+        raise InvalidParameterError(
+            f"{what} must have the names of the groups and no other, one entry for each group"
+        )
+    return found
+
+
+def _budgets(
+    budget: Budget | Mapping[Name, Budget], groups: Mapping[Name, Records]
+) -> tuple[dict[Name, Budget], Budget]:
+    """Return the budget of each group, and what follows from all of them."""
+    if not isinstance(budget, Mapping):
+        check_budget(budget)
+        return dict.fromkeys(groups, budget), budget
+    budgets = _by_group(budget, groups, "a budget by group")
+    for name, each in budgets.items():
+        check_budget(each, f"the budget of group {shown(name)}")
+    entry = weakest(list(budgets.values()))
+    if entry is None:
+        raise InvalidParameterError(
+            "none of these budgets follows from all others, so that none is the guarantee of all "
+            "groups together; give budgets of one definition and relation that differ in their "
+            "size, or one for all groups"
+        )
+    return budgets, entry
+
+
+def _with_users(name: Name, records: Records, users: ArrayLike) -> Records:
+    found: Records = _of_group(name, lambda: with_users(records, users))
+    return found
+
+
+def _people(name: Name, owners: Any, records: Records) -> list[Any]:
+    rows = len(records)
+    found: list[Any] = _of_group(name, lambda: labels_of(owners, rows, "ids").tolist())
+    return found
+
+
+def _of_group(name: Name, function: Callable[[], Any]) -> Any:
+    """Call a function, whose errors are to name the group."""
+    try:
+        return function()
+    except RiemdpError as error:
+        error.args = (f"group {shown(name)}: {error}",)
+        raise
+
+
+def _follows(entry: Budget, guarantee: Budget) -> bool:
+    return weakest([entry, guarantee]) == entry
+
+
+def _paid(release: Release) -> Anchor | None:
+    return None if release.anchor is None else release.anchor._replace(part=0)

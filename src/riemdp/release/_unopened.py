@@ -1,0 +1,184 @@
+"""Records that are not opened yet, and what may be known of them before."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._checks import count, shown
+from riemdp._errors import InvalidParameterError
+from riemdp.statistics import (
+    Records,
+    as_records,
+    check_extras,
+    check_rows,
+    check_shape_of_rows,
+    without,
+)
+
+if TYPE_CHECKING:
+    from riemdp.manifolds import Ball, Manifold
+    from riemdp.statistics import Neighbours, Statistic
+
+
+class Unopened:
+    """Records that are checked when they are first read, and then kept.
+
+    Parameters
+    ----------
+    records : Records
+        As they were given, or with functions that open them.
+    manifold : Manifold
+        Where their points are.
+    ball : Ball
+        Public ball of the units.
+    neighbours : Neighbours
+    late : bool
+        Whether they are read after the charge.
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        manifold: Manifold,
+        ball: Ball,
+        neighbours: Neighbours,
+        *,
+        late: bool,
+    ) -> None:
+        self.late = late
+        self._given = records, manifold, ball, neighbours
+        self._data: Records | None = None
+
+    def read(self) -> Records:
+        """Return what the statistic sees, valid."""
+        if self._data is None:
+            records, manifold, ball, neighbours = self._given
+            valid = opened(records).validated(manifold, one_by_one=not neighbours.keeps_places)
+            check = check_rows if neighbours.size_is_public else check_shape_of_rows
+            check(np.asarray(valid.points), manifold)
+            self._data = units_of(neighbours, ball, valid)
+        return self._data
+
+
+def opened(records: Records) -> Records:
+    """Return records whose parts are at hand: what is a function is called.
+
+    Parameters
+    ----------
+    records : Records
+        With functions without arguments in place of some arrays.
+
+    Returns
+    -------
+    Records
+    """
+    given = {field.name: getattr(records, field.name) for field in fields(records)}
+    late: dict[str, Any] = {name: value() for name, value in given.items() if callable(value)}
+    if isinstance(late.get("points"), Records):
+        found = as_records(late.pop("points"))
+        if twice := [name for name in found.extras if given[name] is not None]:
+            raise InvalidParameterError(f"give {' and '.join(twice)} once")
+        late = {name: getattr(found, name) for name in ("points", *found.extras)} | late
+    return replace(records, **late) if late else records
+
+
+def public_size(records: Records, neighbours: Neighbours, n: object) -> int | None:
+    """Return how many records there are, without a look at any.
+
+    Parameters
+    ----------
+    records : Records
+    neighbours : Neighbours
+    n : int or None
+        What the caller says. Without it the shape of an array is read, or the length of a list.
+
+    Returns
+    -------
+    int or None
+        None where that is private.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is private and given, or public and not known.
+    """
+    if not neighbours.size_is_public:
+        if n is not None:
+            raise InvalidParameterError(
+                f"the number of records is private under {neighbours.title}: leave out n"
+            )
+        return None
+    if n is not None:
+        return count(n, "n")
+    people = "users" in neighbours.takes
+    shape = getattr(records.points, "shape", None)
+    if people or callable(records.points):
+        found = None
+    elif isinstance(shape, tuple):
+        found = shape[0] if shape else None
+    else:
+        found = len(records.points) if isinstance(records.points, (list, tuple)) else None
+    if found is None:
+        what = "people, which nobody counts" if people else "records, which nobody opens"
+        raise InvalidParameterError(
+            f"the account is charged first, so give the public number of {what} before: n=...; or "
+            'charge="checked", which checks the data before it charges'
+        )
+    return count(found, "n")
+
+
+def check_given(records: Records, neighbours: Neighbours, statistic: Statistic) -> None:
+    """Refuse by names alone what a statistic cannot be computed of; no record is looked at.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    extras = set(records.extras)
+    if missing := set(neighbours.takes) - extras:
+        raise InvalidParameterError(
+            f"{neighbours.name} takes {' and '.join(sorted(missing))} too, one for each record"
+        )
+    seen = (extras - set(neighbours.takes)) | set(neighbours.adds)
+    named: dict[str, Any] = dict.fromkeys(sorted(seen), ())
+    check_extras(Records((), **named), statistic.takes, statistic.name)
+
+
+def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
+    """Return what the statistic sees of records, after a check of what belongs to them."""
+    if "users" in records.extras and "users" not in neighbours.takes:
+        raise InvalidParameterError(
+            f"whose record each is does not count under {neighbours.name}; leave users out, or ask "
+            "for a guarantee about people"
+        )
+    found = neighbours.units(ball, records)
+    return without(found, neighbours.takes)
+
+
+def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:
+    """Return how many records there are, where that is public; as many as the caller says.
+
+    Parameters
+    ----------
+    data : Records
+        Valid.
+    neighbours : Neighbours
+    n : int or None
+
+    Returns
+    -------
+    int or None
+
+    Raises
+    ------
+    InvalidParameterError
+        If the caller says another number.
+    """
+    if not neighbours.size_is_public:
+        return public_size(data, neighbours, n)
+    if n is not None and count(n, "n") != len(data):
+        raise InvalidParameterError(f"n = {shown(n)} was given, and there are {len(data)}")
+    return len(data)

@@ -1,0 +1,150 @@
+"""Which mean is released with weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._checks import real_entries, shown
+from riemdp._errors import (
+    InvalidParameterError,
+    NotOnManifoldError,
+    UnsupportedNeighboursError,
+)
+from riemdp.statistics import WeightedMean, largest_share, weighted_mean_for
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.release._offer import Wanted
+    from riemdp.statistics import Neighbours, Records
+
+
+def weighted(
+    records: Records, weights: ArrayLike | None, neighbours: Neighbours, *, private: bool
+) -> tuple[Records, Wanted | None]:
+    """Return records with their weights, and the mean that takes them.
+
+    Parameters
+    ----------
+    records : Records
+    weights : array_like, shape (n,), or None
+    neighbours : Neighbours
+    private : bool
+        Whether weights are as private as the points. Public ones are divided by the largest.
+
+    Returns
+    -------
+    records : Records
+    wanted : callable or None
+        None without weights.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If a public weight is negative or not finite.
+    InvalidParameterError
+        If weights are given twice, or public ones are all 0.
+    UnsupportedNeighboursError
+        If weights are public, and the relation keeps no places.
+    """
+    if not isinstance(private, bool):
+        raise InvalidParameterError(f"private_weights must be true or false, got {shown(private)}")
+    if weights is None:
+        if records.weights is not None and records.users is None:
+            raise InvalidParameterError(
+                "give weights as an argument, weights=..., and say whether they are as private as "
+                "the points: private_weights=True"
+            )
+        if private:
+            raise InvalidParameterError("private_weights is about weights: give weights=...")
+        return records, people_weigh(neighbours)
+    if records.weights is not None:
+        raise InvalidParameterError("give weights once: as an argument, not with the records too")
+    if records.users is not None:
+        raise InvalidParameterError(
+            "weights of records do not say what people weigh; leave them out, or let people count "
+            "for as many records as they have, up to contribution=..."
+        )
+    if private:
+        return replace(records, weights=weights), _with_private
+    if not neighbours.keeps_places:
+        raise UnsupportedNeighboursError(
+            f"public weights belong to places in the data, and {neighbours.name} data sets have no "
+            "places in common; let weights be as private as the records, private_weights=True, or "
+            "release for replace-one neighbours"
+        )
+    public = _relative(weights)
+    share = largest_share(public)
+
+    def wanted(manifold: Any, mechanism: Any) -> Any:
+        return weighted_mean_for(share, manifold, mechanism.metric, mechanism.intrinsic)
+
+    return replace(records, weights=public), wanted
+
+
+def people_weigh(neighbours: Neighbours) -> Wanted | None:
+    """Return the mean of people who do not count alike; None where they do.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+
+    Returns
+    -------
+    callable or None
+    """
+    return _with_private if "weights" in neighbours.adds else None
+
+
+def _with_private(manifold: Any, mechanism: Any) -> WeightedMean:  # noqa: ARG001
+    return WeightedMean()
+
+
+def _relative(weights: ArrayLike) -> NDArray[np.float64]:
+    """Return public weights as parts of the largest one."""
+    given = real_entries(weights, "weights")
+    if given.ndim != 1 or len(given) == 0:
+        raise InvalidParameterError("weights must be one for each point, a sequence of that length")
+    with np.errstate(all="ignore"):  # what float64 cannot hold is not finite there
+        found = given.astype(np.float64)
+    for broken, what in ((~np.isfinite(found), "not finite"), (found < 0.0, "negative")):
+        if len(rows := np.flatnonzero(broken)):
+            raise NotOnManifoldError(f"row {rows[0]}: its weight is {what}")
+    largest = float(found.max())
+    if largest == 0.0:
+        raise InvalidParameterError("weights must not all be 0")
+    return np.asarray(found / largest)
+
+
+def with_contribution(neighbours: Neighbours, contribution: int) -> Neighbours:
+    """Return a relation between people, who count for up to so many records.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+    contribution : int
+
+    Returns
+    -------
+    Neighbours
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is about records, or says another number.
+    """
+    if contribution == 1:
+        return neighbours
+    if "users" not in neighbours.takes:
+        raise InvalidParameterError(
+            "contribution is how many records a person counts for: say whose record each is, "
+            "users=..."
+        )
+    people: Any = neighbours
+    if people.contribution != 1:
+        raise InvalidParameterError("give contribution once: with neighbours, or as an argument")
+    found: Neighbours = replace(people, contribution=contribution)
+    return found

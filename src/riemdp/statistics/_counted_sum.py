@@ -1,0 +1,329 @@
+"""Sums of features over a private number of records, with that number among them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from riemdp._checks import kind_of, real
+from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._part import both_proved, register
+from riemdp.manifolds import Ball, Euclidean
+from riemdp.statistics._data import as_records
+from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
+from riemdp.statistics._named_values import NamedValues
+from riemdp.statistics._seen import view_from_centre
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._question import Partial
+    from riemdp.statistics._released_moments import ReleasedMoments
+    from riemdp.statistics._statistic import Metric
+    from riemdp.statistics._sums import SumStatistic
+
+    FloatArray = NDArray[np.float64]
+
+#: More records than any data set has.
+MOST_RECORDS = 2.0**63
+#: Range of the weight of a count: integers of a feature have 42 bits, and enough of them.
+_LEAST, _GREATEST = 2.0**-20, 4.0
+
+
+@final
+@register
+@dataclass(frozen=True)
+class CountedSum(FeatureSum):
+    """A sum of features over a number of records that is private, and that number, both with noise.
+
+    Released are the sum of ``(T, weight)`` over the records, T the features of the inner
+    statistic, in its unit. One record more or less moves that by the norm of one such vector, at
+    most ``sqrt(sup|T|^2 + weight^2)``, whatever the others are and however many. What features
+    stand for is computed of the sum divided by the number as it was drawn, by one record at least.
+
+    Where the number is a linear function of the features, as it is of class sizes, nothing is added
+    to them, and the weight is 0.
+
+    Parameters
+    ----------
+    statistic : SumStatistic
+        Such as :class:`Moments`, :class:`ClassMoments`, :class:`DirectionalMoments` or
+        :class:`TangentRegression`.
+    weight : float
+        Of the count, in units of features: from 2^-20 to 4; 0 where features count records.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is outside its domain.
+
+    References
+    ----------
+    docs/proofs/neighbours.md
+    """
+
+    name: ClassVar[str] = "counted-sum"
+    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
+    caveat: ClassVar[str] = (
+        "expected_distance is that of the noise of all features together, to first order, for "
+        "records at the boundary of the ball and as many as were released"
+    )
+    projects: ClassVar[bool] = False
+    totals: ClassVar[bool] = True
+
+    statistic: SumStatistic
+    weight: float
+
+    def __post_init__(self) -> None:
+        counts = getattr(self.statistic, "counts_records", None)
+        if counts is None:
+            raise InvalidParameterError(
+                "statistic must be a sum over the records, such as Moments(), got "
+                f"{kind_of(self.statistic)}"
+            )
+        object.__setattr__(self, "weight", checked_weight(self.weight, free=counts))
+
+    # What belongs to records, and where they are seen from, is the business of the inner statistic.
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the inner statistic takes; see :attr:`Statistic.takes`."""
+        return self.statistic.takes
+
+    @property
+    def inside(self) -> tuple[SumStatistic]:
+        """The inner statistic."""
+        return (self.statistic,)
+
+    def proofs(self) -> Mapping[str, str | None]:
+        """Its own, and those of the inner statistic."""
+        return both_proved({self.name: self.proof}, self.statistic.proofs())
+
+    def check_records(self, records: Records) -> None:
+        """See :meth:`Statistic.check_records`."""
+        self.statistic.check_records(records)
+
+    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
+        """Return those of the inner statistic; see :meth:`Statistic.typical_extras`."""
+        return self.statistic.typical_extras(size, generator)
+
+    def dim(self, ball: Ball) -> int:
+        """See :meth:`FeatureSum.dim`."""
+        return self.statistic.dim(ball)
+
+    def vectors(self, ball: Ball, points: FloatArray) -> FloatArray:
+        """See :meth:`FeatureSum.vectors`."""
+        return self.statistic.vectors(ball, points)
+
+    def whole(self, dim: int) -> float:
+        """See :meth:`FeatureSum.whole`; of one coordinate more it is no less."""
+        return self.statistic.whole(dim)
+
+    def size(self, dim: int) -> int:
+        """See :meth:`FeatureSum.size`."""
+        return self.statistic.size(dim) + (1 if self.weight else 0)
+
+    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
+        """Those of the inner statistic, and the weight; see :meth:`FeatureSum.features`."""
+        found = self.statistic.features(vectors, records)
+        if not self.weight:
+            return found
+        one = np.full((len(found), 1), self._one(vectors.shape[-1]))
+        return np.concatenate([found, one], axis=-1)
+
+    def _one(self, dim: int) -> float:
+        """Return what one record adds to the count."""
+        return on_grid(self.weight * self.whole(dim))
+
+    def prepare(self, ball: Ball, records: Any) -> Any:  # noqa: ARG002
+        """Return records: vectors depend on the inner statistic, not on the class alone."""
+        return records
+
+    def summarise(self, ball: Ball, records: Any) -> Partial:
+        """Shorten, and add features; see :meth:`Question.summarise`."""
+        given = as_records(records)
+        vectors = self.vectors(ball, np.asarray(given.points))
+        return self.total(self.dim(ball), given.with_points(vectors))
+
+    def finish_exactly(
+        self,
+        ball: Ball,
+        partial: Partial,
+        tol: float,  # noqa: ARG002
+    ) -> tuple[Fraction, ...]:
+        """Return the sums; see :meth:`Question.finish_exactly`."""
+        return total_features(partial, self.statistic.unit(ball))
+
+    def counted(self, ball: Ball) -> CountedSum:  # noqa: ARG002
+        """Return itself; see :meth:`Statistic.counted`."""
+        return self
+
+    def answers(self, ball: Ball) -> Ball:
+        """Return sums over however many records there are; see :meth:`Statistic.answers`."""
+        inner = self.statistic.answers(ball)
+        space = Euclidean(self.size(self.dim(ball)))
+        reach = MOST_RECORDS * (inner.reach + self.weight * self.statistic.unit(ball))
+        return Ball(space, space.origin, reach)
+
+    def range(self, ball: Ball) -> Ball:
+        """Return the ball of answers; see :meth:`Statistic.range`."""
+        return self.answers(ball)
+
+    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
+        """Return how far the sums move, whatever n is; see :meth:`Statistic.replace_one`."""
+        return self.statistic.replace_one(ball, 1, metric)
+
+    def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
+        """Norm of features and weight together; see :meth:`Statistic.add_remove`."""
+        norm = checked_norm(self.statistic, self.dim(ball))
+        unit = Fraction(self.statistic.unit(ball))
+        return root_up(unit**2 * (norm**2 + Fraction(self.weight) ** 2))
+
+    def _count_form(self, dim: int) -> FloatArray:
+        """Return the linear function of the features here that is 1 for every record."""
+        if not self.weight:
+            return self.statistic.count_form(dim)
+        return np.concatenate([np.zeros(self.statistic.size(dim)), [1.0 / self._one(dim)]])
+
+    def noise_in_value(self, ball: Ball) -> float:
+        """Of the sums, and of the count at the boundary; see :meth:`Statistic.noise_in_value`."""
+        dim = self.dim(ball)
+        size, form = self.statistic.size(dim), self._count_form(dim)
+        far = self.statistic.feature_norm(dim)
+        return math.sqrt((size + far**2 * float(form @ form)) / len(form))
+
+    def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
+        """See :meth:`Statistic.released_count`."""
+        return self._number(ball, answers[0])
+
+    def _number(self, ball: Ball, noisy: FloatArray) -> float:
+        form = self._count_form(self.dim(ball))
+        return float(form @ noisy) / self.statistic.unit(ball)
+
+    def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> NamedValues:
+        """Return the parts of the inner statistic, and the number; see :meth:`Statistic.present`.
+
+        Returns
+        -------
+        NamedValues
+            With ``count``, the number of records as it was drawn, and ``count_sd``, the standard
+            deviation of its noise. Other standard deviations are to first order in the noise, and
+            take that of the number in as far as :meth:`SumStatistic.with_count` says.
+        """
+        dim, unit = self.dim(ball), self.statistic.unit(ball)
+        sd = deviation() / unit
+        number = self._number(ball, value)
+        features = value[: self.statistic.size(dim)] / unit
+        count_sd = sd * float(np.linalg.norm(self._count_form(dim)))
+        at_least = max(number, 1.0)
+        parts = self.statistic.parts(view_from_centre(ball), features / at_least, sd / at_least)
+        found = self.statistic.with_count(parts, count_sd / at_least)
+        return NamedValues(value, {**found, "count": number, "count_sd": count_sd})
+
+    def released_moments(
+        self, ball: Ball, value: FloatArray, deviation: float, n: int
+    ) -> ReleasedMoments:
+        """Refuse: regions and tests take a public number; see :meth:`Statistic.released_moments`.
+
+        Raises
+        ------
+        UnsupportedError
+            Always.
+        """
+        del ball, value, deviation, n
+        raise no_inference()
+
+
+def no_inference() -> UnsupportedError:
+    """Return the error for inference from a release of a private number of records."""
+    return UnsupportedError(
+        "regions and tests are known for a public number of records; release under ReplaceOne(), "
+        "where that may be public"
+    )
+
+
+def checked_weight(weight: object, *, free: bool) -> float:
+    """Return the weight of a count.
+
+    Parameters
+    ----------
+    weight : float
+    free : bool
+        Whether features count records, so that it has to be 0.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is outside its domain.
+    """
+    found = real(weight, "weight")
+    if free and found != 0.0:
+        raise InvalidParameterError(
+            f"weight must be 0 where features count records already, got {found}"
+        )
+    if not free and not _LEAST <= found <= _GREATEST:
+        raise InvalidParameterError(
+            f"weight, of the count, must lie between {_LEAST:g} and {_GREATEST:g}, got {found}"
+        )
+    return found
+
+
+def checked_norm(statistic: SumStatistic, dim: int) -> Fraction:
+    """Return the largest norm of the features of a record, which has to be one that is proved of.
+
+    Parameters
+    ----------
+    statistic : SumStatistic
+    dim : int
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is too small or too large.
+    """
+    norm, length = (Fraction(f(dim)) for f in (statistic.feature_norm, statistic.feature_length))
+    if not max(Fraction(1, 4), length / 4) <= norm <= 4:
+        raise InvalidParameterError(
+            f"features of the {statistic.name} must have a largest norm from 1/4 to 4, and of a "
+            "quarter of feature_length at least: what rounding takes is proved for these; scale "
+            "them"
+        )
+    return norm
+
+
+def count_weight(statistic: SumStatistic, dim: int) -> float:
+    """Return the weight of the count with the least mean square error at the boundary.
+
+    With noise of standard deviation s in each coordinate the error of D features that are divided
+    by the number is s^2 (D + a^2 / weight^2) / N^2 to first order, for features of norm a, and s
+    follows sqrt(a^2 + weight^2): least at ``weight^2 = a^2 / sqrt(D)``.
+
+    Parameters
+    ----------
+    statistic : SumStatistic
+    dim : int
+
+    Returns
+    -------
+    float
+        0 where features count records.
+    """
+    if statistic.counts_records:
+        return 0.0
+    norm, size = statistic.feature_norm(dim), statistic.size(dim)
+    return norm * math.pow(size, -0.25)

@@ -1,0 +1,147 @@
+"""Sums over the records with what they are divided by, both with noise."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from riemdp.manifolds import Ball, Euclidean
+from riemdp.statistics._counted_sum import MOST_RECORDS, checked_weight
+from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._question import Partial
+    from riemdp.statistics._statistic import Metric
+
+    FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SumAndWeight(FeatureSum):
+    """Sum of vectors and of the weights that they have in it, divided after noise was added.
+
+    Released are ``(S, weight r W)`` with S the sum of the normal coordinates about the centre of
+    the ball of radius r, each times a weight in [0, 1], and W the sum of these weights. The value
+    is S / W, shortened to the ball.
+
+    Parameters
+    ----------
+    weight : float
+        Of W: from 2^-20 to 4, so that integers have 42 bits and their sums stay exact.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``weight`` is outside its domain.
+
+    References
+    ----------
+    docs/proofs/neighbours.md
+    """
+
+    projects: ClassVar[bool] = False
+    keeps_range: ClassVar[bool] = True
+    totals: ClassVar[bool] = True
+
+    weight: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", checked_weight(self.weight, free=False))
+
+    @abstractmethod
+    def least(self, ball: Ball, point: Any) -> float:
+        """Return what the sum of weights is taken for where it was released as less.
+
+        Parameters
+        ----------
+        ball : Ball
+        point : object
+            What :meth:`Statistic.begin` returned.
+
+        Returns
+        -------
+        float
+            Positive.
+        """
+
+    def size(self, dim: int) -> int:
+        """See :meth:`FeatureSum.size`."""
+        return dim + 1
+
+    def with_weights(self, vectors: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return ``(w v, weight w)``.
+
+        Parameters
+        ----------
+        vectors : ndarray, shape (m, dim)
+        weights : ndarray, shape (m,)
+
+        Returns
+        -------
+        ndarray, shape (m, dim + 1)
+        """
+        column = weights[:, None]
+        last = column * (self.weight * self.whole(vectors.shape[-1]))
+        return np.concatenate([column * vectors, last], axis=-1)
+
+    def answers(self, ball: Ball) -> Ball:
+        """Return sums over however many records there are; see :meth:`Statistic.answers`."""
+        space = Euclidean(self.size(self.dim(ball)))
+        return Ball(space, space.origin, MOST_RECORDS * (1.0 + self.weight) * ball.reach)
+
+    def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
+        """``r sqrt(1 + weight^2)``; see :meth:`Statistic.add_remove`."""
+        return root_up(Fraction(ball.reach) ** 2 * (1 + Fraction(self.weight) ** 2))
+
+    def noise_in_value(self, ball: Ball) -> float:
+        """Of the sum, and of the weights at the boundary; see :meth:`Statistic.noise_in_value`."""
+        dim = ball.manifold.dim
+        return math.sqrt((dim + self.weight**-2) / (dim + 1.0))
+
+    def finish_exactly(
+        self,
+        ball: Ball,
+        partial: Partial,
+        tol: float,  # noqa: ARG002
+    ) -> tuple[Fraction, ...]:
+        """Return the sums; see :meth:`Question.finish_exactly`."""
+        return total_features(partial, ball.reach)
+
+    def sum_of_weights(self, ball: Ball, noisy: FloatArray) -> float:
+        """Return W as it was released.
+
+        Parameters
+        ----------
+        ball : Ball
+        noisy : ndarray, shape (dim + 1,)
+
+        Returns
+        -------
+        float
+            Of any sign.
+        """
+        dim = self.dim(ball)
+        return float(noisy[dim]) / (on_grid(self.weight * self.whole(dim)) * ball.reach)
+
+    def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> FloatArray:  # noqa: ARG002
+        """Divide, by :meth:`least` at least; see :meth:`Statistic.move`."""
+        number = max(self.sum_of_weights(ball, noisy), self.least(ball, point))
+        return ball.point(ball.shorten(noisy[:-1] / number))
+
+    def released_total(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
+        """W; see :meth:`Statistic.released_total`."""
+        return self.sum_of_weights(ball, answers[0])
+
+    @abstractmethod
+    def features(self, vectors: FloatArray, records: Records) -> FloatArray:
+        """See :meth:`FeatureSum.features`, and :meth:`with_weights`."""

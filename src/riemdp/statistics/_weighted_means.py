@@ -1,0 +1,352 @@
+"""The two means with public weights, which belong to places and not to records."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from riemdp._checks import is_one_of, real_entries
+from riemdp._errors import (
+    InvalidParameterError,
+    NotOnManifoldError,
+    UnsupportedError,
+    UnsupportedManifoldError,
+    UnsupportedNeighboursError,
+)
+from riemdp._part import register
+from riemdp.statistics._exact_mean import shortened
+from riemdp.statistics._feature_sums import quotient_of
+from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
+from riemdp.statistics._means import Mean, check_certifiable
+from riemdp.statistics._sensitivity import (
+    alike,
+    log_stretch,
+    weighted_frechet_mean_sensitivity,
+    weighted_tangent_mean_sensitivity,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball, Manifold
+    from riemdp.statistics._data import Records
+    from riemdp.statistics._exact_mean import ExactMean
+    from riemdp.statistics._question import Partial
+    from riemdp.statistics._statistic import Metric, Statistic
+
+    FloatArray = NDArray[np.float64]
+
+#: Weights are rounded down to multiples of ``2^-40``.
+_BITS = 40
+
+
+def whole_weights(weights: ArrayLike) -> NDArray[np.int64]:
+    """Return weights in units of ``2^-40``, rounded down, each by itself.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n,)
+        In [0, 1].
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    # a power of two rounds nothing
+    return (np.asarray(weights, dtype=np.float64) * 2.0**_BITS).astype(np.int64)
+
+
+def largest_share(weights: ArrayLike) -> float:
+    """Return the largest weight over the sum of all, of the integers that are used for them.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n,)
+        In [0, 1], public.
+
+    Returns
+    -------
+    float
+        Rounded up.
+
+    Raises
+    ------
+    InvalidParameterError
+        If all of them are 0, or one is not in [0, 1].
+
+    References
+    ----------
+    docs/proofs/neighbours.md, "Weights"
+    """
+    given = real_entries(weights, "weights")
+    if given.ndim != 1:
+        raise InvalidParameterError(
+            f"weights must be a sequence of numbers, shape (n,), got shape {given.shape}"
+        )
+    if len(wrong := np.flatnonzero(~((given >= 0.0) & (given <= 1.0)))):
+        raise InvalidParameterError(
+            f"row {wrong[0]}: its weight is not in [0, 1]; divide weights by the largest"
+        )
+    whole = whole_weights(given).tolist()
+    total = sum(whole)
+    if total == 0:
+        raise InvalidParameterError(
+            "weights must not all be 0, nor under 2^-40, to which they are rounded"
+        )
+    return quotient_of(Fraction(max(whole)), total)
+
+
+@dataclass(frozen=True)
+class WeightedMeanOfPlaces(Mean):
+    """What the means with public weights share.
+
+    Weights are those of :attr:`riemdp.statistics.Records.weights`, in [0, 1] and rounded down to
+    multiples of ``2^-40``. They belong to places: neighbours have the same ones, and differ in what
+    stands at one place. A record with weight 0 counts for nothing.
+
+    Parameters
+    ----------
+    share : float
+        The largest weight over the sum of all, or more: see :func:`largest_share`. In (0, 1].
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``share`` is outside its domain.
+    """
+
+    takes = ("weights",)
+    by_place = ("weights",)
+
+    share: float
+
+    def __post_init__(self) -> None:
+        alike(self.share)
+        object.__setattr__(self, "share", float(self.share))
+
+    @abstractmethod
+    def _move(self, ball: Ball, metric: Metric) -> float:
+        """Return the sensitivity, for any number of records."""
+
+    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
+        """Return how far the largest weight moves the mean; see :meth:`Statistic.replace_one`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If no n weights have so small a largest share.
+        UnsupportedError
+            Where nothing is known of the mean.
+        """
+        if n * Fraction(self.share) < 1:
+            raise InvalidParameterError(
+                f"share = {self.share:.6g} is under 1/n, and the largest of n = {n} weights is at "
+                "least that much of their sum"
+            )
+        return self._move(ball, metric)
+
+    def counted(self, ball: Ball) -> Statistic:  # noqa: ARG002
+        """Refuse; see :meth:`Statistic.counted`.
+
+        Raises
+        ------
+        UnsupportedNeighboursError
+            Always.
+        """
+        raise UnsupportedNeighboursError(
+            f"the {self.name} has public weights, one for each place, and where records are added "
+            "or removed places shift; let weights be as private as the records: "
+            "private_weights=True, with add-remove neighbours"
+        )
+
+    def check_records(self, records: Records) -> None:
+        """Require weights in [0, 1] of which none is a larger share than is stated.
+
+        Raises
+        ------
+        NotOnManifoldError
+            If a weight is more than 1.
+        InvalidParameterError
+            If a weight is a larger share, or there are none.
+        """
+        super().check_records(records)
+        weights = np.asarray(records.weights)
+        if len(wrong := np.flatnonzero(weights > 1.0)):
+            raise NotOnManifoldError(
+                f"row {wrong[0]}: its weight is more than 1; divide weights by the largest"
+            )
+        if (found := largest_share(weights)) > self.share:
+            raise InvalidParameterError(
+                f"the largest weight is {found:.9g} of the sum of all, more than the stated share, "
+                f"{self.share:.9g}; state largest_share(weights)"
+            )
+
+    def typical_extras(
+        self,
+        size: int,
+        generator: np.random.Generator,  # noqa: ARG002
+    ) -> Mapping[str, ArrayLike]:
+        """Return one large weight and small ones; see :meth:`Statistic.typical_extras`."""
+        small = (1.0 / self.share - 1.0) / max(size - 1, 1) * (1.0 + 1e-9)
+        return {"weights": np.array([1.0] + [min(small, 1.0)] * (size - 1))}
+
+    def _exactly(self, ball: Ball) -> ExactMean:
+        found = super()._exactly(ball)
+        if not found.weighs:
+            raise UnsupportedError(
+                f"no exact arithmetic is known of the {self.name} on {ball.manifold}"
+            )
+        return found
+
+    def summarise(self, ball: Ball, records: Any) -> Partial:
+        """Clip, and keep weights as integers; see :meth:`Question.summarise`."""
+        points, exact = np.asarray(records.points), self._exact(ball)
+        if exact is None:
+            found = self._solver(ball.manifold).records(ball, points)
+        else:
+            found = exact.rows(ball, shortened(ball, points))
+        return found, whole_weights(records.weights)
+
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+        """Certify the mean; see :meth:`Question.finish`."""
+        exact = self.finish_exactly(ball, partial, tol)
+        if exact is not None:
+            return np.array([float(x) for x in exact])
+        rows, whole = _that_count(*partial)
+        shares = whole / sum(whole.tolist())
+        return self._solver(ball.manifold).weighted(ball, rows, shares, tol)
+
+    def finish_exactly(
+        self, ball: Ball, partial: Partial, tol: float
+    ) -> tuple[Fraction, ...] | None:
+        """In exact arithmetic, the same; see :meth:`Question.finish_exactly`."""
+        exact = self._exact(ball)
+        if exact is None:
+            return None
+        return exact.weighted(ball, *_that_count(*partial), tol)
+
+
+def _that_count(rows: Partial, whole: NDArray[np.int64]) -> tuple[Partial, NDArray[np.int64]]:
+    """Leave out records of weight 0: where they are is public, and nothing else of them counts."""
+    kept = whole > 0
+    return _rows_of(rows, kept), whole[kept]
+
+
+def _rows_of(rows: Partial, kept: NDArray[np.bool_]) -> Partial:
+    if isinstance(rows, tuple):
+        return tuple(_rows_of(part, kept) for part in rows)
+    return rows[kept]
+
+
+@final
+@register
+@dataclass(frozen=True)
+class WeightedFrechetMean(WeightedMeanOfPlaces):
+    """The point with the least weighted mean of squared distances to the records.
+
+    Weights are those of :attr:`riemdp.statistics.Records.weights`, public and in [0, 1], rounded
+    down to multiples of ``2^-40``. They belong to places: neighbours have the same ones.
+
+    Parameters
+    ----------
+    share : float
+        The largest weight over the sum of all, or more: in (0, 1].
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``share`` is outside its domain.
+
+    References
+    ----------
+    docs/proofs/neighbours.md, "Weights"; docs/proofs/frechet-mean-sensitivity.md
+    """
+
+    name: ClassVar[str] = "weighted-frechet-mean"
+    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
+
+    def _move(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
+        if not mean_solver(ball.manifold).weighs(ball.manifold):
+            raise UnsupportedManifoldError(
+                f"no certified Fréchet mean with weights is known for {ball.manifold}; take the "
+                'tangent mean (mechanism="tangent-gaussian")'
+            )
+        exact = weighted_frechet_mean_sensitivity(ball, self.share)
+        check_certifiable(ball)
+        return exact
+
+    def stretch(self, ball: Ball, metric: Metric) -> float:
+        """``x / sin x`` at ``x = kr`` in coordinates under positive curvature, else 1."""
+        return log_stretch(ball) if metric == "coordinates" else 1.0
+
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
+        """Return the proof of the sensitivity, where the space's solver is proved too."""
+        solved = {self.name: self.proof if is_solved(ball.manifold) else None}
+        return {**super().proofs_on(ball), **solved}
+
+
+@final
+@register
+@dataclass(frozen=True)
+class WeightedTangentMean(WeightedMeanOfPlaces):
+    """The weighted average of the normal coordinates about the ball's centre.
+
+    Weights are those of :attr:`riemdp.statistics.Records.weights`, public and in [0, 1], rounded
+    down to multiples of ``2^-40``. They belong to places: neighbours have the same ones.
+
+    Parameters
+    ----------
+    share : float
+        The largest weight over the sum of all, or more: in (0, 1].
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``share`` is outside its domain.
+
+    References
+    ----------
+    docs/proofs/neighbours.md, "Weights"
+    """
+
+    name: ClassVar[str] = "weighted-tangent-mean"
+    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
+
+    def _solver(self, manifold: Manifold) -> MeanSolver:
+        return average(manifold)
+
+    def _move(self, ball: Ball, metric: Metric) -> float:
+        if metric != "coordinates" and not average(ball.manifold).isometric:
+            raise UnsupportedManifoldError(
+                "how far the tangent mean moves is known in coordinates, not as a distance; use a "
+                "tangent mechanism, or the Fréchet mean"
+            )
+        return weighted_tangent_mean_sensitivity(ball, self.share)
+
+
+def weighted_mean_for(
+    share: float, manifold: Manifold, metric: Metric, intrinsic: bool | None = None
+) -> WeightedMeanOfPlaces:
+    """Return the mean with public weights that is released with noise of a metric.
+
+    Parameters
+    ----------
+    share : float
+        The largest weight over the sum of all.
+    manifold, metric, intrinsic
+        See :func:`riemdp.statistics.mean_for`.
+
+    Returns
+    -------
+    WeightedFrechetMean or WeightedTangentMean
+        The Fréchet mean on flat spaces, where the two are one.
+    """
+    if intrinsic is True or is_one_of(metric, ("distance",)) or average(manifold).isometric:
+        return WeightedFrechetMean(share)
+    return WeightedTangentMean(share)

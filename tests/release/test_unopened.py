@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riemdp import Ball, Euclidean, InvalidParameterError, NotOnManifoldError, Records
+from riemdp.release._unopened import Unopened, check_given, opened, public_size, size_of
+from riemdp.statistics import AddRemove, ClassMoments, FrechetMean, ReplaceOne, ReplaceUser
+
+PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
+
+
+class Shaped:
+    """An array of which nothing but the shape may be read."""
+
+    shape = (7, 2)
+
+    def __array__(self, *_arguments, **_options):
+        pytest.fail("it was opened")
+
+    def __iter__(self):
+        pytest.fail("it was counted")
+
+
+def test_the_size_is_read_off_a_shape_or_a_length():
+    every = ReplaceOne()
+    assert public_size(Records(Shaped()), every, None) == 7
+    assert public_size(Records([["x"], None]), every, None) == 2
+    assert public_size(Records(pytest.fail), every, 5) == 5
+    assert public_size(Records(Shaped()), every, 5) == 5
+    assert public_size(Records(pytest.fail, users=pytest.fail), ReplaceUser(), 3) == 3
+    assert public_size(Records(pytest.fail), AddRemove(), None) is None
+
+
+@pytest.mark.parametrize(
+    ("records", "neighbours", "n"),
+    [
+        (Records(pytest.fail), ReplaceOne(), None),
+        (Records(iter(())), ReplaceOne(), None),
+        (Records(np.float64(1.0)), ReplaceOne(), None),
+        (Records([]), ReplaceOne(), None),
+        (Records(Shaped(), users=[1] * 7), ReplaceUser(), None),
+        (Records(Shaped()), ReplaceOne(), 0),
+        (Records(Shaped()), ReplaceOne(), 7.0),
+        (Records(Shaped()), AddRemove(), 7),
+    ],
+)
+def test_what_is_not_known_has_to_be_said(records, neighbours, n):
+    with pytest.raises(InvalidParameterError):
+        public_size(records, neighbours, n)
+
+
+def test_a_size_that_was_said_is_held_against_the_records():
+    data = Records(np.zeros((3, 2)))
+    assert size_of(data, ReplaceOne(), None) == size_of(data, ReplaceOne(), 3) == 3
+    assert size_of(data, AddRemove(), None) is None
+    for neighbours, n in ((ReplaceOne(), 4), (AddRemove(), 3)):
+        with pytest.raises(InvalidParameterError):
+            size_of(data, neighbours, n)
+
+
+def test_functions_are_called_where_records_are_opened():
+    rows, users = np.zeros((3, 2)), [1, 2, 3]
+    given = Records(rows, users=users)
+    assert opened(given) is given
+    found = opened(Records(lambda: rows, users=lambda: users))
+    assert found.points is rows
+    assert found.users is users
+    both = opened(Records(lambda: Records(rows, labels=users), users=users))
+    assert both.extras == ("labels", "users")
+    with pytest.raises(InvalidParameterError, match="users once"):
+        opened(Records(lambda: given, users=users))
+
+
+def test_names_are_checked_without_a_look():
+    check_given(Records(pytest.fail), ReplaceOne(), FrechetMean())
+    check_given(Records(pytest.fail, users=pytest.fail), ReplaceUser(), FrechetMean())
+    for records, neighbours, statistic in (
+        (Records(pytest.fail, labels=pytest.fail), ReplaceOne(), FrechetMean()),
+        (Records(pytest.fail), ReplaceOne(), ClassMoments(("a", "b"))),
+        (Records(pytest.fail), ReplaceUser(), FrechetMean()),
+        (Records(pytest.fail, users=pytest.fail), ReplaceOne(), FrechetMean()),
+    ):
+        with pytest.raises(InvalidParameterError):
+            check_given(records, neighbours, statistic)
+
+
+def test_records_are_checked_once_and_kept():
+    calls = []
+
+    def points():
+        calls.append(1)
+        return np.zeros((3, 2))
+
+    later = Unopened(Records(points), PLANE.manifold, PLANE, ReplaceOne(), late=True)
+    assert calls == []
+    assert later.read() is later.read()
+    assert calls == [1]
+    wrong = Unopened(Records([[np.nan, 0]]), PLANE.manifold, PLANE, ReplaceOne(), late=True)
+    with pytest.raises(NotOnManifoldError):
+        wrong.read()

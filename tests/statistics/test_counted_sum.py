@@ -1,0 +1,421 @@
+"""Sums over a private number of records: no record moves them farther than is said."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    GDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    InvalidParameterError,
+    Release,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    Sphere,
+    UnsupportedError,
+    UnsupportedNeighboursError,
+    private_statistic,
+    verify,
+)
+from riemdp._part_document import decode, encode
+from riemdp.statistics import (
+    AddRemove,
+    ClassMoments,
+    CountedSum,
+    DirectionalMoments,
+    DirectVariance,
+    FrechetMean,
+    MeanRotation,
+    Moments,
+    PointStatistic,
+    Prepared,
+    ProcrustesMean,
+    Records,
+    SumStatistic,
+    TangentRegression,
+    exact_answer,
+)
+from riemdp.statistics._sums import count_weight
+from riemdp.testing import check_part, part_checks
+
+BALLS = [
+    Ball(Euclidean(1), [0.3], 1.0),
+    Ball(Sphere(2), [0.0, 0.0, 1.0], 0.8),
+    Ball(Hyperbolic(3), Hyperbolic(3).origin, 2.0),
+    Ball(SPDLogEuclidean(2), np.diag([1.0, 3.0]), 4.0),
+]
+SUMS = [
+    Moments(),
+    Moments("matrix"),
+    ClassMoments((0, 1, 2)),
+    ClassMoments(("a", "b"), "scalar"),
+    ClassMoments((0, 1), "matrix"),
+    TangentRegression(-1.0, 3.0),
+]
+WHOLE = [
+    (DirectionalMoments(1), Ball.whole(Sphere(2))),
+    (DirectionalMoments(2), Ball.whole(Sphere(2))),
+    (DirectionalMoments((1, 2)), Ball.whole(Sphere(3))),
+    (MeanRotation(), Ball.whole(Sphere(3))),
+    (ProcrustesMean(), Ball.whole(Sphere(5))),
+]
+CASES = [*itertools.product(SUMS, BALLS), *WHOLE]
+
+
+def extras(statistic, size, seed=0):
+    return statistic.typical_extras(size, np.random.default_rng(seed))
+
+
+def candidates(statistic, ball):
+    """Records at the ends of the ball with every extreme of what belongs to them, and others."""
+    dim = ball.manifold.dim
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(24, dim))
+    rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
+    rows[12:] *= rng.random((12, 1))
+    axes = np.eye(dim)[:2]
+    rows = np.concatenate([axes, -axes, (5.0**0.5 - 2.0) * -axes, 0.0 * axes[:1], rows])
+    points = ball.point(ball.reach * rows) if not ball.is_whole else unit_vectors(ball, rng)
+    if "labels" in statistic.takes:
+        every = np.array(statistic.classes)
+        return Records(np.repeat(points, len(every), 0), labels=np.tile(every, len(points)))
+    if "covariates" in statistic.takes:
+        every = np.array([statistic.low, statistic.high, statistic.high + 1.0, 0.7])
+        return Records(np.repeat(points, len(every), 0), covariates=np.tile(every, len(points)))
+    return Records(points)
+
+
+def unit_vectors(ball, rng):
+    """Opposite ones and ones at right angles, real or complex, and others."""
+    size = len(ball.center)
+    rows = np.concatenate([np.eye(size), -np.eye(size), rng.normal(size=(10, size))])
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+def features_of(form, ball, records):
+    """What each record adds, exactly."""
+    kept = [records.at(slice(i, i + 1)) for i in range(len(records))]
+    return [exact_answer(form, ball, one, 0.0) for one in kept]
+
+
+def longest(vectors):
+    return max(sum(x * x for x in vector) for vector in vectors)
+
+
+def within(square, bound):
+    """Whether a length, squared, is at most a bound, and over it less 1e-6."""
+    assert square <= Fraction(bound) ** 2
+    assert square >= (Fraction(bound) * (1 - Fraction(1, 10**6))) ** 2
+    assert square > (Fraction(bound) * (1 - Fraction(1, 10**4))) ** 2  # one smaller is exceeded
+    return True
+
+
+@pytest.mark.fast(9)
+@pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
+def test_a_record_adds_at_most_what_is_said_and_as_much(statistic, ball):
+    form = statistic.counted(ball)
+    added = features_of(form, ball, candidates(statistic, ball))
+    assert within(longest(added), form.add_remove(ball, "coordinates"))
+
+
+@pytest.mark.fast(9)
+@pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
+def test_a_record_that_is_replaced_moves_the_sums_as_said(statistic, ball):
+    form = statistic.counted(ball)
+    added = features_of(form, ball, candidates(statistic, ball))
+    floats = np.array(added, dtype=float)
+    gaps = np.linalg.norm(floats[:, None] - floats[None], axis=-1)
+    order = np.argsort(gaps, axis=None)[::-1][:40]
+    pairs = [divmod(int(k), len(added)) for k in order]
+    moves = [[x - y for x, y in zip(added[i], added[j], strict=True)] for i, j in pairs]
+    bound = form.replace_one(ball, 7, "coordinates")
+    assert longest(moves) <= Fraction(bound) ** 2
+    if ball.manifold.dim > 1:  # on a line no two records are at right angles
+        assert within(longest(moves), bound)
+
+
+@dataclass(frozen=True)
+class Understated(SumStatistic):
+    """The vectors themselves; a norm that is too small is noticed."""
+
+    name = "tests.Understated"
+    share: float = 1.0
+
+    def size(self, dim):
+        return dim
+
+    def features(self, vectors, records):
+        return vectors
+
+    def feature_sensitivity(self, dim):
+        return 2.0
+
+    def feature_length(self, dim):
+        return 1.0
+
+    def feature_norm(self, dim):
+        return self.share
+
+    def parts(self, view, features, deviation):
+        return {"mean": features}
+
+
+def test_a_norm_that_is_too_small_is_noticed():
+    ball = BALLS[1]
+    check = "counted_form_is_bounded"
+    dict(part_checks(Understated(), ball=ball))[check]()
+    with pytest.raises(AssertionError, match="but a record moves an answer"):
+        dict(part_checks(Understated(0.99), ball=ball))[check]()
+    for wrong in (0.2, 4.1):
+        with pytest.raises(InvalidParameterError, match="largest norm from 1/4 to 4"):
+            CountedSum(Understated(wrong), 1.0).add_remove(ball, "coordinates")
+
+
+@pytest.mark.fast(4)
+@pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
+def test_the_checks_of_any_statistic_hold(statistic, ball):
+    if not ball.is_whole:
+        check_part(statistic.counted(ball), ball=ball)
+    else:
+        small = Ball(ball.manifold, ball.center, 1.0)
+        check_part(statistic.counted(small), ball=small)
+
+
+def total(form, ball, records, *, one_by_one=True):
+    kept = Prepared(ball, records, one_by_one=one_by_one)
+    return np.array(kept.summary(form).total, dtype=object)
+
+
+POSITIONS = [
+    *BALLS,
+    Ball(Hyperbolic(6), Hyperbolic(6).origin, 3.0),
+    Ball(SPDAffineInvariant(3), np.diag([1.0, 2.0, 3.0]), 3.0),
+    Ball(SPDLogEuclidean(5), np.eye(5), 3.0),
+]
+
+
+@pytest.mark.parametrize("ball", POSITIONS, ids=str)
+def test_a_record_adds_the_same_integers_wherever_it_stands(ball):
+    statistic = ClassMoments((0, 1), "matrix")
+    form = statistic.counted(ball)
+    rng = np.random.default_rng(0)
+    points = ball.point(0.9 * ball.reach * rng.uniform(-1, 1, size=(41, ball.manifold.dim)))
+    every = Records(points, labels=np.arange(41) % 2)
+    alone = [total(form, ball, every.at(slice(i, i + 1))) for i in range(41)]
+    for n in (1, 2, 7, 40, 41):
+        assert (total(form, ball, every.at(slice(0, n))) == sum(alone[:n])).all()
+        assert (total(form, ball, every.at(slice(41 - n, 41))) == sum(alone[41 - n :])).all()
+    turned = every.at(slice(None, None, -1))
+    assert (total(form, ball, turned) == sum(alone)).all()
+
+
+class Batched(Understated):
+    """What an array does whose results depend on its length, far more than any does."""
+
+    name = "tests.Batched"
+
+    def features(self, vectors, records):
+        return vectors * (1.0 - 1e-9 * len(vectors))
+
+
+def test_what_the_length_of_an_array_does_is_undone():
+    """A control: without working one by one the sums would tell how many records there are."""
+    ball = BALLS[1]
+    form = CountedSum(Batched(), 1.0)
+    points = ball.point(0.5 * np.random.default_rng(0).uniform(-1, 1, size=(41, 2)))
+    alone = sum(total(form, ball, Records(points[i : i + 1])) for i in range(41))
+    assert (total(form, ball, Records(points)) == alone).all()
+    assert (total(form, ball, Records(points), one_by_one=False) != alone).any()
+
+
+@pytest.mark.fast(9)
+@pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
+def test_without_noise_parts_are_those_of_a_public_number(statistic, ball):
+    form, n = statistic.counted(ball), 37
+    rng = np.random.default_rng(3)
+    points = ball.point(0.5 * min(ball.reach, 3.0) * rng.uniform(-1, 1, (n, ball.manifold.dim)))
+    records = Records(points, **extras(statistic, n))
+    sums = np.array([float(x) for x in exact_answer(form, ball, records, 0.0)])
+    means = np.array([float(x) for x in exact_answer(statistic, ball, records, 0.0)])
+    found = form.present(ball, form.move(ball, form.start(ball), sums, 0), lambda: 0.0)
+    wanted = statistic.present(ball, means, lambda: 0.0)
+    assert found.count == pytest.approx(n, rel=1e-9)
+    assert found.count_sd == 0.0
+    for name, value in wanted.items():
+        if np.asarray(value).dtype.kind in "fc":
+            np.testing.assert_allclose(found[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("statistic", SUMS, ids=str)
+def test_no_records_and_fewer_than_none(statistic):
+    ball = BALLS[1]
+    form = statistic.counted(ball)
+    nobody = Records(np.zeros((0, 3)), **extras(statistic, 0))
+    empty = exact_answer(form, ball, Prepared(ball, nobody, one_by_one=True), 0.0)
+    assert empty == (0,) * form.answers(ball).manifold.dim
+    noise = np.full(len(empty), -0.3)
+    found = form.present(ball, noise, lambda: 1.0)
+    assert found.count < 0.0  # as it was drawn; divided by one
+    for value in found.values():
+        assert np.asarray(value).dtype.kind not in "fc" or np.isfinite(value).all()
+
+
+def test_the_number_is_that_of_the_integers_and_divides_from_one_on():
+    ball = BALLS[0]
+    form = CountedSum(Moments(), 0.7)
+    exact = exact_answer(form, ball, Records([[0.4], [0.9], [0.1]]), 0.0)
+    sums = np.array([float(x) for x in exact])
+    assert abs(form.released_count(ball, [sums]) - 3.0) < 1e-14  # of the grid, to the last bits
+    few = sums.copy()
+    few[-1] /= 6.0
+    one = sums.copy()
+    one[-1] /= 3.0
+    found, wanted = (form.present(ball, value, lambda: 0.1) for value in (few, one))
+    assert found.count == pytest.approx(0.5)
+    np.testing.assert_allclose(found.coordinates, wanted.coordinates, rtol=1e-9)
+    assert found.mean_sd == pytest.approx(wanted.mean_sd)
+
+
+def draws_of(form, ball, records, sd, *, seed, size=1500):
+    """Parts of many draws with noise of that standard deviation, in units of the form."""
+    exact = np.array([float(x) for x in exact_answer(form, ball, records, 0.0)])
+    rng = np.random.default_rng(seed)
+    noise = sd * rng.normal(size=(size, len(exact)))
+    return [form.present(ball, exact + each, lambda: sd) for each in noise]
+
+
+def rms(values):
+    return math.sqrt(np.mean(np.square(values)))
+
+
+@pytest.mark.parametrize("second", ["scalar", "matrix"])
+def test_standard_deviations_of_moments_have_both_noises_in_them(second):
+    """At the boundary of the ball, where the number of records matters most."""
+    ball, n = BALLS[1], 400
+    rows = np.tile(0.75 * np.eye(2)[0], (n, 1)) + 0.02 * np.eye(2)[np.arange(n) % 2]
+    form = Moments(second).counted(ball)
+    draws = draws_of(form, ball, Records(ball.point(rows)), 2.0, seed=5)
+    parts = [np.array([draw.coordinates for draw in draws]).std(axis=0)]
+    parts.append(np.array([np.diag(np.atleast_2d(d.second_moment)) for d in draws]).std(axis=0))
+    for spread, name in zip(parts, ("mean_sd", "second_moment_sd"), strict=True):
+        stated = np.mean([draw[name] for draw in draws])
+        assert rms(spread) == pytest.approx(stated, rel=0.08), name
+    assert np.std([d.count for d in draws]) == pytest.approx(draws[0].count_sd, rel=0.08)
+    # the noise of the sums alone is less than that
+    alone = 2.0 / n
+    assert parts[0][0] > 1.1 * alone
+
+
+@pytest.mark.parametrize("middle", [0.0, 50.0])
+def test_standard_deviations_of_a_line_have_both_noises_in_them(middle):
+    ball, n = BALLS[1], 600
+    scaled = np.linspace(-1.0, 1.0, n)
+    ages = middle + 30.0 * scaled
+    rows = np.stack([0.7 + 0.05 * scaled, -0.1 * scaled], axis=-1)
+    line = TangentRegression(middle - 30.0, middle + 30.0)
+    form = line.counted(ball)
+    draws = draws_of(form, ball, Records(ball.point(rows), covariates=ages), 1.0, seed=6)
+    found = np.array([draw.coefficients for draw in draws]).std(axis=0)
+    stated = np.mean([draw.coefficients_sd for draw in draws], axis=0)
+    np.testing.assert_allclose(found, stated, rtol=0.09)
+    sums_alone = line.present(ball, draws[0].raw[:-1] / draws[0].count, lambda: 1.0 / n)
+    if middle == 0.0:
+        assert found[0, 0] > 1.1 * sums_alone.coefficients_sd[0, 0]
+
+
+@pytest.mark.parametrize("statistic", [Moments(), ClassMoments((0, 1)), DirectionalMoments(1)])
+def test_expected_noise_is_that_of_features_at_the_boundary(statistic):
+    ball, n, sd = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.8), 500, 1.0
+    rows = np.tile(ball.reach * np.eye(2)[0], (n, 1))
+    form = statistic.counted(ball)
+    labels = {"labels": np.zeros(n, dtype=int)} if statistic.takes else {}
+    records = Records(ball.point(rows), **labels)
+    exact = np.array([float(x) for x in exact_answer(form, ball, records, 0.0)])
+    rng = np.random.default_rng(8)
+    noisy = exact + sd * rng.normal(size=(4000, len(exact)))
+    size = statistic.size(form.dim(ball))
+    counts = np.array([form.released_count(ball, [row]) for row in noisy])
+    error = noisy[:, :size] / counts[:, None] - exact[:size] / n
+    found = math.sqrt(np.mean(np.sum(error**2, axis=-1)))
+    stated = form.noise_in_value(ball) * sd * math.sqrt(len(exact)) / n
+    assert found <= stated * 1.03
+    if not form.weight:  # of class sizes the noise of the count is in the features too
+        assert found > 0.7 * stated
+    else:
+        assert found == pytest.approx(stated, rel=0.05)
+
+
+def test_the_weight_is_the_best_one():
+    for statistic, dim in ((Moments(), 6), (Moments("matrix"), 3), (TangentRegression(0, 1), 2)):
+        best = count_weight(statistic, dim)
+        a, size = statistic.feature_norm(dim), statistic.size(dim)
+
+        def error(w, a=a, size=size):
+            return (a * a + w * w) * (size + a * a / (w * w))
+
+        assert error(best) <= min(error(1.02 * best), error(0.98 * best))
+        assert error(best) == pytest.approx((a * (1.0 + math.sqrt(size))) ** 2)
+    assert count_weight(ClassMoments((0, 1)), 3) == 0.0
+
+
+PAIRS = [(s, BALLS[k % 4]) for k, s in enumerate(SUMS)] + WHOLE
+
+
+@pytest.mark.fast(5)
+@pytest.mark.parametrize(("statistic", "ball"), PAIRS, ids=str)
+def test_releases_from_end_to_end(statistic, ball):
+    n = 60
+    rng = np.random.default_rng(3)
+    points = ball.point(0.5 * min(ball.reach, 3.0) * rng.uniform(-1, 1, (n, ball.manifold.dim)))
+    records = Records(points, **extras(statistic, n))
+    release = private_statistic(statistic, records, ball, GDP(1.0), neighbours=AddRemove())
+    assert verify(release).passed
+    assert release.n is None
+    assert release.proven
+    assert release.guarantee.adjacency == "add-remove"
+    assert set(release.statistic.proofs()) == {"counted-sum", statistic.name}
+    assert release.count == pytest.approx(release.value.count, rel=1e-12)
+    assert abs(release.count - n) < 6.0 * release.value.count_sd
+    again = Release.from_json(release.to_json())
+    assert verify(again).passed
+    assert again.statistic == release.statistic
+    assert again.count == release.count
+    with pytest.raises(UnsupportedError, match="public number of records"):
+        release.statistic.released_moments(ball, release.raw, 1.0, n)
+
+
+def test_what_is_no_sum_of_private_records_is_refused():
+    ball = BALLS[1]
+    for statistic, match in (
+        (ClassMoments((0, 1), sizes=(3, 4)), "leave sizes out"),
+        (TangentRegression(0.0, 1.0, design=(0.1, 0.9)), "leave it out"),
+        (DirectVariance(), "release Variance"),
+        (FrechetMean(), "no function of sums"),
+        (PointStatistic(1.0, 5), "no function of sums"),
+    ):
+        with pytest.raises(UnsupportedNeighboursError, match=match):
+            statistic.counted(ball)
+
+
+def test_parameters():
+    for weight in (0.0, -1.0, 4.5, math.nan, math.inf, 1e-9):
+        with pytest.raises(InvalidParameterError, match="weight"):
+            CountedSum(Moments(), weight)
+    with pytest.raises(InvalidParameterError, match="weight must be 0"):
+        CountedSum(ClassMoments((0, 1)), 1.0)
+    with pytest.raises(InvalidParameterError, match="sum over the records"):
+        CountedSum(FrechetMean(), 1.0)
+    for statistic, ball in PAIRS:
+        form = statistic.counted(ball)
+        assert decode(encode(form), "statistic") == form
+        assert form.counted(ball) is form
+    with pytest.raises(UnsupportedError, match="do not say how many"):
+        Moments().count_form(2)

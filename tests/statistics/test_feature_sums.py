@@ -1,0 +1,50 @@
+"""Sums of features on a grid: what is added, and roots that are rounded up."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from riemdp.statistics._feature_sums import on_grid, root_up, total_features
+from riemdp.statistics._records import IntegerSum
+
+
+def test_a_constant_feature_is_what_the_grid_makes_of_it():
+    for feature in (1.0, 0.7071067, 1.0 - 2.0**-39 / 3.0, 3.999):
+        added = int((np.array([feature]) * 2.0**40).astype(np.int64)[0])
+        assert Fraction(on_grid(feature)) == Fraction(added, 2**40)
+    assert on_grid(1.0 / 3.0) < 1.0 / 3.0
+
+
+def test_totals_are_not_divided():
+    total = IntegerSum((3 << 40, -5), 7)
+    assert total_features(total, 0.5) == (Fraction(3, 2), Fraction(-5, 2**41))
+    assert total_features(IntegerSum((0, 0), 0), 0.5) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "square",
+    [
+        2,
+        3,
+        5,
+        Fraction(1, 7),
+        10**20 + 1,
+        0,
+        3 * 10**400,
+        Fraction(3, 10**320),
+        Fraction(3, 10**600),
+    ],
+)
+def test_roots_are_rounded_up_and_no_more(square):
+    found = root_up(Fraction(square))
+    assert Fraction(found) ** 2 >= square
+    assert found == 0.0 or Fraction(math.nextafter(found, 0.0)) ** 2 < square
+
+
+def test_roots_of_squares_that_leave_float64_are_exact_where_they_can_be():
+    for radius in (1e-300, 1e-160, 1e-150, 1e150, 1e160, 1e300):
+        assert root_up(Fraction(radius) ** 2) == radius
