@@ -183,3 +183,12 @@ def test_parameters_without_a_limit_have_to_be_finite():
         GDP(-1.0)
     with pytest.raises(errors.InvalidBudgetError, match="under 1, got"):
         ApproxDP(1.0, 1.5)
+
+
+def test_a_budget_is_split_by_division():
+    assert GDP(1.0) / 48 == GDP(1.0).split(48)
+    assert ApproxDP(1.0, 1e-6) / 3 == ApproxDP(1.0, 1e-6).split(3)
+    with pytest.raises(errors.InvalidParameterError):
+        GDP(1.0) / 0
+    with pytest.raises(errors.InvalidParameterError):
+        GDP(1.0) / 2.5

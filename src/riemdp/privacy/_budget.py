@@ -206,6 +206,10 @@ class Budget(AboutNeighbours, Part, sort="definition"):
             "PureDP, ApproxDP, GDP or ZCDP"
         )
 
+    def __truediv__(self, releases: int) -> Budget:
+        """``budget / k`` is ``budget.split(k)``: the share of each of k releases."""
+        return self.split(releases)
+
     def price(self) -> tuple[float, ...]:
         """Numbers that add up over releases, each chosen after the results of the earlier ones.
 

@@ -1,5 +1,6 @@
 """The one way that data takes, from an array to a release."""
 
+from riemdp.release._advise_ball import BallAdvice, RadiusRow, advise_ball
 from riemdp.release._charging import charges_first, is_durable
 from riemdp.release._combine import Combination, combine
 from riemdp.release._conformal import ConformalLaplace
@@ -7,6 +8,7 @@ from riemdp.release._denoise import Denoised
 from riemdp.release._named import named
 from riemdp.release._offer import Offer, offer, offers, wanted_mean
 from riemdp.release._plan import Plan, PlanRow, plan
+from riemdp.release._plan_grid import PlanGrid, plan_grid
 from riemdp.release._private_ball import private_ball
 from riemdp.release._private_directions import (
     private_directional_summary,
@@ -27,18 +29,22 @@ from riemdp.release._verify import Check, Verification, read_checked, verify
 
 __all__ = [
     "Adjacency",
+    "BallAdvice",
     "Check",
     "Combination",
     "ConformalLaplace",
     "Denoised",
     "Offer",
     "Plan",
+    "PlanGrid",
     "PlanRow",
     "PrivateBall",
     "PrivateMeans",
+    "RadiusRow",
     "RayleighTest",
     "Release",
     "Verification",
+    "advise_ball",
     "charges_first",
     "combine",
     "is_durable",
@@ -46,6 +52,7 @@ __all__ = [
     "offer",
     "offers",
     "plan",
+    "plan_grid",
     "private_ball",
     "private_directional_summary",
     "private_huber",

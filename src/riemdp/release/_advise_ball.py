@@ -1,0 +1,275 @@
+"""Advice about a public ball, from public points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._checks import count, positive
+from riemdp._errors import NotOnManifoldError, UnsupportedError
+from riemdp.manifolds import Ball, check_manifold, clip_norm
+from riemdp.privacy import check_budget
+from riemdp.release._plan import plan
+from riemdp.statistics import check_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Manifold
+    from riemdp.privacy import Budget
+    from riemdp.release._relation import Adjacency
+
+    FloatArray = NDArray[np.float64]
+
+#: Radii that are compared, and the least of them as a share of the median distance.
+_RADII, _LEAST = 13, 0.2
+#: Share of the root mean square distance by which the private mean may lie off the public one,
+#: where nobody says.
+_SHIFT = 0.5
+#: Points that a first centre is chosen among, and directions that the private mean may lie in.
+_FEW, _DIRECTIONS = 200, 16
+_STEPS = 100
+#: Share of the shift from which on an error is hardly better than no release.
+_AS_GOOD = 0.9
+#: Public points under which the tail of their distances is hardly known.
+_MANY = 30
+
+
+@dataclass(frozen=True)
+class RadiusRow:
+    """What to expect of a release on a ball of one radius.
+
+    Attributes
+    ----------
+    radius : float
+        In units of geodesic distance, as all that follows but ``clipped``.
+    clipped : float
+        Share of the public points that lie farther from the centre.
+    bias : float
+        Root mean square distance between the mean of clipped and that of all points, if private
+        records lie as the public points do, about a mean that is ``shift`` off the centre.
+    noise : float
+        Expected distance that noise adds with the mechanism that ``"auto"`` takes.
+    """
+
+    radius: float
+    clipped: float
+    bias: float
+    noise: float
+
+    @property
+    def error(self) -> float:
+        """Both together: the root of the sum of their squares."""
+        return math.hypot(self.bias, self.noise)
+
+
+@dataclass(frozen=True)
+class BallAdvice:
+    """A public ball for one n and budget, and the radii that it was chosen among.
+
+    Attributes
+    ----------
+    ball : Ball
+        About the mean of the public points, of the radius with the least error.
+    n : int
+    budget : Budget
+    shift : float
+        How far the private mean was supposed to lie off the centre.
+    points : int
+        Number of public points.
+    rows : tuple of RadiusRow
+        By radius.
+    """
+
+    ball: Ball
+    n: int
+    budget: Budget
+    shift: float
+    points: int
+    rows: tuple[RadiusRow, ...]
+
+    @property
+    def best(self) -> RadiusRow:
+        """Row of the radius that is advised."""
+        return min(self.rows, key=lambda row: row.error)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what the numbers rest on."""
+        found = [
+            f"bias supposes a private mean {self.shift:.3g} off the centre, with records spread as "
+            "the public points are"
+        ]
+        if self.best.error >= _AS_GOOD * self.shift:
+            found.append(
+                "the public centre alone is about as good an estimate at this n and budget: more "
+                "records or a larger budget are needed for the release to tell anything"
+            )
+        elif self.best == self.rows[-1]:
+            found.append("no larger radius was compared: none is available, or it clips no point")
+        if self.points < _MANY:
+            found.append(f"{self.points} public points say little about how far records may lie")
+        return tuple(found)
+
+    def __str__(self) -> str:
+        best = self.best
+        lines = [
+            f"{self.ball.manifold}, n = {self.n}, {self.budget}: radius {best.radius:.4g}",
+            f"{'radius':>10}  {'clipped':>7}  {'bias':>9}  {'noise':>9}  {'error':>9}",
+        ]
+        for row in self.rows:
+            mark = "  <- advised" if row == best else ""
+            lines.append(
+                f"{row.radius:10.4g}  {row.clipped:7.1%}  {row.bias:9.3g}  {row.noise:9.3g}  "
+                f"{row.error:9.3g}{mark}"
+            )
+        return "\n".join([*lines, *self.notes])
+
+
+def advise_ball(
+    points: ArrayLike,
+    n: int,
+    budget: Budget,
+    *,
+    manifold: Manifold,
+    shift: float | None = None,
+    adjacency: Adjacency | None = None,
+) -> BallAdvice:
+    r"""Choose the ball that balances clipping against noise, from public points alone.
+
+    A small ball clips records, which moves their mean; a large one needs more noise. Which radius
+    is best depends on n and the budget: with little of both it is well under the distance that
+    holds 95 % of the points.
+
+    **The points must be public**: those of another study, of phantoms or of a simulator. A ball
+    that was computed from the private records leaks them, whatever the noise; for these there is
+    :func:`riemdp.private_ball`.
+
+    Parameters
+    ----------
+    points : array_like, shape (m, \*point_shape)
+        Public points, m >= 2, of the kind that the private records are.
+    n : int
+        Number of private records. Where it is private, one that is supposed.
+    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
+        Guarantee of the release.
+    manifold : Manifold
+        Space of the points.
+    shift : float, optional
+        A guess of how far the mean of the private records lies from that of the public points, in
+        units of geodesic distance; half the root mean square distance of the points from their
+        mean, by default.
+    adjacency : {"replace-one", "add-remove"}, optional
+        As in :func:`riemdp.private_mean`.
+
+    Returns
+    -------
+    BallAdvice
+        With ``ball``. Its text is a table.
+
+    Raises
+    ------
+    NotOnManifoldError
+        If there are fewer than two points, they have the wrong shape, a row is not on the manifold,
+        or all are the same.
+    InvalidParameterError
+        If n is not a positive integer, or the shift not positive and finite.
+    UnsupportedError
+        If no radius is available for this budget.
+
+    References
+    ----------
+    The noise is that of :func:`riemdp.plan`. The bias is that of the tangent mean at the centre:
+    the mean over points x and shifts s of ``clip(x + s) - (x + s)``, in normal coordinates. It
+    is an estimate that no guarantee rests on.
+
+    Examples
+    --------
+    >>> import numpy as np, riemdp
+    >>> points = np.random.default_rng(0).normal(size=(500, 3))
+    >>> advice = riemdp.advise_ball(points, 2000, riemdp.GDP(1.0), manifold=riemdp.Euclidean(3))
+    >>> advice.best.clipped < 0.05
+    True
+    >>> release = riemdp.private_mean(points + 0.1, advice.ball, riemdp.GDP(1.0))
+    """
+    check_manifold(manifold)
+    check_budget(budget)
+    n = count(n, "n, the number of private records,")
+    data = manifold.validate(points)
+    check_rows(data, manifold)
+    if len(data) < 2:
+        raise NotOnManifoldError("one public point says nothing of a radius: give several")
+    center = _center(manifold, data)
+    coordinates = manifold.coordinates(center, data)
+    distances = np.linalg.norm(coordinates, axis=-1)
+    if not distances.max() > 0.0:
+        raise NotOnManifoldError("the public points are all the same: there is no radius to choose")
+    scale = float(np.sqrt(np.mean(distances**2)))
+    off = _SHIFT * scale if shift is None else positive(shift, "shift, a distance,")
+    shifts = off * _directions(coordinates)
+    rows: list[RadiusRow] = []
+    problem: UnsupportedError | None = None
+    for radius in _radii(distances, off):
+        try:
+            ball = Ball(manifold, center, radius)
+            best = plan(manifold, ball, n, budget, adjacency=adjacency).best
+        except UnsupportedError as error:
+            problem = error
+            continue
+        if best is None or best.expected_distance is None:
+            continue
+        bias = _bias(coordinates, shifts, radius)
+        clipped = float(np.mean(distances > radius))
+        rows.append(RadiusRow(radius, clipped, bias, best.expected_distance))
+    if not rows:
+        raise problem or UnsupportedError(
+            f"no mechanism satisfies {budget} on {manifold} at any radius; see riemdp.plan"
+        )
+    radius = min(rows, key=lambda row: row.error).radius
+    return BallAdvice(Ball(manifold, center, radius), n, budget, off, len(data), tuple(rows))
+
+
+def _center(manifold: Manifold, data: FloatArray) -> FloatArray:
+    """Mean of points, where the space has one: a fixed point of means in tangent spaces."""
+    few = data[np.linspace(0, len(data) - 1, min(_FEW, len(data))).astype(int)]
+    sums = [float(np.sum(manifold.dist(point, few))) for point in few]
+    center: FloatArray = few[int(np.argmin(sums))]
+    for _ in range(_STEPS):
+        step = manifold.coordinates(center, data).mean(axis=0)
+        center = manifold.validate(manifold.point(center, step))
+        if np.linalg.norm(step) <= 1e-9:
+            break
+    return center
+
+
+def _directions(coordinates: FloatArray) -> FloatArray:
+    """Return unit vectors in which points lie, and their opposites, shape (K, dim)."""
+    lengths = np.linalg.norm(coordinates, axis=-1)
+    found = np.flatnonzero(lengths > 0.0)
+    few = found[np.linspace(0, len(found) - 1, min(_DIRECTIONS // 2, len(found))).astype(int)]
+    units = coordinates[few] / lengths[few, None]
+    return np.concatenate([units, -units])
+
+
+def _radii(distances: FloatArray, shift: float) -> list[float]:
+    """Radii that are worth comparing: up to one that clips no public point, were it shifted."""
+    middle = float(np.median(distances[distances > 0.0]))
+    most = float(distances.max()) + shift
+    return [float(radius) for radius in np.geomspace(_LEAST * middle, most, _RADII)]
+
+
+def _bias(coordinates: FloatArray, shifts: FloatArray, radius: float) -> float:
+    """Root mean square, over shifts, of how far clipping moves the mean.
+
+    Of that of the points' law: what the finite number of points adds to the square on average, the
+    variance of a mean, is taken off where they are many enough to know it.
+    """
+    squares, n = [], len(coordinates)
+    for shift in shifts:
+        moves = clip_norm(coordinates + shift, radius) - (coordinates + shift)
+        of_mean = float(np.sum(moves.var(axis=0, ddof=1))) / n if n >= _MANY else 0.0
+        squares.append(float(np.sum(moves.mean(axis=0) ** 2)) - of_mean)
+    return math.sqrt(max(0.0, math.fsum(squares) / len(squares)))

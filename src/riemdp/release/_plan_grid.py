@@ -1,0 +1,138 @@
+"""Plans over several numbers of records and several budgets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._checks import shown
+from riemdp._errors import InvalidParameterError
+from riemdp.release._plan import Plan, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball, Manifold
+    from riemdp.privacy import Budget
+
+
+@dataclass(frozen=True)
+class PlanGrid:
+    """Plans for several n and budgets.
+
+    Attributes
+    ----------
+    ns : tuple of int
+    budgets : tuple of Budget
+    plans : tuple of tuple of Plan
+        ``plans[i][j]`` is for ``ns[i]`` and ``budgets[j]``.
+    """
+
+    ns: tuple[int, ...]
+    budgets: tuple[Budget, ...]
+    plans: tuple[tuple[Plan, ...], ...]
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Expected distances of what ``"auto"`` takes, shape (len(ns), len(budgets)).
+
+        NaN where nothing is available or its expected distance is not known.
+        """
+        return np.array([[_error(each) for each in row] for row in self.plans])
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each n and budget: what a data frame is made of.
+
+        Returns
+        -------
+        list of dict
+            With ``n``, ``budget``, ``mechanism``, ``summary``, ``expected_distance``,
+            ``quantile_95``; None where nothing is available.
+        """
+        found = []
+        for row in self.plans:
+            for each in row:
+                best = each.best
+                found.append(
+                    {
+                        "n": each.n,
+                        "budget": str(each.budget),
+                        "mechanism": best and best.mechanism,
+                        "summary": best and best.summary,
+                        "expected_distance": best and best.expected_distance,
+                        "quantile_95": best and best.quantile_95,
+                    }
+                )
+        return found
+
+    def __str__(self) -> str:
+        first = self.plans[0][0]
+        lines = [["n", *map(str, self.budgets)]]
+        for n, row in zip(self.ns, self.errors, strict=True):
+            lines.append([str(n), *("-" if math.isnan(x) else f"{x:.4g}" for x in row)])
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        table = [
+            "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines
+        ]
+        title = f"{first.manifold}, radius {first.radius:g}: expected distance of the noise"
+        return "\n".join([title, *table])
+
+
+def plan_grid(
+    manifold: Manifold,
+    radius: float | Ball,
+    ns: Sequence[int],
+    budgets: Sequence[Budget],
+    **options: Any,
+) -> PlanGrid:
+    """Plan for several numbers of records and several budgets, from public numbers only.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        Space of the data.
+    radius : float or Ball
+        As in :func:`riemdp.plan`.
+    ns : sequence of int
+    budgets : sequence of Budget
+    **options
+        Further keywords of :func:`riemdp.plan`, the same for all.
+
+    Returns
+    -------
+    PlanGrid
+        Its text is a table of expected distances, a row for each n and a column for each budget.
+
+    Raises
+    ------
+    InvalidParameterError
+        If one of the sequences is empty or none; or as :func:`riemdp.plan` raises it.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.SPDLogEuclidean(3)
+    >>> print(riemdp.plan_grid(space, 1.0, [100, 1000], [riemdp.GDP(0.5), riemdp.GDP(1.0)]))
+    SPDLogEuclidean(k=3), radius 1: expected distance of the noise
+       n  GDP(mu=0.5)  GDP(mu=1.0)
+     100        0.094        0.047
+    1000       0.0094       0.0047
+    """
+    for name, given in (("ns", ns), ("budgets", budgets)):
+        if not hasattr(given, "__len__") or len(given) == 0:
+            raise InvalidParameterError(
+                f"{name} must be a sequence with at least one entry, got {shown(given)}; for one n "
+                "and one budget there is riemdp.plan"
+            )
+    plans = tuple(tuple(plan(manifold, radius, n, each, **options) for each in budgets) for n in ns)
+    return PlanGrid(tuple(row[0].n for row in plans), tuple(budgets), plans)
+
+
+def _error(found: Plan) -> float:
+    best = found.best
+    return math.nan if best is None or best.expected_distance is None else best.expected_distance
