@@ -19,6 +19,7 @@ from riemdp.cli._mean import mean
 from riemdp.cli._output import prepare_streams, say
 from riemdp.cli._parts import parts
 from riemdp.cli._plan import plan
+from riemdp.cli._serve import app as planner
 from riemdp.cli._verify import verify
 
 
@@ -96,6 +97,7 @@ app.command()(combine)
 app.command()(audit)
 app.command()(demo)
 app.command()(parts)
+app.command("app")(planner)
 app.add_typer(ledger, name="ledger")
 
 
