@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,8 @@ def shown(value: object) -> str:
 
 def kind_of(value: object) -> str:
     """Text for a message about what may be a record, or have changed places with one: its type."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}; make one of it, {value.__name__}(...)"
     return "None" if value is None else type(value).__name__
 
 
@@ -115,8 +118,23 @@ def real_entries(
     if array is None or array.dtype.kind not in ("fiub" if booleans else "fiu"):
         alone = array is not None and array.ndim == 0
         what = kind_of(values) + ("" if alone else " of other things")
-        raise error(f"{name} must hold real numbers, got {what}")
+        raise error(f"{name} must hold real numbers, got {what}{_way_out(values, array)}")
     return array
+
+
+def _way_out(values: object, array: NDArray[Any] | None) -> str:
+    """Say what makes real numbers of something else, where that is known."""
+    if isinstance(values, (str, os.PathLike)):
+        return "; read the file first, as with riemdp.readers.read_records"
+    if array is None:
+        return ", which make no array: rows must all have one shape"
+    if array.dtype.kind == "c":
+        return ": they are complex"
+    if array.dtype.kind == "b" and array.ndim > 0:
+        return ": they are true or false"
+    if array.ndim > 0:
+        return "; if they are numbers, make them such: numpy.asarray(values, dtype=float)"
+    return ""
 
 
 def real_array(

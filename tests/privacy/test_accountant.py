@@ -75,7 +75,7 @@ def test_a_spend_is_taken_off(total, guarantee, left):
     account.spend(account.remaining, "the rest")
     assert account.remaining is None
     same(account.spent, total)
-    with pytest.raises(errors.BudgetExceededError, match="left is None"):
+    with pytest.raises(errors.BudgetExceededError, match="left is nothing"):
         account.spend(guarantee, "too much")
 
 

@@ -58,7 +58,13 @@ class Ball(ArrayFields):
     radius: float
 
     def __post_init__(self) -> None:
-        check_manifold(self.manifold)
+        check_manifold(self.manifold, "; a ball is Ball(manifold, center, radius)")
+        given: object = self.center  # whatever a caller takes for one
+        if isinstance(given, str) or np.ndim(self.radius) > np.ndim(self.center) == 0:
+            raise NotOnManifoldError(
+                "the centre must be a point and the radius a number: Ball(manifold, center, "
+                "radius); the space's own point, such as the identity, is manifold.origin"
+            )
         center = np.array(self.manifold.validate(self.center))
         if center.shape != self.manifold.point_shape:
             raise NotOnManifoldError(

@@ -428,7 +428,7 @@ class Manifold(Part, sort="manifold"):
         if radius >= limit:
             raise UnsupportedBallError(
                 f"radius {radius:.6g} must stay under the injectivity radius {limit:.6g} of "
-                f"{self}; choose a smaller ball"
+                f"{self}; choose a smaller ball (radii are lengths, on a unit sphere in radians)"
             )
 
     def room(self, center: ArrayLike) -> float:  # noqa: ARG002
@@ -482,12 +482,16 @@ class Manifold(Part, sort="manifold"):
         return self.log(center, points)
 
 
-def check_manifold(manifold: object) -> None:
+def check_manifold(manifold: object, advice: str = "") -> None:
     """Raise ``InvalidParameterError`` for what is no manifold.
 
     Parameters
     ----------
     manifold : object
+    advice : str
+        What the message ends with.
     """
     if not isinstance(manifold, Manifold):
-        raise InvalidParameterError(f"manifold must be a riemdp manifold, got {kind_of(manifold)}")
+        raise InvalidParameterError(
+            f"manifold must be a riemdp manifold, got {kind_of(manifold)}{advice}"
+        )

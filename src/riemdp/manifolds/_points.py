@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -91,6 +92,7 @@ def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatA
     if array.ndim < rank or array.shape[array.ndim - rank :] != point_shape:
         raise NotOnManifoldError(
             f"points must have shape (..., {_spell(point_shape)}), got {array.shape}"
+            f"{advice_on_shape(array.shape, point_shape)}"
         )
     single = raw.dtype.kind == "f" and raw.dtype.itemsize < 8
     return array, VALIDATION_TOLERANCE_SINGLE if single else VALIDATION_TOLERANCE
@@ -142,6 +144,45 @@ def raise_first(bad: NDArray[np.bool_], condition: str, first_row: int = 0) -> N
         index = (index[0] + first_row, *index[1:])
         where = f"row {index[0] if len(index) == 1 else index}"
     raise NotOnManifoldError(f"{where} {condition}")
+
+
+def advice_on_shape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """Say what makes points of an array of another shape, to follow a message about it.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the array, such as (n, 9).
+    wanted : tuple of int
+        Shape of a point, such as (3, 3).
+
+    Returns
+    -------
+    str
+        Empty where nothing is known.
+    """
+    last = shape[1:]
+    if len(last) == 1 and len(wanted) > 1 and last[0] == math.prod(wanted):
+        return f"; flattened points: points.reshape(-1, {_spell(wanted)})"
+    if len(wanted) == 2 and wanted[0] == wanted[1]:
+        k = wanted[0]
+        if last == (k * (k + 1) // 2,):
+            return (
+                "; half of the entries of symmetric matrices, in an order that has to be said: "
+                "riemdp.readers.points_of(rows, layout) knows several"
+            )
+        if len(last) == 2 and last[0] == k:
+            return "; of time series take covariances first, such as pyriemann's Covariances"
+    if wanted == (3,) and last == (2,):
+        return (
+            "; longitude and latitude become unit vectors by "
+            'riemdp.readers.points_of(rows, "lonlat-degrees")'
+        )
+    if wanted == (2,) and last == ():
+        return "; angles become unit vectors (cos, sin): numpy.stack([cos(a), sin(a)], axis=-1)"
+    if wanted == (1,) and last == ():
+        return "; one number a record needs an axis: points[:, None]"
+    return ""
 
 
 def _spell(shape: tuple[int, ...]) -> str:

@@ -209,7 +209,8 @@ class Sphere(Manifold):
         raise_first(
             np.abs(np.sqrt(square) - 1.0) > tolerance,
             f"does not have norm 1/sqrt(curvature) = {1 / math.sqrt(self.curvature):.6g} "
-            f"(relative tolerance {tolerance:g})",
+            f"(relative tolerance {tolerance:g}); to normalise vectors divide them by "
+            "numpy.linalg.norm(points, axis=-1, keepdims=True)",
         )
         # Of the other records normalising would only change the last digits.
         return array / np.sqrt(np.where(off, square, 1.0))[..., None]

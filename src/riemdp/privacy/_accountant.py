@@ -214,9 +214,10 @@ class Accountant(Account):
                 )
             after = self._filter.charged(self._sums, price)
             if after is None:
+                left = self._filter.remaining(self._sums)
                 raise BudgetExceededError(
                     f"asked for {guarantee} ({label}), left is "
-                    f"{self._filter.remaining(self._sums)} of {self._total}"
+                    f"{'nothing' if left is None else left} of {self._total}"
                 )
             self._sums = after
             self._ledger.append(entry)

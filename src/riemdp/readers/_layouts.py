@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from riemdp._errors import InvalidParameterError, NotOnManifoldError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -23,6 +23,8 @@ _TENSORS = {
     "tensor-nifti": (0, 1, 3, 1, 2, 4, 3, 4, 5),  # xx, xy, yy, xz, yz, zz
     "tensor-mrtrix": (0, 3, 4, 3, 1, 5, 4, 5, 2),  # xx, yy, zz, xy, xz, yz
 }
+#: Name of rows that come from no file.
+_NO_FILE = Path("the rows")
 _TURN = {"degrees": 360.0, "radians": 2.0 * math.pi}
 
 
@@ -44,7 +46,7 @@ def check_layout(layout: str | None) -> None:
         )
 
 
-def points_of(rows: NDArray[Any], layout: str | None, path: Path) -> NDArray[np.float64]:
+def points_of(rows: NDArray[Any], layout: str | None, path: Path = _NO_FILE) -> NDArray[np.float64]:
     r"""Return points from rows of numbers, each from its own row alone.
 
     Parameters
@@ -67,7 +69,7 @@ def points_of(rows: NDArray[Any], layout: str | None, path: Path) -> NDArray[np.
             w, x, y, z or x, y, z, w; as x, y, z, w.
         None
             As they are.
-    path : Path
+    path : Path, optional
         Where they come from, for messages.
 
     Returns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from typing import cast
 
@@ -42,8 +43,11 @@ def named(mechanism: object) -> type[Mechanism] | Choice | Mechanism:
         name, pairs, options = split_text(mechanism)
         if "." not in name and name not in registered(Mechanism.sort):
             known = ", ".join(kinds())
+            near = [each for each in kinds() if name in each]
+            near = near or difflib.get_close_matches(name, [*kinds(), "auto"], n=2)
+            hint = f"did you mean {' or '.join(near)}? " if near and name else ""
             raise InvalidParameterError(
-                f"unknown mechanism {shown(mechanism)}; known: auto, {known}"
+                f"unknown mechanism {shown(mechanism)}; {hint}known: auto, {known}"
             )
         kind = lookup(name, Mechanism.sort)
         if len(options) < pairs:

@@ -20,6 +20,7 @@ from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, PureDP, Reservation, adds_up, check_budget, share_of
 from riemdp.release._charging import anchored, charges_first, check_relation, failing_alike
 from riemdp.release._doubt import not_proved, unproven
+from riemdp.release._keywords import with_advice
 from riemdp.release._named import check_accountant
 from riemdp.release._relation import check_searched, relation
 from riemdp.release._search._answers import searched
@@ -49,6 +50,7 @@ _MOST_ROUNDS = 3
 _SMALLEST = 2.0**-25
 
 
+@with_advice
 def private_ball(
     points: ArrayLike,
     ball: Ball,

@@ -11,6 +11,7 @@ from riemdp._checks import plain_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp.manifolds import Ball, Sphere
 from riemdp.release._charging import charges_first
+from riemdp.release._keywords import with_advice
 from riemdp.release._own_directions import main_axis, main_preshape, mean_direction, own_directions
 from riemdp.release._relation import relation
 from riemdp.release._run import run
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
+@with_advice
 def private_directional_summary(
     points: ArrayLike,
     budget: Budget,
@@ -160,6 +162,7 @@ def _moments(order: Any, axial: object) -> DirectionalMoments:
     return DirectionalMoments(2)
 
 
+@with_advice
 def private_rotation_mean(
     points: ArrayLike,
     budget: Budget,
@@ -243,6 +246,7 @@ def private_rotation_mean(
     )
 
 
+@with_advice
 def private_procrustes_mean(
     points: ArrayLike,
     budget: Budget,

@@ -14,6 +14,7 @@ from riemdp._errors import (
 )
 from riemdp.manifolds import check_ball
 from riemdp.privacy import check_budget
+from riemdp.release._keywords import with_advice
 from riemdp.release._offer import check_arithmetic, wanted_mean
 from riemdp.release._private_ball import find_ball
 from riemdp.release._projection import check_project
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from riemdp.statistics import Neighbours
 
 
+@with_advice
 def private_mean(
     points: ArrayLike,
     ball: Ball | PrivateBall,

@@ -18,6 +18,7 @@ from riemdp.noise import resolve_generator
 from riemdp.privacy import Budget, check_budget, label_of_groups
 from riemdp.release._charging import anchored, charges_first, failing_alike
 from riemdp.release._disjoint import check_apart, check_people, weakest
+from riemdp.release._keywords import with_advice
 from riemdp.release._private_mean import _wanted
 from riemdp.release._relation import relation, with_users
 from riemdp.release._release import Release
@@ -234,6 +235,7 @@ class PrivateMeans(Mapping["Name", Release]):
         return cls(tuple(names), releases, guarantee)
 
 
+@with_advice
 def private_means(
     groups: Mapping[Name, ArrayLike | Records],
     ball: Ball,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
+from riemdp.release._keywords import with_advice
 from riemdp.release._run import run
 from riemdp.statistics import DirectVariance, Moments, Recentred, Statistic, Variance
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from riemdp.statistics import Neighbours
 
 
+@with_advice
 def private_moments(
     points: ArrayLike,
     ball: Ball | PrivateBall,
@@ -124,6 +126,7 @@ def private_moments(
     )
 
 
+@with_advice
 def private_variance(
     points: ArrayLike,
     ball: Ball | PrivateBall,

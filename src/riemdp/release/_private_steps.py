@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from riemdp.release._keywords import with_advice
 from riemdp.release._run import run
 from riemdp.statistics import GeometricMedian, HuberMean
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from riemdp.statistics import Neighbours
 
 
+@with_advice
 def private_median(
     points: ArrayLike,
     ball: Ball | PrivateBall,
@@ -118,6 +120,7 @@ def private_median(
     )
 
 
+@with_advice
 def private_huber(
     points: ArrayLike,
     ball: Ball | PrivateBall,

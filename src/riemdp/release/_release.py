@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import json
 import math
+import os
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -699,6 +700,7 @@ class Release(ArrayFields):
         InvalidParameterError
             If the text is no release; also every error of the objects in it.
         """
+        _check_document(text)
         with _malformed():
             document = _document.load(text)
             if _container.is_certificate(document):
@@ -830,6 +832,16 @@ def _malformed() -> Iterator[None]:
         raise InvalidParameterError(
             f"this is not a release written by Release.to_json ({type(error).__name__})"
         ) from None
+
+
+def _check_document(text: object) -> None:
+    """Refuse a path, which is easily taken for what stands there."""
+    named = isinstance(text, str) and len(text) < 4096 and text.lower().endswith(".json")
+    if isinstance(text, os.PathLike) or named:
+        raise InvalidParameterError(
+            "from_json reads the text of a release, which starts with {; of the path of a file it "
+            "is Release.load(path)"
+        )
 
 
 def _write(content: bytes, file: IO[bytes]) -> None:

@@ -27,6 +27,7 @@ from riemdp.release._charging import (
     failing_alike,
 )
 from riemdp.release._doubt import not_proved, unproven
+from riemdp.release._keywords import with_advice
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
 from riemdp.release._offer import (
@@ -72,6 +73,7 @@ class SupportsSpend(Protocol):
         """Charge a guarantee, or raise and change nothing."""
 
 
+@with_advice
 def private_statistic(
     statistic: Statistic,
     points: ArrayLike | Records,

@@ -216,6 +216,7 @@ def check_shape_of_rows(data: FloatArray, manifold: Manifold) -> None:
         raise NotOnManifoldError(
             f"data must have shape (n, {', '.join(map(str, manifold.point_shape))}), "
             f"got rows of shape {data.shape[1:]}"
+            + ("; one record alone is points[None]" if data.shape == manifold.point_shape else "")
         )
 
 
