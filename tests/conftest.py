@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import math
 import sys
+import time
 from pathlib import Path
 
 import hypothesis
@@ -154,6 +156,43 @@ def compositions():
 def periodic():
     """Another package, whose one file adds boxes with periodic boundaries."""
     return _plugin("periodic")
+
+
+def _seconds(function):
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
+def _piece_of_work():
+    values = np.random.default_rng(0).random(60_000)
+    np.exp(np.sort(values))
+    return sum(i * i for i in range(60_000))
+
+
+def _effort(function, rounds=1):
+    collects = gc.isenabled()
+    gc.disable()  # what other tests left is not this one's
+    try:
+        least = math.inf
+        for _ in range(rounds):
+            before, taken = _seconds(_piece_of_work), _seconds(function)
+            least = min(least, taken / max(before, _seconds(_piece_of_work)))
+    finally:
+        if collects:
+            gc.enable()
+    return least
+
+
+@pytest.fixture(scope="session")
+def effort():
+    """``effort(function, rounds)``: CPU time of a call, the least of some rounds.
+
+    Its unit is a fixed piece of work done before and after, about 5 milliseconds: a slow or busy
+    machine takes as much longer for both.
+    """
+    _piece_of_work()
+    return _effort
 
 
 @pytest.fixture

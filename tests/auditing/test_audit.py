@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -364,20 +363,19 @@ def test_public_names():
 
 
 @pytest.mark.parametrize("manifold", [Euclidean(3), Sphere(2)], ids=str)
-def test_a_hundred_thousand_draws_take_seconds(manifold):
+def test_a_hundred_thousand_draws_are_quick(manifold, effort):
     first, second = footpoint_pair(manifold, 0.2)
     mechanism = RiemannianLaplace(manifold, 0.2)
-    start = time.process_time()
-    result = audit(
-        mechanism,
-        first,
-        second,
-        PureDP(1.0),
-        samples=100_000,
-        generator=np.random.default_rng(0),
-    )
-    assert time.process_time() - start <= 5.0
-    assert result.verdict == "consistent"
+    results = []
+
+    def audited():
+        generator = np.random.default_rng(0)
+        results.append(
+            audit(mechanism, first, second, PureDP(1.0), samples=100_000, generator=generator)
+        )
+
+    assert effort(audited) <= 300.0  # about 30, and 0.15 seconds
+    assert results[0].verdict == "consistent"
 
 
 BALL = Ball(Euclidean(2), np.zeros(2), 1.0)

@@ -2,7 +2,6 @@
 
 import math
 import random
-import time
 from fractions import Fraction
 
 import pytest
@@ -135,17 +134,16 @@ def test_nothing_is_free():
     assert filter_.charged(filter_.nothing, (5e-324,)) == (1,)
 
 
-def test_a_decision_takes_as_long_after_many_charges():
-    def seconds(account, count):
-        started = time.process_time()
+def test_a_decision_takes_as_long_after_many_charges(effort):
+    def spend(account, count):
         for _ in range(count):
             account.spend(PureDP(2.0**-20), "x")
-        return time.process_time() - started
 
-    few = sum(seconds(Accountant(PureDP(1.0)), 50) for _ in range(20))
+    few = effort(lambda: [spend(Accountant(PureDP(1.0)), 50) for _ in range(20)], rounds=3)
     account = Accountant(PureDP(1.0))
-    seconds(account, 9000)
-    assert seconds(account, 1000) < 5.0 * few  # lists of all prices took 20 times as long
+    spend(account, 8000)
+    many = effort(lambda: spend(account, 1000), rounds=2)
+    assert many < 6.0 * few  # lists of all prices took 20 times as long
     assert account.spent == PureDP(10_000 * 2.0**-20)
 
 

@@ -1,7 +1,6 @@
 import functools
 import itertools
 import math
-import time
 
 import numpy as np
 import pytest
@@ -181,27 +180,26 @@ def test_mixed_kinds():
     assert epsilon < sum(b.epsilon_at(1e-5 / 6) for b in budgets)
 
 
-def test_a_thousand_mixed_guarantees_are_quick():
+def test_a_thousand_mixed_guarantees_are_quick(effort):
     rng = np.random.default_rng(0)
     budgets = []
     for i, x in enumerate(rng.uniform(0.01, 0.3, 1000)):
         kinds = (PureDP(x), ApproxDP(x, 1e-9), GDP(x), ZCDP(x * x / 2), RDP(4.0, 2 * x * x))
         budgets.append((*kinds, RaoDP(1e-6, distance="angle"))[i % 6])
     compose_budgets([PureDP(1.0), GDP(1.0)]).epsilon_at(1e-5)  # the import is not measured
-    start = time.process_time()
-    epsilon = compose_budgets(budgets).epsilon_at(1e-4)
-    assert time.process_time() - start <= 2.0
-    assert 10.0 < epsilon < 100.0
+    found = []
+    assert effort(lambda: found.append(compose_budgets(budgets).epsilon_at(1e-4))) <= 600.0  # 70
+    assert 10.0 < found[0] < 100.0
 
 
 @pytest.mark.fast(1)
 @pytest.mark.parametrize("curve", [PureCurve(0.01), PureCurve(1.0), LaplaceCurve(0.1)])
-def test_ten_thousand_times_is_quick(curve):
+def test_ten_thousand_times_is_quick(curve, effort):
     compose_budgets([PureDP(1.0), GDP(1.0)]).epsilon_at(1e-5)
-    start = time.process_time()
-    composed = curve.self_compose(10_000)
-    epsilon = composed.epsilon_at(1e-6)
-    assert time.process_time() - start <= 1.0
+    found = []
+    taken = effort(lambda: found.append(curve.self_compose(10_000).epsilon_at(1e-6)))
+    assert taken <= 800.0  # 15 to 130
+    epsilon = found[0]
     assert epsilon <= gaussian_epsilon(100.0 * curve.mu(), 1e-6)
     if isinstance(curve, PureCurve) and curve.epsilon < 0.1:
         assert binomial_delta(curve.epsilon, 10_000, 0.999 * epsilon) > 0.9e-6
@@ -388,11 +386,14 @@ def test_isotropic_curves_against_convolved_exact_losses(space, times):
 
 
 @pytest.mark.slow
-def test_published_composition_on_the_sphere():
+def test_published_composition_on_the_sphere(effort):
     curve = IsotropicCurve("gaussian", 2, 1.0, 1.0, 1.0)
-    start = time.process_time()
-    found = [curve.self_compose(n).epsilon_at(1e-6) for n in (1, 10, 100)]
-    assert time.process_time() - start < 9.0  # about 0.5 s
+    found = []
+
+    def composed():
+        found.extend(curve.self_compose(n).epsilon_at(1e-6) for n in (1, 10, 100))
+
+    assert effort(composed) < 1300.0  # about 130, and 0.5 seconds
     assert found == pytest.approx([2.587, 14.323, 70.27], rel=2e-4)
     # less than through mu, and no less than the sum's own law, by independent draws of the loss
     through = [gaussian_epsilon(curve.mu() * math.sqrt(n), 1e-6) for n in (1, 10, 100)]
