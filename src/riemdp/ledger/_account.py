@@ -259,9 +259,10 @@ class LedgerAccount(Account):
             sums = read_sums(state.tip.sums)
             after = self._filter.charged(sums, price) if kind == CHARGE else sums
             if after is None:
+                left = self._filter.remaining(sums)
                 raise BudgetExceededError(
-                    f"asked for {guarantee} ({label}), left is {self._filter.remaining(sums)} "
-                    f"of {self.total}"
+                    f"asked for {guarantee} ({label}), left is "
+                    f"{'nothing' if left is None else left} of {self.total}"
                 )
             row = Row(
                 dataset=self.name,
