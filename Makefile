@@ -20,7 +20,7 @@ NUMERICAL := $(addprefix tests/,manifolds statistics noise mechanisms privacy re
 
 .NOTPARALLEL:
 .PHONY: help demo test test-slow test-papers coverage test-kernels test-floors test-pythons
-.PHONY: attack mutants bench reproduce docs lint clean distclean
+.PHONY: api attack mutants bench reproduce docs lint clean distclean
 
 help:
 	@echo "make demo       private means of the bundled digit images: demo_output/"
@@ -31,6 +31,7 @@ help:
 	@echo "make test-kernels  the numerical tests as on other processors"
 	@echo "make test-floors   the tests with the lowest versions that are allowed"
 	@echo "make test-pythons  the tests on every other Python that is at hand"
+	@echo "make api        stores names and parameters of the public interface, which a test compares"
 	@echo "make attack     hostile searches, about an hour; SEED=7 for others"
 	@echo "make mutants    how many small errors the tests notice, a sample; ALL=--all for every one"
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
@@ -74,6 +75,10 @@ test-pythons: $(VENV)/bin/python
 		echo "== Python $$version: $$python"; \
 		$(MAKE) VENV=.venv-$$version PYTHON="$$python" test </dev/null || exit 1; \
 	done
+
+# After a change of the public interface that is meant: the stored text shows it in the diff.
+api: $(VENV)/.installed-test
+	$(BIN)/python tools/public_api.py --write
 
 attack: $(VENV)/.installed-test
 	$(SINGLE_THREAD) $(BIN)/python tools/attack_rows.py --seed $(SEED)
