@@ -106,6 +106,8 @@ class Release(ArrayFields):
         Whether the noise came from a generator of the caller.
     stated_proofs : tuple of (str, str or None), optional
         :attr:`proofs` as they were when the value was drawn; by default those of this version.
+    stated_versions : tuple of (str, str)
+        :attr:`versions`, as pairs.
     stated_error : tuple of (float or None), optional
         Expected distance and 95 % quantile as a document states them, for :func:`verify` to hold
         against the mechanism's; ``(None, None)`` where it states that they are not known.
@@ -151,6 +153,7 @@ class Release(ArrayFields):
     shrunk: bool = field(default=False, repr=False)
     search: Search | None = field(default=None, repr=False)
     anchor: Anchor | None = field(default=None, repr=False)
+    stated_versions: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     raw: NDArray[np.float64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -177,6 +180,7 @@ class Release(ArrayFields):
             object.__setattr__(self, "n", int(self.n))
         if self.stated_proofs is not None:
             _check_pairs(self.stated_proofs, "stated_proofs", (str,), (str, type(None)))
+        _check_pairs(self.stated_versions, "stated_versions", (str,), (str,))
         if self.stated_error is not None:
             _check_pairs((self.stated_error,), "stated_error", *2 * ((float, type(None)),))
         _check_rounded(self.grid, self.rounded)
@@ -311,6 +315,15 @@ class Release(ArrayFields):
         """
         stated = self.stated_proofs
         return self.known_proofs() if stated is None else dict(stated)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of riemdp and of the libraries that the value was drawn with, by name.
+
+        As they are stated: nothing recomputes them. Empty of releases that state none, as those of
+        version 0.1.
+        """
+        return dict(self.stated_versions)
 
     def known_proofs(self) -> dict[str, str | None]:
         """Return :attr:`proofs` as of this version.

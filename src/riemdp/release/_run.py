@@ -14,6 +14,7 @@ from riemdp._errors import (
     InvalidParameterError,
     UnsupportedError,
 )
+from riemdp._versions import installed_versions
 from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import Choice, Mechanism, calibrated
 from riemdp.noise import is_secure, resolve_generator
@@ -332,6 +333,7 @@ class Ready:
             rounded=None if rounded is None else rounded.integers,
             search=None if found is None else found.receipt(limit),
             anchor=anchor,
+            stated_versions=installed_versions(),
         )
         return replace(release, stated_proofs=tuple(release.proofs.items()))
 

@@ -55,6 +55,8 @@ _ROUNDED = {"grid", "rounded"}
 _PROJECTED, _SHRUNK = "projected", "shrunk"
 #: What it has of a release that was charged to a durable ledger.
 _ANCHOR = "anchor"
+#: What it was drawn with; documents that were written before that was stated have none.
+_VERSIONS = "versions"
 #: What a document of the first format said of the ball, by option.
 _OPTIONS_1 = {"base": ("base", "ball-center"), "restricted_to_ball": ("ball", True)}
 #: Name, among the proofs, of a release that was stated to have none.
@@ -89,6 +91,7 @@ def to_document(release: Release) -> dict[str, Any]:
         **({_SHRUNK: True} if release.shrunk else {}),
         **({} if release.search is None else {"search": search_to_dict(release.search)}),
         **({} if release.anchor is None else {_ANCHOR: release.anchor.document()}),
+        **({_VERSIONS: release.versions} if release.versions else {}),
     }
 
 
@@ -127,7 +130,8 @@ def from_document(document: object) -> dict[str, Any]:
             "version"
         )
     on_grid = _ROUNDED if isinstance(document, dict) and _ROUNDED & set(document) else set()
-    fields = _document.fields(document, _KEYS | on_grid, {_PROJECTED, _SHRUNK, "search", _ANCHOR})
+    optional = {_PROJECTED, _SHRUNK, "search", _ANCHOR, _VERSIONS}
+    fields = _document.fields(document, _KEYS | on_grid, optional)
     proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
     for proof in proofs.values():
         if proof is not None:
@@ -149,7 +153,15 @@ def from_document(document: object) -> dict[str, Any]:
         found["search"] = search_from_dict(fields["search"], manifold, found["n"])
     if _ANCHOR in fields:
         found[_ANCHOR] = Anchor.from_document(fields[_ANCHOR])
+    found["stated_versions"] = _versions(fields.get(_VERSIONS, {}))
     return {**found, "stated_proofs": tuple(proofs.items())}
+
+
+def _versions(document: object) -> tuple[tuple[str, str], ...]:
+    """Return names and versions that a document states."""
+    given = document if isinstance(document, dict) else {}
+    fields = _document.fields(document, set(), set(given))
+    return tuple((name, _document.text(version, "a version")) for name, version in fields.items())
 
 
 def _size(value: object, neighbours: Neighbours) -> int | None:

@@ -1,0 +1,29 @@
+"""Versions of what computes and draws a release, for its document."""
+
+from __future__ import annotations
+
+import functools
+from importlib import metadata
+
+#: Distributions whose arithmetic or random bits are in a released value.
+_PACKAGES = ("riemdp", "numpy", "scipy", "python-flint", "randomgen")
+
+
+@functools.cache
+def installed_versions() -> tuple[tuple[str, str], ...]:
+    """Return name and version of each distribution that values come from.
+
+    One that is not installed as a distribution, such as a folder on the path, is left out.
+
+    Returns
+    -------
+    tuple of (str, str)
+    """
+    return tuple((name, version) for name in _PACKAGES if (version := _version(name)) is not None)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
