@@ -31,7 +31,7 @@ help:
 	@echo "make test-kernels  the numerical tests as on other processors"
 	@echo "make test-floors   the tests with the lowest versions that are allowed"
 	@echo "make test-pythons  the tests on every other Python that is at hand"
-	@echo "make api        stores names and parameters of the public interface, which a test compares"
+	@echo "make api        stores the public interface and the schemas of documents, which tests compare"
 	@echo "make attack     hostile searches, about an hour; SEED=7 for others"
 	@echo "make mutants    how many small errors the tests notice, a sample; ALL=--all for every one"
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
@@ -76,9 +76,11 @@ test-pythons: $(VENV)/bin/python
 		$(MAKE) VENV=.venv-$$version PYTHON="$$python" test </dev/null || exit 1; \
 	done
 
-# After a change of the public interface that is meant: the stored text shows it in the diff.
+# After a change that is meant of the public interface, or of the parts that documents name: what
+# is stored shows it in the diff.
 api: $(VENV)/.installed-test
 	$(BIN)/python tools/public_api.py --write
+	$(BIN)/python tools/document_schemas.py --write
 
 attack: $(VENV)/.installed-test
 	$(SINGLE_THREAD) $(BIN)/python tools/attack_rows.py --seed $(SEED)
