@@ -10,6 +10,7 @@ NUMPY1_VENV := .venv-bench-numpy1
 FLOORS_VENV := .venv-floors
 UV_VENV := .venv-uv
 MUTANTS_VENV := .venv-mutants
+DIST_VENV := .venv-dist
 BIN := $(VENV)/bin
 WORKERS ?= 2
 SEED ?= 0
@@ -20,7 +21,7 @@ NUMERICAL := $(addprefix tests/,manifolds statistics noise mechanisms privacy re
 
 .NOTPARALLEL:
 .PHONY: help demo test test-slow test-papers coverage test-kernels test-floors test-pythons
-.PHONY: api attack mutants bench reproduce docs lint clean distclean
+.PHONY: api attack mutants bench reproduce docs dist sbom lint clean distclean
 
 help:
 	@echo "make demo       private means of the bundled digit images: demo_output/"
@@ -37,6 +38,8 @@ help:
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
 	@echo "make reproduce  the papers' figures, tables and theorems, in minutes; QUICK=--quick for fewer repeats"
 	@echo "make docs       the documentation: docs/_build/html/index.html"
+	@echo "make dist       wheel and source, built twice alike and tried on every Python at hand: dist/"
+	@echo "make sbom       the same: what the wheel brings is in dist/ as CycloneDX"
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make clean      removes what the targets wrote; distclean also the environments"
 
@@ -108,6 +111,11 @@ docs: $(VENV)/.installed-docs $(VENV)/.installed-papers
 	$(SINGLE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+dist sbom: $(DIST_VENV)/.installed-dist
+	$(DIST_VENV)/bin/python tools/dist.py \
+		$$($(DIST_VENV)/bin/python tools/pythons.py | sed 's/^[^ ]* /--python /')
+	$(DIST_VENV)/bin/python -m twine check --strict dist/*.whl dist/*.tar.gz
+
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -122,10 +130,10 @@ clean:
 	find src tests papers benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV) $(MUTANTS_VENV) $(FLOORS_VENV) $(UV_VENV) .venv-3.*
+	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV) $(MUTANTS_VENV) $(DIST_VENV) $(FLOORS_VENV) $(UV_VENV) .venv-3.*
 
 # An environment per use, an installation per extra, repeated when the dependencies change.
-$(VENV)/bin/python $(BENCH_VENV)/bin/python $(NUMPY1_VENV)/bin/python $(UV_VENV)/bin/python $(MUTANTS_VENV)/bin/python:
+$(VENV)/bin/python $(BENCH_VENV)/bin/python $(NUMPY1_VENV)/bin/python $(UV_VENV)/bin/python $(MUTANTS_VENV)/bin/python $(DIST_VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "riemdp needs Python 3.11 or newer; '$(PYTHON)' is older or missing." >&2; \
 		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -160,6 +168,10 @@ $(BENCH_VENV)/.installed-%: pyproject.toml | $(BENCH_VENV)/bin/python
 
 $(NUMPY1_VENV)/.installed-%: pyproject.toml | $(NUMPY1_VENV)/bin/python
 	$(NUMPY1_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(DIST_VENV)/.installed-%: pyproject.toml | $(DIST_VENV)/bin/python
+	$(DIST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
 $(MUTANTS_VENV)/.installed-%: pyproject.toml | $(MUTANTS_VENV)/bin/python
