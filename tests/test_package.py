@@ -29,6 +29,7 @@ PACKAGES = (
     "estimators",
     "auditing",
     "ledger",
+    "report",
     "cli",
 )
 

@@ -40,6 +40,7 @@ PACKAGES = (
     "riemdp.auditing",
     "riemdp.estimators",
     "riemdp.ledger",
+    "riemdp.report",
     "riemdp.testing",
 )
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")

@@ -20,6 +20,7 @@ from riemdp.cli._output import prepare_streams, say
 from riemdp.cli._parts import parts
 from riemdp.cli._plan import plan
 from riemdp.cli._serve import app as planner
+from riemdp.cli._report import report as report_
 from riemdp.cli._verify import verify
 
 
@@ -94,6 +95,7 @@ app.command()(plan)
 app.command()(calibrate)
 app.command()(verify)
 app.command()(combine)
+app.command("report")(report_)
 app.command()(audit)
 app.command()(demo)
 app.command()(parts)
