@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riemdp.manifolds import _norms
-from riemdp.manifolds._norms import clip_norm, long_norm
+from riemdp.manifolds._norms import all_within, clip_norm, long_norm
 
 
 def test_long_norm():
@@ -53,3 +53,26 @@ def test_what_is_quickly_seen_to_be_inside_is(radius, monkeypatch):
             patch.setattr(_norms, "_surely_inside", lambda *_: False)
             np.testing.assert_array_equal(quick, clip_norm(rows, radius))
     assert clip_norm(np.zeros((0, 3)), 1.0).shape == (0, 3)
+
+
+@pytest.mark.parametrize("odd", [1.0, np.nan, np.inf, -np.inf, 0.0, 5e-324, 1.8e308, None])
+@pytest.mark.parametrize("deviation", [0.0, 4.0 * float(np.finfo(np.float64).eps), 1e-6])
+def test_the_extremes_say_what_every_value_does(odd, deviation):
+    random = np.random.default_rng(1)
+    edges = 1.0 + deviation * np.array([1.0, -1.0, 1.0 - 1e-9, 1e-9 - 1.0])
+    beyond = np.nextafter(edges, [2.0, 0.0, 2.0, 0.0])
+    verdicts = set()
+    for middle in (1.0, *edges, *beyond, np.nextafter(edges[0], 0.0), 1.0 + 4.0 * deviation):
+        values = 1.0 + deviation * random.uniform(-0.5, 0.5, size=300)
+        values[17] = middle
+        if odd is not None:
+            values[203] = odd
+        one_by_one = bool((np.abs(values - 1.0) <= deviation).all())
+        assert all_within(values, 1.0, deviation) == one_by_one
+        assert all_within(values[17], 1.0, deviation) == bool(abs(middle - 1.0) <= deviation)
+        verdicts.add(one_by_one)
+    assert verdicts == ({True, False} if odd in (1.0, None) else {False})
+
+
+def test_none_of_no_values_is_outside():
+    assert all_within(np.empty((0, 3)), 1.0, 0.0)

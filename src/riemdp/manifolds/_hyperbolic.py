@@ -12,7 +12,7 @@ from riemdp._checks import count, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._norms import clip_norm, square_norm
+from riemdp.manifolds._norms import all_within, clip_norm, square_norm
 from riemdp.manifolds._points import as_floats, check_finite, check_shape, raise_first
 
 if TYPE_CHECKING:
@@ -178,9 +178,11 @@ class Hyperbolic(Manifold):
         time = array[..., 0]
         with np.errstate(over="ignore", invalid="ignore"):
             square = self._square_of_time(array)
-            off = ~((np.abs(time * time / square - 1.0) <= _ROUNDING) & (time > 0.0))
-        if not off.any():
+            ratio = np.asarray(time * time)
+            ratio /= square
+        if all_within(ratio, 1.0, _ROUNDING) and time.min(initial=1.0) > 0.0:
             return array
+        off = ~((np.abs(ratio - 1.0) <= _ROUNDING) & (time > 0.0))
         check_finite(array, 1)
         raise_first(time <= 0.0, "has a time coordinate x_0 that is not positive")
         raise_first(~np.isfinite(square), "is so far out that its squares overflow float64")

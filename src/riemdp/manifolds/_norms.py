@@ -30,6 +30,27 @@ def square_norm(array: FloatArray, metric: FloatArray | None = None) -> FloatArr
     return result.reshape(array.shape[:-1])
 
 
+def all_within(values: FloatArray, middle: float, deviation: float) -> bool:
+    """Whether no value, of any number of them, is farther from ``middle`` or NaN.
+
+    By the extremes alone: rounding is monotone, so this is what a look at every value says.
+
+    Parameters
+    ----------
+    values : ndarray
+    middle, deviation : float
+
+    Returns
+    -------
+    bool
+    """
+    if not values.size:
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        lowest, highest = values.min(), values.max()
+        return bool(middle - lowest <= deviation and highest - middle <= deviation)
+
+
 def long_norm(vectors: FloatArray) -> FloatArray:
     """Norm over the last axis, also where the squares overflow float64."""
     with np.errstate(over="ignore"):

@@ -12,7 +12,7 @@ from riemdp._checks import count, real
 from riemdp._errors import CutLocusError, InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._norms import square_norm
+from riemdp.manifolds._norms import all_within, square_norm
 from riemdp.manifolds._points import as_floats, check_finite, check_shape, raise_first
 
 if TYPE_CHECKING:
@@ -202,9 +202,9 @@ class Sphere(Manifold):
         array, tolerance = check_shape(points, self.point_shape)
         with np.errstate(over="ignore", invalid="ignore"):
             square = np.asarray(self.curvature * _square_norm(array))
-        off = ~(np.abs(square - 1.0) <= _ROUNDING)
-        if not off.any():
+        if all_within(square, 1.0, _ROUNDING):
             return array
+        off = ~(np.abs(square - 1.0) <= _ROUNDING)
         check_finite(array, 1)
         raise_first(
             np.abs(np.sqrt(square) - 1.0) > tolerance,

@@ -118,9 +118,10 @@ class SphereSolver(MeanSolver):
     ) -> FloatArray:
         """See :meth:`MeanSolver.weighted`."""
         tol -= conversion_allowance(ball)
-        found = self.solve(ball.manifold, records, weights, ball, tol)
-        check_bound(found.error_bound, tol)
-        return ball.coordinates(found.value)
+        sphere: Any = ball.manifold
+        value, bound, _ = _space_form_mean.solve(sphere, records, weights, ball, tol)
+        check_bound(bound, tol)
+        return ball.coordinates(value)
 
     def floor(self, ball: Ball) -> float:
         """Largest over the ball."""
@@ -152,7 +153,8 @@ class SphereSolver(MeanSolver):
         if manifold.dim == 1 and ball is not None:
             value, rounding = _flat_mean.circle(ball, data, weights)
             return CertifiedMean(value, rounding, 1)
-        return CertifiedMean(*_space_form_mean.solve(manifold, data, weights, ball, tol))
+        found = _space_form_mean.solve(manifold, data, weights, ball, tol, thorough=False)
+        return CertifiedMean(*found)
 
 
 class HyperbolicSolver(MeanSolver):
@@ -182,9 +184,11 @@ class HyperbolicSolver(MeanSolver):
         """See :meth:`MeanSolver.weighted`."""
         tol -= conversion_allowance(ball)
         origin = Ball(ball.manifold, ball.manifold.origin, ball.radius)
-        found = self.solve(ball.manifold, origin.point(records), weights, None, tol)
-        check_bound(found.error_bound, tol)
-        return origin.coordinates(found.value)
+        space: Any = ball.manifold
+        points = origin.point(records)
+        value, bound, _ = _space_form_mean.solve(space, points, weights, None, tol)
+        check_bound(bound, tol)
+        return origin.coordinates(value)
 
     def floor(self, ball: Ball) -> float:
         """Largest over the ball."""
@@ -199,7 +203,8 @@ class HyperbolicSolver(MeanSolver):
         tol: float,
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
-        return CertifiedMean(*_space_form_mean.solve(manifold, data, weights, ball, tol))
+        found = _space_form_mean.solve(manifold, data, weights, ball, tol, thorough=False)
+        return CertifiedMean(*found)
 
 
 class AffineInvariantSolver(MeanSolver):

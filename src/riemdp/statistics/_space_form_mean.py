@@ -31,6 +31,8 @@ _BLOCK = 128
 _MAX_PASSES = 100
 #: Share of the decrease that a Newton step promises, and that it has to keep.
 _DECREASE = 0.25
+#: Share of the tolerance that the residual of a Newton equation may take.
+_ENOUGH = 0.01
 #: Smallest square of a sine, far under its rounding: rows at the point itself get w = 1.
 _FLOOR = 1e-32
 #: Longest step in hyperbolic space: cosh of twice its length does not overflow.
@@ -60,13 +62,20 @@ def solve(
     weights: FloatArray | None,
     ball: Ball | None,
     tol: float,
+    *,
+    thorough: bool = True,
 ) -> tuple[FloatArray, float, int]:
     """Return the mean, its certified error and the number of passes.
+
+    A Newton equation is solved as well as Newton's method can use; unless it is to be thorough, no
+    better than the tolerance needs, which takes less time and ends at another point as near.
 
     Certificates: docs/proofs/frechet-mean-certificate.md, (a) on hyperbolic space, (b) and (c) on
     spheres.
     """
     problem = _Problem(manifold, data, weights, ball)
+    if not thorough:
+        problem.enough = _ENOUGH * problem.k * tol
     current = problem.evaluate(problem.start())
     passes, best = 1, math.inf
     while True:
@@ -115,6 +124,7 @@ class _Problem:
         self.ball = ball
         self.radius = math.inf if ball is None else self.k * ball.radius
         self.center = None if ball is None else self.k * ball.center
+        self.enough = 0.0  # residual of a Newton equation that is not worth another product
         self.height = 1.0 if self.spherical else self.k * float(data[:, 0].max())
         # Per row: c at the point evaluated last, and w there or what the Hessian makes of it.
         cosines, self.factors = np.empty(self.n), np.empty(self.n)
@@ -287,7 +297,7 @@ class _Problem:
             determinant = trace * curvature - self._inner(image, image)  # times the square
             if trace > 0.0 and determinant > 0.0:
                 return (square / determinant) * (trace * at.gradient - image)
-        goal = at.size * min(0.1, 0.01 * at.size)
+        goal = at.size * min(0.1, max(0.01 * at.size, self.enough / at.size))
         direction, residual, search = np.zeros(len(at.point)), at.gradient, at.gradient
         for _ in range(20):
             if curvature <= 0.0:
