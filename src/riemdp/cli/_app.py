@@ -19,8 +19,8 @@ from riemdp.cli._mean import mean
 from riemdp.cli._output import prepare_streams, say
 from riemdp.cli._parts import parts
 from riemdp.cli._plan import plan
-from riemdp.cli._serve import app as planner
 from riemdp.cli._report import report as report_
+from riemdp.cli._serve import app as planner
 from riemdp.cli._verify import verify
 
 
