@@ -466,3 +466,11 @@ def test_people_with_many_records():
     sums = lambda data, generator: counted(data.points[::2], generator)  # noqa: E731
     result = relation_audit(pair, GDP(1.0), sums, adjacency="add-remove-user")
     assert (result.verdict, result.mu_lower > 0.75) == ("consistent", True)
+
+
+def test_an_audit_says_its_verdict_and_bounds_first():
+    found = gaussian_audit(1.0, 5)
+    assert f"{found.verdict!r}" in repr(found)
+    assert f"mu_lower={found.mu_lower:.4g}" in repr(found)
+    assert str(found).splitlines()[0] == f"Audit of {found.claim}: {found.verdict}"
+    assert "no proof" in str(found)

@@ -54,3 +54,18 @@ def test_one_number_is_no_grid(ns, budgets, name):
 def test_options_go_to_every_plan():
     grid = plan_grid(Sphere(2), 0.5, np.array(NS), BUDGETS[:1], adjacency="add-remove")
     assert {each.neighbours.adjacency for row in grid.plans for each in row} == {"add-remove"}
+
+
+def test_plans_and_grids_are_tables_in_notebooks_and_frames():
+    pandas = pytest.importorskip("pandas")
+    grid = plan_grid(Sphere(2), 0.5, NS, BUDGETS)
+    alone = grid.plans[0][0]
+    assert "GDP(mu=1.0)" in grid._repr_html_()
+    page = alone._repr_html_()
+    assert page.count("<tr>") == 1 + len(alone)
+    assert "riemannian-laplace" in page
+    frame = alone.to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame["mechanism"].tolist() == [row.mechanism for row in alone]
+    assert frame["sigma"].notna().any()
+    assert grid.to_frame()["expected_distance"].tolist() == grid.errors.ravel().tolist()

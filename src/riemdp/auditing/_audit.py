@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from riemdp._checks import count, plain_array, real, shown
+from riemdp._described import Described
 from riemdp._errors import (
     InsufficientSamplesError,
     InvalidParameterError,
@@ -41,10 +42,14 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 Verdict = Literal["consistent", "violated"]
+_MEANS = {
+    "consistent": "this pair of data sets and these samples show no violation; that is no proof",
+    "violated": "the claim is wrong, but for the probability that the confidence leaves",
+}
 
 
-@dataclass(frozen=True)
-class AuditResult:
+@dataclass(frozen=True, repr=False)
+class AuditResult(Described):
     """What an audit has shown. All lower bounds hold at once, with the stated confidence.
 
     Parameters
@@ -74,6 +79,22 @@ class AuditResult:
     score: str
     events: tuple[CertifiedEvent, ...]
     trade_off: TradeOff = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"AuditResult({self.verdict!r}, claim={self.claim!r}, mu_lower={self.mu_lower:.4g}, "
+            f"pure_epsilon_lower={self.pure_epsilon_lower:.4g}, samples={self.samples}, "
+            f"confidence={self.confidence:g}, score={self.score!r})"
+        )
+
+    def described(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        return f"Audit of {self.claim}: {self.verdict}", [
+            ("shown", f"mu >= {self.mu_lower:.4g}, pure epsilon >= {self.pure_epsilon_lower:.4g}"),
+            ("samples", f"{self.samples:,} on each of two data sets, score {self.score}"),
+            ("confidence", f"{self.confidence:.4g}"),
+            ("means", _MEANS[self.verdict]),
+        ]
 
     @property
     def mu_lower(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import kind_of, real
+from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
 from riemdp._part import borrowed, both_proved, is_own
 from riemdp.manifolds._manifold import Manifold, check_manifold
@@ -28,7 +29,7 @@ _CONTAINS_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Ball(ArrayFields):
+class Ball(ArrayFields, Described):
     """Closed geodesic ball, chosen without looking at the data.
 
     Parameters
@@ -83,6 +84,13 @@ class Ball(ArrayFields):
         if not (0.0 < self.radius < math.inf):
             raise UnsupportedBallError(f"radius must be positive and finite, got {self.radius}")
         self.manifold.check_ball(self.center, self.radius)
+
+    def described(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        return f"Ball in {self.manifold}", [
+            ("centre", digits(self.center)),
+            ("radius", f"{self.radius:.4g}, in units of geodesic distance"),
+        ]
 
     @property
     def parts(self) -> tuple[Ball, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import count, positive
+from riemdp._described import frame
+from riemdp._described import table as as_table
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.manifolds import Ball, Manifold, check_manifold
 from riemdp.mechanisms import TangentGaussian, as_choice
@@ -168,18 +171,51 @@ class Plan:
         return row.summary == self.rows[0].summary
 
     def __str__(self) -> str:
+        lines = [self._header(), *(self._cells(row) for row in self.rows)]
+        header = lines[0]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+        table = [
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        return "\n".join([self._title(), *table, *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        rows = [self._cells(row) for row in self.rows]
+        said = "".join(f"<p>{html.escape(note)}</p>" for note in self._remarks())
+        return as_table(self._title(), rows, self._header()) + said
+
+    def to_frame(self) -> Any:
+        """Return the rows as a pandas data frame, with a column for each of their fields.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        UnsupportedError
+            If pandas is not installed.
+        """
+        return frame([vars(row) for row in self.rows])
+
+    def _header(self) -> list[str]:
         header = ["mechanism", "estimates", "arithmetic"]
         header += ["sensitivity", "sigma", "E[distance]", "95 %"]
         if self._is_many:
             header.append("per mean")
         if self.target_error is not None:
             header += ["n needed", "budget needed"]
-        lines = [header, *(self._cells(row) for row in self.rows)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-        table = [
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        ]
+        return header
+
+    def _title(self) -> str:
+        title = f"{self.manifold}, radius {self.radius:g}, n = {self.n}, {self.budget}"
+        if self.target_error is not None:
+            title += f", target error {self.target_error:g}"
+        return title
+
+    def _remarks(self) -> list[str]:
+        """Sentences under the table, each once."""
         notes = [f"{row.mechanism}: {row.problem}" for row in self.rows if row.problem]
         notes += [
             f"{row.mechanism}: unproven, no proof is known of {row.unproven}"
@@ -190,10 +226,7 @@ class Plan:
         if warned := [row.mechanism for row in self.rows if row.warning]:
             warning = next(row.warning for row in self.rows if row.warning)
             notes.append(f"{', '.join(dict.fromkeys(warned))}: {warning}")
-        title = f"{self.manifold}, radius {self.radius:g}, n = {self.n}, {self.budget}"
-        if self.target_error is not None:
-            title += f", target error {self.target_error:g}"
-        return "\n".join([title, *table, *dict.fromkeys(notes), *self.notes])
+        return [*dict.fromkeys(notes), *self.notes]
 
     @property
     def notes(self) -> tuple[str, ...]:

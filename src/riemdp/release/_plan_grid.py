@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import shown
+from riemdp._described import frame
+from riemdp._described import table as as_table
 from riemdp._errors import InvalidParameterError
 from riemdp.release._plan import Plan, plan
 
@@ -70,17 +72,41 @@ class PlanGrid:
                 )
         return found
 
-    def __str__(self) -> str:
-        first = self.plans[0][0]
+    def to_frame(self) -> Any:
+        """Return :meth:`to_records` as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        UnsupportedError
+            If pandas is not installed.
+        """
+        return frame(self.to_records())
+
+    def _lines(self) -> list[list[str]]:
         lines = [["n", *map(str, self.budgets)]]
         for n, row in zip(self.ns, self.errors, strict=True):
             lines.append([str(n), *("-" if math.isnan(x) else f"{x:.4g}" for x in row)])
+        return lines
+
+    def _title(self) -> str:
+        first = self.plans[0][0]
+        return f"{first.manifold}, radius {first.radius:g}: expected distance of the noise"
+
+    def _repr_html_(self) -> str:
+        header, *rows = self._lines()
+        return as_table(self._title(), rows, header)
+
+    def __str__(self) -> str:
+        lines = self._lines()
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         table = [
             "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines
         ]
-        title = f"{first.manifold}, radius {first.radius:g}: expected distance of the noise"
-        return "\n".join([title, *table])
+        return "\n".join([self._title(), *table])
 
 
 def plan_grid(

@@ -18,6 +18,7 @@ import numpy as np
 from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, real_array, shown
+from riemdp._described import Described
 from riemdp._errors import (
     InvalidParameterError,
     NotOnManifoldError,
@@ -37,6 +38,7 @@ from riemdp.release._doubt import doubt
 from riemdp.release._groups import group_guarantee, replacement_guarantee
 from riemdp.release._offer import Offer, exact_draw, noise_factor, noise_length
 from riemdp.release._per_mean import factor_quantile, noise_per_mean, pure_noise
+from riemdp.release._remarks import at_the_boundary, is_noise, rows_of
 from riemdp.release._rounded_value import replayed
 from riemdp.release._search._steps import Search
 from riemdp.release._shrink import gaussian_deviation, mean_square_bound, shrinkage, shrunk
@@ -65,7 +67,7 @@ _MALFORMED = (ValueError, TypeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True, eq=False)
-class Release(ArrayFields):
+class Release(ArrayFields, Described):
     """What may leave the building: the private value, its guarantee, and public numbers.
 
     It holds nothing private: no exact mean, no count of clipped records, nothing about the run of
@@ -287,11 +289,19 @@ class Release(ArrayFields):
         answers = self.statistic.answers(self.ball)
         if pure := pure_noise(self.guarantee, answers):
             found.append(pure)
+        found += filter(None, (at_the_boundary(self), is_noise(self)))
         return tuple(found)
+
+    def described(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        return f"Private {self.statistic.name}", rows_of(self)
 
     @property
     def expected_distance(self) -> float:
         """Mean distance between the exact answer and its noisy draw, from public numbers.
+
+        It is the noise alone: records outside the ball were clipped to it, and the bias of that is
+        not in it, since it depends on the data.
 
         Of noise in a tangent space its mean length there: on nonnegatively curved spaces the
         distance is at most that, on negatively curved ones it is longer, and

@@ -1,0 +1,133 @@
+"""Objects that a person reads: as text, and as a table in a notebook."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+#: Numbers of an array that are shown.
+_SHOWN = 16
+_WIDTH = 100
+_STYLE = "text-align:left;vertical-align:top;padding:2px 12px 2px 0"
+
+
+class Described(ABC):
+    """Text and table of what an object holds, with few digits: all of them are in ``repr``."""
+
+    @abstractmethod
+    def described(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return a title, and rows of a name and a text.
+
+        Returns
+        -------
+        title : str
+        rows : list of (str, str)
+        """
+
+    def __str__(self) -> str:
+        title, rows = self.described()
+        width = max((len(name) for name, _ in rows), default=0)
+        lines = [title]
+        for name, text in rows:
+            first = f"  {name.ljust(width)}  "
+            parts = text.splitlines() or [""]
+            wrapped = [piece for part in parts for piece in _wrapped(part, _WIDTH - len(first))]
+            lines += [
+                (first if i == 0 else " " * len(first)) + one for i, one in enumerate(wrapped)
+            ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        title, rows = self.described()
+        return table(title, [[name, text] for name, text in rows])
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a sentence; a row of an array stays as it is."""
+    return [text] if text.startswith(("[", " [")) else textwrap.wrap(text, width) or [""]
+
+
+def table(title: str, rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> str:
+    """Return an HTML table.
+
+    Parameters
+    ----------
+    title : str
+    rows : iterable of sequence of str
+        Texts, escaped here.
+    header : sequence of str
+        Names of the columns.
+
+    Returns
+    -------
+    str
+    """
+    head = "".join(f'<th style="{_STYLE}">{html.escape(name)}</th>' for name in header)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="{_STYLE};white-space:pre-wrap">{html.escape(cell)}</td>' for cell in row
+        )
+        + "</tr>"
+        for row in rows
+    )
+    head = f"<thead><tr>{head}</tr></thead>" if head else ""
+    return (
+        f'<table><caption style="caption-side:top;text-align:left;font-weight:bold">'
+        f"{html.escape(title)}</caption>{head}<tbody>{body}</tbody></table>"
+    )
+
+
+def digits(value: NDArray[Any] | float) -> str:
+    """Return numbers with four significant digits; of a long array the first ones and the shape.
+
+    Parameters
+    ----------
+    value : ndarray or float
+
+    Returns
+    -------
+    str
+    """
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return f"{float(array):.4g}"
+    if array.size > _SHOWN:
+        few = ", ".join(f"{x:.4g}" for x in array.ravel()[:4].tolist())
+        return f"[{few}, ...], shape {array.shape}"
+    formatter = {"float_kind": lambda x: f"{x:.4g}"}
+    return np.array2string(array, formatter=formatter, max_line_width=_WIDTH)  # type: ignore[arg-type]
+
+
+def frame(records: Sequence[dict[str, Any]]) -> Any:
+    """Return a pandas data frame.
+
+    Parameters
+    ----------
+    records : sequence of dict
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    UnsupportedError
+        If pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise UnsupportedError("data frames need pandas: pip install pandas") from None
+    return pd.DataFrame.from_records(list(records))

@@ -1,0 +1,132 @@
+"""What to say of a release: a few lines for a reader, and what the value itself gives away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._described import digits
+from riemdp._errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from riemdp.manifolds import Ball
+    from riemdp.release._release import Release
+
+#: Rounding of a distance, relatively.
+_NEAR = 1e-9
+#: Share of the radius from the boundary that counts as close to it, at most.
+_MOST = 0.25
+
+
+def at_the_boundary(release: Release) -> str:
+    """Say that a value lies no farther from the boundary of its ball than noise is long.
+
+    A function of the released value and of public numbers.
+
+    Parameters
+    ----------
+    release : Release
+
+    Returns
+    -------
+    str
+        Empty where it does not, of means of several factors, and of values that are no points.
+    """
+    ball = release.statistic.range(release.ball)
+    if release.shrunk or not release.statistic.projects or ball.is_whole or _is_many(ball):
+        return ""
+    far = float(np.linalg.norm(ball.manifold.coordinates(ball.center, release.value)))
+    noise = error_of(release)
+    if not far >= ball.reach * (1.0 - _NEAR) - min(noise, _MOST * ball.reach):
+        return ""
+    return (
+        f"the value lies {far:.3g} from the centre of a ball of radius {ball.reach:.3g}, at its "
+        "boundary: records may lie outside, so look at the centre, the radius and the units"
+    )
+
+
+def _is_many(ball: Ball) -> bool:
+    return len(ball.manifold.factors) > 1
+
+
+def is_noise(release: Release) -> str:
+    """Say that noise is longer than the radius of the ball; else empty.
+
+    Parameters
+    ----------
+    release : Release
+
+    Returns
+    -------
+    str
+    """
+    noise, reach = error_of(release), release.statistic.range(release.ball).reach
+    if release.shrunk or not noise > reach:
+        return ""
+    return (
+        f"this release is noise: {noise:.3g} of it are expected in a ball of radius {reach:.3g}; "
+        "more records, a larger budget or a smaller ball are needed"
+    )
+
+
+def error_of(release: Release) -> float:
+    """Return the expected distance, NaN where it is not known.
+
+    Parameters
+    ----------
+    release : Release
+
+    Returns
+    -------
+    float
+    """
+    try:
+        return release.expected_distance
+    except UnsupportedError:
+        return math.nan
+
+
+def rows_of(release: Release) -> list[tuple[str, str]]:
+    """Return what a reader wants to know first, as names and texts.
+
+    Parameters
+    ----------
+    release : Release
+
+    Returns
+    -------
+    list of (str, str)
+    """
+    ball = release.ball
+    who = release.neighbours.title
+    n = "private" if release.n is None else f"{release.n:,}"
+    noise = error_of(release)
+    rows = [
+        *_value_rows(release.value),
+        ("guarantee", f"{release.guarantee}, {who}"),
+        ("space", f"{ball.manifold}, ball of radius {ball.radius:.4g}"),
+        ("n", n),
+        ("mechanism", f"{release.mechanism.name}, sigma {release.sigma:.4g}"),
+    ]
+    if not math.isnan(noise):
+        rows.append(("noise", f"{noise:.4g} expected, without the bias of clipping"))
+    rows += [
+        ("private", "yes" if release.private else "NO: the noise was seeded"),
+        ("proved", "yes" if release.proven else "NO"),
+        ("arithmetic", "exact" if release.numerical_delta == 0.0 else "float64"),
+    ]
+    return rows + [("warning", text) for text in release.warnings]
+
+
+def _value_rows(value: Any) -> list[tuple[str, str]]:
+    """Return a line for a point, or one for each value that has a name."""
+    if not isinstance(value, Mapping):
+        return [("value", digits(np.asarray(value, dtype=float)))]
+    found = []
+    for name, each in value.items():
+        array = np.asarray(each)
+        found.append((name, digits(array) if array.dtype.kind in "fiu" else str(each)))
+    return found

@@ -1,0 +1,95 @@
+import numpy as np
+
+from riemdp import (
+    GDP,
+    Ball,
+    Euclidean,
+    Power,
+    ProductBall,
+    PureDP,
+    SPDLogEuclidean,
+    private_mean,
+    private_moments,
+    private_variance,
+)
+
+SPACE = SPDLogEuclidean(2)
+BALL = Ball(SPACE, np.eye(2), 1.0)
+NEAR = np.stack([np.eye(2) * 1.1] * 400)
+
+
+def made(points, ball=BALL, budget=GDP(1.0), **options):  # noqa: B008
+    return private_mean(points, ball, budget, generator=np.random.default_rng(3), **options)
+
+
+def said(release, words):
+    return any(words in text for text in release.warnings)
+
+
+def test_records_in_other_units_put_the_value_at_the_boundary():
+    """Volts squared in a ball of microvolts squared: nothing else tells."""
+    assert said(made(NEAR * 1e12), "look at the centre, the radius and the units")
+    assert not said(made(NEAR), "boundary")
+
+
+def test_a_draw_that_was_not_projected_is_seen_too():
+    space = Euclidean(3)
+    ball = Ball(space, np.zeros(3), 5.0)
+    release = made(np.full((400, 3), 4e6), ball, project=False)
+    assert said(release, "at its boundary")
+    assert not said(made(np.full((400, 3), 0.5), ball, project=False), "boundary")
+
+
+def test_noise_longer_than_the_radius_is_said():
+    release = made(NEAR[:2], budget=PureDP(0.1))
+    assert release.expected_distance > 1.0
+    assert said(release, "this release is noise")
+    assert not said(made(NEAR[:40], budget=PureDP(1.0)), "this release is noise")
+
+
+def test_means_of_several_factors_are_not_at_a_boundary():
+    many = Power(SPACE, 3)
+    ball = ProductBall(many, many.origin, rms_radius=1.0)
+    points = np.broadcast_to(1e9 * np.eye(2), (400, 3, 2, 2))
+    assert not said(made(points, ball), "boundary")
+
+
+def test_sums_of_features_lie_in_no_ball_of_points():
+    assert not said(private_variance(NEAR * 1e9, BALL, GDP(1.0)), "boundary")
+
+
+def test_its_text_says_what_matters_first():
+    release = made(NEAR)
+    lines = str(release).splitlines()
+    assert lines[0] == "Private frechet-mean"
+    text = " ".join(str(release).split())
+    for words in (
+        "guarantee GDP(mu=1.0), replace-one",
+        "n 400",
+        "private NO: the noise was seeded",
+        "without the bias of clipping",
+        "arithmetic exact",
+    ):
+        assert words in text
+    assert max(map(len, lines)) <= 120
+    assert repr(release.value[0, 0]) not in text  # seventeen digits are for documents
+
+
+def test_a_private_number_of_records_is_not_in_it():
+    text = str(made(NEAR, adjacency="add-remove"))
+    assert "400" not in text
+    assert "private" in text
+
+
+def test_values_with_names_have_a_line_each():
+    text = str(private_moments(NEAR, BALL, GDP(1.0)))
+    assert "second_moment" in text
+    assert "mean" in text
+
+
+def test_notebooks_get_a_table():
+    page = made(NEAR)._repr_html_()
+    assert page.startswith("<table>")
+    assert "GDP(mu=1.0)" in page
+    assert "[[1" in BALL._repr_html_()
+    assert "radius" in str(BALL)
