@@ -6,7 +6,6 @@ import json
 import math
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -41,9 +40,6 @@ class Server:
 
     def __init__(self, folder, user):
         self.folder, self.user = Path(folder), user
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self.port = found.getsockname()[1]
         self._run("initdb", "-D", self.data, "-U", "riemdp", "--auth=trust", "-E", "UTF8")
         self.start()
 
@@ -53,7 +49,8 @@ class Server:
 
     @property
     def url(self):
-        return f"postgresql+psycopg://riemdp@127.0.0.1:{self.port}/postgres"
+        # a socket in its folder: a port that was free may be another's by the next start
+        return f"postgresql+psycopg://riemdp@/postgres?host={self.folder}"
 
     def fresh(self, name):
         """URL of a new and empty database."""
@@ -68,13 +65,13 @@ class Server:
             found.execute(text)
 
     def start(self):
-        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1"
+        options = f"-k {self.folder} -c listen_addresses="
         log = str(self.folder / "log")
-        self._run("pg_ctl", "-D", self.data, "-o", options, "-l", log, "-w", "start")
+        self._run("pg_ctl", "-D", self.data, "-o", options, "-l", log, "-w", "-t", "300", "start")
 
     def stop(self):
         """Stop at once: nothing is written that is not on the disk by now."""
-        self._run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+        self._run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "-t", "300", "stop")
 
     def _run(self, name, *arguments):
         as_user = {} if self.user is None else {"user": self.user, "extra_groups": []}
@@ -129,7 +126,7 @@ def program():
         one.stdout.close()
 
 
-def answer(process, timeout=170):
+def answer(process, timeout=1700):
     """What such a program says at its end."""
     text, _ = process.communicate(timeout=timeout)
     assert process.returncode == 0
@@ -168,7 +165,7 @@ def audited(ledger, draws):
 def crowd(program, tmp_path):
     """``crowd(url, how, processes, kills, epsilon)``: what was drawn, and how many were killed."""
 
-    def run(url, *, how="ledger", processes=8, kills=30, epsilon=2.0**-12, seed=1):
+    def run(url, *, how="ledger", processes=8, kills=30, epsilon=2.0**-22, seed=1):
         folder = tmp_path / f"draws-{how}-{seed}"
         folder.mkdir()
         process = program("crowd", url, folder, how, processes, kills, seed, epsilon)
@@ -188,6 +185,6 @@ def killed(program, tmp_path):
     """``killed(url, stride)``: be killed at instructions; what was drawn, and how many times."""
 
     def run(url, stride):
-        return answer(program("instructions", url, tmp_path, stride, 5), 600), Draws(tmp_path)
+        return answer(program("instructions", url, tmp_path, stride, 5), 3600), Draws(tmp_path)
 
     return run

@@ -2,8 +2,9 @@
 
 ``python crowd.py URL FOLDER HOW PROCESSES KILLS SEED``: each process writes the id of a charge into
 a file of its own once it has been told that it may draw. HOW is ``ledger``, ``unlocked`` (the
-ledger without its locks) or ``naive`` (sum, check and insert by a driver's default transactions).
-Stops after so many kills, or when nothing is left, or a file ``stop`` appears.
+ledger without its locks) or ``naive`` (sum, check and insert by a driver's default transactions, by
+all at once). Stops after so many kills, or when nothing is left, or a file ``stop`` appears. Kills
+begin with the first draw: on a slow machine none would come before the last.
 """
 
 import json
@@ -30,8 +31,9 @@ REFUSALS = [LedgerUnavailableError]
 class Naive:
     """What one writes without thinking of others."""
 
-    def __init__(self, url, total):
+    def __init__(self, url, total, folder, processes):
         self.url, self.total = url, total
+        self.folder, self.processes, self.met = folder, processes, False
 
     def _connected(self):
         if self.url.startswith("postgresql"):
@@ -45,12 +47,20 @@ class Naive:
         spent = connection.execute("SELECT coalesce(sum(price), 0) FROM naive").fetchone()[0]
         if spent + guarantee.epsilon > self.total:
             raise BudgetExceededError(label)
-        time.sleep(0.005)  # others come between with more than luck
+        self._meet()
         charge = secrets.token_hex(16)
         connection.execute(f"INSERT INTO naive VALUES ('{charge}', {guarantee.epsilon})")
         connection.commit()
         connection.close()
         return charge
+
+    def _meet(self):
+        """Wait at the first charge until everybody has seen the same sum."""
+        if not self.met:
+            (self.folder / f"seen-{os.getpid()}").touch()
+            while len(list(self.folder.glob("seen-*"))) < self.processes:
+                time.sleep(0.005)
+        self.met = True
 
 
 def spender(account, folder, epsilon):
@@ -80,6 +90,12 @@ def started(account, folder, epsilon):
     return child
 
 
+def drawn(folder):
+    """Whether somebody has drawn."""
+    lines = (line for path in folder.glob("draws-*") for line in path.read_text().splitlines())
+    return any(line != "failed" for line in lines)
+
+
 def main(url, folder, how, *numbers):
     processes, kills, seed, epsilon = numbers
     folder, source = Path(folder), random.Random(int(seed))
@@ -92,8 +108,14 @@ def main(url, folder, how, *numbers):
         begin = backend.SQLite.begin
         backend.SQLite.begin = lambda self, connection, write: begin(self, connection, write=False)
     total = 0.25
-    account = Naive(url, total) if how == "naive" else Ledger(url).account("study")
+    if how == "naive":
+        account = Naive(url, total, folder, int(processes))
+    else:
+        account = Ledger(url).account("study")
     children = [started(account, folder, float(epsilon)) for _ in range(int(processes))]
+    while children and not drawn(folder):  # nobody is killed before
+        time.sleep(0.005)
+        children = [child for child in children if not os.waitpid(child, os.WNOHANG)[0]]
     killed, parent = 0, os.getppid()
     while killed < int(kills) and children and not (folder / "stop").exists():
         if os.getppid() != parent:  # who asked for this is gone
