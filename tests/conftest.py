@@ -20,7 +20,13 @@ from riemdp.noise import _generator
 #: Parts of other packages, a file each.
 PLUGINS = Path(__file__).parent / "plugins"
 
-hypothesis.settings.register_profile("riemdp", deadline=None, derandomize=True, max_examples=12)
+hypothesis.settings.register_profile(
+    "riemdp",
+    deadline=None,
+    derandomize=True,
+    max_examples=12,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],  # how fast a machine is
+)
 hypothesis.settings.load_profile("riemdp")
 
 # Next to nothing of what is made while tests are collected is garbage.

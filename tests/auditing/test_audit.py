@@ -351,10 +351,10 @@ def test_matrices_and_the_secure_generator():
     first, second = footpoint_pair(space, 2.0)
     claim = PureDP(2.0)
     result = audit(
-        RiemannianLaplace(space, 1.0), first, second, claim, samples=4000, confidence=1 - 1e-9
+        RiemannianLaplace(space, 1.0), first, second, claim, samples=4000, confidence=1 - 1e-12
     )
     assert result.verdict == "consistent"
-    assert result.mu_lower > 0.5
+    assert result.mu_lower > 0.3
 
 
 def test_public_names():

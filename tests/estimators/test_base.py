@@ -409,7 +409,8 @@ def test_users_go_through_pipelines_and_folds(blobs, plane, budget):
     with pytest.raises(riemdp.UnsupportedError):  # an account of records
         model.set_params(accountant=account).fit(points, labels, users=users)
     assert account.spent is None
-    model.set_params(accountant=Accountant(GDP(2.0), adjacency="replace-user"))
+    account = Accountant(GDP(2.0), adjacency="replace-user")
+    model.set_params(accountant=account, random_state=0)
     folds = {"groups": users, "cv": GroupKFold(3), "params": {"users": users}}
     scores = cross_val_score(model, points, labels, error_score="raise", **folds)
     assert scores.min() > 0.8

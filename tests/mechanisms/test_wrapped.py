@@ -35,7 +35,7 @@ def test_it_releases_the_frechet_mean(kind, manifold):
     close = riemdp.private_mean(
         points, ball, ApproxDP(1e7, 1e-5), mechanism=kind.name, arithmetic="float64"
     )
-    far = 15.0 * close.sigma
+    far = 50.0 * close.sigma  # a Laplace draw in 3 dimensions is farther once in 1e18 times
     assert manifold.dist(exact, close.value) < far < 0.1 * manifold.dist(exact, ball.center)
 
 

@@ -76,7 +76,7 @@ def test_every_mechanism_releases_shapes_exactly(solid, mechanism):
     np.testing.assert_array_equal(space.validate(release.value), release.value)
     aligned = frechet_mean(ball.manifold, ball.project(space.validate(records)), ball=ball).value
     far = float(space.dist(release.value, aligned))
-    assert far < 3.0 * release.error_quantile(0.95)
+    assert far < 4.0 * release.error_quantile(0.95)  # or less likely than 1e-14
 
 
 @pytest.mark.parametrize("kind", ["rotations", "planar"])

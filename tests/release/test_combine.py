@@ -309,9 +309,15 @@ def test_what_cannot_be_averaged_is_refused():
         combine([release], weights="equal")
     with pytest.raises(InvalidParameterError, match="disjoint"):
         combine([release], disjoint=1)
+    # about half of so small a budget's counts are under one
+    generator = np.random.default_rng(0)
     empty = [
-        private_mean(np.empty((0, 3)), ball, GDP(0.001), neighbours=AddRemove()) for _ in range(12)
+        private_mean(
+            np.empty((0, 3)), ball, GDP(0.001), neighbours=AddRemove(), generator=generator
+        )
+        for _ in range(12)
     ]
+    assert min(release.count for release in empty) < 1.0
     with pytest.raises(UnsupportedError, match="how much noise"):
         combine(empty)
 

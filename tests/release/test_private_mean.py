@@ -472,7 +472,7 @@ def test_one_record():
 def test_release_holds_nothing_private():
     ball = Ball(Euclidean(2), [0, 0], 1.0)
     points = np.array([[0.123456789, 0.3], [7.0, 9.0]])
-    release = private_mean(points, ball, PureDP(1.0))
+    release = private_mean(points, ball, PureDP(1.0), generator=np.random.default_rng(0))
     mean = riemdp.frechet_mean(ball.manifold, ball.project(points)).value
     text = release.to_json() + repr(release)
     assert not any(f"{x:.8f}" in text for x in [*mean, *points.ravel()])

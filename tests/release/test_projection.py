@@ -104,11 +104,12 @@ def test_averaging_many_factors_is_not_biased():
     space = Euclidean(dim)
     ball = Ball(space, np.zeros(dim), 0.4 * np.sqrt(dim))
     data = np.full((n, dim), level)
-    free = private_mean(data, ball, GDP(0.1))
+    free = private_mean(data, ball, GDP(0.1), generator=np.random.default_rng(0))
     assert not free.projected
     error = free.sigma / np.sqrt(dim)
     assert abs(free.value.mean() - level) < 4.0 * error
-    shortened = private_mean(data, ball, GDP(0.1), project=True)
+    generator = np.random.default_rng(0)
+    shortened = private_mean(data, ball, GDP(0.1), project=True, generator=generator)
     assert shortened.value.mean() < 0.5 * level
 
 

@@ -289,8 +289,11 @@ def test_users_are_for_relations_between_people(relation):
 
 
 def test_no_inference_is_made_from_a_number_that_is_private():
+    generator = np.random.default_rng(0)
     public, private = (
-        private_moments(POINTS, BALL, GDP(2.0), second="matrix", adjacency=name)
+        private_moments(
+            POINTS, BALL, GDP(2.0), second="matrix", adjacency=name, generator=generator
+        )
         for name in ("replace-one", "add-remove")
     )
     assert public.confidence_region(0.95) is not None
