@@ -93,9 +93,10 @@ def _every_value(cases):
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_finish():
-    """Tests and modules stay until the end: what is garbage by now is all that goes."""
-    gc.collect()  # frozen objects would make old versions of hypothesis unsure of their examples
+def pytest_sessionfinish():
+    """Tests and modules stay until the end: they are searched for garbage once, not twice more."""
+    gc.collect()
+    gc.freeze()  # any earlier, old versions of hypothesis would be unsure of their examples
 
 
 def _unit(rng, shape):

@@ -353,6 +353,7 @@ def test_axes_of_points_are_a_tag(cone, plane, budget):
     assert not sklearn.utils.get_tags(flat.set_params(random_state=0)).non_deterministic
 
 
+@pytest.mark.fast(3)
 def test_people_are_protected_where_it_is_said_whose_each_record_is(make, blobs, plane, budget):
     """In every estimator: none may take users and forget them."""
     points, labels = blobs
@@ -370,6 +371,7 @@ def test_people_are_protected_where_it_is_said_whose_each_record_is(make, blobs,
         estimator.fit(*data, users=users[1:])
 
 
+@pytest.mark.fast(3)
 def test_the_number_of_records_may_be_private(make, fit, plane, budget):
     estimator = make(plane, budget, adjacency="add-remove", random_state=0)
     fitted = fit(estimator)

@@ -59,8 +59,8 @@ def test_control_default_transactions_overspend(tmp_path, crowd):
     assert len(draws) * TOTAL > TOTAL * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("stride", [311, 1])
-@pytest.mark.fast("311")
+@pytest.mark.parametrize("stride", [911, 1])
+@pytest.mark.fast("911")
 def test_a_kill_at_each_instruction(stride, ledger, study, killed, audit):
     done, draws = killed(ledger.backend.path, stride)
     assert len(draws) == done["through"] == 2

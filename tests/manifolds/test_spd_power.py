@@ -161,6 +161,7 @@ def test_what_float64_does_not_hold_goes_to_the_nearest_matrix(seed, k, ratio):
     assert np.square(found - values).sum() <= best + 1e-9
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
 @pytest.mark.parametrize("k", [1, 3, 9])
 def test_moving_into_the_cone_makes_no_distance_longer(k, alpha):

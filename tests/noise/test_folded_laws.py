@@ -87,6 +87,7 @@ def test_distances_follow_the_folded_law_in_many_draws(space, sigma, kind, exact
         assert stats.kstest(found, unfolded.cdf).pvalue < 1e-4
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_arithmetics_draw_the_same(kind):
     """In all coordinates, about a point next to the cut locus of the centre."""
@@ -155,6 +156,7 @@ def test_exact_draws_are_those_of_the_cover():
     )
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "space", [Rotations(), ProjectiveSpace(1), ProjectiveSpace(2), Torus(2)], ids=str
@@ -199,6 +201,7 @@ def hockey_stick(kind, sigma, distance, epsilon, *, folded):
     return float(weights @ gap.sum(axis=1) / (weights @ densities[0].sum(axis=1)))
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_axes_hide_more_than_points_of_the_sphere(kind):
     for sigma, epsilon in ((0.3, 1.0), (0.8, 0.5), (0.8, 0.0), (2.0, 0.1)):

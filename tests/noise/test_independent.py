@@ -373,6 +373,7 @@ def test_a_chain_adds_up_the_distances_too():
 SLOWER = pytest.param("matrices", marks=pytest.mark.slow)
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("name", ["sphere", "hyperbolic", "line", SLOWER])
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_copies_are_drawn_independently(kind, name):

@@ -123,7 +123,7 @@ def test_float64_draws_contradict_the_neighbour(attacks, noise, attack, probabil
     assert second <= 1e-4
 
 
-def releases(mechanism, ball, count, arithmetic, vector, generator):
+def releases(mechanism, ball, count, arithmetic, vector, *, generator):
     """Values of releases of records at the centre, but for one that moves their mean to a point."""
     data = np.repeat(ball.center[None], RECORDS, axis=0)
     data[0] = ball.point(RECORDS * vector)
@@ -142,7 +142,7 @@ def test_private_mean_itself(attacks, arithmetic, length, count):
 
     def both(generator):
         found = [
-            releases(mechanism, ball, count, arithmetic, x, generator)
+            releases(mechanism, ball, count, arithmetic, x, generator=generator)
             for x in (0.0 * vector, vector)
         ]
         return [contradicts(attacks, ball, x, vector) for x in found]

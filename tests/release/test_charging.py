@@ -276,6 +276,7 @@ def broken():
     }
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("name", broken())
 def test_what_is_wrong_with_data_is_not_said(account, name):
     points, told = broken()[name]

@@ -117,6 +117,7 @@ def released(space=SPDLogEuclidean(3), budget=GDP(1.0), n=200, **options):  # no
     return private_mean(points, ball, budget, generator=np.random.default_rng(7), **options)
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(
     ("space", "options"),
     [

@@ -66,6 +66,7 @@ def failed(release):
     return {check.name for check in verify(release).checks if not check.passed}
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_releases_hold_named_values_and_verify(ball, budget):
@@ -116,7 +117,7 @@ def test_noise_of_the_parts_is_what_is_said():
     ball, points = BALLS[0], records(BALLS[0], n=5)
     found = [
         private_moments(points, ball, GDP(1.0), second="matrix", generator=seeded(i)).value
-        for i in range(400)
+        for i in range(250)
     ]
     for name, sd in (
         ("coordinates", found[0].mean_sd),

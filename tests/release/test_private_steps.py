@@ -113,6 +113,7 @@ def test_the_exact_sums_of_two_rounds_are_those_of_one():
         assert np.linalg.norm(gap) < 2.0**-37 * ball.radius
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_releases_are_exact_and_proved_and_replayed(ball):
     for release in (

@@ -41,6 +41,7 @@ def many(ball, budget, draws=40, **options):
     return [private_mean(data, ball, budget, generator=generator, **options) for _ in range(draws)]
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("manifold", SPACES, ids=str)
 @pytest.mark.parametrize("arithmetic", ["exact", "float64"])
 def test_it_is_done_or_not_and_recorded(manifold, arithmetic):

@@ -58,6 +58,7 @@ def test_directions_that_have_a_mean_are_told_from_uniform_ones():
     assert rayleigh_test(released()).p_value > 0.01
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("dim", [2, 3, 8])
 def test_simulations_and_the_chi_square_law_agree(dim):
     for seed in range(3):

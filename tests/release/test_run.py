@@ -133,6 +133,7 @@ def tangent(*args, **options):
     return private_statistic(TangentMean(), *args, **options)
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize(
     "release",
     [

@@ -90,6 +90,7 @@ def shuffled(records, order):
 # Sensitivity: of the integers that are added, on which all of the guarantee rests.
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("second", SECONDS)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_no_record_moves_a_sum_farther_than_it_says(ball, second, sums):

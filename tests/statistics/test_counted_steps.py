@@ -123,7 +123,7 @@ def test_a_record_adds_at_most_what_is_said_and_as_much(statistic, ball):
         assert found > (most * (1 - Fraction(1, 10**4))) ** 2  # one smaller is exceeded
 
 
-@pytest.mark.fast(6)
+@pytest.mark.fast(3)
 @pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
 def test_a_record_that_is_replaced_moves_the_sums_as_said(statistic, ball):
     form = statistic.counted(ball)
@@ -139,7 +139,7 @@ def test_a_record_that_is_replaced_moves_the_sums_as_said(statistic, ball):
     assert (1 - Fraction(1, 10**6)) ** 2 <= max(shares) <= 1
 
 
-@pytest.mark.fast(3)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
 def test_the_checks_of_any_statistic_hold(statistic, ball):
     check_part(statistic.counted(ball), ball=ball)
@@ -241,6 +241,7 @@ RELEASES = {
 }
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("name", RELEASES)
 def test_releases_from_end_to_end(name):
     ball = BALLS[1]

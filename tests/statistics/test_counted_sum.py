@@ -179,7 +179,7 @@ def test_a_norm_that_is_too_small_is_noticed():
             CountedSum(Understated(wrong), 1.0).add_remove(ball, "coordinates")
 
 
-@pytest.mark.fast(4)
+@pytest.mark.fast(2)
 @pytest.mark.parametrize(("statistic", "ball"), CASES, ids=str)
 def test_the_checks_of_any_statistic_hold(statistic, ball):
     if not ball.is_whole:

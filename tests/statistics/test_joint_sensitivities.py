@@ -190,12 +190,14 @@ def check_classes(count, weight, kind, *, pooled, dim=2, expected=2.0):
     assert found == nine(expected)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("pooled", [True, False])
 def test_private_labels_are_free_with_counts_and_matrices(pooled):
     check_classes(1.0, 0.0, "matrix", pooled=pooled)
     check_classes(ROOT, ROOT, "matrix", pooled=pooled)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("pooled", [True, False])
 def test_labels_beyond_the_constants(pooled):
     """Too much of both together, and of the matrix alone."""
@@ -206,6 +208,7 @@ def test_labels_beyond_the_constants(pooled):
     check_classes(0.9, 0.8, "matrix", pooled=pooled, expected=(2 + 2 * 0.81 + 2 * 0.64) ** 0.5)
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("count", [0.2, 0.6, 1.0])
 def test_private_labels_with_scalars(count):
     pooled = min(FREE, (3.0 - 2.0 * count**2) ** 0.5)

@@ -118,6 +118,7 @@ def test_documents_and_texts():
         Moments("vector")
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_the_checks_of_any_statistic_hold(ball):
     for second in ("scalar", "matrix"):

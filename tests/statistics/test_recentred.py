@@ -62,6 +62,7 @@ def extremes(ball, place):
     return np.concatenate([near, ball.point(ball.reach * rows)])
 
 
+@pytest.mark.fast(3)
 @pytest.mark.parametrize("second", ["scalar", "matrix"])
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_no_record_moves_an_answer_farther_than_it_says(ball, second, sums):
@@ -247,6 +248,7 @@ def test_documents():
     assert set(statistic.proofs()) == {"recentred", "moments"}
 
 
+@pytest.mark.fast(2)
 @pytest.mark.parametrize("ball", [BALLS[0], BALLS[1], BALLS[4]], ids=str)
 def test_the_checks_of_any_statistic_hold(ball):
     check_part(Recentred(Moments()), ball=ball)

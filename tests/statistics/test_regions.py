@@ -90,6 +90,7 @@ def at_least(found, repetitions, level=0.95):
     return scipy.stats.binomtest(int(found), repetitions, level, alternative="less").pvalue > 1e-4
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("cell", [(2, 100, 0.5, "normal"), (6, 100, 1.0, "student")])
 def test_coverage(cell):
     found = hits(cell, 250)

@@ -88,6 +88,7 @@ def least_squares(covariates, vectors):
 # Sensitivity: of the integers that are added.
 
 
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_no_record_moves_a_sum_farther_than_it_says(ball, sums):
     statistic = TangentRegression(LOW, HIGH)
@@ -460,7 +461,7 @@ def test_the_joint_release_is_as_private_as_is_said(pair):
     outputs = {
         id(records): [
             private_statistic(statistic, records, PLANE, GDP(3.0), **options).raw
-            for _ in range(400)
+            for _ in range(250)
         ]
         for records in pair
     }
@@ -470,7 +471,7 @@ def test_the_joint_release_is_as_private_as_is_said(pair):
             lambda records, _, left=left: next(left[id(records)]),
             *pair,
             claim,
-            samples=400,
+            samples=250,
             confidence=0.999,
             generator=source,
         )

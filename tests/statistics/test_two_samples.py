@@ -116,11 +116,11 @@ def groups_apart(distance):
 
 
 def test_p_values_fall_with_the_distance():
-    found = [two_sample_test(*groups_apart(x)).p_value for x in np.linspace(0.0, 0.25, 25)]
+    found = [two_sample_test(*groups_apart(x)).p_value for x in np.linspace(0.0, 0.25, 13)]
     assert found[0] == 1.0
     assert np.all(np.diff(found) <= 0)
     assert found[-1] == 2e-12
-    assert len(set(found)) > 8
+    assert len(set(found)) > 5
     assert all(2e-12 <= p <= 1 for p in found)
 
 

@@ -114,6 +114,7 @@ def test_documents_and_wrong_parameters():
             build()
 
 
+@pytest.mark.fast(1)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_the_checks_of_any_statistic_hold(ball):
     for statistic in (Variance(), Variance("public"), DirectVariance()):

@@ -22,7 +22,7 @@ BALLS = [
 ]
 
 
-@pytest.mark.fast(6)
+@pytest.mark.fast(4)
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 @pytest.mark.parametrize("part", [FrechetMean(), TangentMean(), ReplaceOne()], ids=str)
 def test_statistics_and_neighbours_pass(part, ball):
