@@ -11,7 +11,9 @@ FLOORS_VENV := .venv-floors
 UV_VENV := .venv-uv
 MUTANTS_VENV := .venv-mutants
 DIST_VENV := .venv-dist
-BIN := $(VENV)/bin
+# Where an environment has its programs.
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(SCRIPTS)
 WORKERS ?= 2
 SEED ?= 0
 # One thread per process: tests run side by side, and benchmarks compare single threads.
@@ -71,7 +73,7 @@ test-kernels: $(VENV)/.installed-test
 test-floors:
 	$(MAKE) VENV=$(FLOORS_VENV) FLOORS=1 test test-papers docs
 
-test-pythons: $(VENV)/bin/python
+test-pythons: $(VENV)/$(SCRIPTS)/python
 	@found="$$($(BIN)/python tools/pythons.py)"; \
 	[ -n "$$found" ] || { echo "no other Python from 3.11 on runs here: nothing to do"; exit 0; }; \
 	printf '%s\n' "$$found" | while read -r version python; do \
@@ -91,15 +93,15 @@ attack: $(VENV)/.installed-test
 	$(SINGLE_THREAD) $(BIN)/python tools/attack_sensitivity.py --seed $(SEED) --large
 
 mutants: $(MUTANTS_VENV)/.installed-mutants
-	$(SINGLE_THREAD) MPLBACKEND=Agg $(MUTANTS_VENV)/bin/python tools/mutants.py --workers $(WORKERS) $(ALL)
+	$(SINGLE_THREAD) MPLBACKEND=Agg $(MUTANTS_VENV)/$(SCRIPTS)/python tools/mutants.py --workers $(WORKERS) $(ALL)
 
 bench: $(BENCH_VENV)/.installed-bench $(BENCH_VENV)/.installed-papers $(NUMPY1_VENV)/.installed-bench-numpy1
 	mkdir -p bench_output
-	$(SINGLE_THREAD) $(BENCH_VENV)/bin/python -m pytest benchmarks --rows bench_output/numpy2.json
-	$(SINGLE_THREAD) $(NUMPY1_VENV)/bin/python -m pytest benchmarks/test_geomstats.py \
+	$(SINGLE_THREAD) $(BENCH_VENV)/$(SCRIPTS)/python -m pytest benchmarks --rows bench_output/numpy2.json
+	$(SINGLE_THREAD) $(NUMPY1_VENV)/$(SCRIPTS)/python -m pytest benchmarks/test_geomstats.py \
 		benchmarks/test_edge_cases.py benchmarks/test_calibration.py \
 		--rows bench_output/numpy1.json
-	$(BENCH_VENV)/bin/python tools/write_docs_pages.py benchmarks \
+	$(BENCH_VENV)/$(SCRIPTS)/python tools/write_docs_pages.py benchmarks \
 		bench_output/numpy2.json bench_output/numpy1.json
 
 reproduce: $(VENV)/.installed-papers
@@ -112,9 +114,9 @@ docs: $(VENV)/.installed-docs $(VENV)/.installed-papers
 	@echo "docs/_build/html/index.html"
 
 dist sbom: $(DIST_VENV)/.installed-dist
-	$(DIST_VENV)/bin/python tools/dist.py \
-		$$($(DIST_VENV)/bin/python tools/pythons.py | sed 's/^[^ ]* /--python /')
-	$(DIST_VENV)/bin/python -m twine check --strict dist/*.whl dist/*.tar.gz
+	$(DIST_VENV)/$(SCRIPTS)/python tools/dist.py \
+		$$($(DIST_VENV)/$(SCRIPTS)/python tools/pythons.py | sed 's/^[^ ]* /--python /')
+	$(DIST_VENV)/$(SCRIPTS)/python -m twine check --strict dist/*.whl dist/*.tar.gz
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -133,47 +135,47 @@ distclean: clean
 	rm -rf $(VENV) $(BENCH_VENV) $(NUMPY1_VENV) $(MUTANTS_VENV) $(DIST_VENV) $(FLOORS_VENV) $(UV_VENV) .venv-3.*
 
 # An environment per use, an installation per extra, repeated when the dependencies change.
-$(VENV)/bin/python $(BENCH_VENV)/bin/python $(NUMPY1_VENV)/bin/python $(UV_VENV)/bin/python $(MUTANTS_VENV)/bin/python $(DIST_VENV)/bin/python:
+$(VENV)/$(SCRIPTS)/python $(BENCH_VENV)/$(SCRIPTS)/python $(NUMPY1_VENV)/$(SCRIPTS)/python $(UV_VENV)/$(SCRIPTS)/python $(MUTANTS_VENV)/$(SCRIPTS)/python $(DIST_VENV)/$(SCRIPTS)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "riemdp needs Python 3.11 or newer; '$(PYTHON)' is older or missing." >&2; \
 		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
-	$(PYTHON) -m venv $(@D:/bin=)
+	$(PYTHON) -m venv $(@D:/$(SCRIPTS)=)
 
 # All that riemdp-papers needs is in the extra `demo`, and riemdp is the one that is here.
 PAPERS := $(VENV)/.installed-papers $(BENCH_VENV)/.installed-papers
 $(PAPERS): %papers: papers/pyproject.toml %demo
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable ./papers
+	$(@D)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable ./papers
 	@touch $@
 
 ifdef FLOORS
-$(VENV)/.installed-%: pyproject.toml $(UV_VENV)/.installed-uv | $(VENV)/bin/python
-	$(UV_VENV)/bin/uv pip install --quiet --python $(BIN)/python --resolution lowest-direct \
+$(VENV)/.installed-%: pyproject.toml $(UV_VENV)/.installed-uv | $(VENV)/$(SCRIPTS)/python
+	$(UV_VENV)/$(SCRIPTS)/uv pip install --quiet --python $(BIN)/python --resolution lowest-direct \
 		--only-binary :all: --requirements pyproject.toml --extra $*
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	$(UV_VENV)/bin/uv pip list --quiet --python $(BIN)/python
+	$(UV_VENV)/$(SCRIPTS)/uv pip list --quiet --python $(BIN)/python
 	@touch $@
 else
-$(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/$(SCRIPTS)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 endif
 
-$(UV_VENV)/.installed-uv: | $(UV_VENV)/bin/python
-	$(UV_VENV)/bin/python -m pip install --quiet --disable-pip-version-check uv
+$(UV_VENV)/.installed-uv: | $(UV_VENV)/$(SCRIPTS)/python
+	$(UV_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check uv
 	@touch $@
 
-$(BENCH_VENV)/.installed-%: pyproject.toml | $(BENCH_VENV)/bin/python
-	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+$(BENCH_VENV)/.installed-%: pyproject.toml | $(BENCH_VENV)/$(SCRIPTS)/python
+	$(BENCH_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-$(NUMPY1_VENV)/.installed-%: pyproject.toml | $(NUMPY1_VENV)/bin/python
-	$(NUMPY1_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+$(NUMPY1_VENV)/.installed-%: pyproject.toml | $(NUMPY1_VENV)/$(SCRIPTS)/python
+	$(NUMPY1_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-$(DIST_VENV)/.installed-%: pyproject.toml | $(DIST_VENV)/bin/python
-	$(DIST_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+$(DIST_VENV)/.installed-%: pyproject.toml | $(DIST_VENV)/$(SCRIPTS)/python
+	$(DIST_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-$(MUTANTS_VENV)/.installed-%: pyproject.toml | $(MUTANTS_VENV)/bin/python
-	$(MUTANTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+$(MUTANTS_VENV)/.installed-%: pyproject.toml | $(MUTANTS_VENV)/$(SCRIPTS)/python
+	$(MUTANTS_VENV)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
