@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from riemdp.manifolds._jacobi import graded_svd
+from riemdp.manifolds._log_fractions import full, logarithms_3x3
 from riemdp.manifolds._points import raise_first
 
 if TYPE_CHECKING:
@@ -123,7 +124,30 @@ def logm(matrices: FloatArray) -> FloatArray:
     """
     if matrices.shape[-1] == 2:
         return _logm_2x2(matrices)
+    if matrices.shape[-1] == 3:
+        return _logm_3x3(matrices)
     return compose(*log_eigh(matrices))
+
+
+def _logm_3x3(matrices: FloatArray) -> FloatArray:
+    """Compute :func:`logm` of 3x3 matrices, without eigenvalues where public poles cover them."""
+    flat = matrices.reshape(-1, 3, 3)
+    logs = np.empty(flat.shape)
+    outside = np.empty(len(flat), dtype=bool)
+
+    def part(rows: slice) -> None:
+        found = logarithms_3x3(flat[rows])
+        logs[rows], outside[rows] = full(found.entries), found.outside
+
+    for _ in map_chunks(part, len(flat), 3):
+        continue
+    if outside.any():
+        values, vectors, singular = log_eigh_or_not(flat[outside])
+        bad = np.zeros(len(flat), dtype=bool)
+        bad[outside] = singular
+        raise_first(bad.reshape(matrices.shape[:-2]), NOT_POSITIVE_DEFINITE)
+        logs[outside] = compose(values, vectors)
+    return logs.reshape(matrices.shape)
 
 
 def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, FloatArray]:
@@ -142,22 +166,30 @@ def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, 
     if total:
         finite = np.isfinite(matrices).all(axis=(-1, -2), keepdims=True)
         matrices = np.where(finite, matrices, np.eye(matrices.shape[-1]))
+    logs, vectors, singular = log_eigh_or_not(matrices)
+    if not total:
+        raise_first(singular, NOT_POSITIVE_DEFINITE)
+    return logs, vectors
+
+
+def log_eigh_or_not(
+    matrices: FloatArray,
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Do what :func:`log_eigh` does, and mark the matrices that count as the identity ``(...)``."""
     values, vectors, graded = _graded_eigh(matrices)
     if not graded.any():
-        return np.log(values, out=values), vectors
+        return np.log(values, out=values), vectors, graded
     logs = np.log(np.where(graded[..., None], 1.0, values))
     correlation, scale = correlations(matrices[graded])
     singular = without_factor(correlation)
-    if not total:
-        bad = np.zeros(graded.shape, dtype=bool)
-        bad[graded] = singular
-        raise_first(bad, NOT_POSITIVE_DEFINITE)
+    bad = np.zeros(graded.shape, dtype=bool)
+    bad[graded] = singular
     correlation[singular], scale[singular] = np.eye(matrices.shape[-1]), 1.0
     top = scale.max(axis=-1)
     factors = (scale / top[:, None])[:, :, None] * np.linalg.cholesky(correlation)
     lengths, vectors[graded] = graded_svd(factors)
     logs[graded] = 2.0 * (np.log(lengths) + np.log(top)[:, None])
-    return logs, vectors
+    return logs, vectors, bad
 
 
 def _graded_eigh(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:

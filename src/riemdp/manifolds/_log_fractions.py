@@ -1,0 +1,232 @@
+"""Logarithms of 3 x 3 matrices without eigenvalues: sums of inverses at public poles.
+
+``log A = (A - I) sum_j w_j (A + s_j I)^-1`` up to a proved error. Only elementwise additions,
+multiplications and divisions touch the entries, in one order: the logarithm of a matrix is the same
+to the last bit whatever lies beside it in memory, on every processor.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp.manifolds._log_poles import Fraction, classes, fractions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds._points import FloatArray
+
+#: Traces beyond these leave the range of float64 when they are cubed.
+LEAST_TRACE, LARGEST_TRACE = 1e-70, 1e70
+LOG_2 = math.log(2.0)
+#: Matrices that are worked on at a time, so that what is kept of them fits the cache: sorted into
+#: classes, and summed over poles.
+CHUNK, _PART = 8192, 4096
+#: By so much T exceeds the condition number, at least: sqrt(T) >= sqrt(c) + 1/sqrt(c) + 1 >= 3.
+_EXCESS = 7.0
+#: Up to so many matrices all poles are worked on at a time.
+_FEW = 64
+#: Rows and columns of the entries of a symmetric matrix, in the order they are kept in.
+_PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+@dataclass(frozen=True)
+class Logarithms:
+    """Logarithms of n matrices, an array for each entry.
+
+    Attributes
+    ----------
+    entries : ndarray, shape (6, n)
+        Of rows and columns (0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2); zeros for the matrices
+        outside.
+    condition : ndarray, shape (n,)
+        At least the condition number, up to rounding; 0 for those outside.
+    outside : ndarray of bool, shape (n,)
+        Matrices without a logarithm, or of a range that the poles do not cover.
+    """
+
+    entries: FloatArray
+    condition: FloatArray
+    outside: NDArray[np.bool_]
+
+
+def logarithms_3x3(matrices: FloatArray) -> Logarithms:
+    """Logarithms of symmetric 3 x 3 matrices, of which the lower triangles are read.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (n, 3, 3)
+        In any layout, and possibly not finite or not positive definite: such ones are outside.
+
+    Returns
+    -------
+    Logarithms
+
+    References
+    ----------
+    docs/proofs/matrix-logarithms.md
+    """
+    n = len(matrices)
+    found = Logarithms(np.zeros((6, n)), np.zeros(n), np.empty(n, dtype=bool))
+    for start in range(0, n, CHUNK):
+        rows = slice(start, min(start + CHUNK, n))
+        part = Logarithms(found.entries[:, rows], found.condition[rows], found.outside[rows])
+        _fill(matrices[rows], part)
+    return found
+
+
+def _fill(matrices: FloatArray, found: Logarithms) -> None:
+    """Compute :func:`logarithms_3x3` of a chunk, in place."""
+    limits = classes(3).limits
+    with np.errstate(all="ignore"):  # of matrices that turn out to be outside
+        invariants, product, definite = _invariants(matrices)
+        definite &= product <= limits[-1]
+        product = np.where(definite, product, 0.0)
+    np.subtract(product, _EXCESS, out=found.condition, where=definite)
+    np.logical_not(definite, out=found.outside)
+    which = np.searchsorted(limits, product)
+    which[found.outside] = len(limits)
+    counts = np.bincount(which, minlength=len(limits) + 1)
+    for one in np.flatnonzero(counts[:-1]).tolist():
+        members = None if counts[one] == len(product) else np.flatnonzero(which == one)
+        for start in range(0, counts[one], _PART):
+            if members is None:
+                rows = slice(start, start + _PART)
+                _sum(one, invariants[:, rows], found.entries[:, rows])
+                continue
+            few = members[start : start + _PART]
+            some = np.empty((6, len(few)))
+            _sum(one, np.take(invariants, few, axis=1), some)
+            for row, values in zip(found.entries, some, strict=True):
+                row[few] = values
+
+
+def _invariants(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Entries, adjugate and characteristic polynomial; ``tr(A) tr(A^-1)``; whether definite.
+
+    Returns
+    -------
+    invariants : ndarray, shape (15, n)
+        Entries and adjugate in the order of :class:`Logarithms`, then trace, sum of the
+        principal minors, determinant.
+    product : ndarray, shape (n,)
+    definite : ndarray of bool, shape (n,)
+        Whether all pivots are positive, and the trace in range.
+    """
+    found = np.empty((15, len(matrices)))
+    for entry, (i, j) in zip(found, _PLACES, strict=False):
+        entry[:] = matrices[:, j, i]
+    a, b, c, d, e, f = found[:6]
+    trace, minors, det = found[12:]
+    work = np.empty(len(matrices))
+    for adjoint, (p, q, r, s) in zip(
+        found[6:],
+        ((b, c, f, f), (a, c, e, e), (a, b, d, d), (e, f, d, c), (d, f, e, b), (d, e, f, a)),
+        strict=False,
+    ):
+        np.multiply(p, q, out=adjoint)
+        np.multiply(r, s, out=work)
+        np.subtract(adjoint, work, out=adjoint)
+    np.add(a, b, out=trace)
+    trace += c
+    np.add(found[6], found[7], out=minors)
+    minors += found[8]
+    left, below = d / a, e / a
+    second = b - left * d
+    across = f - left * e
+    third = c - below * e
+    across *= across
+    across /= second
+    third -= across
+    np.multiply(a, second, out=det)
+    det *= third
+    definite = (a > 0.0) & (second > 0.0) & (third > 0.0)
+    definite &= (trace > LEAST_TRACE) & (trace < LARGEST_TRACE)
+    return found, trace * minors / det, definite
+
+
+def _sum(which: int, invariants: FloatArray, entries: FloatArray) -> None:
+    """Write the logarithms of matrices of one class into ``entries``; overwrite the invariants."""
+    fraction = fractions()[which]
+    level = invariants[12] * classes(3).levels[which]
+    # the exponent that frexp gives, of positive normal numbers
+    exponent = (level.view(np.int64) >> 52) - 1022
+    scale = ((1023 - exponent) << 52).view(np.float64)
+    square = scale * scale
+    matrix, adjoint = invariants[:6], invariants[6:12]
+    trace, minors, det = invariants[12:]
+    pole_sums = _few_sums if len(scale) <= _FEW else _many_sums
+    zeroth, first, second = pole_sums(
+        fraction, trace * scale, minors * square, det * square * scale
+    )
+    # M = P0 adj(A) + P1 (tr(A) I - A) + P2 I; powers of two round nothing wherever they multiply
+    adjoint *= zeroth * square
+    first *= scale
+    work = np.empty((3, len(scale)))
+    for row, one, other in ((0, 1, 2), (1, 0, 2), (2, 0, 1)):
+        np.add(matrix[one], matrix[other], out=work[row])
+    work *= first
+    adjoint[:3] += work
+    adjoint[:3] += second
+    np.multiply(matrix[3:], first, out=work)
+    adjoint[3:] -= work
+    # log A = (A - I) M, and what the power of two adds
+    matrix *= scale
+    matrix[:3] -= 1.0
+    rows = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
+    for entry, (i, j) in zip(entries, _PLACES, strict=True):
+        for out, p, q in zip((entry, work[0], work[1]), rows[i], rows[j], strict=True):
+            np.multiply(matrix[p], adjoint[q], out=out)
+        np.add(entry, work[0], out=entry)
+        np.add(entry, work[1], out=entry)
+    entries[:3] += exponent * LOG_2
+
+
+def _many_sums(
+    fraction: Fraction, trace: FloatArray, minors: FloatArray, det: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Add ``w s^i / det(A + s I)`` over the poles, i = 0, 1, 2, pole by pole."""
+    zeroth, first, second = np.zeros((3, len(det)))
+    work = np.empty(len(det))
+    for s, w in zip(fraction.shifts, fraction.weights, strict=True):
+        np.add(trace, s, out=work)
+        work *= s
+        work += minors
+        work *= s
+        work += det
+        np.divide(w, work, out=work)
+        zeroth += work
+        work *= s
+        first += work
+        work *= s
+        second += work
+    return zeroth, first, second
+
+
+def _few_sums(
+    fraction: Fraction, trace: FloatArray, minors: FloatArray, det: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Compute :func:`_many_sums`, all poles at a time, in the same order of operations."""
+    s = np.array(fraction.shifts)[:, None]
+    terms = (trace + s) * s
+    terms += minors
+    terms *= s
+    terms += det
+    np.divide(np.array(fraction.weights)[:, None], terms, out=terms)
+    sums = []
+    for _ in range(3):
+        sums.append(np.add.accumulate(terms, axis=0)[-1])  # in order; a sum might be by pairs
+        terms *= s
+    return sums[0], sums[1], sums[2]
+
+
+def full(entries: FloatArray) -> FloatArray:
+    """Matrices ``(n, 3, 3)`` of the entries ``(6, n)`` that :class:`Logarithms` holds."""
+    whole = np.empty((entries.shape[1], 3, 3))
+    for row, (i, j) in zip(entries, _PLACES, strict=True):
+        whole[:, i, j] = whole[:, j, i] = row
+    return whole
