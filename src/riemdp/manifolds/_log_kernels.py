@@ -27,7 +27,7 @@ _LOG_2 = math.log(2.0)
 _NOTHING = 1e-280
 
 
-def kernel_3x3(
+def kernel_3x3(  # noqa: PLR0917
     matrices: FloatArray,
     limits: FloatArray,
     levels: FloatArray,
@@ -159,7 +159,7 @@ def kernel_3x3(
             entries[:, begin + order[start]] = 0.0
 
 
-def kernel(
+def kernel(  # noqa: PLR0917
     matrices: FloatArray,
     limits: FloatArray,
     levels: FloatArray,

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from riemdp.manifolds._jacobi import graded_svd
-from riemdp.manifolds._log_fractions import full, logarithms_3x3
+from riemdp.manifolds._log_fractions import full
+from riemdp.manifolds._logarithms import is_worthwhile, logarithms_of_3x3
 from riemdp.manifolds._points import raise_first
 
 if TYPE_CHECKING:
@@ -135,8 +136,10 @@ def _logm_3x3(matrices: FloatArray) -> FloatArray:
     logs = np.empty(flat.shape)
     outside = np.empty(len(flat), dtype=bool)
 
+    compiled = is_worthwhile(len(flat), 3)  # the bits are the same
+
     def part(rows: slice) -> None:
-        found = logarithms_3x3(flat[rows])
+        found = logarithms_of_3x3(flat[rows], compiled=compiled)
         logs[rows], outside[rows] = full(found.entries), found.outside
 
     for _ in map_chunks(part, len(flat), 3):

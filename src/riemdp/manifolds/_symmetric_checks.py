@@ -49,12 +49,16 @@ def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
     return np.where(mirrored[..., None, None], array, symmetrise(array))
 
 
-def check_mirrored_2x2(points: ArrayLike) -> FloatArray:
-    """Check shape and symmetry; entries and determinants are left to :func:`log_parts_2x2`."""
-    array, _ = check_shape(points, (2, 2))
-    if (array[..., 0, 1] == array[..., 1, 0]).all():
+def check_mirrored(points: ArrayLike, k: int) -> FloatArray:
+    """Check shape and symmetry of k x k matrices, k < 4.
+
+    Entries that are not finite and diagonals that are not positive are left to those who compute
+    logarithms in closed form, which shows them.
+    """
+    array, _ = check_shape(points, (k, k))
+    if all((array[..., i, j] == array[..., j, i]).all() for i in range(k) for j in range(i)):
         return array
-    return check_symmetric(points, 2)
+    return check_symmetric(points, k)
 
 
 def _is_plainly_symmetric(matrices: FloatArray) -> bool:

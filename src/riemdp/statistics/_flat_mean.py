@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import NotOnManifoldError
-from riemdp.manifolds import _symmetric, _symmetric_checks, raise_first
+from riemdp.manifolds import _logarithms, _symmetric, _symmetric_checks, raise_first
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,8 @@ _EPS = float(np.finfo(np.float64).eps)
 _LOG_LARGEST = math.log(float(np.finfo(np.float64).max))
 #: Matrices that one product adds.
 GROUP = 32
+#: From so many 3 x 3 matrices on eigenvalues take longer than what does without them.
+_MANY = 128
 
 
 def stable_mean(rows: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -55,8 +57,8 @@ def circle(ball: Ball, data: FloatArray, weights: FloatArray | None) -> tuple[Fl
 
 def check_data(k: int, points: ArrayLike) -> FloatArray:
     """Check that ``(..., k, k)`` matrices are symmetric; :func:`log_euclidean` checks the rest."""
-    if k == 2:
-        return _symmetric_checks.check_mirrored_2x2(points)
+    if k in {2, 3}:
+        return _symmetric_checks.check_mirrored(points, k)
     return _symmetric_checks.check_symmetric(points, k)
 
 
@@ -68,8 +70,16 @@ def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatAr
     number times eps; the mean of these, with a margin that grows like the measured error, is one
     part of the allowance, the rounding of the sum the other.
     """
-    k = data.shape[-1]
-    value, condition, square = (_mean_2x2 if k == 2 else _mean)(data, weights)
+    n, k = data.shape[:2]
+    if k == 2:
+        found = _mean_2x2(data, weights)
+    elif k == 3 and n >= _MANY:
+        found = _mean_3x3(data, weights)
+    elif _logarithms.is_worthwhile(n, k):
+        found = _mean_of_logarithms(data, weights)
+    else:
+        found = _mean(data, weights)
+    value, condition, square = found
     allowance = 3.0 * math.sqrt(k) * _EPS * condition
     allowance += composition_allowance(len(data), k, math.sqrt(square) + 1.0)
     return value, allowance
@@ -83,6 +93,8 @@ def composition_allowance(n: int, k: int, size: float) -> float:
 def _mean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
     """Mean, mean condition number, mean squared norm of the logarithms."""
     n, k = data.shape[:2]
+    if k == 3:
+        _symmetric_checks.check_symmetric(data, 3)
 
     def part(rows: slice) -> tuple[FloatArray, float, float]:
         values, vectors = np.linalg.eigh(data[rows])
@@ -97,6 +109,79 @@ def _mean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, flo
     matrices, conditions, squares = zip(*_symmetric.map_chunks(part, n, k), strict=True)
     mean_log = _symmetric.symmetrise(pairwise_sum(np.array(matrices)))
     return _symmetric.expm(mean_log), math.fsum(conditions), math.fsum(squares)
+
+
+def _mean_3x3(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
+    """Compute :func:`_mean` of many matrices, without eigenvalues, condition rounded up."""
+    n = len(data)
+    compiled = _logarithms.is_worthwhile(n, 3)
+
+    def part(rows: slice) -> FloatArray:
+        some = data[rows]
+        found = _logarithms.logarithms_of_3x3(some, compiled=compiled)
+        entries, condition = found.entries, found.condition
+        if found.outside.any():
+            _symmetric_checks.check_symmetric(data, 3)  # names what is not finite
+            logs, ratios = _decomposed(some, found.outside, rows.start)
+            entries[:, found.outside] = logs[:, *_symmetric_places(3)].T
+            condition[found.outside] = ratios
+        if weights is None:
+            squares = np.array([row @ row for row in entries])
+            total, spread = entries.sum(axis=-1) / n, condition.sum() / n
+            squares /= n
+        else:
+            scaled = entries * weights[rows]
+            squares = np.array([a @ b for a, b in zip(entries, scaled, strict=True)])
+            total, spread = scaled.sum(axis=-1), condition @ weights[rows]
+        return np.array([*total, spread, squares[:3].sum() + 2.0 * squares[3:].sum()])
+
+    totals = np.array(list(_symmetric.map_chunks(part, n, 3)))
+    mean_log = np.empty((3, 3))
+    rows, columns = _symmetric_places(3)
+    mean_log[rows, columns] = mean_log[columns, rows] = pairwise_sum(totals[:, :6])
+    return _symmetric.expm(mean_log), math.fsum(totals[:, 6]), math.fsum(totals[:, 7])
+
+
+def _mean_of_logarithms(
+    data: FloatArray, weights: FloatArray | None
+) -> tuple[FloatArray, float, float]:
+    """Compute :func:`_mean` of many larger matrices, compiled, condition rounded up."""
+    n, k = data.shape[:2]
+
+    def part(rows: slice) -> tuple[FloatArray, float, float]:
+        some = data[rows]
+        logs, condition, outside = _logarithms.logarithms(some)
+        if outside.any():
+            logs[outside], condition[outside] = _decomposed(some, outside, rows.start)
+        share = np.full(len(logs), 1.0 / n) if weights is None else weights[rows]
+        flat = logs.reshape(len(logs), -1)
+        square = np.einsum("ij,ij->i", flat, flat) @ share
+        flat *= share[:, None]
+        whole = len(flat) - len(flat) % GROUP
+        groups = flat[:whole].reshape(-1, GROUP, k * k).sum(axis=1)
+        total = pairwise_sum(np.concatenate([groups, flat[whole:]]))
+        return total.reshape(k, k), float(condition @ share), float(square)
+
+    matrices, conditions, squares = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+    mean_log = _symmetric.symmetrise(pairwise_sum(np.array(matrices)))
+    return _symmetric.expm(mean_log), math.fsum(conditions), math.fsum(squares)
+
+
+def _decomposed(
+    data: FloatArray, outside: NDArray[np.bool_], first_row: int
+) -> tuple[FloatArray, FloatArray]:
+    """Logarithms and condition numbers of the marked matrices, by eigenvalues."""
+    values, vectors = np.linalg.eigh(data[outside])
+    bad = np.zeros(len(data), dtype=bool)
+    bad[outside] = ~(values[:, 0] > 0.0)
+    raise_first(bad, _symmetric.NOT_POSITIVE_DEFINITE, first_row)
+    return _symmetric.compose(np.log(values), vectors), values[:, -1] / values[:, 0]
+
+
+def _symmetric_places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns of the entries on and above the diagonal, in the order of the logarithms."""
+    rows, columns = _symmetric.above_diagonal(k)
+    return np.concatenate([np.arange(k), rows]), np.concatenate([np.arange(k), columns])
 
 
 def sum_of_compositions(values: FloatArray, vectors: FloatArray) -> FloatArray:

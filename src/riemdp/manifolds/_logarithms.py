@@ -1,0 +1,178 @@
+"""Logarithms without eigenvalues, compiled by numba where it is installed and worth its start.
+
+What numba makes of 3 x 3 matrices has the bits that NumPy gives them. Of larger matrices there is
+no other code for this method, and eigenvectors give other bits: a private release, whose bits must
+depend neither on what is installed nor on how many records there are, does not ask for it.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp.manifolds import _log_kernels
+from riemdp.manifolds._log_fractions import (
+    LARGEST_TRACE,
+    LEAST_TRACE,
+    Logarithms,
+    logarithms_3x3,
+)
+from riemdp.manifolds._log_poles import classes, fractions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds._points import FloatArray
+
+#: Rows of matrices from which on compiled code is asked for: compiling it takes seconds, once on a
+#: machine, and loading it a third of one.
+WORTH = 2**14
+#: Oldest version of numba that has been tried.
+_OLDEST = (0, 59)
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Compiled functions of :mod:`riemdp.manifolds._log_kernels`.
+
+    Attributes
+    ----------
+    small : callable or None
+        For 3 x 3 matrices; none where its bits are not those of NumPy.
+    large : callable
+    """
+
+    small: Callable[..., None] | None
+    large: Callable[..., None]
+
+
+@functools.cache
+def kernels() -> Kernels | None:
+    """Return the functions that numba compiles when they are called; none where there is no numba.
+
+    Nothing is compiled yet but what 3 x 3 matrices take, to compare its bits.
+    """
+    try:
+        import numba
+    except ImportError:  # also where NumPy is newer than numba allows
+        return None
+    settings: Any = numba.config
+    if settings.DISABLE_JIT or numba.version_info.short < _OLDEST:
+        return None
+    small = _compiled(numba, _log_kernels.kernel_3x3)
+    return Kernels(small if _same_bits(small) else None, _compiled(numba, _log_kernels.kernel))
+
+
+def _compiled(numba: Any, function: Callable[..., None]) -> Callable[..., None]:
+    """Compile without rearranging arithmetic; keep the result on disk where that is possible."""
+    options = {"error_model": "numpy", "nogil": True}
+    try:
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # no folder to write to
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+def _same_bits(kernel: Callable[..., None]) -> bool:
+    """Whether compiled code rounds as NumPy does: a compiler may contract a * b + c."""
+    steps = np.arange(1.0, 257.0)
+    rows = np.sin(np.outer(steps, np.linspace(0.3, 5.0, 9))).reshape(-1, 3, 3)
+    matrices = rows @ np.swapaxes(rows, -1, -2)
+    expected, found = logarithms_3x3(matrices), _run_3x3(kernel, matrices)
+    return np.array_equal(expected.entries, found.entries) and np.array_equal(
+        expected.condition, found.condition
+    )
+
+
+def is_worthwhile(n: int, k: int) -> bool:
+    """Whether compiled code is asked for: of public numbers, and of what is installed.
+
+    Parameters
+    ----------
+    n, k : int
+        Number and size of the matrices.
+
+    Returns
+    -------
+    bool
+    """
+    return k > 2 and n * k >= WORTH and kernels() is not None
+
+
+def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
+    """Do what :func:`logarithms_3x3` does, to the last bit, compiled or not.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (n, 3, 3)
+    compiled : bool
+        Of :func:`is_worthwhile`, for all matrices of which these are some.
+
+    Returns
+    -------
+    Logarithms
+    """
+    found = kernels() if compiled else None
+    if found is None or found.small is None:
+        return logarithms_3x3(matrices)
+    return _run_3x3(found.small, matrices)
+
+
+def _run_3x3(kernel: Callable[..., None], matrices: FloatArray) -> Logarithms:
+    n = len(matrices)
+    found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
+    matrices = np.ascontiguousarray(matrices)
+    kernel(matrices, *_tables(3), found.entries, found.condition, found.outside)
+    return found
+
+
+def logarithms(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Logarithms of symmetric k x k matrices, k > 3, compiled: for means that are not private.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (n, k, k)
+        Of which the lower triangles are read; possibly not finite or not positive definite.
+
+    Returns
+    -------
+    logs : ndarray, shape (n, k, k)
+        Exactly symmetric; zeros for matrices outside.
+    condition : ndarray, shape (n,)
+        At least the condition number, up to rounding; 0 for those outside.
+    outside : ndarray of bool, shape (n,)
+        Matrices without a logarithm, or of a range that the poles do not cover: all of them where
+        numba is not installed.
+
+    References
+    ----------
+    docs/proofs/matrix-logarithms.md
+    """
+    n, k = matrices.shape[:2]
+    logs, condition, outside = np.empty(matrices.shape), np.zeros(n), np.ones(n, dtype=bool)
+    found = kernels()
+    if found is None:
+        logs[:] = 0.0
+    else:
+        found.large(np.ascontiguousarray(matrices), *_tables(k), logs, condition, outside)
+    return logs, condition, outside
+
+
+@functools.lru_cache(maxsize=16)
+def _tables(
+    k: int,
+) -> tuple[FloatArray, FloatArray, NDArray[np.int64], FloatArray, FloatArray]:
+    """Limits, levels, starts, poles and weights of all classes, as the kernels take them."""
+    of, table = classes(k), fractions()
+    starts = np.cumsum([0, *(len(fraction.shifts) for fraction in table)])
+    return (
+        np.array(of.limits),
+        np.array([*of.levels, LEAST_TRACE, LARGEST_TRACE]),
+        starts.astype(np.int64),
+        np.concatenate([fraction.shifts for fraction in table]),
+        np.concatenate([fraction.weights for fraction in table]),
+    )
