@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from riemdp import Euclidean, Hyperbolic, Sphere, _part
-from riemdp.manifolds import Manifold
+from riemdp.manifolds import Manifold, _logarithms
 from riemdp.noise import _generator
 
 #: Parts of other packages, a file each.
@@ -28,6 +28,9 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],  # how fast a machine is
 )
 hypothesis.settings.load_profile("riemdp")
+
+# Compiling takes half a minute: tests of compiled code ask for it.
+_logarithms.WORTH = sys.maxsize
 
 # Next to nothing of what is made while tests are collected is garbage.
 gc.set_threshold(100_000, 50, 100)

@@ -20,6 +20,7 @@ from riemdp import (
     Sphere,
     frechet_mean,
 )
+from riemdp.manifolds import _logarithms, _symmetric
 from riemdp.statistics import _flat_mean
 
 seeds = st.integers(0, 2**32 - 1)
@@ -209,7 +210,7 @@ def test_condition_1e12_cannot_be_certified_to_the_default(k, random_rotation):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("k", [2, 9])
+@pytest.mark.parametrize("k", [2, 3, 9])
 def test_an_indefinite_row_is_named_in_large_data(k, weighted):
     data = np.tile(np.eye(k), (40_000 if k == 2 else 2000, 1, 1))
     row = len(data) - 7
@@ -233,15 +234,98 @@ def test_many_matrices_in_chunks(k, random_points):
         np.testing.assert_allclose(space.to_chart(mean), charts, atol=1e-13)
 
 
+@pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize(
     ("bad", "condition"),
     [(math.nan, "NaN"), (math.inf, "NaN or infinite"), (-1.0, "not positive")],
 )
-def test_bad_2x2_rows_are_named_beyond_the_first_chunk(bad, condition):
-    data = np.repeat([np.eye(2)], 40_000, axis=0)
+def test_bad_small_rows_are_named_beyond_the_first_chunk(bad, condition, k):
+    data = np.repeat([np.eye(k)], 40_000, axis=0)
     data[33_333, 1, 1] = bad
     with pytest.raises(NotOnManifoldError, match=f"row 33333 .*{condition}"):
-        frechet_mean(SPDLogEuclidean(2), data)
+        frechet_mean(SPDLogEuclidean(k), data)
+    if bad == -1.0:
+        return
+    data[33_333, 1, 1] = 1.0
+    data[33_333, 0, 1] = data[33_333, 1, 0] = bad
+    with pytest.raises(NotOnManifoldError, match=f"row 33333 .*{condition}"):
+        frechet_mean(SPDLogEuclidean(k), data)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -1.0])
+def test_bad_3x3_rows_are_named_in_small_data(bad):
+    data = np.repeat([np.eye(3)], 20, axis=0)
+    data[13, 1, 1] = bad
+    with pytest.raises(NotOnManifoldError, match="row 13 has"):
+        frechet_mean(SPDLogEuclidean(3), data)
+
+
+def conditioned(rng, n, k, digits, random_rotation):
+    found = []
+    for _ in range(n):
+        rotation = random_rotation(rng, k)
+        values = np.r_[1.0, 10.0**-digits, 10.0 ** (-digits * rng.uniform(size=k - 2))]
+        found.append(_symmetric.symmetrise(rotation * values @ rotation.T))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("digits", [0.0, 6.0, 11.0, 12.5])
+def test_bound_of_many_3x3_matrices_is_true(digits, random_rotation):
+    # few are different, so that their mean is quickly known to 50 digits
+    rng = np.random.default_rng(4)
+    few = conditioned(rng, 3, 3, digits, random_rotation)
+    counts = [100, 1, 60]
+    data = np.repeat(few, counts, axis=0)
+    for weights in (None, np.ones(len(data))):
+        mean = frechet_mean(SPDLogEuclidean(3), data, weights, tol=1e300)
+        error = log_euclidean_error(mean.value, exact_log_mean(few, counts))
+        assert error <= 0.5 * mean.error_bound
+    # the allowance is what it was with eigenvalues, but for a condition that is known less well
+    value, condition, square = _flat_mean._mean(data, None)
+    new = _flat_mean._mean_3x3(data, None)
+    assert condition * (1.0 - 1e-3) <= new[1] <= 2.0 * condition + 2.0
+    assert new[2] == pytest.approx(square, rel=1e-3, abs=1e-12)
+    np.testing.assert_allclose(new[0], value, atol=4e-14 * condition)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_3x3_matrices_that_no_pole_covers_are_averaged_too(weighted, random_rotation):
+    data = conditioned(np.random.default_rng(8), 150, 3, 2.0, random_rotation)
+    data[17] *= 1e-200
+    data[140] *= 1e150
+    fractions = _logarithms.logarithms_of_3x3(data, compiled=False)
+    assert np.flatnonzero(fractions.outside).tolist() == [17, 140]
+    share = np.full(150, 1 / 150) if weighted else None
+    value, condition, square = _flat_mean._mean_3x3(data, share)
+    expected = _flat_mean._mean(data, share)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+    assert expected[1] <= condition <= 2.0 * expected[1] + 2.0
+    assert square == pytest.approx(expected[2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [3, 4, 9])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_compiled_means_agree_with_eigenvalues(k, weighted, monkeypatch, random_rotation):
+    pytest.importorskip("numba")
+    data = conditioned(np.random.default_rng(k), 150, k, 5.0, random_rotation)
+    data[7] *= 1e-120
+    weights = np.random.default_rng(0).uniform(size=150) if weighted else None
+    plain = frechet_mean(SPDLogEuclidean(k), data, weights, tol=1e-3)
+    monkeypatch.setattr(_logarithms, "WORTH", 100)
+    compiled = frechet_mean(SPDLogEuclidean(k), data, weights, tol=1e-3)
+    np.testing.assert_allclose(compiled.value, plain.value, atol=1e-9 * np.abs(plain.value).max())
+    share = np.full(150, 1 / 150) if weights is None else weights / weights.sum()
+    for mine, theirs in zip(
+        _flat_mean._mean_of_logarithms(data, share) if k > 3 else _flat_mean._mean_3x3(data, share),
+        _flat_mean._mean(data, share),
+        strict=True,
+    ):
+        assert np.all(np.abs(mine - theirs) <= 1e-9 * np.abs(theirs).max() + k * np.abs(theirs))
+    data[9] = np.eye(k)
+    data[9, 0, 1] = data[9, 1, 0] = 2.0
+    with pytest.raises(NotOnManifoldError, match="row 9 is not positive definite"):
+        frechet_mean(SPDLogEuclidean(k), data, weights)
 
 
 def test_subnormal_2x2_matrices_have_their_mean():

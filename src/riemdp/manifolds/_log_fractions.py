@@ -7,6 +7,7 @@ to the last bit whatever lies beside it in memory, on every processor.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ LEAST_TRACE, LARGEST_TRACE = 1e-70, 1e70
 LOG_2 = math.log(2.0)
 #: Matrices that are worked on at a time, so that what is kept of them fits the cache: sorted into
 #: classes, and summed over poles.
-CHUNK, _PART = 8192, 4096
+CHUNK, _PART = 8192, 5000
 #: By so much T exceeds the condition number, at least: sqrt(T) >= sqrt(c) + 1/sqrt(c) + 1 >= 3.
 _EXCESS = 7.0
 #: Up to so many matrices all poles are worked on at a time.
@@ -93,12 +94,14 @@ def _fill(matrices: FloatArray, found: Logarithms) -> None:
     counts = np.bincount(which, minlength=len(limits) + 1)
     for one in np.flatnonzero(counts[:-1]).tolist():
         members = None if counts[one] == len(product) else np.flatnonzero(which == one)
-        for start in range(0, counts[one], _PART):
+        parts = -(-int(counts[one]) // _PART)
+        edges = np.linspace(0, counts[one], parts + 1).astype(int).tolist()
+        for start, stop in itertools.pairwise(edges):
             if members is None:
-                rows = slice(start, start + _PART)
+                rows = slice(start, stop)
                 _sum(one, invariants[:, rows], found.entries[:, rows])
                 continue
-            few = members[start : start + _PART]
+            few = members[start:stop]
             some = np.empty((6, len(few)))
             _sum(one, np.take(invariants, few, axis=1), some)
             for row, values in zip(found.entries, some, strict=True):
