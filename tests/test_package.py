@@ -178,6 +178,7 @@ def test_import_leaves_heavy_modules_alone(loaded):
     heavy = {
         "dp_accounting",
         "matplotlib",
+        "numba",
         "randomgen",
         "rich",
         "scipy.linalg",

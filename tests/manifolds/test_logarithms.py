@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import numpy as np
@@ -97,14 +96,6 @@ def test_a_compiler_that_rounds_otherwise_is_found_out():
 
     assert not _logarithms._same_bits(contracting)
     assert _logarithms._same_bits(faithful)
-
-
-def test_the_library_does_not_import_numba():
-    script = "import sys, riemdp.manifolds._logarithms; print('numba' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "False"
 
 
 @pytest.mark.slow
