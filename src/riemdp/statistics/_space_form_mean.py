@@ -297,7 +297,8 @@ class _Problem:
             determinant = trace * curvature - self._inner(image, image)  # times the square
             if trace > 0.0 and determinant > 0.0:
                 return (square / determinant) * (trace * at.gradient - image)
-        goal = at.size * min(0.1, max(0.01 * at.size, self.enough / at.size))
+        goal = at.size * min(0.1, 0.01 * at.size)
+        goal = max(goal, min(0.1 * at.size, self.enough))
         direction, residual, search = np.zeros(len(at.point)), at.gradient, at.gradient
         for _ in range(20):
             if curvature <= 0.0:
