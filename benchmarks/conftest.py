@@ -28,8 +28,8 @@ class Report:
     rows: list[tuple[str, ...]] = field(default_factory=list)
 
     @staticmethod
-    def alternate(ours, peer, *, rounds=5):
-        """Median seconds of CPU time of two functions, called in turn after one warm-up each.
+    def times(ours, peer, *, rounds=5):
+        """Seconds of CPU time of two functions, called in turn after one warm-up each.
 
         CPU time of this thread: what else the machine does disturbs it least.
         """
@@ -41,7 +41,13 @@ class Report:
                 start = time.thread_time()
                 function()
                 taken.append(time.thread_time() - start)
-        return statistics.median(times[ours]), statistics.median(times[peer])
+        return times[ours], times[peer]
+
+    @classmethod
+    def alternate(cls, ours, peer, *, rounds=5):
+        """Medians of :meth:`times`."""
+        first, second = cls.times(ours, peer, rounds=rounds)
+        return statistics.median(first), statistics.median(second)
 
     def add(self, name, ours, peer, ratio, *, at_least=None, at_most=None, value=None):
         """Add a row; the target is for the ratio, or for ``value`` where that is given."""
