@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Row = dict[str, str]
 
 SIZES = (3, 9, 22)
+RECORDS = 10_000
 #: What a mean on a sphere or hyperboloid may take, in products and arc tangents.
 MOST = 3.0
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -59,7 +60,12 @@ def row(name: str, ours: list[float], peer: list[float], records: int, *, least:
 # Means, in a process of their own.
 
 
-def log_euclidean(n: int, quick: bool) -> Iterator[Row]:
+def records(k: int, quick: bool) -> int:
+    """Return how many matrices: a few are still so many that they are worth compiled code."""
+    return min(RECORDS, 2**15 // k) if quick else RECORDS
+
+
+def log_euclidean(quick: bool) -> Iterator[Row]:
     """Log-Euclidean means beside pyriemann's."""
     from test_means import covariances, pyriemann_mean
 
@@ -68,7 +74,7 @@ def log_euclidean(n: int, quick: bool) -> Iterator[Row]:
 
     peer = pyriemann_mean("mean_logeuclid")
     for k in SIZES:
-        manifold = SPDLogEuclidean(k)
+        manifold, n = SPDLogEuclidean(k), records(k, quick)
         points = covariances(manifold)[:n]
         assert manifold.dist(frechet_mean(manifold, points).value, peer(points)) < 1e-10
         ours, theirs = Report.times(
@@ -79,7 +85,7 @@ def log_euclidean(n: int, quick: bool) -> Iterator[Row]:
         yield row(f"log-Euclidean mean, k = {k}", ours, theirs, n, least=False)
 
 
-def affine_invariant(n: int, quick: bool) -> Iterator[Row]:
+def affine_invariant(quick: bool) -> Iterator[Row]:
     """Affine-invariant means beside pyriemann's, both within 1e-9 of a closer one."""
     from test_means import covariances, pyriemann_mean
 
@@ -88,7 +94,7 @@ def affine_invariant(n: int, quick: bool) -> Iterator[Row]:
 
     peer, asked = pyriemann_mean("mean_riemann"), 1e-9
     for k in SIZES:
-        manifold = SPDAffineInvariant(k)
+        manifold, n = SPDAffineInvariant(k), records(k, quick)
         points = covariances(manifold)[:n]
         reference = closest(manifold, points)
         ours = frechet_mean(manifold, points, tol=asked)
@@ -119,7 +125,7 @@ def closest(manifold: Any, points: FloatArray) -> FloatArray:
     return frechet_mean(manifold, points, tol=1e-10).value
 
 
-def space_forms(n: int, quick: bool) -> Iterator[Row]:
+def space_forms(quick: bool) -> Iterator[Row]:
     """Whole calls on spheres and hyperboloids beside two products and an arc tangent."""
     import numpy as np
     from test_means import points_in_ball
@@ -127,6 +133,7 @@ def space_forms(n: int, quick: bool) -> Iterator[Row]:
     from conftest import Report
     from riemdp import Hyperbolic, Sphere, frechet_mean
 
+    n = RECORDS
     sine, cosine, weights = np.random.default_rng(3).normal(size=(3, n))
     for manifold, radius in (
         (Sphere(2), 0.7),
@@ -241,14 +248,13 @@ def child(way: str, only: str, quick: bool) -> None:
     """Write the lines of one way, in JSON; on one core, as threads of others are not counted."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    n = 1000 if quick else 10_000
     parts: dict[str, Callable[[], Iterator[Row]]] = {
-        "log-Euclidean": lambda: log_euclidean(n, quick),
-        "affine-invariant": lambda: affine_invariant(n, quick),
+        "log-Euclidean": lambda: log_euclidean(quick),
+        "affine-invariant": lambda: affine_invariant(quick),
         "accuracy": lambda: accuracy(quick, compiled=way == "fast"),
     }
     if way == "plain":  # nothing of it is compiled
-        parts["spheres"] = lambda: space_forms(10_000, quick)
+        parts["spheres"] = lambda: space_forms(quick)
     for name, part in parts.items():
         for line in part() if only in name else ():
             print(json.dumps(line), flush=True)
