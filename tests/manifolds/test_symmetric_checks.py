@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riemdp import NotOnManifoldError, SPDAffineInvariant, SPDLogEuclidean
-from riemdp.manifolds import _symmetric
+from riemdp.manifolds import _symmetric, _symmetric_checks
 
 both_metrics = pytest.mark.parametrize("metric", [SPDLogEuclidean, SPDAffineInvariant])
 
@@ -66,3 +66,70 @@ def test_the_largest_asymmetry_is_refused_quietly(metric):
     matrix = np.array([[1e308, 1.7e308], [-1.7e308, 1e308]])
     with pytest.raises(NotOnManifoldError, match="not symmetric"):
         metric(2).validate(matrix)
+
+
+def hard_3x3(rng):
+    """Correlations near every border of positive definite matrices, in units of all sizes."""
+    corner = np.sign(rng.normal(size=(600, 3)))
+    near = corner * (1.0 - 10.0 ** rng.uniform(-17.0, 0.0, size=(600, 3)))
+    wild = rng.normal(size=(300, 3)) * 10.0 ** rng.uniform(-1.0, 12.0, size=(300, 1))
+    any_ = rng.uniform(-1.0, 1.0, size=(600, 3))
+    # a third correlation within its range, which the other two leave, up to digits of all sizes
+    gap = 10.0 ** rng.uniform(-17.0, 0.0, size=600) * np.sign(rng.normal(size=600))
+    reach = np.sqrt((1.0 - any_[:, 0] ** 2) * (1.0 - any_[:, 1] ** 2))
+    edge = np.stack([*any_[:, :2].T, any_[:, 0] * any_[:, 1] + reach * (1.0 + gap)], axis=-1)
+    off = np.concatenate([near, wild, any_, edge])
+    units = 10.0 ** rng.choice([0.0, 0.0, 5.0, 40.0, 85.0, 150.0], size=(len(off), 1))
+    units = units ** rng.uniform(-1.0, 1.0, size=(len(off), 3))
+    matrices = np.tile(np.eye(3), (len(off), 1, 1))
+    for (i, j), values in zip([(0, 1), (0, 2), (1, 2)], off.T, strict=True):
+        matrices[:, i, j] = matrices[:, j, i] = values
+    matrices = matrices * units[:, :, None] * units[:, None, :]
+    extremes = np.array([np.nan, np.inf, -np.inf, 0.0, 5e-324, 1.7e308, -1.0])
+    odd = np.tile(np.eye(3), (70, 1, 1))
+    odd[np.arange(70), np.arange(70) % 3, np.arange(70) // 3 % 3] = np.tile(extremes, 10)
+    return np.concatenate([matrices, np.maximum(odd, np.swapaxes(odd, 1, 2))])
+
+
+@pytest.mark.parametrize("limit", [96 * 2.0**-52, 1e-7, 2.0**-22, 1.14e-5, 0.09, 0.5])
+def test_the_closed_form_for_3x3_changes_no_verdict(limit, monkeypatch):
+    matrices = hard_3x3(np.random.default_rng(0))
+    with np.errstate(all="ignore"):
+        found = _symmetric_checks._nearly_singular(matrices, limit)
+        sure = _symmetric_checks._surely_definite_3x3(matrices, limit)
+        nobody = np.zeros(len(matrices), dtype=bool)
+        monkeypatch.setattr(_symmetric_checks, "_surely_definite_3x3", lambda *_: nobody)
+        by_factors = _symmetric_checks._nearly_singular(matrices, limit)
+    np.testing.assert_array_equal(found, by_factors)
+    assert 100 < by_factors.sum() < len(matrices) - (100 if limit < 0.5 else -1)
+    assert sure.sum() > 100 or limit > 0.05
+    # the control: of the determinant alone two negative eigenvalues are not seen
+    monkeypatch.setattr(
+        _symmetric_checks, "_surely_definite_3x3", lambda block, _: np.linalg.det(block) > 0.0
+    )
+    with np.errstate(all="ignore"):
+        assert (_symmetric_checks._nearly_singular(matrices, limit) != by_factors).any()
+
+
+def test_plain_3x3_matrices_need_no_factor(monkeypatch):
+    rng = np.random.default_rng(0)
+    parts = rng.normal(size=(9000, 3, 20))
+    points = _symmetric.symmetrise(parts @ np.swapaxes(parts, 1, 2))
+    asked = []
+    monkeypatch.setattr(
+        _symmetric_checks,
+        "without_factor",
+        lambda c: asked.append(len(c)) or np.zeros(len(c), bool),
+    )
+    np.testing.assert_array_equal(SPDLogEuclidean(3).validate(points), points)
+    assert sum(asked) == 0
+    points[8000] = np.diag([1e-300, 1.0, 1.0])  # of which products leave float64
+    SPDLogEuclidean(3).validate(points)
+    assert asked == [1]
+
+
+def test_a_bad_matrix_behind_thousands_is_named():
+    points = np.tile(np.eye(3), (2, 9000, 1, 1))
+    points[1, 8123, 0, 1] = points[1, 8123, 1, 0] = 1.0
+    with pytest.raises(NotOnManifoldError, match=r"row \(1, 8123\) is not positive definite"):
+        SPDLogEuclidean(3).validate(points)
