@@ -6,6 +6,7 @@ import hashlib
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from riemdp.noise.exact import Bits, Uniform
@@ -36,6 +37,13 @@ class Tape(Bits):
             return hashlib.shake_256(name).digest(place)[place - count :]
 
         return Uniform(read)
+
+    def begun(self, count, bits):
+        uniforms = self.uniforms(count)
+        for uniform in uniforms:
+            uniform.prefix(bits)
+        first = np.array([uniform.prefix(64) for uniform in uniforms], dtype=np.uint64)
+        return first, lambda: uniforms
 
 
 @pytest.fixture

@@ -31,6 +31,22 @@ def test_every_bit_is_used_once():
     assert grown[3:] == _stream(3, len(read) + 4)[len(read) :]
 
 
+@pytest.mark.parametrize("bits", [64, 100, 128, 2056])
+@pytest.mark.parametrize("before", [1, 16, 200, 255, 300])
+def test_variables_that_were_begun_together_read_what_each_would(bits, before):
+    """Whatever was left of a block, and however many bytes: they and the generator go on alike."""
+    together, alone = (np.random.default_rng(5) for _ in range(2))
+    first, other = Bits(together), Bits(alone)
+    assert first.uniform().prefix(8 * before) == other.uniform().prefix(8 * before)
+    heads, begun = first.begun(37, bits)
+    uniforms, others = begun(), other.uniforms(37)
+    assert [each.prefix(bits) for each in others] == [each.prefix(bits) for each in uniforms]
+    assert [each.prefix(64) for each in others] == heads.tolist()
+    assert others[3].prefix(5000) == uniforms[3].prefix(5000)
+    assert first.uniform().prefix(70) == other.uniform().prefix(70)
+    assert together.bytes(8) == alone.bytes(8)
+
+
 def _stream(seed, count):
     """What a generator gives in blocks that depend on what is asked for, joined."""
     generator, found = np.random.default_rng(seed), b""

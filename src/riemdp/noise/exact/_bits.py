@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
+    from numpy.typing import NDArray
 
+    Uniforms = Callable[[], list["Uniform"]]
     #: An enclosure of python-flint.
     Ball = Any
 
@@ -35,14 +38,16 @@ class Uniform:
     ----------
     read : callable
         Returns so many fresh random bytes.
+    begun : bytes, optional
+        Bits that have been read already.
     """
 
     __slots__ = ("_length", "_read", "_value")
 
-    def __init__(self, read: Callable[[int], bytes]) -> None:
+    def __init__(self, read: Callable[[int], bytes], begun: bytes = b"") -> None:
         self._read = read
-        self._value = 0
-        self._length = 0
+        self._value = int.from_bytes(begun, "big")
+        self._length = 8 * len(begun)
 
     def prefix(self, bits: int) -> int:
         """Return the first ``bits`` bits, as an integer below ``2^bits``.
@@ -91,6 +96,47 @@ class Bits:
     def uniforms(self, count: int) -> list[Uniform]:
         """Return so many new uniform variables."""
         return [self.uniform() for _ in range(count)]
+
+    def begun(self, count: int, bits: int) -> tuple[NDArray[np.uint64], Uniforms]:
+        """Read the same number of bits of new uniform variables, one after the other.
+
+        The generator gives what it would if each had asked for them, in this order.
+
+        Parameters
+        ----------
+        count : int
+            Of the variables.
+        bits : int
+            Of each, at least 64.
+
+        Returns
+        -------
+        first : ndarray of int, shape (count,)
+            The first 64 of each.
+        uniforms : callable
+            Returns the variables, as :meth:`uniforms` does.
+        """
+        size = -(-bits // 8)
+        read = self._read_together(count, size)
+        table = np.frombuffer(read, dtype=np.uint8).reshape(count, size)
+        first = np.ascontiguousarray(table[:, :8]).view(">u8")[:, 0].astype(np.uint64)
+
+        def uniforms() -> list[Uniform]:
+            starts = range(0, len(read), size)
+            return [Uniform(self._read, read[start : start + size]) for start in starts]
+
+        return first, uniforms
+
+    def _read_together(self, count: int, size: int) -> bytes:
+        """Return what so many calls of :meth:`_read` would, one after the other."""
+        parts, left = [self._block[self._used :]], count * size
+        left -= len(parts[0])
+        while left > 0:
+            parts.append(self._generator.bytes(max(_BLOCK, size)))
+            left -= len(parts[-1])
+        read = b"".join(parts)
+        self._block, self._used = read[count * size :], 0
+        return read[: count * size]
 
     def _read(self, count: int) -> bytes:
         end = self._used + count

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from riemdp._potential import potential
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise.exact._draw import ExactDraw, round_ends
+from riemdp.noise.exact._quick import QUICK, quick_gaussian
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._variates import (
     direction,
@@ -89,19 +90,30 @@ class FlatDraw(ExactDraw):
         found = []
         for start in range(0, self.dim, _TOGETHER):
             part = footpoint[start : start + _TOGETHER]
-            some = FlatDraw(self.kind, len(part), self.sigma)
-            found += round_ends(ladder, some.ends(bits, ladder, part), grid)
+            found += self._gaussian(bits, ladder, part, grid)
         return found
+
+    def _gaussian(
+        self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction], grid: int
+    ) -> list[int]:
+        """Round Gaussian coordinates, as many as the footpoint has."""
+        count, scale = len(footpoint), Fraction(self.sigma)
+        number = normal_uniforms(count)
+        if ladder.precision < QUICK:
+            uniforms = bits.uniforms(number)
+        else:
+            # All that the question below begins with is read before: whether fewer bits were
+            # enough changes nothing that is drawn.
+            first, begun = bits.begun(number, ladder.precision)
+            quick = quick_gaussian(first, footpoint, scale * Fraction(2) ** grid, grid)
+            if quick is not None:
+                return quick
+            uniforms = begun()
+        return round_ends(ladder, _around(footpoint, scale, lambda: normals(uniforms, count)), grid)
 
     def ends(self, bits: Bits, ladder: Ladder, footpoint: Sequence[Fraction]) -> Ends:  # noqa: ARG002
         """Footpoint plus noise; see :meth:`ExactDraw.ends`."""
-        scale, noise = Fraction(self.sigma), self._noise(bits)
-
-        def ends() -> list[Ball]:
-            factor, origin = ball_of(scale), map(ball_of, footpoint)
-            return [v + factor * x for v, x in zip(origin, noise(), strict=True)]
-
-        return ends
+        return _around(footpoint, Fraction(self.sigma), self._noise(bits))
 
     def _noise(self, bits: Bits) -> Callable[[], list[Ball]]:
         """Noise of scale 1, as a function of uniform variables."""
@@ -117,3 +129,15 @@ class FlatDraw(ExactDraw):
             return [length * x for x in direction(turns, dim)]
 
         return laplace
+
+
+def _around(
+    footpoint: Sequence[Fraction], scale: Fraction, noise: Callable[[], list[Ball]]
+) -> Ends:
+    """Return ``v + scale z`` as :meth:`ExactDraw.ends` does."""
+
+    def ends() -> list[Ball]:
+        factor, origin = ball_of(scale), map(ball_of, footpoint)
+        return [v + factor * x for v, x in zip(origin, noise(), strict=True)]
+
+    return ends

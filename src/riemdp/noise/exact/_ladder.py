@@ -27,6 +27,11 @@ class Ladder:
     def __init__(self, precision: int) -> None:
         self._precision = precision
 
+    @property
+    def precision(self) -> int:
+        """Bits that each question begins with."""
+        return self._precision
+
     def settle(self, question: Callable[[], Answer | None], more: int = 0) -> Answer:
         """Ask at growing precision until the answer is not None.
 

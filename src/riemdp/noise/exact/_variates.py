@@ -72,10 +72,25 @@ def normals(uniforms: Sequence[Uniform], count: int) -> list[Ball]:
     Box and Muller, "A note on the generation of random normal deviates", Annals of Mathematical
     Statistics 29 (1958).
     """
+    return normals_of([uniform.ball() for uniform in uniforms[: normal_uniforms(count)]], count)
+
+
+def normals_of(balls: Sequence[Ball], count: int) -> list[Ball]:
+    """Enclose what :func:`normals` does, of enclosures of the uniform variables.
+
+    Parameters
+    ----------
+    balls : sequence of arb
+    count : int
+
+    Returns
+    -------
+    list of arb
+    """
     found = []
-    for i in range(0, 2 * ((count + 1) // 2), 2):
-        length = (-2 * uniforms[i].ball().log()).sqrt()
-        sine, cosine = (2 * uniforms[i + 1].ball()).sin_cos_pi()
+    for first, second in zip(balls[::2], balls[1::2], strict=True):
+        length = (-2 * first.log()).sqrt()
+        sine, cosine = (2 * second).sin_cos_pi()
         found += [length * cosine, length * sine]
     return found[:count]
 
