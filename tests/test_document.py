@@ -35,7 +35,21 @@ def test_keys_are_exact():
         (_document.number, [1, 0.5, -2.0], [True, "1", None, [1], {}]),
         (_document.text, ["", "x"], [1, None, True, ["x"]]),
         (_document.flag, [True, False], [1, 0, "true", None, []]),
-        (_document.numbers, [[], [1, 2.5], [[1.0], [2]]], [1.0, "x", [True], [["1"]], [None], {}]),
+        (
+            _document.numbers,
+            [[], [[]], [1, 2.5], [[1.0], [2]], [[1], [[2.0]]]],
+            [
+                1.0,
+                "x",
+                [True],
+                [["1"]],
+                [None],
+                {},
+                [[1.0], [True]],
+                [1.0, [None]],
+                [[[1]], [["x"]]],
+            ],
+        ),
     ],
 )
 def test_types_are_exact(check, good, bad):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from typing import Any
@@ -61,6 +62,11 @@ def numbers(value: object, name: str) -> list[Any]:
     """Return a list, or lists of lists, of numbers."""
     if not isinstance(value, list):
         raise InvalidParameterError(f"{name} must be a list of numbers, got {shown(value)}")
+    level: list[Any] = value
+    while (kinds := set(map(type, level))) == {list}:
+        level = list(itertools.chain.from_iterable(level))
+    if kinds <= {int, float}:  # of long lists nearly all are
+        return value
     for entry in value:
         if isinstance(entry, list):
             numbers(entry, name)

@@ -71,3 +71,17 @@ def test_balls_of_means_are_small_for_the_least_factor(space, limit):
     assert frechet_mean_sensitivity(Ball(space, space.origin, 0.999 * limit), 10**6) > 0.0
     with pytest.raises(UnsupportedBallError, match="Fréchet mean to be unique"):
         frechet_mean_sensitivity(Ball(space, space.origin, 1.001 * limit), 10**6)
+
+
+def test_places_are_counted_bit_by_bit():
+    """One place where all copies have the same centre; another where only a sign differs."""
+    power = Power(Sphere(2), 5)
+    center = power.origin
+    ((space, at, number),) = power._places(center)
+    assert (space, number) == (Sphere(2), 5)
+    np.testing.assert_array_equal(at, center[0])
+    other = center.copy()
+    other[3, 1] = -0.0
+    assert [number for _, _, number in power._places(other)] == [4, 1]
+    ((_, alone, one),) = Product(Sphere(2))._places(Sphere(2).origin)
+    assert (alone.shape, one) == ((3,), 1)

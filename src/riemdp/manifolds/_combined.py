@@ -172,6 +172,10 @@ class Cut(Manifold):
 
     def _places(self, center: FloatArray) -> list[tuple[Manifold, FloatArray, int]]:
         """Spaces and points of the factors, and how many have both."""
+        if len(self.spaces) == 1:
+            (space,), (points,) = self.spaces, self.split(center)
+            if points.ndim > len(space.point_shape) and _same_bits(points):
+                return [(space, points[0], len(points))]
         found: dict[tuple[int, bytes], tuple[Manifold, FloatArray, int]] = {}
         for index, (space, at) in enumerate(zip(self.each, self.apart(center), strict=True)):
             part = 0 if len(self.spaces) == 1 else index
@@ -179,6 +183,12 @@ class Cut(Manifold):
             count = found[key][2] if key in found else 0
             found[key] = space, at, count + 1
         return list(found.values())
+
+
+def _same_bits(points: FloatArray) -> bool:
+    """Whether all points along the first axis are one, bit by bit."""
+    bits = np.ascontiguousarray(points).view(np.uint64)
+    return bool((bits == bits[0]).all())
 
 
 class Combined(Cut):

@@ -883,7 +883,7 @@ def _check_rounded(grid: object, rounded: object) -> None:
     """Raise ``InvalidParameterError`` for what no draw on a grid returns."""
     if grid is None and rounded is None:
         return
-    if not isinstance(rounded, tuple) or not all(type(n) is int for n in rounded):
+    if not isinstance(rounded, tuple) or not set(map(type, rounded)) <= {int}:
         raise InvalidParameterError("rounded must be a tuple of integers, with its grid")
     check_grid(grid)
 

@@ -46,7 +46,7 @@ def rounded_point(
     ndarray, shape (\*point_shape,)
     """
     # One that float64 cannot hold is shortened in the same direction, to far beyond any ball.
-    longest = max(abs(n).bit_length() for n in rounded.integers) - rounded.grid
+    longest = rounded.longest - rounded.grid
     near = Rounded(rounded.integers, rounded.grid + max(0, longest - _LONGEST))
     values = near.values() if h is None else shrunk(near.values(), h)
     return answers.point(clip_norm(values, answers.reach) if projected else values)

@@ -175,7 +175,7 @@ def _size(value: object, neighbours: Neighbours) -> int | None:
 
 def _integers(values: object) -> tuple[int, ...]:
     """Return the integers that a document lists."""
-    if not isinstance(values, list) or not all(type(value) is int for value in values):
+    if not isinstance(values, list) or not set(map(type, values)) <= {int}:
         raise InvalidParameterError("rounded must be a list of integers")
     return tuple(values)
 

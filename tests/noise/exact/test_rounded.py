@@ -30,3 +30,9 @@ def test_values_at_the_ends_of_what_is_short():
         assert Rounded(integers, grid).values().tolist() == expected
         assert Rounded(integers[:-2], grid).values().tolist() == expected[:-2]
     assert Rounded((), 40).values().shape == (0,)
+
+
+def test_the_longest_is_that_of_the_size():
+    assert [Rounded(each, 3).longest for each in ((), (0,), (-8, 3), (7, -7), (2**70, -1))] == [
+        0, 0, 4, 3, 71,
+    ]  # fmt: skip

@@ -43,6 +43,14 @@ class Rounded:
     integers: tuple[int, ...]
     grid: int
 
+    @property
+    def longest(self) -> int:
+        """Length in bits of the longest of the integers."""
+        if not self.integers:
+            return 0
+        low, high = min(self.integers), max(self.integers)
+        return max(-low, high).bit_length()
+
     def values(self) -> FloatArray:
         """Return the coordinates as the nearest float64, shape ``(dim,)``.
 
@@ -51,9 +59,8 @@ class Rounded:
         OverflowError
             If one lies beyond the range of float64.
         """
-        longest = max((n.bit_length() for n in self.integers), default=0)
-        if longest <= _SHORT and abs(self.grid) <= _SHORT:  # a power of two rounds nothing
-            floats = np.array([float(n) for n in self.integers], dtype=np.float64)
+        if self.longest <= _SHORT and abs(self.grid) <= _SHORT:  # a power of two rounds nothing
+            floats = np.array(self.integers, dtype=np.float64)
             return np.asarray(np.ldexp(floats, -self.grid))
         unit = Fraction(2) ** -self.grid
         return np.array([float(n * unit) for n in self.integers])
