@@ -41,6 +41,8 @@ SETTINGS = {
 }
 #: Where draws may be so long that a second round is needed; how long they are is released.
 LONG = {name for name in SETTINGS if "limit" in name}
+#: Where fewer bits than a question begins with decide nearly all, whatever the footpoint is.
+QUICK = {"R2, 1e-300", "R2, all tiny"}
 
 
 @pytest.fixture
@@ -80,7 +82,8 @@ def test_releases_at_extremes(name, count, precisions):
         )
         assert np.array_equal(release.value, value)
         assert ball.contains(value) or not release.projected
-    assert 1 <= len(precisions) <= (2 if name in LONG else 1)
+    assert len(precisions) <= (2 if name in LONG else 1)
+    assert precisions or name in QUICK
 
 
 def test_fewer_bits_to_begin_with_are_noticed(monkeypatch, precisions):

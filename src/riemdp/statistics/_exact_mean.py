@@ -29,7 +29,7 @@ _BITS = 40
 #: Integers of 42 bits that int64 adds.
 _ROWS = 2**20
 #: Coordinates that are worked on at a time, public as the number of records is.
-_NUMBERS = 2**22
+_NUMBERS = 2**21
 
 
 class ExactMean(ABC):
@@ -193,11 +193,19 @@ class ExactSum(ExactMean):
 
     def records(self, ball: Ball, data: FloatArray) -> IntegerSum:
         """Work on some records at a time where they are long; see :meth:`ExactMean.records`."""
-        step = max(1, _NUMBERS // ball.manifold.dim)
-        parts = (data[i : i + step] for i in range(0, max(1, len(data)), step))
+        step = min(_ROWS, max(1, _NUMBERS // ball.manifold.dim))
+        together = _ROWS - _ROWS % step  # whose sum int64 holds; of Python's integers it is slow
+        starts = range(0, max(1, len(data)), together)
         return functools.reduce(
-            operator.add, (self.of_coordinates(ball, shortened(ball, part)) for part in parts)
+            operator.add, (self._added(ball, data[i : i + together], step) for i in starts)
         )
+
+    def _added(self, ball: Ball, data: FloatArray, step: int) -> IntegerSum:
+        """Add at most ``2^20`` records, so many at a time."""
+        total = np.zeros(ball.manifold.dim, dtype=np.int64)
+        for start in range(0, len(data), step):
+            total += self.rows(ball, shortened(ball, data[start : start + step])).sum(axis=0)
+        return IntegerSum(tuple(total.tolist()), len(data))
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> IntegerSum:
         """Round each record towards zero, and add; see :meth:`ExactMean.of_coordinates`."""
