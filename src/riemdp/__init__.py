@@ -109,6 +109,7 @@ from riemdp.release import (
     verify,
 )
 from riemdp.statistics import (
+    Chunks,
     Records,
     frechet_mean,
     frechet_mean_sensitivity,
@@ -129,6 +130,7 @@ __all__ = [
     "Ball",
     "BallAdvice",
     "BudgetExceededError",
+    "Chunks",
     "Combination",
     "ConformalLaplace",
     "ConformalRejection",

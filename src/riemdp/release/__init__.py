@@ -24,6 +24,7 @@ from riemdp.release._relation import Adjacency, relation
 from riemdp.release._release import Release
 from riemdp.release._run import private_statistic
 from riemdp.release._search._found import PrivateBall
+from riemdp.release._streams import chunks_of
 from riemdp.release._two_samples import two_sample_test
 from riemdp.release._verify import Check, Verification, read_checked, verify
 
@@ -46,6 +47,7 @@ __all__ = [
     "Verification",
     "advise_ball",
     "charges_first",
+    "chunks_of",
     "combine",
     "is_durable",
     "named",

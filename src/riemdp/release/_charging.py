@@ -53,7 +53,7 @@ def is_durable(accountant: object) -> bool:
     return getattr(accountant, "durable", False) is True
 
 
-def charges_first(charge: object, accountant: object) -> bool:
+def charges_first(charge: object, accountant: object, *, streams: bool = False) -> bool:
     """Whether an account is charged before the records are opened.
 
     Parameters
@@ -61,6 +61,8 @@ def charges_first(charge: object, accountant: object) -> bool:
     charge : {"auto", "first", "checked"}
     accountant : object
         What is charged, or None.
+    streams : bool, default False
+        Whether records are read a part at a time: to check them first takes a pass of its own.
 
     Returns
     -------
@@ -79,6 +81,8 @@ def charges_first(charge: object, accountant: object) -> bool:
         raise InvalidParameterError(
             'charge="first" is about an account: give accountant=..., or leave charge out'
         )
+    if streams and charge == "auto":
+        return accountant is not None
     return charge == "first" or (charge == "auto" and is_durable(accountant))
 
 

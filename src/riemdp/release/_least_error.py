@@ -46,6 +46,7 @@ def least_error(
     tol: float | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
+    streams: bool = False,
 ) -> tuple[Offer, str]:
     """Return the offer with the least expected distance, and the reason in words.
 
@@ -70,6 +71,7 @@ def least_error(
         tol=tol,
         arithmetic=arithmetic,
         draws=False,  # of what is taken alone
+        streams=streams,
     )
     found = [
         _Candidate(each, pair, _error(each))
@@ -85,7 +87,9 @@ def least_error(
             claims[about] = made.statistic, made.shared_claims(budget)
         return unproven(made.proofs(budget, claims[about][1]))
 
-    given = functools.partial(offer, ball=ball, n=n, budget=budget, neighbours=neighbours, tol=tol)
+    given = functools.partial(
+        offer, ball=ball, n=n, budget=budget, neighbours=neighbours, tol=tol, streams=streams
+    )
 
     def drawable(best: Offer, statistic: Statistic, kind: type[Mechanism]) -> Offer:
         if arithmetic == "float64":

@@ -187,6 +187,7 @@ def offer(
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     draws: bool = True,
+    streams: bool = False,
 ) -> Offer:
     """Calibrate one mechanism for a statistic, or hold one against it.
 
@@ -210,6 +211,8 @@ def offer(
     draws : bool, default True
         Whether the exact draw is looked for, which takes time at each new scale. An offer without
         is for comparisons, see :func:`with_draw`.
+    streams : bool, default False
+        Whether the records come a part at a time.
 
     Returns
     -------
@@ -218,12 +221,14 @@ def offer(
     Raises
     ------
     UnsupportedError
-        If the mechanism is not available here.
+        If the mechanism is not available here, or the statistic needs all records at once.
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
 
     def found(computed: Statistic) -> Offer:
+        if streams:
+            check_streams(computed, ball)
         return _offer(computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol)
 
     statistic = (neighbours or ReplaceOne()).form(statistic, ball)
@@ -245,6 +250,21 @@ def offer(
     if not draws:
         return made
     return with_draw(made, lambda: made if exact is statistic else found(statistic))
+
+
+def check_streams(statistic: Statistic, ball: Ball) -> None:
+    """Refuse a statistic that needs all records at once.
+
+    Raises
+    ------
+    UnsupportedError
+    """
+    if not statistic.streams(ball):
+        raise UnsupportedError(
+            f"the {statistic.name} on {ball.manifold} needs all records at once, and these come in "
+            'chunks; take a sum over the records: the tangent mean (mechanism="tangent-gaussian") '
+            'or private_mean(..., method="refined"), with arithmetic="exact"; or give an array'
+        )
 
 
 def with_draw(made: Offer, in_float64: Callable[[], Offer]) -> Offer:
@@ -399,13 +419,14 @@ def offers(
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     draws: bool = True,
+    streams: bool = False,
 ) -> list[Offer | UnsupportedError]:
     """Return what :func:`offer` returns of each pair, or why it is not available.
 
     Parameters
     ----------
     pairs : iterable of (Statistic, Mechanism class or Choice)
-    ball, n, budget, neighbours, tol, arithmetic, draws
+    ball, n, budget, neighbours, tol, arithmetic, draws, streams
         See :func:`offer`.
 
     Returns
@@ -425,6 +446,7 @@ def offers(
                 tol=tol,
                 arithmetic=arithmetic,
                 draws=draws,
+                streams=streams,
             )
             if not is_own(as_choice(kind).kind):
                 _check_error(made)

@@ -42,11 +42,13 @@ from riemdp.release._relation import check_searched, relation, with_users
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import rounded_point
 from riemdp.release._search._found import PrivateBall
-from riemdp.release._unopened import Unopened, check_given, public_size, size_of
+from riemdp.release._streams import Stream, is_stream
+from riemdp.release._unopened import Unopened
 from riemdp.statistics import (
     Prepared,
     Question,
     Statistic,
+    Summaries,
     answer,
     check_statistic,
     exact_answer,
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from riemdp.release._offer import Arithmetic, Wanted
     from riemdp.release._projection import Project
     from riemdp.release._relation import Adjacency
+    from riemdp.release._unopened import Source
     from riemdp.statistics import Neighbours, Records
 
     FloatArray = NDArray[np.float64]
@@ -264,8 +267,8 @@ class Ready:
         With its relation, of the part that is drawn here.
     found : PrivateBall or None
         What the ball was found by.
-    data : Unopened
-        What the statistic sees, or will see.
+    data : Source
+        Of what the statistic sees, or will see.
     source : numpy.random.Generator
     accountant : SupportsSpend or None
     start, question : object
@@ -276,7 +279,7 @@ class Ready:
     reason: str
     guarantee: Budget
     found: PrivateBall | None
-    data: Unopened
+    data: Source
     source: np.random.Generator
     accountant: SupportsSpend | None
     start: Any
@@ -300,20 +303,12 @@ class Ready:
 
     def opened(self) -> Records:
         """Return what the statistic sees, valid; after the charge, where that comes first."""
-        data = self.data.read()
-        if self.data.late:
-            if self.offer.n is not None and len(data) != self.offer.n:
-                raise InvalidParameterError(
-                    f"n = {self.offer.n} was given before they were opened, and there are "
-                    f"{len(data)}"
-                )
-            checked = self.offer.statistic
-            discreetly(checked.name, lambda: checked.check_records(data))
-        return data
+        return self.data.opened(self.offer)
 
     def _released(self, anchor: Anchor | None) -> Release:
         chosen, found, limit = self.offer, self.found, self.guarantee
-        value, rounded = drawn(chosen, self.start, self.question, self.opened(), self.source)
+        data = self.data.summaries(chosen)
+        value, rounded = drawn(chosen, self.start, self.question, data, self.source)
         private = is_secure(self.source) and (found is None or found.private)
         release = Release(
             value=value,
@@ -372,21 +367,19 @@ def prepared(
     check_arithmetic(arithmetic)
     check_project(project)
     check_accountant(accountant)
-    first = charges_first(charge, accountant if found is None else found.accountant)
+    charged = accountant if found is None else found.accountant
+    first = charges_first(charge, charged, streams=is_stream(records.points))
     source = resolve_generator(generator)
-    data = Unopened(
-        records,
-        public.manifold,
-        public if found is None else found.public,
-        neighbours,
-        late=first,
-    )
     if found is not None and n is None and first:
         n = found.n
-    if first:
-        n = public_size(records, neighbours, n)
+    data: Source
+    if is_stream(records.points):
+        checked = charged is not None and not first
+        data = Stream(records, neighbours, late=first, checked=checked)
     else:
-        n = size_of(data.read(), neighbours, n)
+        units = public if found is None else found.public
+        data = Unopened(records, public.manifold, units, neighbours, late=first)
+    n = data.size(n)
     if found is not None:
         _check_found(found, n, accountant)
     offered = functools.partial(
@@ -400,6 +393,7 @@ def prepared(
         tol=tol,
         arithmetic=arithmetic,
         project=project,
+        streams=data.streams,
     )
     try:
         chosen, reason = offered(public)
@@ -409,11 +403,7 @@ def prepared(
         chosen, reason = offered(found.public)  # which was checked before the search
     check_relation(accountant, neighbours)
     check_unit(accountant, neighbours)
-    checked = chosen.statistic  # of another package it may fail in ways that tell of the data
-    if first:
-        check_given(records, neighbours, checked)
-    else:
-        discreetly(checked.name, lambda: checked.check_records(data.read()))
+    data.check(chosen)
     start = chosen.statistic.begin(chosen.ball, lambda: noise_length(chosen.mechanism))
     asks = asked(chosen.statistic, chosen.ball, start, 0)
     return Ready(chosen, reason, limit, found, data, source, accountant, start, asks)
@@ -431,8 +421,11 @@ def checked_offer(
     tol: float | None,
     arithmetic: Arithmetic,
     project: Project,
+    streams: bool = False,
 ) -> tuple[Offer, str]:
     """Return what a release would be drawn from, and why; by public numbers alone.
+
+    With ``streams`` of a statistic that can be computed of chunks.
 
     Raises
     ------
@@ -451,6 +444,7 @@ def checked_offer(
             tol=tol,
             allow_unproven=allow_unproven,
             arithmetic=arithmetic,
+            streams=streams,
         )
     else:
         kind = named(mechanism)
@@ -464,6 +458,7 @@ def checked_offer(
             neighbours=neighbours,
             tol=tol,
             arithmetic=arithmetic,
+            streams=streams,
         )
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
@@ -525,7 +520,7 @@ def drawn(
     chosen: Offer,
     point: Any,
     question: Question,
-    data: FloatArray | Records,
+    data: FloatArray | Records | Summaries,
     source: np.random.Generator,
 ) -> tuple[FloatArray, Rounded | None]:
     r"""Answer, add noise and move, as often as the budget was shared.
@@ -538,7 +533,7 @@ def drawn(
         Where the statistic starts, public.
     question : Question
         What it asks there.
-    data : ndarray, shape (n, \*point_shape), or Records
+    data : ndarray, shape (n, \*point_shape), Records or Summaries
         Valid, inside or outside the ball.
     source : numpy.random.Generator
 
@@ -553,7 +548,9 @@ def drawn(
     answers = statistic.answers(ball)
     integers: tuple[int, ...] = ()
     grid = default_grid(chosen.mechanism.sigma)
-    kept = Prepared(ball, data, one_by_one=not chosen.neighbours.keeps_places)
+    kept = data
+    if not isinstance(kept, Summaries):
+        kept = Prepared(ball, kept, one_by_one=not chosen.neighbours.keeps_places)
     for step in range(chosen.steps or 1):
         if step > 0:
             question = asked(statistic, ball, point, step)

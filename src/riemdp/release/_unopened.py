@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riemdp._checks import count, shown
-from riemdp._errors import InvalidParameterError
+from riemdp._discreet import discreetly
+from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.statistics import (
+    Prepared,
     Records,
     as_records,
     check_extras,
@@ -20,10 +23,86 @@ from riemdp.statistics import (
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, Manifold
-    from riemdp.statistics import Neighbours, Statistic
+    from riemdp.release._offer import Offer
+    from riemdp.statistics import Neighbours, Statistic, Summaries
 
 
-class Unopened:
+class Source(ABC):
+    """Where the records of a release come from.
+
+    Attributes
+    ----------
+    late : bool
+        Whether nothing is read before the charge, so that every failure is one error.
+    streams : bool
+        Whether they are never in memory together.
+    """
+
+    late: bool
+    streams: bool = False
+
+    @abstractmethod
+    def size(self, n: int | None) -> int | None:
+        """Return how many records there are, where that is public; as many as the caller says.
+
+        Parameters
+        ----------
+        n : int or None
+            What the caller says.
+
+        Returns
+        -------
+        int or None
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is private and given, or public and not known, or another one.
+        """
+
+    @abstractmethod
+    def check(self, made: Offer) -> None:
+        """Refuse, before the charge, what the statistic cannot be computed of.
+
+        Parameters
+        ----------
+        made : Offer
+            What would be drawn from.
+        """
+
+    @abstractmethod
+    def summaries(self, made: Offer) -> Summaries:
+        """Return what answers questions, valid; after the charge, where that comes first.
+
+        Parameters
+        ----------
+        made : Offer
+
+        Returns
+        -------
+        Summaries
+        """
+
+    def opened(self, made: Offer) -> Records:
+        """Return what the statistic sees, valid and all together.
+
+        Parameters
+        ----------
+        made : Offer
+
+        Returns
+        -------
+        Records
+
+        Raises
+        ------
+        UnsupportedError
+            By default: where they are never together.
+        """
+        raise UnsupportedError(f"records for the {made.statistic.name} come in chunks")
+
+
+class Unopened(Source):
     """Records that are checked when they are first read, and then kept.
 
     Parameters
@@ -61,6 +140,39 @@ class Unopened:
             check(np.asarray(valid.points), manifold)
             self._data = units_of(neighbours, ball, valid)
         return self._data
+
+    def size(self, n: int | None) -> int | None:
+        """Return the shape's, or that of checked records; see :meth:`Source.size`."""
+        records, _, _, neighbours = self._given
+        if self.late:
+            return public_size(records, neighbours, n)
+        return size_of(self.read(), neighbours, n)
+
+    def check(self, made: Offer) -> None:
+        """Look at names alone, or at records; see :meth:`Source.check`."""
+        checked = made.statistic  # of another package it may fail in ways that tell of the data
+        records, _, _, neighbours = self._given
+        if self.late:
+            check_given(records, neighbours, checked)
+        else:
+            discreetly(checked.name, lambda: checked.check_records(self.read()))
+
+    def opened(self, made: Offer) -> Records:
+        """Return them, once as many as were stated; see :meth:`Source.opened`."""
+        data = self.read()
+        if self.late:
+            if made.n is not None and len(data) != made.n:
+                raise InvalidParameterError(
+                    f"n = {made.n} was given before they were opened, and there are {len(data)}"
+                )
+            checked = made.statistic
+            discreetly(checked.name, lambda: checked.check_records(data))
+        return data
+
+    def summaries(self, made: Offer) -> Summaries:
+        """Return all of them, prepared; see :meth:`Source.summaries`."""
+        one_by_one = not made.neighbours.keeps_places
+        return Prepared(made.ball, self.opened(made), one_by_one=one_by_one)
 
 
 def opened(records: Records) -> Records:

@@ -5,7 +5,8 @@ from riemdp.statistics import (  # noqa: F401 -- register the solvers of our spa
     _solvers,
     _subspace_means,
 )
-from riemdp.statistics._answer import Prepared, answer, exact_answer
+from riemdp.statistics._answer import Prepared, Summaries, answer, exact_answer
+from riemdp.statistics._chunks import Chunks
 from riemdp.statistics._classes import ClassMoments
 from riemdp.statistics._counted_mean import CountedMean
 from riemdp.statistics._counted_steps import CountedRecentred, CountedSteps
@@ -68,6 +69,7 @@ from riemdp.statistics._statistic import (
     check_statistic,
 )
 from riemdp.statistics._steps import GeometricMedian, HuberMean, RefinedMean
+from riemdp.statistics._stream import Streamed
 from riemdp.statistics._sums import SumStatistic
 from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
 from riemdp.statistics._unit_vectors import UnitVectorSum
@@ -85,6 +87,7 @@ __all__ = [
     "AddRemove",
     "AddRemoveUser",
     "CertifiedMean",
+    "Chunks",
     "ClassMoments",
     "ConfidenceEllipsoid",
     "ConfidenceRegion",
@@ -118,7 +121,9 @@ __all__ = [
     "ReplacePoint",
     "ReplaceUser",
     "Statistic",
+    "Streamed",
     "SumStatistic",
+    "Summaries",
     "Summary",
     "TangentMean",
     "TangentRegression",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,25 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
-class Prepared:
+class Summaries(ABC):
+    """Records of which questions are told no more than they ask for."""
+
+    @abstractmethod
+    def summary(self, question: Question) -> Partial:
+        """Clip records, and summarise them.
+
+        Parameters
+        ----------
+        question : Question
+
+        Returns
+        -------
+        object
+            What :meth:`Question.summarise` or :meth:`Question.merge` returns.
+        """
+
+
+class Prepared(Summaries):
     r"""Records in the forms that questions take: what a class does to them, it does once.
 
     Parameters
@@ -91,7 +110,7 @@ class Prepared:
 
 
 def answer(
-    question: Question, ball: Ball, data: FloatArray | Records | Prepared, tol: float
+    question: Question, ball: Ball, data: FloatArray | Records | Summaries, tol: float
 ) -> FloatArray:
     r"""Clip records to a ball, and answer.
 
@@ -99,7 +118,7 @@ def answer(
     ----------
     question : Question
     ball : Ball
-    data : ndarray, shape (n, \*point_shape), Records or Prepared
+    data : ndarray, shape (n, \*point_shape), Records or Summaries
         Valid points, inside or outside.
     tol : float
         Public tolerance.
@@ -126,7 +145,7 @@ def answer(
 
 
 def exact_answer(
-    question: Question, ball: Ball, data: FloatArray | Records | Prepared, tol: float
+    question: Question, ball: Ball, data: FloatArray | Records | Summaries, tol: float
 ) -> tuple[Fraction, ...]:
     r"""Clip records to a ball, and answer with rational numbers; see :func:`answer`.
 
@@ -134,7 +153,7 @@ def exact_answer(
     ----------
     question : Question
     ball : Ball
-    data : ndarray, shape (n, \*point_shape), Records or Prepared
+    data : ndarray, shape (n, \*point_shape), Records or Summaries
     tol : float
 
     Returns
@@ -177,8 +196,8 @@ def _rational(answered: object) -> FloatArray | tuple[Fraction, ...] | None:
     return own
 
 
-def _prepared(ball: Ball, data: FloatArray | Records | Prepared) -> Prepared:
-    return data if isinstance(data, Prepared) else Prepared(ball, data)
+def _prepared(ball: Ball, data: FloatArray | Records | Summaries) -> Summaries:
+    return data if isinstance(data, Summaries) else Prepared(ball, data)
 
 
 def _floats(answered: object) -> FloatArray | None:

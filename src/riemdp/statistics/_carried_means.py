@@ -152,6 +152,11 @@ class CarriedMean(ExactMean):
         return self._solver.proof
 
     @property
+    def adds(self) -> bool:
+        """That of the other."""
+        return self._other.adds
+
+    @property
     def weighs(self) -> bool:
         """That of the other."""
         return self._other.weighs

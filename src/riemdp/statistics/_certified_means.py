@@ -174,6 +174,11 @@ class ProductMean(ExactMean):
         return tuple(part.rows(own, rows) for part, own, rows in each)
 
     @property
+    def adds(self) -> bool:
+        """Whether those of all factors are sums of integers."""
+        return all(part.adds for part in self._parts)
+
+    @property
     def weighs(self) -> bool:
         """Whether those of all factors do."""
         return all(part.weighs for part in self._parts)

@@ -50,6 +50,9 @@ class _Total(Question):
     def takes(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.question.takes
 
+    def adds(self, ball: Ball) -> bool:
+        return self.question.adds(ball)
+
     def summarise(self, ball: Ball, records: Any) -> Partial:
         return self.question.summarise(ball, self.question.prepare(ball, records))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from riemdp._checks import plain_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp.statistics._ids import first_twice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +45,8 @@ class Records:
     unit : str, optional
         What a record is, in a word, where somebody said so: ``"person"``, ``"epoch"``. Nothing is
         computed from it.
+    ids : array_like of int or str, shape (n,), optional
+        An id for each record: the same one twice is an error. Nothing is computed from it.
     """
 
     points: ArrayLike
@@ -52,6 +55,7 @@ class Records:
     weights: ArrayLike | None = None
     users: ArrayLike | None = None
     unit: str | None = None
+    ids: ArrayLike | None = None
 
     def __len__(self) -> int:
         return len(np.asarray(self.points))
@@ -81,7 +85,8 @@ class Records:
             If a row is not on the manifold, a covariate is not finite, or a weight not finite and
             at least 0.
         InvalidParameterError
-            If what belongs to points is of another kind, or not one for each point.
+            If what belongs to points is of another kind, or not one for each point, or an id comes
+            twice. Ids are left out then: they are of no other use.
         """
         given: Any = self.points
         if one_by_one:
@@ -105,6 +110,14 @@ class Records:
             found["weights"] = weights = _numbers(self.weights, rows, "weights", "weight")
             if len(wrong := np.flatnonzero(weights < 0.0)):
                 raise NotOnManifoldError(f"row {wrong[0]}: its weight is negative")
+        if self.ids is not None:
+            twice = first_twice(labels_of(self.ids, rows, "ids"))
+            if twice is not None:
+                raise InvalidParameterError(
+                    f"row {twice}: its id is that of an earlier row, and no record may be counted "
+                    "twice"
+                )
+            found["ids"] = None
         return replace(self, **found)
 
     def at(self, rows: slice) -> Self:
@@ -119,6 +132,7 @@ class Records:
         Records
         """
         names = ("points", *self.extras)
+        names = names if self.ids is None else (*names, "ids")
         given: dict[str, Any] = {name: np.asarray(getattr(self, name))[rows] for name in names}
         return replace(self, **given)
 

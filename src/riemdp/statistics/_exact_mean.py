@@ -44,6 +44,11 @@ class ExactMean(ABC):
     proof: ClassVar[str]
 
     @property
+    def adds(self) -> bool:
+        """Whether chunks are sums of integers, so that no record is kept; by default not."""
+        return False
+
+    @property
     def weighs(self) -> bool:
         """Whether it computes weighted means too: :meth:`weighted`; by default not."""
         return False
@@ -185,6 +190,11 @@ class ExactSum(ExactMean):
     def floor(self, ball: Ball) -> float:  # noqa: ARG002
         """Zero."""
         return 0.0
+
+    @property
+    def adds(self) -> bool:
+        """See :attr:`ExactMean.adds`."""
+        return True
 
     @property
     def weighs(self) -> bool:

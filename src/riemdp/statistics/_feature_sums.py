@@ -136,6 +136,10 @@ class FeatureSum(Summary):
         """Zero: integers are added; see :meth:`Statistic.tolerance`."""
         return 0.0
 
+    def adds(self, ball: Ball) -> bool:  # noqa: ARG002
+        """Integers are added; see :meth:`Question.adds`."""
+        return True
+
     def prepare(self, ball: Ball, records: Any) -> Records:
         """Return vectors; see :meth:`Question.prepare`."""
         given = as_records(records)

@@ -87,6 +87,11 @@ class Mean(InTwoArithmetics, Summary):
         exact = self._exact(ball)
         return {**super().proofs_on(ball), **({"exact mean": exact.proof} if exact else {})}
 
+    def adds(self, ball: Ball) -> bool:
+        """Whether integers are added: of averages in exact arithmetic."""
+        exact = self._exact(ball)
+        return exact is not None and exact.adds
+
     def summarise(self, ball: Ball, records: FloatArray) -> Partial:
         """Clip; see :meth:`Question.summarise`."""
         return (self._exact(ball) or self._solver(ball.manifold)).records(ball, records)

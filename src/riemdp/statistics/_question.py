@@ -36,6 +36,24 @@ class Question(ABC):
     clips: ClassVar[bool] = False
     takes: ClassVar[tuple[str, ...]] = ()
 
+    def adds(self, ball: Ball) -> bool:  # noqa: ARG002
+        """Whether records may come a part at a time.
+
+        So it is where what :meth:`summarise` says is of one size however many records there are,
+        and :meth:`merge` gives the same whatever the parts and their order: exact sums.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball.
+
+        Returns
+        -------
+        bool
+            False by default: all that is kept of records is put together.
+        """
+        return False
+
     def prepare(self, ball: Ball, records: FloatArray) -> Any:
         r"""Put records into the form of :meth:`summarise`; by default clipped to the ball.
 

@@ -55,6 +55,9 @@ class _Padded(Question):
     def takes(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.question.takes
 
+    def adds(self, ball: Ball) -> bool:
+        return self.question.adds(ball)
+
     def summarise(self, ball: Ball, records: Any) -> Partial:
         return self.question.summarise(ball, self.question.prepare(ball, records))
 
@@ -86,6 +89,9 @@ class _Shortened(Question):
     @property
     def takes(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.statistic.takes
+
+    def adds(self, ball: Ball) -> bool:  # noqa: ARG002
+        return True
 
     def summarise(self, ball: Ball, records: Any) -> Partial:
         given, seen = as_records(records), steps_ball(ball)

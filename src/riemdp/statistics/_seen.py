@@ -114,6 +114,10 @@ class Seen(Question):
 
     clips = True
 
+    def adds(self, ball: Ball) -> bool:  # noqa: ARG002
+        """Whether integers are added; see :meth:`Question.adds`."""
+        return self.exact
+
     def prepare(self, ball: Ball, records: FloatArray) -> FloatArray:
         """Clip to the ball, in the form of the ball of steps."""
         if ball.manifold.chart is None:

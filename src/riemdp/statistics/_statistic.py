@@ -388,6 +388,21 @@ class Statistic(Part, sort="statistic"):
         Question
         """
 
+    def streams(self, ball: Ball) -> bool:
+        """Whether it can be computed of records that come a part at a time; see :class:`Chunks`.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+
+        Returns
+        -------
+        bool
+            :meth:`Question.adds` of what is asked first.
+        """
+        return self.ask(ball, self.start(ball), 0).adds(ball)
+
     def start(self, ball: Ball) -> Any:
         r"""Public point of the range that the first question may use: its centre.
 

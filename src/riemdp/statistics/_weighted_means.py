@@ -204,6 +204,10 @@ class WeightedMeanOfPlaces(Mean):
             )
         return found
 
+    def adds(self, ball: Ball) -> bool:  # noqa: ARG002
+        """Weights belong to places among all records; see :meth:`Question.adds`."""
+        return False
+
     def summarise(self, ball: Ball, records: Any) -> Partial:
         """Clip, and keep weights as integers; see :meth:`Question.summarise`."""
         points, exact = np.asarray(records.points), self._exact(ball)

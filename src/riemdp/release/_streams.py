@@ -1,0 +1,334 @@
+"""Records that are read a part at a time: what counts as such, and a release of them."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._checks import count, kind_of, shown
+from riemdp._discreet import discreetly
+from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
+from riemdp.readers import read
+from riemdp.release._unopened import Source, check_given
+from riemdp.statistics import Chunks, Neighbours, Records, Streamed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from riemdp.release._offer import Offer
+    from riemdp.statistics import Summaries
+
+#: Numbers that are read at a time, and the fewest and most records that hold them.
+_NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16
+_EXTRAS = ("labels", "covariates", "weights", "ids")
+
+
+@dataclass(frozen=True)
+class RowsOfFile:
+    """Some rows of an array in a file, as a description that can be sent anywhere.
+
+    Attributes
+    ----------
+    path : str
+    dtype : numpy.dtype
+    offset : int
+        Of the first row, in bytes.
+    shape, strides : tuple of int
+    """
+
+    path: str
+    dtype: np.dtype[Any]
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def __call__(self) -> NDArray[Any]:
+        """Read them; the file is not kept open, nor in memory."""
+        ends = [(size - 1) * step for size, step in zip(self.shape, self.strides, strict=True)]
+        first = self.offset + sum(min(end, 0) for end in ends)
+        last = self.offset + sum(max(end, 0) for end in ends) + self.dtype.itemsize
+        with open(self.path, "rb") as file:
+            file.seek(first)
+            found = file.read(last - first)
+        if len(found) != last - first:
+            raise InvalidParameterError("the file is shorter than the array that it was to hold")
+        return np.ndarray(
+            self.shape, self.dtype, found, offset=self.offset - first, strides=self.strides
+        )
+
+
+@dataclass(frozen=True)
+class RowsOfZarr:
+    """Some rows of a Zarr array, as zarr sends it anywhere.
+
+    Attributes
+    ----------
+    array : object
+    start, stop : int
+    """
+
+    array: Any
+    start: int
+    stop: int
+
+    def __call__(self) -> NDArray[Any]:
+        """Read them."""
+        return np.asarray(self.array[self.start : self.stop])
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of points, as :func:`riemdp.readers.read` takes it.
+
+    Attributes
+    ----------
+    path : Path
+    """
+
+    path: Path
+
+    def __call__(self) -> NDArray[Any]:
+        """Read it."""
+        return read(self.path)
+
+
+@dataclass(frozen=True, eq=False)
+class WithExtras:
+    """A part, and what belongs to its points.
+
+    Attributes
+    ----------
+    part : callable
+        Returns points.
+    extras : dict of str to ndarray
+    """
+
+    part: Any
+    extras: dict[str, Any]
+
+    def __call__(self) -> Records:
+        """Return both."""
+        return Records(self.part(), **self.extras)
+
+
+def is_stream(points: object) -> bool:
+    """Whether points are read a part at a time: nothing of them is opened to find out.
+
+    Parameters
+    ----------
+    points : object
+        :class:`Chunks`, an iterator, a memory map, a Zarr array, a list of paths or of functions.
+
+    Returns
+    -------
+    bool
+    """
+    if isinstance(points, (Chunks, Iterator)):
+        return True
+    if isinstance(points, (list, tuple)) and points:
+        return all(isinstance(one, Path) for one in points) or all(map(callable, points))
+    return _is_mapped(points) or _is_zarr(points)
+
+
+def _is_mapped(points: Any) -> bool:
+    """Whether an array is that of a file, and what is written to it is."""
+    return (
+        isinstance(points, np.memmap)
+        and points.ndim > 0
+        and points.size > 0
+        and points.filename is not None
+        and points.mode != "c"
+        and not points.dtype.hasobject
+        and isinstance(_root(points), np.memmap)
+    )
+
+
+def _root(array: Any) -> Any:
+    """Return the whole array of a map that this one is a view of; None of another one."""
+    base = getattr(array, "base", None)
+    return array if base is None or isinstance(base, mmap.mmap) else _root(base)
+
+
+def _is_zarr(points: Any) -> bool:
+    return type(points).__module__.partition(".")[0] == "zarr" and hasattr(points, "shape")
+
+
+def chunks_of(points: Any, n: int | None = None) -> Chunks:
+    """Return records that are read a part at a time, as such.
+
+    Parameters
+    ----------
+    points : Chunks, iterator, memmap, Zarr array, sequence of Path or of callables
+        Or :class:`Records` with such points: of an array in a file the others are arrays, of the
+        same length.
+    n : int, optional
+        Public number of records; of arrays the length, by default.
+
+    Returns
+    -------
+    Chunks
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is something else, or ``n`` contradicts it.
+    """
+    records = points if isinstance(points, Records) else Records(points)
+    given: Any = records.points
+    extras = {name: getattr(records, name) for name in _EXTRAS}
+    extras = {name: values for name, values in extras.items() if values is not None}
+    if isinstance(given, Chunks):
+        found = given if n is None else _with_n(given, count(n, "n"))
+    elif _is_mapped(given):
+        found = _cut(given, n, _rows_of_map)
+    elif _is_zarr(given):
+        found = _cut(given, n, RowsOfZarr)
+    elif not is_stream(given):
+        raise InvalidParameterError(
+            "chunks are an iterator, a numpy.memmap, a Zarr array, a list of paths or of "
+            f"functions, or riemdp.Chunks, got {kind_of(given)}"
+        )
+    elif isinstance(given, Iterator):
+        found = Chunks(given, n)
+    else:
+        found = Chunks([File(one) if isinstance(one, Path) else one for one in given], n)
+    return _beside(found, extras) if extras else found
+
+
+def _with_n(chunks: Chunks, n: int) -> Chunks:
+    if chunks.n not in (None, n):
+        raise InvalidParameterError(f"n = {shown(n)} was given, and the chunks say {chunks.n}")
+    return chunks if chunks.n == n else replace(chunks, n=n)
+
+
+def _cut(points: Any, n: int | None, rows_of: Any) -> Chunks:
+    shape = tuple(map(int, points.shape))
+    if n is not None and count(n, "n") != shape[0]:
+        raise InvalidParameterError(f"n = {shown(n)} was given, and there are {shape[0]}")
+    step = min(max(_FEWEST, _NUMBERS // max(1, int(np.prod(shape[1:])))), _MOST)
+    starts = range(0, shape[0], step)
+    parts = [rows_of(points, start, min(start + step, shape[0])) for start in starts]
+    return Chunks(parts, shape[0], sizes=step)
+
+
+def _rows_of_map(points: Any, start: int, stop: int) -> RowsOfFile:
+    root = _root(points)
+    place = points.ctypes.data - root.ctypes.data + root.offset + start * points.strides[0]
+    path = str(Path(points.filename).absolute())
+    return RowsOfFile(path, points.dtype, place, (stop - start, *points.shape[1:]), points.strides)
+
+
+def _beside(chunks: Chunks, extras: dict[str, Any]) -> Chunks:
+    """Cut what belongs to points as the points are."""
+    if not isinstance(chunks.sizes, int) or chunks.n is None:
+        raise InvalidParameterError(
+            f"give {' and '.join(extras)} with each chunk, as Records(points, "
+            f"{next(iter(extras))}=...); arrays beside them are for points that are one array"
+        )
+    whole = {name: np.asanyarray(values) for name, values in extras.items()}
+    if any(values.ndim != 1 or len(values) != chunks.n for values in whole.values()):
+        raise InvalidParameterError(
+            f"{' and '.join(extras)} must be one for each point, a sequence of that length"
+        )
+    parts: Sequence[Any] = chunks.parts  # type: ignore[assignment]
+    cut = []
+    for number, part in enumerate(parts):
+        rows = slice(*chunks.rows(number))  # type: ignore[misc]
+        cut.append(WithExtras(part, {name: values[rows] for name, values in whole.items()}))
+    return replace(chunks, parts=cut)
+
+
+def no_stream(points: object, what: str) -> None:
+    """Refuse chunks where all records are needed at once.
+
+    An array in a file is read as a whole there.
+
+    Parameters
+    ----------
+    points : object
+    what : str
+        What needs them.
+
+    Raises
+    ------
+    UnsupportedError
+    """
+    if is_stream(points) and not (_is_mapped(points) or _is_zarr(points)):
+        raise UnsupportedError(f"{what} needs all records at once, and these come in chunks")
+
+
+class Stream(Source):
+    """Chunks that nothing was read of yet.
+
+    Parameters
+    ----------
+    records : Records
+        Whose points :func:`is_stream` is true of.
+    neighbours : Neighbours
+    late : bool
+        Whether they are read after a charge, so that no error may tell of them.
+    checked : bool
+        Whether they are read once before it, to check them.
+    """
+
+    streams = True
+
+    def __init__(
+        self, records: Records, neighbours: Neighbours, *, late: bool, checked: bool
+    ) -> None:
+        self.late = late
+        if records.users is not None or type(neighbours).units is not Neighbours.units:
+            raise UnsupportedNeighboursError(
+                "the records of a person may be in several chunks, so that a guarantee about "
+                "people needs all records at once; make one record of each person's first, or give "
+                "an array"
+            )
+        self._records, self._neighbours, self._checked = records, neighbours, checked
+        self._chunks = chunks_of(records)
+
+    def size(self, n: int | None) -> int | None:
+        """Return the public number of records; see :meth:`Source.size`."""
+        if not self._neighbours.size_is_public:
+            if n is not None or self._chunks.manifest is not None:
+                raise InvalidParameterError(
+                    f"the number of records is private under {self._neighbours.title}: leave out "
+                    + ("the manifest" if n is None else "n")
+                )
+            return None
+        if n is not None:
+            self._chunks = _with_n(self._chunks, count(n, "n"))
+        if self._chunks.n is None:
+            raise InvalidParameterError(
+                "nobody counts records in chunks before they are read: give the public number of "
+                "records, n=..."
+            )
+        return self._chunks.n
+
+    def check(self, made: Offer) -> None:
+        """Refuse more passes than can be made; see :meth:`Source.check`."""
+        if not isinstance(self._records.points, (Chunks, Iterator, list, tuple)):
+            check_given(self._records, self._neighbours, made.statistic)
+        passes = (made.steps or 1) + self._checked
+        if passes > 1 and not self._chunks.rereadable:
+            what = 'charge="checked"' if self._checked else f"the {made.statistic.name}"
+            raise UnsupportedError(
+                f"an iterator can be read once, and {what} takes {passes} passes; give a function "
+                "that returns a new one: Chunks(function, n=...)"
+            )
+        if self._checked:
+            discreetly(made.statistic.name, self._streamed(made).check)
+
+    def summaries(self, made: Offer) -> Summaries:
+        """Return what reads them; see :meth:`Source.summaries`."""
+        return self._streamed(made)
+
+    def _streamed(self, made: Offer) -> Streamed:
+        keeps = self._neighbours.keeps_places
+        return Streamed(made.ball, self._chunks, made.statistic, made.n, keeps_places=keeps)

@@ -1,0 +1,202 @@
+"""Records that are read a part at a time."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._checks import count, kind_of, shown
+from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp.statistics._data import labels_of
+from riemdp.statistics._ids import first_twice
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+    from riemdp.statistics._data import Records
+
+#: Points, records, or a function without arguments that returns either.
+Part = Any
+#: Calls a function with every task, and hands out what it returned, in any order.
+Mapper = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+
+
+class _Once:
+    """An iterator that cannot be read twice: the second time it would seem to be empty."""
+
+    def __init__(self, parts: Iterator[Part]) -> None:
+        self._parts: Iterator[Part] | None = parts
+
+    def __call__(self) -> Iterator[Part]:
+        parts, self._parts = self._parts, None
+        if parts is None:
+            raise UnsupportedError(
+                "these chunks can be read once, and were; give a function that returns a new "
+                "iterator: Chunks(function, n=...)"
+            )
+        return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    r"""Records that are read a part at a time, and need not fit in memory together.
+
+    It goes where an array of points goes, for statistics that are sums over the records. One pass
+    is made for each answer of the statistic: one for means, moments and the like, one a step for
+    medians. Results are those of all records in one array, whatever the order and the parts.
+
+    Parameters
+    ----------
+    parts : sequence, callable or iterator
+        Of parts; a function without arguments that returns an iterator over them, for several
+        passes; or such an iterator, for one pass. A part is an array of points, shape
+        ``(m, *point_shape)``, :class:`Records`, or a function without arguments that returns
+        either when it is called, which may be in another process if it can be pickled.
+    n : int, optional
+        Public number of records. Records that do not come count as the centre of the ball, more
+        of them are an error. By default that of ``sizes`` or ``manifest``.
+    sizes : int or sequence of int, optional
+        Public number of records in every part but the last, or in each. Every part has to hold as
+        many, no record may be missing, and the records of a part are worked on together. Without
+        it a record may be missing anywhere, so that each is worked on by itself: its place may
+        count in the last bits of what is computed of an array. That is some fifty times slower.
+    manifest : sequence of int or str, optional
+        Public ids of all records that are to come; then each part has to say which it holds, as
+        ``Records(points, ids=...)``, and another id is an error.
+    mapper : callable, optional
+        ``mapper(function, tasks)`` calls the function with every task and returns an iterable of
+        what it returned, in any order; :func:`map` by default. Function and results can be pickled,
+        and tasks where the parts can. No error gets out of the function.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an argument is outside its domain, or they contradict each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp import Ball, Chunks, Euclidean, GDP, private_mean
+    >>> ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    >>> halves = (np.full((50, 2), x) for x in (-0.5, 0.5))
+    >>> private_mean(Chunks(halves, n=100), ball, GDP(1.0)).n
+    100
+    """
+
+    parts: Sequence[Part] | Callable[[], Iterable[Part]] | Iterator[Part]
+    n: int | None = None
+    sizes: int | Sequence[int] | None = None
+    manifest: ArrayLike | None = None
+    mapper: Mapper = builtins.map
+
+    def __post_init__(self) -> None:
+        is_sequence = isinstance(self.parts, Sequence) and not isinstance(self.parts, (str, bytes))
+        if isinstance(self.parts, Iterator):
+            object.__setattr__(self, "parts", _Once(self.parts))
+        elif not (is_sequence or callable(self.parts)):
+            raise InvalidParameterError(
+                "parts must be a sequence of chunks, an iterator over them, or a function that "
+                f"returns one, got {kind_of(self.parts)}"
+            )
+        if not callable(self.mapper):
+            raise InvalidParameterError(f"mapper must be callable, got {kind_of(self.mapper)}")
+        if self.n is not None:
+            object.__setattr__(self, "n", count(self.n, "n"))
+        if self.sizes is not None:
+            object.__setattr__(self, "sizes", self._checked_sizes(is_sequence=is_sequence))
+        if self.manifest is not None:
+            ids = labels_of(self.manifest, len(np.asarray(self.manifest)), "manifest")
+            if (row := first_twice(ids)) is not None:
+                raise InvalidParameterError(f"manifest: entry {row} is an earlier one once more")
+            object.__setattr__(self, "manifest", ids)
+            self._agree(len(ids), "the manifest has")
+
+    def _checked_sizes(self, *, is_sequence: bool) -> int | tuple[int, ...]:
+        sizes: Any = self.sizes
+        if not isinstance(sizes, (Sequence, np.ndarray)):
+            if self.n is None:
+                raise InvalidParameterError("one size for all parts needs n too: n=...")
+            return count(sizes, "sizes")
+        whole = tuple(0 if size == 0 else count(size, "a size") for size in sizes)
+        if is_sequence and len(whole) != len(self.parts):  # type: ignore[arg-type]
+            raise InvalidParameterError(
+                f"sizes must be one for each part, got {len(whole)} for {len(self.parts)}"  # type: ignore[arg-type]
+            )
+        self._agree(sum(whole), "the sizes add up to")
+        return whole
+
+    def _agree(self, number: int, what: str) -> None:
+        if self.n is None:
+            object.__setattr__(self, "n", count(number, "n"))
+        elif self.n != number:
+            raise InvalidParameterError(f"n = {shown(self.n)} was given, and {what} {number}")
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether more than one pass can be made."""
+        return not isinstance(self.parts, _Once)
+
+    @property
+    def number(self) -> int | None:
+        """How many parts there are, where that is public."""
+        if isinstance(self.sizes, tuple):
+            return len(self.sizes)
+        if self.sizes is not None and self.n is not None:
+            return -(-self.n // self.sizes)  # type: ignore[operator]
+        return None
+
+    def rows(self, number: int) -> tuple[int, int] | None:
+        """Return where a part starts and ends among all records, if that is public.
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+
+        Returns
+        -------
+        tuple of (int, int), or None
+            Of one part too many an empty range.
+        """
+        if self.sizes is None or self.n is None:
+            return None
+        if isinstance(self.sizes, tuple):
+            start = sum(self.sizes[:number])
+            return start, start + sum(self.sizes[number : number + 1])
+        size: Any = self.sizes
+        return min(number * size, self.n), min((number + 1) * size, self.n)
+
+    def tasks(self) -> Iterator[tuple[int, Part]]:
+        """Open the stream, and yield its parts with their numbers.
+
+        Raises
+        ------
+        UnsupportedError
+            If it can be read once, and was.
+        """
+        parts: Any = self.parts
+        return enumerate(parts() if callable(parts) else parts)
+
+    def mapped(self, mapper: Mapper) -> Self:
+        """Return the same with another mapper.
+
+        Parameters
+        ----------
+        mapper : callable
+
+        Returns
+        -------
+        Chunks
+        """
+        return replace(self, mapper=mapper)
+
+
+def opened_part(part: Part) -> ArrayLike | Records:
+    """Return points or records, which a function is called for."""
+    return part() if callable(part) else part  # type: ignore[no-any-return]

@@ -1,0 +1,295 @@
+"""Answers to questions about records that are read a part at a time."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import riemdp._errors as errors
+from riemdp._discreet import discreetly
+from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
+from riemdp.statistics._answer import Prepared, Summaries
+from riemdp.statistics._chunks import opened_part
+from riemdp.statistics._data import Records, as_records, labels_of
+from riemdp.statistics._frechet_mean import check_shape_of_rows
+from riemdp.statistics._ids import digests, has_twice, has_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._chunks import Chunks, Part
+    from riemdp.statistics._question import Partial, Question
+    from riemdp.statistics._statistic import Statistic
+
+#: Bytes of the key of a pass.
+_KEY = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What is known of a part after it was read, of one size however many records it holds.
+
+    Attributes
+    ----------
+    number : int
+        Of the part.
+    count : int
+        Number of records in it.
+    partial : object
+        What the question says of them; None of no records.
+    ids : ndarray of void, shape (count,), or None
+        Digests of the ids of the records; None where they have none.
+    failure : tuple of (str, str), or None
+        Class and text of an error, neither of which tells of values. There is nothing else then.
+    """
+
+    number: int
+    count: int = 0
+    partial: Partial = None
+    ids: NDArray[np.void] | None = None
+    failure: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Summarise:
+    """Read, validate, clip and summarise a part: what is sent to where the records are.
+
+    It holds public numbers and releases alone, and never raises: an engine that writes down what
+    failed, with what it was called with, has nothing to write.
+
+    Attributes
+    ----------
+    question : Question or None
+        None where records are only to be checked.
+    statistic : Statistic
+        Which says what records it can be computed of.
+    ball : Ball
+        Public ball of the records.
+    one_by_one : bool
+        See :class:`Prepared`.
+    key : bytes
+        For the digests of ids.
+    """
+
+    question: Question | None
+    statistic: Statistic
+    ball: Ball
+    one_by_one: bool
+    key: bytes
+
+    def __call__(self, task: tuple[int, Part]) -> Outcome:
+        """Return what is to be known of a part.
+
+        Parameters
+        ----------
+        task : tuple of (int, object)
+            Number of the part, and the part.
+
+        Returns
+        -------
+        Outcome
+        """
+        number, part = task
+        try:
+            return discreetly("a chunk", lambda: self._found(number, part))
+        except RiemdpError as error:
+            known = getattr(errors, type(error).__name__, None) is type(error)
+            kind = type(error).__name__ if known else RiemdpError.__name__
+            return Outcome(number, failure=(kind, str(error)))
+
+    def _found(self, number: int, part: Part) -> Outcome:
+        records = as_records(opened_part(part))
+        if len(records) == 0:
+            return Outcome(number)
+        ids = None
+        if records.ids is not None:
+            ids = digests(labels_of(records.ids, len(records), "ids"), self.key)
+        valid = records.validated(self.ball.manifold, one_by_one=self.one_by_one)
+        check_shape_of_rows(np.asarray(valid.points), self.ball.manifold)
+        if valid.users is not None:
+            raise InvalidParameterError("records that are read in chunks have no users")
+        self.statistic.check_records(valid)
+        partial = None
+        if self.question is not None:
+            prepared = Prepared(self.ball, valid, one_by_one=self.one_by_one)
+            partial = prepared.summary(self.question)
+        return Outcome(number, len(valid), partial, ids)
+
+
+class Streamed(Summaries):
+    """Records in chunks, of which nothing but sums is kept; see :class:`Prepared`.
+
+    Parameters
+    ----------
+    ball : Ball
+    chunks : Chunks
+    statistic : Statistic
+    n : int or None
+        Public number of records; None where it is private.
+    keeps_places : bool
+        Whether neighbours have the records that they share at the same places.
+    """
+
+    def __init__(
+        self,
+        ball: Ball,
+        chunks: Chunks,
+        statistic: Statistic,
+        n: int | None,
+        *,
+        keeps_places: bool,
+    ) -> None:
+        self._ball, self._chunks, self._statistic, self._n = ball, chunks, statistic, n
+        #: Whether the size of every part is public.
+        self._fixed = n is not None and chunks.sizes is not None
+        self._one_by_one = not (keeps_places and self._fixed)
+
+    def summary(self, question: Question) -> Partial:
+        """Read all chunks once, and add up what the question needs of them.
+
+        Parameters
+        ----------
+        question : Question
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        UnsupportedError
+            If it needs all records at once.
+        RiemdpError
+            If a record is not valid, an id comes twice, or there are more records than n.
+        """
+        if not question.adds(self._ball):
+            raise UnsupportedError("this question needs all records at once")
+        return self._pass(question)
+
+    def check(self) -> None:
+        """Read all chunks once, and check records alone; raises what :meth:`summary` does."""
+        self._pass(None)
+
+    def _pass(self, question: Question | None) -> Partial:
+        key = secrets.token_bytes(_KEY)
+        function = Summarise(question, self._statistic, self._ball, self._one_by_one, key)
+        tasks = _Counted(self._chunks.tasks())
+        total, came, with_ids = None, 0, 0
+        numbers: set[int] = set()
+        ids: list[NDArray[np.void]] = []
+        for outcome in self._chunks.mapper(function, tasks):
+            self._check(outcome, numbers)
+            if outcome.count == 0:
+                continue
+            came += outcome.count
+            if self._n is not None and came > self._n:
+                raise InvalidParameterError(f"there are more records than n = {self._n}")
+            if outcome.ids is not None:
+                ids.append(outcome.ids)
+                with_ids += outcome.count
+            if question is not None:
+                total = _merged(question, total, outcome.partial)
+        self._check_numbers(numbers, tasks.total())
+        self._check_ids(ids, key, came=came, with_ids=with_ids)
+        return None if question is None else self._filled(question, total, came)
+
+    def _check(self, outcome: Outcome, numbers: set[int]) -> None:
+        """Raise the error of a part, or one of its number or its size."""
+        if outcome.number in numbers:
+            raise RiemdpError(
+                f"chunk {outcome.number} was counted twice; a mapper must hand in one outcome of "
+                "each task"
+            )
+        numbers.add(outcome.number)
+        rows = self._chunks.rows(outcome.number) if self._fixed else None
+        where = f"chunk {outcome.number}" + (f", from row {rows[0]}" if rows else "")
+        if outcome.failure is not None:
+            name, text = outcome.failure
+            raise getattr(errors, name)(f"{where}: {text}")
+        if rows is not None and outcome.count != rows[1] - rows[0]:
+            raise InvalidParameterError(
+                f"{where}: its size is not the {rows[1] - rows[0]} that was stated; leave out "
+                "sizes where records may be missing"
+            )
+
+    def _check_numbers(self, numbers: set[int], total: int) -> None:
+        """Refuse outcomes of which some are missing, and a stream that has been read before."""
+        stated = self._chunks.number if self._fixed else None
+        if stated not in (None, total):
+            raise InvalidParameterError(f"there are not {stated} chunks, as many as were stated")
+        if numbers != set(range(total)):
+            raise RiemdpError("not all chunks were counted; a mapper must hand in all outcomes")
+        if not numbers and self._n is not None:
+            raise InvalidParameterError(
+                "there were no chunks at all; was the iterator read before?"
+            )
+
+    def _check_ids(
+        self, ids: list[NDArray[np.void]], key: bytes, *, came: int, with_ids: int
+    ) -> None:
+        manifest: Any = self._chunks.manifest
+        if with_ids != came and (ids or manifest is not None):
+            raise InvalidParameterError("either all records have ids, or none; with a manifest all")
+        if has_twice(ids):
+            raise InvalidParameterError("an id comes twice: no record may be counted twice")
+        if manifest is not None and has_unknown(ids, digests(manifest, key)):
+            raise InvalidParameterError("there is an id that is not in the manifest")
+
+    def _filled(self, question: Question, total: Partial, came: int) -> Partial:
+        """Put the centre in the place of records that did not come."""
+        missing = 0 if self._n is None else self._n - came
+        if missing == 0:
+            return self._of_none(question) if total is None else total
+        if question.takes:
+            raise InvalidParameterError(
+                f"there are fewer records than n = {self._n}, and nobody knows the "
+                f"{' or '.join(question.takes)} of those that are missing"
+            )
+        center = Prepared(self._ball, self._ball.center[None], one_by_one=True).summary(question)
+        return _merged(question, total, _times(question.merge, center, missing))
+
+    def _of_none(self, question: Question) -> Partial:
+        extras: dict[str, Any] = dict.fromkeys(question.takes, np.empty(0))
+        points = np.empty((0, *self._ball.manifold.point_shape))
+        return Prepared(self._ball, Records(points, **extras)).summary(question)
+
+
+class _Counted:
+    """An iterator that knows how many there were."""
+
+    def __init__(self, tasks: Iterator[Any]) -> None:
+        self._tasks, self._total = tasks, 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        found = next(self._tasks)
+        self._total += 1
+        return found
+
+    def total(self) -> int:
+        """Return how many there are, with those that nobody asked for."""
+        return self._total + sum(1 for _ in self._tasks)
+
+
+def _merged(question: Question, total: Partial, partial: Partial) -> Partial:
+    return partial if total is None else question.merge(total, partial)
+
+
+def _times(merge: Callable[[Partial, Partial], Partial], one: Partial, times: int) -> Partial:
+    """Put a partial together with itself, so that it counts so many times."""
+    found = None
+    while times:
+        if times % 2:
+            found = one if found is None else merge(found, one)
+        times //= 2
+        one = merge(one, one) if times else one
+    return found
