@@ -32,6 +32,7 @@ from riemdp.privacy import PureDP
 from riemdp.release._charging import anchored, charges_first, check_relation, failing_alike
 from riemdp.release._named import check_accountant
 from riemdp.release._sensitivity import default_sensitivity
+from riemdp.release._streams import no_stream
 from riemdp.release._unopened import opened, public_size
 from riemdp.statistics import ReplaceOne, as_records
 
@@ -213,6 +214,7 @@ class ConformalLaplace(ArrayFields):
         first = charges_first(charge, accountant)
         check_relation(accountant, ReplaceOne())
         given = as_records(points)
+        no_stream(given.points, "the conformal mechanism")
         size = public_size(given, ReplaceOne(), n) if first else None
         records = None if first else _opened(ball, given, n)
         size = len(records) if records is not None else size

@@ -29,6 +29,7 @@ from riemdp.release._search._numbers import CENTRE_SHARES, LEAST_LEFT, Numbers
 from riemdp.release._search._schedule import working_ball
 from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
 from riemdp.release._sensitivity import LEAST_RADIUS
+from riemdp.release._streams import no_stream
 from riemdp.release._unopened import check_given, opened, public_size
 from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_rows
 
@@ -177,6 +178,7 @@ def find_ball(
     first = charges_first(charge, accountant)
     check_relation(accountant, ReplaceOne())
     records = as_records(points)
+    no_stream(records.points, "a search for a ball")
     data: FloatArray | None = None
     if first:
         check_given(records, ReplaceOne(), TangentMean())

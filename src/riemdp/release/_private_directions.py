@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riemdp._checks import plain_array, real_entries
-from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpError
 from riemdp.manifolds import Ball, Sphere
 from riemdp.release._charging import charges_first
 from riemdp.release._keywords import with_advice
 from riemdp.release._own_directions import main_axis, main_preshape, mean_direction, own_directions
 from riemdp.release._relation import relation
 from riemdp.release._run import run
+from riemdp.release._streams import chunks_of, is_stream
 from riemdp.release._unopened import public_size
 from riemdp.statistics import (
     DirectionalMoments,
@@ -345,6 +347,20 @@ def _released(
     **options: Any,
 ) -> Release:
     related = relation(neighbours, adjacency, budget, has_users=users is not None)
+    if is_stream(points, related):
+        chunks: Any = chunks_of(points, n if related.size_is_public else None)
+        chunks = replace(chunks, read=read)
+        return run(
+            lambda *_: statistic,
+            Records(chunks, users=users),
+            Ball.whole(Sphere((width or _width_of(chunks.shape, read)) - 1)),
+            budget,
+            neighbours=related,
+            n=n,
+            tol=None,
+            project="auto",
+            **options,
+        )
     first = charges_first(options["charge"], options["accountant"])
 
     @functools.cache
@@ -382,6 +398,20 @@ def _width(points: Any, read: Callable[[Any], FloatArray]) -> int:
     any_ = np.random.default_rng(0).normal(size=(1, *shape[1:]))
     is_complex = len(shape) == 2 and np.iscomplexobj(points)
     return int(read(any_ + 1j if is_complex else any_).shape[1])
+
+
+def _width_of(shape: tuple[int, ...] | None, read: Callable[[Any], FloatArray]) -> int:
+    """Return how many entries a row of chunks will have, from their public shape."""
+    if shape is None:
+        raise InvalidParameterError(
+            "chunks are not opened to see how large the space is: say the public shape of a "
+            "point, Chunks(parts, n=..., shape=...)"
+        )
+    any_ = np.random.default_rng(0).normal(size=(1, *shape))
+    try:
+        return int(read(any_).shape[1])
+    except RiemdpError:
+        return int(read(any_ + 1j).shape[1])  # landmarks in the plane
 
 
 def _rows(

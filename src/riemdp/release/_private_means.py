@@ -23,6 +23,7 @@ from riemdp.release._private_mean import _wanted
 from riemdp.release._relation import relation, with_users
 from riemdp.release._release import Release
 from riemdp.release._run import Ready, prepared
+from riemdp.release._streams import no_stream
 from riemdp.release._verify import Verification, verify
 from riemdp.release._weights import people_weigh, with_contribution
 from riemdp.statistics import Records, as_records, labels_of
@@ -344,6 +345,8 @@ def private_means(
     """
     check_ball(ball)
     given = _groups(groups)
+    for each in given.values():
+        no_stream(each.points, "a check that groups have no record in common")
     budgets, entry = _budgets(budget, given)
     wanted = _wanted(method, rounds, shares, alpha)
     if ids is not None and users is not None:
@@ -384,6 +387,7 @@ def private_means(
                 tol=tol,
                 arithmetic=arithmetic,
                 project=project,
+                together=True,
             ),
         )
         for name in given

@@ -42,7 +42,7 @@ from riemdp.release._relation import check_searched, relation, with_users
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import rounded_point
 from riemdp.release._search._found import PrivateBall
-from riemdp.release._streams import Stream, is_stream
+from riemdp.release._streams import Stream, is_file_of_array, is_stream
 from riemdp.release._unopened import Unopened
 from riemdp.statistics import (
     Prepared,
@@ -351,8 +351,12 @@ def prepared(
     tol: float | None,
     arithmetic: Arithmetic,
     project: Project,
+    together: bool = False,
 ) -> Ready:
-    """Check everything that can be checked before the account is charged."""
+    """Check everything that can be checked before the account is charged.
+
+    With ``together`` records are in memory all at once, also those of an array in a file.
+    """
     found = ball if isinstance(ball, PrivateBall) else None
     public: Ball = ball.ball if isinstance(ball, PrivateBall) else ball
     check_ball(public)
@@ -368,17 +372,17 @@ def prepared(
     check_project(project)
     check_accountant(accountant)
     charged = accountant if found is None else found.accountant
-    first = charges_first(charge, charged, streams=is_stream(records.points))
+    streams = not together and is_stream(records.points, neighbours)
+    first = charges_first(charge, charged, streams=streams)
     source = resolve_generator(generator)
     if found is not None and n is None and first:
         n = found.n
-    data: Source
-    if is_stream(records.points):
+    units = public if found is None else found.public
+    all_of_them = Unopened(records, public.manifold, units, neighbours, late=first)
+    data: Source = all_of_them
+    if streams:
         checked = charged is not None and not first
         data = Stream(records, neighbours, late=first, checked=checked)
-    else:
-        units = public if found is None else found.public
-        data = Unopened(records, public.manifold, units, neighbours, late=first)
     n = data.size(n)
     if found is not None:
         _check_found(found, n, accountant)
@@ -393,7 +397,7 @@ def prepared(
         tol=tol,
         arithmetic=arithmetic,
         project=project,
-        streams=data.streams,
+        streams=streams and not is_file_of_array(records.points),
     )
     try:
         chosen, reason = offered(public)
@@ -403,9 +407,11 @@ def prepared(
         chosen, reason = offered(found.public)  # which was checked before the search
     check_relation(accountant, neighbours)
     check_unit(accountant, neighbours)
-    data.check(chosen)
     start = chosen.statistic.begin(chosen.ball, lambda: noise_length(chosen.mechanism))
     asks = asked(chosen.statistic, chosen.ball, start, 0)
+    if streams and not asks.adds(chosen.ball):
+        data = all_of_them  # of an array in a file, as it would be without chunks
+    data.check(chosen)
     return Ready(chosen, reason, limit, found, data, source, accountant, start, asks)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -118,23 +119,46 @@ class WithExtras:
         return Records(self.part(), **self.extras)
 
 
-def is_stream(points: object) -> bool:
+def is_stream(points: object, neighbours: Neighbours | None = None) -> bool:
     """Whether points are read a part at a time: nothing of them is opened to find out.
 
     Parameters
     ----------
     points : object
         :class:`Chunks`, an iterator, a memory map, a Zarr array, a list of paths or of functions.
+    neighbours : Neighbours, optional
+        Of which some need all records at once: an array in a file is read as a whole then.
 
     Returns
     -------
     bool
     """
+    if is_file_of_array(points):
+        return neighbours is None or not _has_units(neighbours)
     if isinstance(points, (Chunks, Iterator)):
         return True
     if isinstance(points, (list, tuple)) and points:
         return all(isinstance(one, Path) for one in points) or all(map(callable, points))
+    return False
+
+
+def is_file_of_array(points: object) -> bool:
+    """Whether points are one array in a file: they are read in chunks, or all at once.
+
+    Parameters
+    ----------
+    points : object
+
+    Returns
+    -------
+    bool
+    """
     return _is_mapped(points) or _is_zarr(points)
+
+
+def _has_units(neighbours: Neighbours) -> bool:
+    """Whether a relation makes something of records that several of them are needed for."""
+    return type(neighbours).units is not Neighbours.units
 
 
 def _is_mapped(points: Any) -> bool:
@@ -160,7 +184,7 @@ def _is_zarr(points: Any) -> bool:
     return type(points).__module__.partition(".")[0] == "zarr" and hasattr(points, "shape")
 
 
-def chunks_of(points: Any, n: int | None = None) -> Chunks:
+def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chunks:
     """Return records that are read a part at a time, as such.
 
     Parameters
@@ -170,6 +194,8 @@ def chunks_of(points: Any, n: int | None = None) -> Chunks:
         same length.
     n : int, optional
         Public number of records; of arrays the length, by default.
+    rows : int, optional
+        Records of a chunk of an array in a file; by default some megabytes of them.
 
     Returns
     -------
@@ -187,9 +213,9 @@ def chunks_of(points: Any, n: int | None = None) -> Chunks:
     if isinstance(given, Chunks):
         found = given if n is None else _with_n(given, count(n, "n"))
     elif _is_mapped(given):
-        found = _cut(given, n, _rows_of_map)
+        found = _cut(given, n, rows, _rows_of_map)
     elif _is_zarr(given):
-        found = _cut(given, n, RowsOfZarr)
+        found = _cut(given, n, rows, RowsOfZarr)
     elif not is_stream(given):
         raise InvalidParameterError(
             "chunks are an iterator, a numpy.memmap, a Zarr array, a list of paths or of "
@@ -208,14 +234,15 @@ def _with_n(chunks: Chunks, n: int) -> Chunks:
     return chunks if chunks.n == n else replace(chunks, n=n)
 
 
-def _cut(points: Any, n: int | None, rows_of: Any) -> Chunks:
+def _cut(points: Any, n: int | None, rows: int | None, rows_of: Any) -> Chunks:
     shape = tuple(map(int, points.shape))
     if n is not None and count(n, "n") != shape[0]:
         raise InvalidParameterError(f"n = {shown(n)} was given, and there are {shape[0]}")
-    step = min(max(_FEWEST, _NUMBERS // max(1, int(np.prod(shape[1:])))), _MOST)
+    numbers = max(1, math.prod(shape[1:]), abs(getattr(points, "strides", (0,))[0]) // 8)
+    step = min(max(_FEWEST, _NUMBERS // numbers), _MOST) if rows is None else count(rows, "rows")
     starts = range(0, shape[0], step)
     parts = [rows_of(points, start, min(start + step, shape[0])) for start in starts]
-    return Chunks(parts, shape[0], sizes=step)
+    return Chunks(parts, shape[0], sizes=step, shape=shape[1:])
 
 
 def _rows_of_map(points: Any, start: int, stop: int) -> RowsOfFile:
@@ -260,7 +287,7 @@ def no_stream(points: object, what: str) -> None:
     ------
     UnsupportedError
     """
-    if is_stream(points) and not (_is_mapped(points) or _is_zarr(points)):
+    if is_stream(points) and not is_file_of_array(points):
         raise UnsupportedError(f"{what} needs all records at once, and these come in chunks")
 
 
@@ -278,13 +305,11 @@ class Stream(Source):
         Whether they are read once before it, to check them.
     """
 
-    streams = True
-
     def __init__(
         self, records: Records, neighbours: Neighbours, *, late: bool, checked: bool
     ) -> None:
         self.late = late
-        if records.users is not None or type(neighbours).units is not Neighbours.units:
+        if records.users is not None or _has_units(neighbours):
             raise UnsupportedNeighboursError(
                 "the records of a person may be in several chunks, so that a guarantee about "
                 "people needs all records at once; make one record of each person's first, or give "
@@ -313,7 +338,7 @@ class Stream(Source):
 
     def check(self, made: Offer) -> None:
         """Refuse more passes than can be made; see :meth:`Source.check`."""
-        if not isinstance(self._records.points, (Chunks, Iterator, list, tuple)):
+        if is_file_of_array(self._records.points):
             check_given(self._records, self._neighbours, made.statistic)
         passes = (made.steps or 1) + self._checked
         if passes > 1 and not self._chunks.rereadable:

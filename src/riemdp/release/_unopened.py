@@ -34,12 +34,9 @@ class Source(ABC):
     ----------
     late : bool
         Whether nothing is read before the charge, so that every failure is one error.
-    streams : bool
-        Whether they are never in memory together.
     """
 
     late: bool
-    streams: bool = False
 
     @abstractmethod
     def size(self, n: int | None) -> int | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,10 +71,17 @@ class Chunks:
     manifest : sequence of int or str, optional
         Public ids of all records that are to come; then each part has to say which it holds, as
         ``Records(points, ids=...)``, and another id is an error.
+    shape : tuple of int, optional
+        Public shape of a point as it is read, where nothing else says how large a space is: for
+        :func:`riemdp.private_directional_summary` and :func:`riemdp.private_procrustes_mean`.
+    read : callable, optional
+        Makes points, shape ``(m, *point_shape)``, of the points that a part holds, each of its own
+        row alone.
     mapper : callable, optional
         ``mapper(function, tasks)`` calls the function with every task and returns an iterable of
-        what it returned, in any order; :func:`map` by default. Function and results can be pickled,
-        and tasks where the parts can. No error gets out of the function.
+        what it returned, in any order; :func:`map` by default. Results can be pickled, the
+        function too where ``read`` can, and tasks where the parts can. No error gets out of the
+        function.
 
     Raises
     ------
@@ -93,6 +102,8 @@ class Chunks:
     n: int | None = None
     sizes: int | Sequence[int] | None = None
     manifest: ArrayLike | None = None
+    shape: tuple[int, ...] | None = None
+    read: Callable[[Any], Any] | None = None
     mapper: Mapper = builtins.map
 
     def __post_init__(self) -> None:
@@ -104,8 +115,12 @@ class Chunks:
                 "parts must be a sequence of chunks, an iterator over them, or a function that "
                 f"returns one, got {kind_of(self.parts)}"
             )
-        if not callable(self.mapper):
-            raise InvalidParameterError(f"mapper must be callable, got {kind_of(self.mapper)}")
+        for name, given in (("mapper", self.mapper), ("read", self.read or map)):
+            if not callable(given):
+                raise InvalidParameterError(f"{name} must be callable, got {kind_of(given)}")
+        if self.shape is not None:
+            shape = tuple(count(size, "a size in shape") for size in self.shape)
+            object.__setattr__(self, "shape", shape)
         if self.n is not None:
             object.__setattr__(self, "n", count(self.n, "n"))
         if self.sizes is not None:
@@ -167,10 +182,15 @@ class Chunks:
         if self.sizes is None or self.n is None:
             return None
         if isinstance(self.sizes, tuple):
-            start = sum(self.sizes[:number])
-            return start, start + sum(self.sizes[number : number + 1])
+            last = len(self.sizes)
+            return self._starts[min(number, last)], self._starts[min(number + 1, last)]
         size: Any = self.sizes
         return min(number * size, self.n), min((number + 1) * size, self.n)
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        sizes: Any = self.sizes
+        return (0, *itertools.accumulate(sizes))
 
     def tasks(self) -> Iterator[tuple[int, Part]]:
         """Open the stream, and yield its parts with their numbers.

@@ -76,6 +76,8 @@ class Summarise:
         See :class:`Prepared`.
     key : bytes
         For the digests of ids.
+    read : callable or None
+        See :class:`Chunks`.
     """
 
     question: Question | None
@@ -83,6 +85,7 @@ class Summarise:
     ball: Ball
     one_by_one: bool
     key: bytes
+    read: Callable[[Any], Any] | None = None
 
     def __call__(self, task: tuple[int, Part]) -> Outcome:
         """Return what is to be known of a part.
@@ -108,6 +111,8 @@ class Summarise:
         records = as_records(opened_part(part))
         if len(records) == 0:
             return Outcome(number)
+        if self.read is not None:
+            records = records.with_points(self._made(self.read, np.asarray(records.points)))
         ids = None
         if records.ids is not None:
             ids = digests(labels_of(records.ids, len(records), "ids"), self.key)
@@ -121,6 +126,12 @@ class Summarise:
             prepared = Prepared(self.ball, valid, one_by_one=self.one_by_one)
             partial = prepared.summary(self.question)
         return Outcome(number, len(valid), partial, ids)
+
+    def _made(self, read: Callable[[Any], Any], points: NDArray[Any]) -> NDArray[Any]:
+        """Return points of what a part holds."""
+        if not self.one_by_one:
+            return np.asarray(read(points))
+        return np.concatenate([read(points[i : i + 1]) for i in range(len(points))])
 
 
 class Streamed(Summaries):
@@ -179,7 +190,9 @@ class Streamed(Summaries):
 
     def _pass(self, question: Question | None) -> Partial:
         key = secrets.token_bytes(_KEY)
-        function = Summarise(question, self._statistic, self._ball, self._one_by_one, key)
+        function = Summarise(
+            question, self._statistic, self._ball, self._one_by_one, key, self._chunks.read
+        )
         tasks = _Counted(self._chunks.tasks())
         total, came, with_ids = None, 0, 0
         numbers: set[int] = set()
