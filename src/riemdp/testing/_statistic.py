@@ -153,6 +153,11 @@ def chunks_make_the_whole(statistic: Statistic, ball: Ball) -> None:
             partial = question.merge(partial, part)
         gap = np.linalg.norm(question.finish(ball, partial, tol) - whole)
         require(gap <= 2.0 * tol * (1.0 + ROUNDING), f"chunks make the whole: {gap:.3g} apart")
+    if question.adds(ball):
+        each = [summary(_at(records, slice(i, i + 1))) for i in range(n)]
+        ends = [functools.reduce(question.merge, order) for order in (each, each[::-1])]
+        one, other = (question.finish_exactly(ball, partial, tol) for partial in ends)
+        require(one is not None and one == other, "what adds gives the same in any order, exactly")
 
 
 def neighbours_are_close(statistic: Statistic, ball: Ball) -> None:

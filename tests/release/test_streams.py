@@ -1,0 +1,376 @@
+"""Releases of records that are read a part at a time."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    Accountant,
+    Ball,
+    Chunks,
+    Euclidean,
+    Hyperbolic,
+    InvalidParameterError,
+    NotOnManifoldError,
+    PureDP,
+    Records,
+    ReleaseFailedError,
+    SPDLogEuclidean,
+    Sphere,
+    UnsupportedError,
+    UnsupportedNeighboursError,
+    private_mean,
+    private_statistic,
+)
+from riemdp.release import chunks_of
+from riemdp.release._streams import RowsOfFile, is_stream
+from riemdp.statistics import ClassMoments, FrechetMean, ReplaceUser
+
+PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+CAP = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.7)
+N = 40
+ROWS = 0.8 * np.random.default_rng(0).normal(size=(N, 2))
+POINTS = CAP.point(0.3 * ROWS)
+
+
+def source():
+    return np.random.default_rng(1)
+
+
+def mapped(folder, points, name="points.npy"):
+    np.save(folder / name, points)
+    return np.load(folder / name, mmap_mode="r")
+
+
+def same(one, other):
+    assert one.rounded is not None
+    assert (one.rounded, one.grid, one.n) == (other.rounded, other.grid, other.n)
+    assert np.array_equal(one.value, other.value)
+
+
+def given_forms(folder, rows):
+    """Return the same records in every form, by name, with what has to be said beside them."""
+    np.save(folder / "a.npy", rows[:7])
+    np.savetxt(folder / "b.csv", rows[7:], delimiter=",", fmt="%.17g")
+    n = len(rows)
+    shuffled = rows[np.random.default_rng(2).permutation(n)]
+    return {
+        "iterator": (iter(np.split(rows, [7, 30])), n),
+        "generator": ((shuffled[i : i + 9] for i in range(0, n, 9)), n),
+        "memmap": (mapped(folder, rows), None),
+        "backwards": (mapped(folder, rows)[::-1], None),
+        "columns": (mapped(folder, np.asfortranarray(rows), "f.npy"), n),
+        "paths": ([folder / "b.csv", folder / "a.npy"], n),
+        "functions": ([lambda: rows[:3], lambda: Records(rows[3:])], n),
+        "chunks": (Chunks(lambda: iter(np.split(rows, 4)), n=n), None),
+        "sizes": (Chunks(np.split(rows, [13]), sizes=[13, n - 13]), None),
+    }
+
+
+@pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
+def test_releases_are_those_of_the_array(adjacency, tmp_path):
+    def released(points, n=None):
+        return private_mean(points, PLANE, GDP(1.0), n=n, adjacency=adjacency, generator=source())
+
+    whole = released(ROWS)
+    for name, (points, n) in given_forms(tmp_path, ROWS).items():
+        assert is_stream(points), name
+        same(released(points, n if adjacency == "replace-one" else None), whole)
+    with pytest.raises(AssertionError):  # the control: of one record less it is another one
+        same(released(iter([ROWS[1:]]), N if adjacency == "replace-one" else None), whole)
+
+
+def test_zarr_arrays_are_read_in_chunks(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    array = zarr.open(str(tmp_path / "a.zarr"), mode="w", shape=ROWS.shape, dtype="f8")
+    array[...] = ROWS
+    assert is_stream(array)
+    whole = private_mean(ROWS, PLANE, GDP(1.0), generator=source())
+    same(private_mean(array, PLANE, GDP(1.0), generator=source()), whole)
+    same(private_mean(chunks_of(array, rows=7), PLANE, GDP(1.0), generator=source()), whole)
+
+
+def test_iterative_means_make_a_pass_a_step(tmp_path):
+    opened = []
+
+    def parts():
+        opened.append(1)
+        return iter(np.split(POINTS, 4))
+
+    for function, options, passes in (
+        (riemdp.private_median, {"steps": 3}, 4),
+        (riemdp.private_huber, {"steps": 2}, 3),
+        (riemdp.private_mean, {"method": "refined"}, 2),
+        (riemdp.private_moments, {"base": "recentred"}, 2),
+        (riemdp.private_variance, {"base": "public"}, 1),
+    ):
+        opened.clear()
+        whole = function(POINTS, CAP, GDP(1.0), generator=source(), **options)
+        found = function(Chunks(parts, n=N), CAP, GDP(1.0), generator=source(), **options)
+        assert found.rounded == whole.rounded
+        assert len(opened) == passes
+        if passes > 1:
+            with pytest.raises(UnsupportedError, match=f"takes {passes} passes"):
+                function(iter([POINTS]), CAP, GDP(1.0), n=N, **options)
+
+
+def test_summaries_without_a_ball_take_chunks(tmp_path):
+    rng = np.random.default_rng(3)
+    landmarks = rng.normal(size=(12, 4)) + 1j * rng.normal(size=(12, 4))
+    quaternions = rng.normal(size=(12, 4))
+    quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
+    for function, points, shape in (
+        (riemdp.private_directional_summary, POINTS[:12], (3,)),
+        (riemdp.private_rotation_mean, quaternions, None),
+        (riemdp.private_procrustes_mean, landmarks, (4,)),
+    ):
+        for adjacency in ("replace-one", "add-remove"):
+
+            def released(given, function=function, adjacency=adjacency):
+                return function(given, GDP(1.0), adjacency=adjacency, generator=source())
+
+            whole = released(points)
+            for form in (
+                mapped(tmp_path, points),
+                Chunks(iter(np.split(points, 3)), n=12, shape=shape),
+                Chunks(np.split(points, 3), sizes=[4, 4, 4], shape=shape),
+            ):
+                assert released(form).rounded == whole.rounded
+    with pytest.raises(InvalidParameterError, match="public shape"):
+        riemdp.private_directional_summary(iter([POINTS]), GDP(1.0), n=N)
+
+
+def test_auto_takes_what_can_be_added_up(tmp_path):
+    space = Hyperbolic(2)
+    ball = Ball(space, space.origin, 1.0)
+    points = ball.point(ROWS)
+    assert private_mean(points, ball, GDP(1.0)).statistic.name == "frechet-mean"
+    found = private_mean(iter([points]), ball, GDP(1.0), n=N)
+    assert found.statistic.name == "tangent-mean"
+    assert found.numerical_delta == 0.0
+    assert riemdp.verify(found).ok
+    with pytest.raises(UnsupportedError, match='method="refined"'):
+        private_mean(iter([POINTS]), CAP, PureDP(1.0), n=N, mechanism="riemannian-laplace")
+    with pytest.raises(UnsupportedError, match="needs all records at once"):
+        private_mean(iter([POINTS]), CAP, PureDP(1.0), n=N, arithmetic="float64")
+
+
+def test_what_needs_all_records_of_a_file_reads_it(tmp_path):
+    points = mapped(tmp_path, POINTS)
+    for options in (
+        {"mechanism": "riemannian-laplace"},
+        {"users": np.arange(N) // 2},
+        {"weights": np.linspace(0.5, 1.0, N)},
+        {"arithmetic": "float64"},
+    ):
+        found = private_mean(points, CAP, PureDP(1.0), generator=source(), **options)
+        whole = private_mean(POINTS, CAP, PureDP(1.0), generator=source(), **options)
+        assert (found.rounded, found.statistic) == (whole.rounded, whole.statistic)
+        assert np.array_equal(found.value, whole.value)
+
+
+def test_what_belongs_to_points_is_cut_with_them(tmp_path):
+    labels = np.array(["a", "b"])[np.arange(N) % 2]
+    statistic = ClassMoments(("a", "b"))
+
+    def released(points, **options):
+        return private_statistic(statistic, points, PLANE, GDP(1.0), generator=source(), **options)
+
+    whole = released(Records(ROWS, labels=labels))
+    file = mapped(tmp_path, ROWS)
+    same(released(Records(file, labels=labels, ids=range(N))), whole)
+    parts = [Records(ROWS[:9], labels=labels[:9]), Records(ROWS[9:], labels=labels[9:])]
+    same(released(iter(parts), n=N), whole)
+    cut = chunks_of(Records(file, labels=labels), rows=9)
+    same(released(cut), whole)
+    for points, options, text in (
+        (Records(file, labels=labels[1:]), {}, "one for each point"),
+        (Records(iter([ROWS]), labels=labels), {"n": N}, "with each chunk"),
+        (Records(file, labels=labels, ids=[0] * N), {}, "its id is that of"),
+        (iter([ROWS]), {"n": N}, "takes labels too"),
+        (file, {}, "takes labels too"),
+    ):
+        with pytest.raises(InvalidParameterError, match=text):
+            released(points, **options)
+
+
+def test_n_is_public_or_given():
+    for points in (iter([ROWS]), [lambda: ROWS], Chunks([ROWS]), [Path("nowhere.npy")]):
+        with pytest.raises(InvalidParameterError, match="give the public number"):
+            private_mean(points, PLANE, GDP(1.0))
+    with pytest.raises(InvalidParameterError, match="chunks say 40"):
+        private_mean(Chunks([ROWS], n=40), PLANE, GDP(1.0), n=41)
+    with pytest.raises(InvalidParameterError, match="leave out n"):
+        private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, adjacency="add-remove")
+    with pytest.raises(InvalidParameterError, match="leave out the manifest"):
+        private_mean(Chunks([ROWS], manifest=range(N)), PLANE, GDP(1.0), adjacency="add-remove")
+    assert private_mean(Chunks([ROWS], n=N), PLANE, GDP(1.0), adjacency="add-remove").n is None
+
+
+def test_people_and_searches_need_all_records():
+    for call in (
+        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, users=range(N)),
+        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, neighbours=ReplaceUser()),
+        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, adapt=True),
+        lambda: riemdp.private_ball(iter([ROWS]), PLANE, GDP(1.0), n=N),
+        lambda: riemdp.private_means({"a": iter([ROWS])}, PLANE, GDP(1.0)),
+    ):
+        with pytest.raises(UnsupportedError):
+            call()
+    with pytest.raises(UnsupportedNeighboursError, match="one record of each person"):
+        private_mean(Chunks([ROWS], n=N), PLANE, GDP(1.0), users=range(N))
+
+
+def test_the_account_is_charged_before_anything_is_opened():
+    account = Accountant(GDP(2.0))
+    spent = []
+
+    def parts():
+        spent.append(account.spent)
+        yield ROWS
+        raise ValueError("Ann")
+
+    for bad in (parts, [ROWS, ROWS[:1] * np.nan], [ROWS, ROWS]):
+        with pytest.raises(ReleaseFailedError) as caught:
+            private_mean(Chunks(bad, n=N), PLANE, GDP(1.0), accountant=account)
+        assert caught.value.__context__ is None
+        assert "Ann" not in str(caught.value)
+    assert spent == [GDP(1.0)]
+    assert account.spent.mu == pytest.approx(3.0**0.5)
+
+
+def test_checked_records_are_read_once_more():
+    account, opened = Accountant(GDP(2.0)), []
+
+    def parts(last):
+        opened.append(account.spent)
+        yield ROWS
+        yield last
+
+    options = {"accountant": account, "charge": "checked"}
+    with pytest.raises(NotOnManifoldError, match="chunk 1: row 0"):
+        private_mean(Chunks(lambda: parts(ROWS[:1] * np.nan), n=N), PLANE, GDP(1.0), **options)
+    assert account.spent is None
+    private_mean(Chunks(lambda: parts(ROWS[:1]), n=N + 1), PLANE, GDP(1.0), **options)
+    assert opened == [None, None, GDP(1.0)]
+    with pytest.raises(UnsupportedError, match="takes 2 passes"):
+        private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, **options)
+
+
+def test_workers_are_sent_paths_and_not_records(tmp_path):
+    chunks = chunks_of(mapped(tmp_path, ROWS), rows=11)
+    assert [len(part()) for part in chunks.parts] == [11, 11, 11, 7]
+    assert max(len(pickle.dumps(part)) for part in chunks.parts) < 600
+    assert all(np.array_equal(part(), row) for part, row in zip(chunks.parts, cut(11), strict=True))
+    sent = pickle.loads(pickle.dumps(chunks.parts[2]))
+    assert np.array_equal(sent(), ROWS[22:33])
+
+
+def cut(rows):
+    return np.split(ROWS, range(rows, N, rows))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[3:],
+        lambda x: x[::-3],
+        lambda x: x[:, ::-1],
+        lambda x: x.T,
+        lambda x: x[5:9, 1:],
+        lambda x: x.reshape(-1, 1, 2),
+        lambda x: x[3:][::2][1:],
+    ],
+)
+def test_views_of_a_map_are_read_from_the_file(view, tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(80.0).reshape(N, 2))
+    points = view(np.load(tmp_path / "a.npy", mmap_mode="r"))
+    parts = chunks_of(points, rows=3).parts
+    assert all(type(part) is RowsOfFile for part in parts)
+    assert np.array_equal(np.concatenate([part() for part in parts]), points)
+
+
+def test_arrays_that_are_no_file_are_arrays(tmp_path):
+    np.save(tmp_path / "a.npy", ROWS)
+    private = np.load(tmp_path / "a.npy", mmap_mode="c")  # changes to it are not in the file
+    for points in (
+        ROWS,
+        ROWS.tolist(),
+        private,
+        mapped(tmp_path, ROWS) + 0.0,
+        (),
+        [],
+        lambda: ROWS,
+    ):
+        assert not is_stream(points)
+        with pytest.raises(InvalidParameterError, match="chunks are"):
+            chunks_of(points)
+    short = RowsOfFile(str(tmp_path / "a.npy"), np.dtype(float), 0, (1000, 2), (16, 8))
+    with pytest.raises(InvalidParameterError, match="shorter"):
+        short()
+
+
+@pytest.mark.slow
+def test_processes_may_work_on_chunks(tmp_path):
+    whole = private_mean(ROWS, PLANE, GDP(1.0), generator=source())
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        chunks = chunks_of(mapped(tmp_path, ROWS), rows=7).mapped(pool.map)
+        same(private_mean(chunks, PLANE, GDP(1.0), generator=source()), whole)
+        bad = chunks_of(mapped(tmp_path, ROWS * np.nan, "bad.npy")).mapped(pool.map)
+        with pytest.raises(NotOnManifoldError, match="chunk 0, from row 0: row 0") as caught:
+            private_mean(bad, PLANE, GDP(1.0))
+        assert caught.value.__cause__ is None
+
+
+_GROWTH = """
+import resource, sys
+import numpy as np, riemdp
+points = np.memmap(sys.argv[1], np.float64, "r", shape=(10**6, 3, 3))
+if sys.argv[2] == "array":
+    points = np.array(points)
+ball = riemdp.Ball(riemdp.SPDLogEuclidean(3), np.eye(3), 2.0)
+riemdp.private_mean(np.tile(np.eye(3), (10, 1, 1)), ball, riemdp.GDP(1.0))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+riemdp.private_mean(points, ball, riemdp.GDP(1.0))
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="units of memory differ")
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "tensors.f64"
+    with path.open("wb") as file:
+        for _ in range(10):
+            root = rng.normal(size=(10**5, 3, 3))
+            file.write((np.eye(3) + 0.2 * root @ root.transpose(0, 2, 1)).tobytes())
+    growth = [
+        float(
+            subprocess.run(
+                [sys.executable, "-c", _GROWTH, str(path), form],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
+        )
+        for form in ("map", "array")
+    ]
+    assert growth[0] <= 100.0 < growth[1]
+
+
+def test_tensors_are_streamed_as_they_are_released():
+    root = np.random.default_rng(0).normal(size=(30, 3, 3))
+    tensors = np.eye(3) + 0.2 * root @ root.transpose(0, 2, 1)
+    ball = Ball(SPDLogEuclidean(3), np.eye(3), 2.0)
+    whole = private_statistic(FrechetMean(), tensors, ball, GDP(1.0), generator=source())
+    chunks = Chunks(np.split(tensors, 3), sizes=[10, 10, 10])
+    same(private_statistic(FrechetMean(), chunks, ball, GDP(1.0), generator=source()), whole)

@@ -1,0 +1,377 @@
+"""Sums of records in chunks: the same integers, whatever the chunks and their order."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    Ball,
+    Chunks,
+    Euclidean,
+    InvalidParameterError,
+    NotOnManifoldError,
+    RiemdpError,
+    Sphere,
+    UnsupportedError,
+)
+from riemdp.statistics import (
+    ClassMoments,
+    DirectionalMoments,
+    DirectVariance,
+    FrechetMean,
+    GeometricMedian,
+    HuberMean,
+    MeanRotation,
+    Moments,
+    PointStatistic,
+    Prepared,
+    ProcrustesMean,
+    Question,
+    Recentred,
+    Records,
+    RefinedMean,
+    Streamed,
+    Summary,
+    TangentMean,
+    TangentRegression,
+    Variance,
+    WeightedMean,
+    WeightedTangentMean,
+)
+from riemdp.statistics._records import IntegerSum
+from riemdp.statistics._stream import Outcome, Summarise
+from riemdp.testing._statistic import chunks_make_the_whole
+
+CAP = Ball(Sphere(2), [0.0, 0.6, 0.8], 0.7)
+PLANE = Ball(Euclidean(2), [1.0, -2.0], 1.5)
+N = 13
+
+STATISTICS = [
+    (FrechetMean(), PLANE),
+    (TangentMean(), CAP),
+    (RefinedMean(2), CAP),
+    (RefinedMean(1), PLANE),
+    (GeometricMedian(3), CAP),
+    (HuberMean(2), PLANE),
+    (Moments(), CAP),
+    (Moments("matrix"), PLANE),
+    (Recentred(Moments("matrix"), 0.2, 2.0), CAP),
+    (Variance("recentred"), CAP),
+    (Variance("public"), PLANE),
+    (ClassMoments(("a", "b")), CAP),
+    (TangentRegression(-1.0, 1.0), PLANE),
+    (Recentred(ClassMoments(("a", "b")), 0.2, 2.0), CAP),
+    (WeightedMean(), CAP),
+    (DirectVariance(), CAP),
+    (DirectionalMoments((1, 2)), Ball.whole(Sphere(2))),
+    (MeanRotation(), Ball.whole(Sphere(3))),
+    (ProcrustesMean(), Ball.whole(Sphere(5))),
+]
+
+
+def records_of(statistic, ball, n=N):
+    """Return records inside and outside the ball, with what the statistic takes."""
+    source = np.random.default_rng(n)
+    if ball.is_whole:
+        points = source.normal(size=(n, *ball.manifold.point_shape))
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+    else:
+        points = ball.manifold.point(ball.center, 0.6 * source.normal(size=(n, ball.manifold.dim)))
+    extras = statistic.typical_extras(n, source)
+    return Records(points, **extras).validated(ball.manifold)
+
+
+def questions(statistic, ball):
+    """Yield what is asked in the first steps, after answers that are no mean."""
+    point = statistic.start(ball)
+    answers = statistic.answers(ball)
+    for step in range(min(2, statistic.steps)):
+        yield statistic.ask(ball, point, step)
+        noisy = np.full(answers.manifold.dim, 0.01)
+        noisy[-1] = 0.5
+        if step + 1 < statistic.steps:
+            point = statistic.move(ball, point, noisy, step)
+
+
+def cut(records, ends):
+    return [
+        records.at(slice(*each)) for each in zip([0, *ends], [*ends, len(records)], strict=True)
+    ]
+
+
+def permuted(records, order):
+    names = ("points", *records.extras)
+    return Records(**{name: np.asarray(getattr(records, name))[order] for name in names})
+
+
+@pytest.mark.parametrize("counted", [False, True], ids=["replace-one", "add-remove"])
+@pytest.mark.parametrize(("statistic", "ball"), STATISTICS, ids=lambda x: getattr(x, "name", ""))
+def test_integers_are_those_of_the_whole(statistic, ball, counted):
+    if counted and isinstance(statistic, DirectVariance):
+        pytest.skip("it is no function of sums")
+    form = (statistic.counted(ball) if counted else statistic).exactly(ball)
+    records = records_of(statistic, ball)
+    n = None if counted else N
+    order = np.random.default_rng(1).permutation(N)
+    streams = [
+        Chunks(cut(records, [1, 2, 7]), n=n),
+        Chunks(cut(permuted(records, order), [5, 9]), n=n),
+        Chunks(cut(records, [1, 2, 7])[::-1], n=n, mapper=backwards),
+        Chunks(cut(records, [10]), sizes=10, n=N),
+    ]
+    assert form.streams(ball)
+    for question in questions(form, ball):
+        whole = Prepared(ball, records, one_by_one=counted).summary(question)
+        assert question.adds(ball)
+        for chunks in streams:
+            found = Streamed(ball, chunks, form, n, keeps_places=not counted).summary(question)
+            assert found == whole
+        assert isinstance(whole, IntegerSum)
+        # control: one record less is another sum
+        fewer = Prepared(ball, records.at(slice(0, N - 1)), one_by_one=counted).summary(question)
+        assert fewer != whole
+
+
+def backwards(function, tasks):
+    return [function(task) for task in reversed(list(tasks))]
+
+
+@dataclass(frozen=True)
+class Floats(Summary):
+    """A sum in float64 that says that it is exact."""
+
+    def replace_one(self, ball, n, metric):
+        return ball.radius
+
+    def adds(self, ball):
+        return True
+
+    def summarise(self, ball, records):
+        return ball.coordinates(records).sum(axis=0)
+
+    def merge(self, first, second):
+        return first + second
+
+    def finish(self, ball, partial, tol):
+        return partial
+
+
+def test_floats_that_are_added_depend_on_the_order():
+    # the control of the test above
+    line = Ball(Euclidean(1), [0.0], 1.0)
+    parts = [np.array([[x]]) for x in (0.1, 0.2, 0.3)]
+    found = [
+        Streamed(line, Chunks(parts, n=3, mapper=mapper), Floats(), 3, keeps_places=True)
+        for mapper in (map, backwards)
+    ]
+    assert np.diff([each.summary(Floats())[0] for each in found]) != 0.0
+    with pytest.raises(AssertionError, match="in any order, exactly"):
+        chunks_make_the_whole(Floats(), line)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "ball", "exact"),
+    [
+        (FrechetMean(), CAP, True),
+        (WeightedTangentMean(0.5), PLANE, True),
+        (PointStatistic(1.0, N, "nowhere", np.mean), PLANE, False),
+        (TangentMean(), CAP, False),
+        (GeometricMedian(2), CAP, False),
+    ],
+)
+def test_what_needs_all_records_says_so(statistic, ball, exact):
+    exact = statistic.exactly(ball) if exact else statistic
+    assert not exact.streams(ball)
+    question = exact.ask(ball, exact.start(ball), 0)
+    with pytest.raises(UnsupportedError, match="all records at once"):
+        Streamed(ball, Chunks([], n=3), exact, 3, keeps_places=True).summary(question)
+
+
+def streamed(parts, statistic=None, ball=CAP, n=N, keeps_places=True, **options):
+    statistic = (statistic or TangentMean()).exactly(ball)
+    chunks = Chunks(parts, n=n, **options)
+    return Streamed(ball, chunks, statistic, n, keeps_places=keeps_places).summary(statistic)
+
+
+def test_the_centre_stands_for_records_that_do_not_come():
+    records = records_of(TangentMean(), CAP)
+    for missing in (1, 5, N - 1):
+        points = np.asarray(records.points)[missing:]
+        filled = np.concatenate([points, np.repeat(CAP.center[None], missing, axis=0)])
+        whole = Prepared(CAP, filled).summary(TangentMean().exactly(CAP))
+        assert streamed([points[:3], points[3:]]) == whole
+        assert streamed([points], n=N + 1) != whole
+    # seen from a released point the centre is not zero
+    statistic = RefinedMean(2).exactly(CAP)
+    _, second = questions(statistic, CAP)
+    chunks = Chunks([np.asarray(records.points)[1:]], n=N)
+    found = Streamed(CAP, chunks, statistic, N, keeps_places=True).summary(second)
+    filled = np.concatenate([CAP.center[None], np.asarray(records.points)[1:]])
+    assert found == Prepared(CAP, filled).summary(second)
+    assert found.total != Prepared(CAP, filled[1:]).summary(second).total
+    labelled = records_of(ClassMoments(("a", "b")), CAP)
+    with pytest.raises(InvalidParameterError, match="nobody knows the labels"):
+        streamed([labelled.at(slice(0, 4))], ClassMoments(("a", "b")))
+
+
+def test_without_a_public_number_there_may_be_none():
+    for statistic in (Moments(), ClassMoments(("a", "b"))):
+        form = statistic.counted(CAP)
+        found = Streamed(CAP, Chunks([]), form, None, keeps_places=False).summary(form)
+        assert found.count == 0
+        assert set(found.total) == {0}
+
+
+def test_errors_name_the_chunk_and_the_row_and_no_value():
+    points = np.array(records_of(TangentMean(), CAP).points)
+    points[7] *= 3.14159
+    for options, where in (({}, "chunk 1: row 2 "), ({"sizes": 5}, "chunk 1, from row 5: row 2 ")):
+        with pytest.raises(NotOnManifoldError) as caught:
+            streamed([points[i : i + 5] for i in range(0, N, 5)], **options)
+        assert str(caught.value).startswith(where)
+        assert caught.value.__context__ is None
+
+
+def leaking():
+    raise ValueError("Ann has 3.14159")
+
+
+def test_an_error_of_a_part_is_a_value_that_tells_nothing():
+    found = Summarise(None, TangentMean(), CAP, False, b"k")((4, leaking))
+    assert found.failure[0] == "RiemdpError"
+    assert "ValueError" in found.failure[1]
+    assert "Ann" not in repr(found)
+    with pytest.raises(RiemdpError, match="chunk 0: a chunk failed with ValueError") as caught:
+        streamed([leaking])
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "options", "text"),
+    [
+        ([10, 4], {}, "more records than n"),
+        ([], {}, "no chunks at all"),
+        ([6, 7], {"sizes": [7, 6]}, "not the 7 that was stated"),
+        ([5, 5], {"sizes": 5}, "not 3 chunks"),
+    ],
+)
+def test_numbers_that_are_not_as_stated_are_errors(parts, options, text):
+    given = [np.repeat(CAP.center[None], size, axis=0) for size in parts]
+    with pytest.raises(InvalidParameterError, match=text):
+        streamed(lambda: iter(given), **options)
+
+
+def with_ids(*ids):
+    return [Records(np.repeat(CAP.center[None], len(each), axis=0), ids=each) for each in ids]
+
+
+def test_ids_are_counted_once_and_known():
+    streamed(with_ids([1, 2], ["1", 3]), n=4)
+    streamed(with_ids([1, 2], [3]), n=4, manifest=range(4))
+    for parts, options, text in (
+        (with_ids([1, 2], [3, 1]), {}, "comes twice"),
+        (with_ids([1, 2], [4]), {"manifest": range(4)}, "not in the manifest"),
+        ([*with_ids([1, 2]), CAP.center[None]], {}, "or none"),
+        ([CAP.center[None]], {"manifest": range(4)}, "with a manifest all"),
+        (with_ids([1, 1]), {}, "row 1: its id"),
+    ):
+        with pytest.raises(InvalidParameterError, match=text):
+            streamed(parts, n=4, **options)
+
+
+def test_people_are_refused_where_they_come_in_chunks():
+    with pytest.raises(InvalidParameterError, match="no users"):
+        streamed([Records(CAP.center[None], users=["Ann"])])
+
+
+def test_a_task_that_was_counted_twice_or_lost_is_an_error():
+    # sums as side effects of tasks that are tried again: 145 records in place of 120
+    parts, tried = [np.repeat(CAP.center[None], 5, axis=0)] * 24, random.Random(1)
+    count = 0
+
+    def with_side_effects(function, tasks):
+        nonlocal count
+        for task in tasks:
+            found = function(task)
+            count += found.count
+            if tried.random() < 0.2:  # the engine thinks it has failed
+                count += function(task).count
+            yield found
+
+    assert streamed(parts, n=120, mapper=with_side_effects).count == 120
+    assert count > 120
+
+    def twice(function, tasks):
+        return [found for task in tasks for found in (function(task),) * (2 if task[0] == 3 else 1)]
+
+    def lost(function, tasks):
+        return [function(task) for task in tasks if task[0] != 3]
+
+    def lazy(function, tasks):
+        yield function(next(tasks))
+
+    for mapper, text in ((twice, "counted twice"), (lost, "not all"), (lazy, "not all")):
+        with pytest.raises(RiemdpError, match=text):
+            streamed(parts, n=200, mapper=mapper)
+
+
+def test_what_is_sent_can_be_pickled_and_holds_no_record():
+    records = records_of(RefinedMean(2), CAP)
+    statistic = RefinedMean(2).exactly(CAP)
+    sent = []
+
+    def elsewhere(function, tasks):
+        sent.append(pickle.dumps(function))
+        return [pickle.loads(pickle.dumps(pickle.loads(sent[-1])(task))) for task in tasks]
+
+    for question in questions(statistic, CAP):
+        chunks = Chunks(cut(records, [9]), n=N, mapper=elsewhere)
+        found = Streamed(CAP, chunks, statistic, N, keeps_places=True).summary(question)
+        assert found == Prepared(CAP, records).summary(question)
+    assert max(map(len, sent)) < 4000
+    assert len(pickle.dumps(Outcome(0, 10**9, found))) < 1000
+
+
+def test_threads_may_work_on_chunks():
+    records, names = records_of(TangentMean(), CAP), set()
+
+    def watched(function, task):
+        names.add(threading.current_thread().name)
+        return function(task)
+
+    with ThreadPoolExecutor(3) as pool:
+        found = streamed(
+            cut(records, [3, 5, 9]),
+            mapper=lambda function, tasks: pool.map(partial(watched, function), tasks),
+        )
+    assert found == Prepared(CAP, records).summary(TangentMean().exactly(CAP))
+    assert threading.current_thread().name not in names
+
+
+def test_points_are_made_of_what_is_read_row_by_row():
+    points = np.asarray(records_of(TangentMean(), CAP).points)
+    for sizes in (None, 10):
+        read = streamed(np.split(3.0 * points, [10]), read=unit_rows, sizes=sizes)
+        assert read == streamed(np.split(unit_rows(3.0 * points), [10]), sizes=sizes)
+
+
+def unit_rows(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class All(Question):
+    def finish(self, ball, partial, tol):
+        return partial[0]
+
+
+def test_a_question_that_says_nothing_keeps_everything():
+    assert not All().adds(CAP)
