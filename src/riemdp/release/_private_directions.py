@@ -74,7 +74,8 @@ def private_directional_summary(
     Parameters
     ----------
     points : array_like, shape (n, N)
-        Unit vectors, N >= 2, n >= 1.
+        Unit vectors, N >= 2, n >= 1. They may be read a part at a time: see
+        :class:`riemdp.Chunks`.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the whole release.
     order : {1, 2, (1, 2)}, default 1
@@ -190,7 +191,8 @@ def private_rotation_mean(
     Parameters
     ----------
     points : array_like, shape (n, 3, 3) or (n, 4)
-        Rotation matrices, or unit quaternions (x, y, z, w) of either sign; n >= 1.
+        Rotation matrices, or unit quaternions (x, y, z, w) of either sign; n >= 1. They may be read
+        a part at a time: see :class:`riemdp.Chunks`.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the whole release.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
@@ -274,7 +276,8 @@ def private_procrustes_mean(
     Parameters
     ----------
     points : array_like, shape (n, k) of complex numbers, or (n, k, 2) of real ones
-        k >= 3 landmarks, not all at one place.
+        k >= 3 landmarks, not all at one place. They may be read a part at a time: see
+        :class:`riemdp.Chunks`.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the whole release.
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"

@@ -80,7 +80,8 @@ def private_mean(
     Parameters
     ----------
     points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it.
+        Data, n >= 1. Records outside the ball are projected onto it. They may be read a part at a
+        time, with ``n=``: see :func:`private_statistic` and :class:`riemdp.Chunks`.
     ball : Ball or PrivateBall
         Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
         found in the same records.
@@ -147,7 +148,8 @@ def private_mean(
         Whether it is charged before the records are opened, which is the default with an account
         of a ledger, or after they were checked; see :func:`riemdp.private_statistic`.
     n : int, optional
-        Number of records, or of people, where it is public and the account is charged first.
+        Number of records, or of people, where it is public and the account is charged first, or
+        records are read a part at a time.
     allow_unproven : bool, default False
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
         of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the

@@ -55,7 +55,8 @@ def private_moments(
     Parameters
     ----------
     points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it.
+        Data, n >= 1. Records outside the ball are projected onto it. They may be read a part at a
+        time, with ``n=``: see :func:`private_statistic` and :class:`riemdp.Chunks`.
     ball : Ball or PrivateBall
         Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
         found in the same records. Moments are about its centre.
@@ -153,7 +154,8 @@ def private_variance(
     Parameters
     ----------
     points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it.
+        Data, n >= 1. Records outside the ball are projected onto it. They may be read a part at a
+        time, with ``n=``: see :func:`private_statistic` and :class:`riemdp.Chunks`.
     ball : Ball or PrivateBall
         Public ball, chosen without looking at the data; or one that was found.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP

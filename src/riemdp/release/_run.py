@@ -111,6 +111,8 @@ def private_statistic(
         Data, n >= 1. Records outside the ball are projected onto it. With labels or covariates,
         where the statistic takes them, as :class:`riemdp.statistics.Records`. Or a function
         without arguments that returns them: with ``charge="first"`` it is called after the charge.
+        Or records that are read a part at a time, where the statistic is a sum over them: a memory
+        map, a Zarr array, an iterator of arrays, a list of paths, or :class:`riemdp.Chunks`.
     ball : Ball or PrivateBall
         Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
         found in the same records.
@@ -144,11 +146,14 @@ def private_statistic(
         tells of them. ``"first"`` charges before they are opened, on public arguments alone, and
         then every failure is one :class:`riemdp.ReleaseFailedError` that says nothing; why is for
         the holder of the data, who reads the logger ``"riemdp.data_holder"``. ``"auto"`` is
-        ``"first"`` with an account of a :class:`riemdp.ledger.Ledger`, and else ``"checked"``.
+        ``"first"`` with an account of a :class:`riemdp.ledger.Ledger`, and with any account where
+        records are read a part at a time, and else ``"checked"``.
     n : int, optional
         Number of records, or of people, where it is public. With ``"first"`` it is by default read
         off the shape of an array or the length of a list, and nothing else is looked at; it has to
-        be given with ``users``, and where ``points`` is a function.
+        be given with ``users``, and where ``points`` is a function, an iterator or a list of paths.
+        Of records that are read a part at a time fewer may come: the centre of the ball stands for
+        those that do not.
     allow_unproven : bool, default False
         Whether parts may be used whose claims nobody proved; the release then says
         ``proven=False``.
