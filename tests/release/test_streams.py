@@ -32,7 +32,7 @@ from riemdp import (
     private_statistic,
 )
 from riemdp.release import chunks_of
-from riemdp.release._streams import RowsOfFile, is_stream
+from riemdp.release._streams import RowsOfFile, _whole, is_stream
 from riemdp.statistics import ClassMoments, FrechetMean, ReplaceUser
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
@@ -72,6 +72,10 @@ def given_forms(folder, rows):
         "paths": ([folder / "b.csv", folder / "a.npy"], n),
         "functions": ([lambda: rows[:3], lambda: Records(rows[3:])], n),
         "chunks": (Chunks(lambda: iter(np.split(rows, 4)), n=n), None),
+        "paths of sizes": (
+            Chunks([folder / "a.npy", folder / "b.csv"], sizes=[7, n - 7]),
+            None,
+        ),
         "sizes": (Chunks(np.split(rows, [13]), sizes=[13, n - 13]), None),
     }
 
@@ -97,6 +101,11 @@ def test_zarr_arrays_are_read_in_chunks(tmp_path):
     whole = private_mean(ROWS, PLANE, GDP(1.0), generator=source())
     same(private_mean(array, PLANE, GDP(1.0), generator=source()), whole)
     same(private_mean(chunks_of(array, rows=7), PLANE, GDP(1.0), generator=source()), whole)
+    sent = pickle.dumps(chunks_of(array, rows=7).parts[1])
+    assert len(sent) < 4000
+    assert np.array_equal(pickle.loads(sent)(), ROWS[7:14])
+    for own, rows in ((3, 65535), (100000, 100000), (10**9, 65536)):
+        assert _whole(65536, (own, 2)) == rows
 
 
 def test_iterative_means_make_a_pass_a_step(tmp_path):
@@ -214,6 +223,15 @@ def test_n_is_public_or_given():
     with pytest.raises(InvalidParameterError, match="leave out the manifest"):
         private_mean(Chunks([ROWS], manifest=range(N)), PLANE, GDP(1.0), adjacency="add-remove")
     assert private_mean(Chunks([ROWS], n=N), PLANE, GDP(1.0), adjacency="add-remove").n is None
+
+
+def test_a_ball_that_was_found_knows_how_many_records_there_are(tmp_path):
+    found = riemdp.private_ball(ROWS, PLANE, GDP(1.0), generator=source())
+    release = private_mean(iter([ROWS]), found, generator=source())
+    assert (release.n, release.search is None) == (N, False)
+    again = riemdp.private_ball(ROWS, PLANE, GDP(1.0), generator=source())
+    with pytest.raises(InvalidParameterError, match="found in 40 records"):
+        private_mean(iter([ROWS]), again, n=41)
 
 
 def test_people_and_searches_need_all_records():

@@ -380,7 +380,7 @@ def prepared(
     streams = not together and is_stream(records.points, neighbours)
     first = charges_first(charge, charged, streams=streams)
     source = resolve_generator(generator)
-    if found is not None and n is None and first:
+    if found is not None and n is None and (first or streams):
         n = found.n
     units = public if found is None else found.public
     all_of_them = Unopened(records, public.manifold, units, neighbours, late=first)

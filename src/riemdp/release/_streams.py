@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,6 @@ from riemdp.release._unopened import Source, check_given
 from riemdp.statistics import Chunks, Neighbours, Records, Streamed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from riemdp.release._offer import Offer
@@ -212,6 +210,8 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
     extras = {name: values for name, values in extras.items() if values is not None}
     if isinstance(given, Chunks):
         found = given if n is None else _with_n(given, count(n, "n"))
+        if isinstance(found.parts, Sequence):
+            found = replace(found, parts=_with_files(found.parts))
     elif _is_mapped(given):
         found = _cut(given, n, rows, _rows_of_map)
     elif _is_zarr(given):
@@ -224,8 +224,12 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
     elif isinstance(given, Iterator):
         found = Chunks(given, n)
     else:
-        found = Chunks([File(one) if isinstance(one, Path) else one for one in given], n)
+        found = Chunks(_with_files(given), n)
     return _beside(found, extras) if extras else found
+
+
+def _with_files(parts: Sequence[Any]) -> list[Any]:
+    return [File(one) if isinstance(one, Path) else one for one in parts]
 
 
 def _with_n(chunks: Chunks, n: int) -> Chunks:
@@ -239,10 +243,17 @@ def _cut(points: Any, n: int | None, rows: int | None, rows_of: Any) -> Chunks:
     if n is not None and count(n, "n") != shape[0]:
         raise InvalidParameterError(f"n = {shown(n)} was given, and there are {shape[0]}")
     numbers = max(1, math.prod(shape[1:]), abs(getattr(points, "strides", (0,))[0]) // 8)
-    step = min(max(_FEWEST, _NUMBERS // numbers), _MOST) if rows is None else count(rows, "rows")
+    step = _whole(min(max(_FEWEST, _NUMBERS // numbers), _MOST), getattr(points, "chunks", None))
+    step = step if rows is None else count(rows, "rows")
     starts = range(0, shape[0], step)
     parts = [rows_of(points, start, min(start + step, shape[0])) for start in starts]
     return Chunks(parts, shape[0], sizes=step, shape=shape[1:])
+
+
+def _whole(step: int, chunks: tuple[int, ...] | None) -> int:
+    """Round a number of rows to whole chunks of a Zarr array, which are read as a whole."""
+    size = chunks[0] if chunks else 1
+    return max(size, step // size * size) if size <= 4 * step else step
 
 
 def _rows_of_map(points: Any, start: int, stop: int) -> RowsOfFile:
