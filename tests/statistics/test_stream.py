@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -318,9 +319,25 @@ def test_a_task_that_was_counted_twice_or_lost_is_an_error():
     def lazy(function, tasks):
         yield function(next(tasks))
 
-    for mapper, text in ((twice, "counted twice"), (lost, "not all"), (lazy, "not all")):
+    def futures(function, tasks):
+        return [object() for _ in tasks]
+
+    for mapper, text in (
+        (futures, "got object"),
+        (twice, "counted twice"),
+        (lost, "not all"),
+        (lazy, "not all"),
+    ):
         with pytest.raises(RiemdpError, match=text):
             streamed(parts, n=200, mapper=mapper)
+
+
+def test_no_text_of_a_stream_holds_a_number():
+    chunks = Chunks([np.array([[0.125]])], n=1, manifest=["Ann"])
+    outcome = Outcome(3, 7, IntegerSum((125,), 7), np.zeros(7, "V16"))
+    for text in (repr(chunks), repr(outcome)):
+        assert not {"125", "Ann", "7"} & set(re.findall(r"\w+", text))
+    assert "number=3" in repr(outcome)
 
 
 def test_what_is_sent_can_be_pickled_and_holds_no_record():

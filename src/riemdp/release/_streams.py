@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import mmap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,7 @@ class WithExtras:
     """
 
     part: Any
-    extras: dict[str, Any]
+    extras: dict[str, Any] = field(repr=False)
 
     def __call__(self) -> Records:
         """Return both."""

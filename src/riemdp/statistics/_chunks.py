@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +62,8 @@ class Chunks:
         either when it is called, which may be in another process if it can be pickled.
     n : int, optional
         Public number of records. Records that do not come count as the centre of the ball, more
-        of them are an error. By default that of ``sizes`` or ``manifest``.
+        of them are an error. By default that of ``sizes`` or ``manifest``. Without effect where
+        records are added or removed, so that their number is private.
     sizes : int or sequence of int, optional
         Public number of records in every part but the last, or in each. Every part has to hold as
         many, no record may be missing, and the records of a part are worked on together. Without
@@ -98,10 +99,10 @@ class Chunks:
     100
     """
 
-    parts: Sequence[Part] | Callable[[], Iterable[Part]] | Iterator[Part]
+    parts: Sequence[Part] | Callable[[], Iterable[Part]] | Iterator[Part] = field(repr=False)
     n: int | None = None
-    sizes: int | Sequence[int] | None = None
-    manifest: ArrayLike | None = None
+    sizes: int | Sequence[int] | None = field(default=None, repr=False)
+    manifest: ArrayLike | None = field(default=None, repr=False)
     shape: tuple[int, ...] | None = None
     read: Callable[[Any], Any] | None = None
     mapper: Mapper = builtins.map

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import riemdp._errors as errors
+from riemdp._checks import kind_of
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.statistics._answer import Prepared, Summaries
@@ -51,9 +52,9 @@ class Outcome:
     """
 
     number: int
-    count: int = 0
-    partial: Partial = None
-    ids: NDArray[np.void] | None = None
+    count: int = field(default=0, repr=False)
+    partial: Partial = field(default=None, repr=False)
+    ids: NDArray[np.void] | None = field(default=None, repr=False)
     failure: tuple[str, str] | None = None
 
 
@@ -84,7 +85,7 @@ class Summarise:
     statistic: Statistic
     ball: Ball
     one_by_one: bool
-    key: bytes
+    key: bytes = field(repr=False)
     read: Callable[[Any], Any] | None = None
 
     def __call__(self, task: tuple[int, Part]) -> Outcome:
@@ -213,8 +214,13 @@ class Streamed(Summaries):
         self._check_ids(ids, key, came=came, with_ids=with_ids)
         return None if question is None else self._filled(question, total, came)
 
-    def _check(self, outcome: Outcome, numbers: set[int]) -> None:
+    def _check(self, outcome: object, numbers: set[int]) -> None:
         """Raise the error of a part, or one of its number or its size."""
+        if not isinstance(outcome, Outcome):  # such as a future
+            raise InvalidParameterError(
+                "a mapper must hand in what the function returned for each task, got "
+                f"{kind_of(outcome)}"
+            )
         if outcome.number in numbers:
             raise RiemdpError(
                 f"chunk {outcome.number} was counted twice; a mapper must hand in one outcome of "
