@@ -312,7 +312,7 @@ class Ready:
 
     def _released(self, anchor: Anchor | None) -> Release:
         chosen, found, limit = self.offer, self.found, self.guarantee
-        data = self.data.summaries(chosen)
+        data = self.data.seen(chosen)
         value, rounded = drawn(chosen, self.start, self.question, data, self.source)
         private = is_secure(self.source) and (found is None or found.private)
         release = Release(

@@ -361,8 +361,8 @@ class Stream(Source):
         if self._checked:
             discreetly(made.statistic.name, self._streamed(made).check)
 
-    def summaries(self, made: Offer) -> Summaries:
-        """Return what reads them; see :meth:`Source.summaries`."""
+    def seen(self, made: Offer) -> Summaries:
+        """Return what reads them; see :meth:`Source.seen`."""
         return self._streamed(made)
 
     def _streamed(self, made: Offer) -> Streamed:

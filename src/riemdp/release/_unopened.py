@@ -12,7 +12,6 @@ from riemdp._checks import count, shown
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.statistics import (
-    Prepared,
     Records,
     as_records,
     check_extras,
@@ -68,8 +67,8 @@ class Source(ABC):
         """
 
     @abstractmethod
-    def summaries(self, made: Offer) -> Summaries:
-        """Return what answers questions, valid; after the charge, where that comes first.
+    def seen(self, made: Offer) -> Records | Summaries:
+        """Return what questions are answered from, valid; after the charge, if that comes first.
 
         Parameters
         ----------
@@ -77,7 +76,7 @@ class Source(ABC):
 
         Returns
         -------
-        Summaries
+        Records or Summaries
         """
 
     def opened(self, made: Offer) -> Records:
@@ -166,10 +165,9 @@ class Unopened(Source):
             discreetly(checked.name, lambda: checked.check_records(data))
         return data
 
-    def summaries(self, made: Offer) -> Summaries:
-        """Return all of them, prepared; see :meth:`Source.summaries`."""
-        one_by_one = not made.neighbours.keeps_places
-        return Prepared(made.ball, self.opened(made), one_by_one=one_by_one)
+    def seen(self, made: Offer) -> Records:
+        """Return all of them; see :meth:`Source.seen`."""
+        return self.opened(made)
 
 
 def opened(records: Records) -> Records:
