@@ -166,7 +166,7 @@ def test_auto_takes_what_can_be_added_up(tmp_path):
     found = private_mean(iter([points]), ball, GDP(1.0), n=N)
     assert found.statistic.name == "tangent-mean"
     assert found.numerical_delta == 0.0
-    assert riemdp.verify(found).ok
+    assert riemdp.verify(found).passed
     with pytest.raises(UnsupportedError, match='method="refined"'):
         private_mean(iter([POINTS]), CAP, PureDP(1.0), n=N, mechanism="riemannian-laplace")
     with pytest.raises(UnsupportedError, match="needs all records at once"):

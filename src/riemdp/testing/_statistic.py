@@ -155,8 +155,10 @@ def chunks_make_the_whole(statistic: Statistic, ball: Ball) -> None:
         require(gap <= 2.0 * tol * (1.0 + ROUNDING), f"chunks make the whole: {gap:.3g} apart")
     if question.adds(ball):
         each = [summary(_at(records, slice(i, i + 1))) for i in range(n)]
-        ends = [functools.reduce(question.merge, order) for order in (each, each[::-1])]
-        one, other = (question.finish_exactly(ball, partial, tol) for partial in ends)
+        one, other = (
+            question.finish_exactly(ball, functools.reduce(question.merge, order), tol)
+            for order in (each, each[::-1])
+        )
         require(one is not None and one == other, "what adds gives the same in any order, exactly")
 
 
