@@ -27,6 +27,7 @@ from riemdp._errors import (
     UnsupportedError,
     UnsupportedManifoldError,
     UnsupportedNeighboursError,
+    WorkersFailedError,
 )
 from riemdp._part import Part, register
 from riemdp.auditing import AuditResult, audit
@@ -196,6 +197,7 @@ __all__ = [
     "UnsupportedError",
     "UnsupportedManifoldError",
     "UnsupportedNeighboursError",
+    "WorkersFailedError",
     "WrappedGaussian",
     "WrappedLaplace",
     "advise_ball",

@@ -76,6 +76,13 @@ class ReleaseFailedError(RiemdpError):
     """
 
 
+class WorkersFailedError(RiemdpError):
+    """The workers that a computation was spread over were lost, or do not compute alike.
+
+    Nothing was released, and what was charged before stays charged.
+    """
+
+
 class InsufficientSamplesError(RiemdpError, ValueError):
     """Too few samples for the statement; the message says how many are needed."""
 

@@ -1,0 +1,84 @@
+"""Who does the work: the client of a cluster, a pool, or any function that maps another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from riemdp._checks import shown
+from riemdp._errors import InvalidParameterError
+
+#: Calls a function with each of some arguments, anywhere, and gives back what it returned.
+Map: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Workers:
+    """What a client's workers do.
+
+    Attributes
+    ----------
+    map : callable
+        Takes a function and a sequence of arguments.
+    everywhere : callable, optional
+        Takes a function without arguments, and gives back what it returns on each worker that is
+        there now; by default nothing is known of any before they work.
+    """
+
+    map: Map
+    everywhere: Callable[[Callable[[], Any]], Iterable[Any]] = lambda _: ()
+
+
+#: What clients of a class can do, by its full name: none of them is imported here.
+_KNOWN: dict[str, Callable[[Any], Workers]] = {}
+
+
+def client_of(name: str) -> Callable[[Callable[[Any], Workers]], Callable[[Any], Workers]]:
+    """Enter what clients of a class can do.
+
+    Parameters
+    ----------
+    name : str
+        Module and name of the class; it counts for its subclasses, too.
+
+    Returns
+    -------
+    callable
+        Decorator of a function that takes a client.
+    """
+
+    def enter(make: Callable[[Any], Workers]) -> Callable[[Any], Workers]:
+        _KNOWN[name] = make
+        return make
+
+    return enter
+
+
+def workers_of(client: object) -> Workers:
+    """Return what can be done with a client's workers.
+
+    Parameters
+    ----------
+    client : object
+        Of a class that is known here, or itself a function that maps.
+
+    Returns
+    -------
+    Workers
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is neither.
+    """
+    for kind in type(client).__mro__:
+        make = _KNOWN.get(f"{kind.__module__}.{kind.__qualname__}")
+        if make is not None:
+            return make(client)
+    if callable(client):
+        return Workers(client)
+    raise InvalidParameterError(
+        "client must be a distributed.Client, a concurrent.futures.Executor, a joblib.Parallel or "
+        f"a function like map, got {shown(client)}"
+    )

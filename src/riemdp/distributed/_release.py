@@ -1,0 +1,153 @@
+"""Releases of records that a cluster, or a pool of processes, goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp import release
+from riemdp._errors import InvalidParameterError
+from riemdp.distributed._spread import TASKS, Spread
+
+if TYPE_CHECKING:
+    from riemdp.manifolds import Ball
+    from riemdp.privacy import Budget
+    from riemdp.release import PrivateBall, Release
+    from riemdp.statistics import Chunks, Statistic
+
+
+def spread(points: Any, client: object, *, n: int | None = None, tasks: int = TASKS) -> Chunks:
+    """Say that the workers of a client are to go through records, and not this process.
+
+    What is returned goes where points go: ``riemdp.private_median(spread(...), ball, budget)``.
+    Workers are sent functions, paths and rows; each opens its records by itself, checks and clips
+    them, and hands back sums of integers, which are added here. Charges and noise are here, too.
+    A worker that is lost does not matter where the client's cluster does its work again: it is
+    what a task returns that counts, and it returns once.
+
+    Parameters
+    ----------
+    points : path, list of Path, memmap, Zarr array, or Chunks
+        Where the records are, for every worker alike: a file that :func:`numpy.save` wrote, files
+        of any format that can be read; or chunks whose parts are functions without arguments that
+        open some. See :class:`riemdp.Chunks`.
+    client : distributed.Client, concurrent.futures.Executor, joblib.Parallel or callable
+        Whose workers; or a function like :func:`map` that takes a function and a list, and returns
+        in any order what the function returns. Workers need the same version of this library.
+    n : int, optional
+        Public number of records, where ``points`` does not state it.
+    tasks : int, default 40
+        Parts are put together into at most so many tasks.
+
+    Returns
+    -------
+    Chunks
+
+    Raises
+    ------
+    InvalidParameterError
+        If records are given themselves, or the client is of no known class.
+    WorkersFailedError
+        If the workers that are there would not compute the same bits of a record.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from riemdp import Ball, Euclidean, GDP, private_mean
+    >>> from riemdp.distributed import spread
+    >>> ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+    ...     np.save(Path(folder, "points.npy"), np.full((100, 2), 0.5))
+    ...     private_mean(spread(Path(folder, "points.npy"), pool), ball, GDP(1.0)).n
+    100
+    """
+    if isinstance(points, (str, Path)):
+        points = np.load(points, mmap_mode="r", allow_pickle=False)
+    chunks = release.chunks_of(points, n)
+    parts = chunks.parts
+    if not isinstance(parts, Sequence) or not all(callable(part) for part in parts):
+        raise InvalidParameterError(
+            "workers are sent where records are, and not records: chunks have to be a sequence "
+            "whose parts are functions; or give a path, a list of Path, a memmap or a Zarr array"
+        )
+    return chunks.mapped(Spread(client, tasks))
+
+
+def private_statistic(
+    statistic: Statistic,
+    points: Any,
+    ball: Ball | PrivateBall,
+    budget: Budget | None = None,
+    *,
+    client: object,
+    n: int | None = None,
+    tasks: int = TASKS,
+    **options: Any,
+) -> Release:
+    """Release what :func:`riemdp.private_statistic` does, bit for bit, by workers of a client.
+
+    Parameters
+    ----------
+    statistic : Statistic
+    points, client, n, tasks
+        See :func:`spread`.
+    ball : Ball or PrivateBall
+    budget : Budget, optional
+    **options
+        Every other keyword of :func:`riemdp.private_statistic`.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    WorkersFailedError
+        If workers are lost for good, or would not compute the same; after the charge, too.
+    RiemdpError
+        What :func:`riemdp.private_statistic` raises.
+    """
+    given: Any = spread(points, client, n=n, tasks=tasks)
+    return release.private_statistic(statistic, given, ball, budget, **options)
+
+
+def private_mean(
+    points: Any,
+    ball: Ball | PrivateBall,
+    budget: Budget | None = None,
+    *,
+    client: object,
+    n: int | None = None,
+    tasks: int = TASKS,
+    **options: Any,
+) -> Release:
+    """Release what :func:`riemdp.private_mean` does, bit for bit, by workers of a client.
+
+    Parameters
+    ----------
+    points, client, n, tasks
+        See :func:`spread`.
+    ball : Ball or PrivateBall
+    budget : Budget, optional
+    **options
+        Every other keyword of :func:`riemdp.private_mean`.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    WorkersFailedError
+        If workers are lost for good, or would not compute the same; after the charge, too.
+    RiemdpError
+        What :func:`riemdp.private_mean` raises.
+    """
+    given: Any = spread(points, client, n=n, tasks=tasks)
+    return release.private_mean(given, ball, budget, **options)

@@ -1,0 +1,137 @@
+"""A map over parts of the records, spread over the workers of a client."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from riemdp._checks import count
+from riemdp._errors import InvalidParameterError, WorkersFailedError
+from riemdp.distributed._clients import workers_of
+from riemdp.distributed._work import Done, Work, setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from riemdp.distributed._clients import Map
+    from riemdp.distributed._work import Setting
+
+T = TypeVar("T")
+
+#: Enough for some tens of workers, and few enough that handing them out costs next to nothing.
+TASKS = 40
+#: What holds whenever workers fail.
+_AFTER = "nothing was released, and what was charged stays charged"
+
+
+class Spread:
+    """Calls a function with each part, on the workers of a client.
+
+    Parameters
+    ----------
+    client : object
+        See :func:`riemdp.distributed.spread`.
+    tasks : int, default 40
+        Parts are put together into at most so many tasks.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the client is of no known class, or ``tasks`` no positive integer.
+    WorkersFailedError
+        If the workers that are there would not compute the same.
+    """
+
+    def __init__(self, client: object, tasks: int = TASKS) -> None:
+        workers = workers_of(client)
+        self._map: Map = workers.map
+        self._tasks = count(tasks, "tasks")
+        check_alike(_whole(lambda: list(workers.everywhere(setting))))
+
+    def __call__(self, function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
+        """Return what the function finds in each part, in any order.
+
+        It is what tasks return that counts, and each returns once, however often it was tried.
+
+        Parameters
+        ----------
+        function : callable
+            Goes to the workers, as the parts do: both have to be fit for pickle.
+        parts : iterable
+
+        Yields
+        ------
+        object
+
+        Raises
+        ------
+        WorkersFailedError
+            If workers are lost for good, or would not compute the same.
+        """
+        first: list[Setting] = []
+        for done in _arriving(self._map, Work(function), batches(tuple(parts), self._tasks)):
+            first = first or [done.setting]
+            check_alike([*first, done.setting])
+            yield from done.found
+
+
+def batches(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:
+    """Put parts together, one after the other, in nearly equal numbers.
+
+    Parameters
+    ----------
+    parts : tuple
+    most : int
+        At most so many batches.
+
+    Returns
+    -------
+    list of tuple
+        None of them empty.
+    """
+    size = min(most, len(parts))
+    ends = [len(parts) * i // size for i in range(size + 1)] if size else []
+    return [parts[start:stop] for start, stop in itertools.pairwise(ends)]
+
+
+def check_alike(settings: Sequence[Setting]) -> None:
+    """Refuse workers that may compute other bits of the same record.
+
+    What becomes of a record would depend on the worker that it went to, then.
+
+    Parameters
+    ----------
+    settings : sequence of dict
+        Of some workers. All have to have this process's version of the library, too.
+
+    Raises
+    ------
+    WorkersFailedError
+    """
+    for name, mine in setting().items():
+        found = {each[name] for each in settings} | ({mine} if name == "riemdp" else set())
+        if len(found) > 1:
+            raise WorkersFailedError(
+                f"workers differ in {name}: {' and '.join(sorted(found))}. What becomes of a "
+                f"record must not depend on where it is computed: take alike ones; {_AFTER}"
+            )
+
+
+def _arriving(mapped: Map, work: Work, given: list[tuple[Any, ...]]) -> Iterator[Done]:
+    """Return what workers did; work raises nothing, so errors are those of the workers."""
+    results = iter(_whole(lambda: mapped(work, given)))
+    while (done := _whole(lambda: next(results, None))) is not None:
+        if not isinstance(done, Done):
+            raise InvalidParameterError("client has to give back what the function returns")
+        yield done
+
+
+def _whole(ask: Callable[[], T]) -> T:
+    """Return what the workers are asked for; whatever goes wrong with them is one error."""
+    try:
+        return ask()
+    except Exception as error:
+        failure = type(error).__name__
+    raise WorkersFailedError(
+        f"the workers did not finish ({failure}); {_AFTER}. Their own log says more"
+    )

@@ -1,0 +1,397 @@
+"""Releases by workers: the same bits, the charge first, the noise here, and never a value."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pickle
+import pickletools
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    GDP,
+    Accountant,
+    Ball,
+    Chunks,
+    InvalidParameterError,
+    NotOnManifoldError,
+    ReleaseFailedError,
+    SPDLogEuclidean,
+    UnsupportedError,
+    WorkersFailedError,
+)
+from riemdp.distributed import private_mean, private_statistic, spread
+from riemdp.ledger import Ledger
+from riemdp.noise import _generator
+from riemdp.statistics import FrechetMean
+
+N = 60
+BALL = Ball(SPDLogEuclidean(2), np.eye(2), 2.0)
+BUDGET = GDP(1.0)
+
+
+def seeded():
+    return np.random.default_rng(11)
+
+
+@pytest.fixture(scope="module")
+def points():
+    rows = np.random.default_rng(3).normal(size=(N, 2, 2))
+    return rows @ np.swapaxes(rows, -1, -2) + 0.1 * np.eye(2)
+
+
+@pytest.fixture(scope="module")
+def path(points, tmp_path_factory):
+    found = tmp_path_factory.mktemp("points") / "points.npy"
+    np.save(found, points)
+    return found
+
+
+class Opens:
+    """Rows of an array in a file."""
+
+    def __init__(self, path, rows):
+        self.path, self.rows = path, rows
+
+    def __call__(self):
+        return np.load(self.path)[self.rows]
+
+
+def cut(path, size, n=N):
+    return [Opens(path, slice(i, i + size)) for i in range(0, n, size)]
+
+
+def elsewhere(function, arguments):
+    """Send everything there and back, and return it in another order."""
+    function, arguments = pickle.loads(pickle.dumps((function, list(arguments))))
+    return [pickle.loads(pickle.dumps(function(each))) for each in reversed(arguments)]
+
+
+def test_the_same_integers_whoever_computes_them(points, path):
+    one = riemdp.private_mean(points, BALL, BUDGET, generator=seeded())
+    with ThreadPoolExecutor(2) as pool:
+        clients = [map, elsewhere, pool]
+        found = [
+            private_mean(path, BALL, BUDGET, client=client, generator=seeded())
+            for client in clients
+        ]
+        for size in (7, 20, 60):
+            given = Chunks(cut(path, size), N, sizes=size)
+            found.append(private_mean(given, BALL, BUDGET, client=pool, generator=seeded()))
+            given = Chunks(cut(path, size)[::-1], N)
+            found.append(
+                private_statistic(
+                    FrechetMean(),
+                    given,
+                    BALL,
+                    BUDGET,
+                    client=elsewhere,
+                    tasks=2,
+                    generator=seeded(),
+                )
+            )
+    assert {release.rounded for release in found} == {one.rounded}
+    assert {release.value.tobytes() for release in found} == {one.value.tobytes()}
+    # negative control: one record more
+    more = Chunks([*cut(path, 20), Opens(path, slice(0, 1))], N + 1)
+    other = private_mean(more, BALL, BUDGET, client=map, generator=seeded())
+    assert other.rounded != one.rounded
+
+
+def test_spread_goes_where_points_go(points, path):
+    one = riemdp.private_median(points, BALL, BUDGET, steps=2, generator=seeded())
+    given = spread(str(path), elsewhere, tasks=3)
+    other = riemdp.private_median(given, BALL, BUDGET, steps=2, generator=seeded())
+    assert other.rounded == one.rounded
+
+
+def test_files_are_parts_of_their_own(points, path, tmp_path):
+    paths = [tmp_path / f"{i}.npy" for i in range(3)]
+    for each, part in zip(paths, np.array_split(points, 3), strict=True):
+        np.save(each, part)
+    one = riemdp.private_mean(points, BALL, BUDGET, generator=seeded())
+    other = private_mean(paths, BALL, BUDGET, client=elsewhere, n=N, generator=seeded())
+    assert other.rounded == one.rounded
+
+
+@pytest.mark.parametrize("name", ["private_statistic", "private_mean"])
+def test_every_keyword_is_there(name, path):
+    own = inspect.signature(getattr(riemdp.distributed, name)).parameters
+    whole = inspect.signature(getattr(riemdp, name)).parameters
+    positional = [each.name for each in whole.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
+    assert list(own)[: len(positional)] == positional
+    assert {"client", "n", "tasks", "options"} <= set(own)
+    given = [FrechetMean()] if name == "private_statistic" else []
+    release = getattr(riemdp.distributed, name)(
+        *given, path, BALL, GDP(0.5), client=map, mechanism="wrapped-gaussian", project=True
+    )
+    assert release.projected
+    assert release.mechanism.name == "wrapped-gaussian"
+
+
+# What is sent
+
+
+def sent(points, ball, make):
+    """What a release has sent to workers, and what came back."""
+    found = []
+
+    def client(function, arguments):
+        for each in arguments:
+            found.append(pickle.dumps((function, each)))
+            result = function(each)
+            found.append(pickle.dumps(result))
+            yield result
+
+    make(spread(points, client), ball)
+    return found
+
+
+def modules(pickled):
+    """Modules that are named in what was pickled."""
+    strings = [str(text) for _, text, _ in pickletools.genops(pickled) if isinstance(text, str)]
+    return {text.split(" ")[0] for text in strings}
+
+
+def test_neither_records_nor_noise_nor_budgets_are_sent(points, path):
+    found = sent(path, BALL, lambda given, ball: riemdp.private_mean(given, ball, BUDGET))
+    assert len(found) == 2
+    work, result = found
+    assert str(path) in modules(work)
+    assert len(work) < 4096
+    assert len(result) < 2048
+    rows = [row.tobytes() for row in points]
+    assert not any(row in each for row in rows for each in found)
+    banned = ("riemdp.noise", "riemdp.privacy", "riemdp.release._run", "numpy.random")
+    assert [each for text in found for each in modules(text) if each.startswith(banned)] == []
+    # negative control: they would be found
+    whole = pickle.dumps((BUDGET, np.random.default_rng(0), points))
+    assert rows[0] in whole
+    assert any(each.startswith("riemdp.privacy") for each in modules(whole))
+    assert any(each.startswith("numpy.random") for each in modules(whole))
+
+
+def test_noise_is_drawn_after_the_workers_and_here(path, monkeypatch):
+    working = []
+
+    def client(function, arguments):
+        working.append(True)
+        yield from map(function, arguments)
+        working.pop()
+
+    draws = []
+    resolve = np.random.Generator
+
+    class Watched(resolve):
+        def integers(self, *given, **options):
+            draws.append(list(working))
+            return super().integers(*given, **options)
+
+        def bytes(self, *given, **options):
+            draws.append(list(working))
+            return super().bytes(*given, **options)
+
+    generator = Watched(np.random.PCG64(1))
+    private_mean(path, BALL, BUDGET, client=client, generator=generator)
+    assert draws
+    assert not any(draws)
+
+
+def test_the_secure_generator_cannot_be_sent():
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(_generator.secure_generator())
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.load,
+        lambda path: np.load(path).tolist(),
+        lambda path: iter([np.load(path)]),
+        lambda path: Chunks([np.load(path)], N),
+        lambda path: Chunks(lambda: iter([np.load(path)]), N),
+    ],
+)
+def test_records_are_not_sent(given, path):
+    with pytest.raises(InvalidParameterError, match=r"a numpy\.memmap|not records"):
+        private_mean(given(path), BALL, BUDGET, client=map)
+
+
+def test_what_needs_all_records_is_refused_before_anything_is_charged(path):
+    account = Accountant(BUDGET)
+    ball = Ball(riemdp.SPDAffineInvariant(2), np.eye(2), 1.0)
+    with pytest.raises(UnsupportedError):
+        private_statistic(
+            FrechetMean(), [path], ball, GDP(0.5), client=map, n=N, accountant=account
+        )
+    assert account.spent is None
+
+
+# Charges
+
+
+class Told(Accountant):
+    def __init__(self, events):
+        super().__init__(GDP(1.0))
+        self.events = events
+
+    def spend(self, guarantee, label):
+        self.events.append("charge")
+        return super().spend(guarantee, label)
+
+
+@pytest.mark.parametrize(
+    ("charge", "order"), [("first", "charge work"), ("checked", "work charge work")]
+)
+def test_the_charge_comes_before_the_first_task(path, charge, order):
+    events = []
+
+    def client(function, arguments):
+        events.append("work")
+        return map(function, arguments)
+
+    private_mean(path, BALL, GDP(0.5), client=client, accountant=Told(events), charge=charge)
+    assert " ".join(events) == order
+
+
+def breaking(function, arguments):
+    yield function(arguments[0])
+    raise ConnectionError("lost over 0.123")
+
+
+def test_a_charge_stays_when_workers_are_lost(path, tmp_path):
+    account = Ledger(tmp_path / "ledger.db").register(
+        "study", GDP(1.0), unit="person", adjacency="replace-one"
+    )
+    with pytest.raises(ReleaseFailedError) as failure:
+        private_mean(path, BALL, GDP(0.5), client=breaking, accountant=account)
+    assert "0.123" not in str(failure.value)
+    assert account.spent == GDP(0.5)
+    # without an account nothing is said to be hidden
+    with pytest.raises(WorkersFailedError, match="ConnectionError"):
+        private_mean(path, BALL, GDP(0.5), client=breaking)
+
+
+def test_records_that_do_not_arrive_do_not_change_n(path):
+    account = Accountant(GDP(1.0))
+
+    def losing(function, arguments):
+        return [function(each) for each in arguments[1:]]
+
+    given = Chunks(cut(path, 20), N, sizes=20)
+    with pytest.raises(ReleaseFailedError):
+        private_mean(
+            given, BALL, GDP(0.5), client=losing, tasks=3, accountant=account, charge="first"
+        )
+    assert account.spent == GDP(0.5)
+
+
+def twice(function, arguments):
+    found = [function(each) for each in arguments]
+    return [*found, found[0]]
+
+
+def test_a_task_that_comes_twice_is_refused(path):
+    with pytest.raises(riemdp.RiemdpError, match="counted twice"):
+        private_mean(path, BALL, BUDGET, client=twice)
+
+
+def test_of_a_record_that_is_not_valid_the_row_and_the_condition_are_told(points, tmp_path):
+    broken = points.copy()
+    broken[7, 0, 1] += 0.123456789
+    path = tmp_path / "broken.npy"
+    np.save(path, broken)
+    account = Accountant(GDP(1.0))
+    given = {"client": elsewhere, "accountant": account}
+    with pytest.raises(NotOnManifoldError, match="row 7 is not symmetric") as failure:
+        private_mean(path, BALL, GDP(0.5), charge="checked", **given)
+    assert "123456789" not in str(failure.value)
+    assert account.spent is None
+    with pytest.raises(ReleaseFailedError) as hidden:
+        private_mean(path, BALL, GDP(0.5), charge="first", **given)
+    assert "row" not in str(hidden.value)
+    assert account.spent == GDP(0.5)
+
+
+def test_a_file_that_is_not_there_is_told_by_its_class(tmp_path):
+    given = Chunks([Opens(tmp_path / "none.npy", slice(0, 3))], 3)
+    with pytest.raises(riemdp.RiemdpError, match="FileNotFoundError"):
+        private_mean(given, BALL, BUDGET, client=map)
+
+
+# Real workers: cluster.py
+
+unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are killed by signals")
+
+
+@pytest.fixture(scope="module")
+def killed(program):
+    pytest.importorskip("distributed")
+    return program("killed")
+
+
+@unix
+@pytest.mark.slow
+def test_three_killed_workers_change_no_bit(killed):
+    assert killed["killed"] == 3
+    (_, serial) = killed["serial"]["Fréchet mean"]
+    assert killed["rounded"] == serial
+    assert killed["dask"] == killed["mixed"] == killed["serial"]
+    footpoints = [tuple(map(tuple, found)) for found, _ in killed["serial"].values()]
+    assert len(set(footpoints)) == len(footpoints) == 4
+
+
+@unix
+@pytest.mark.slow
+def test_control_sums_as_side_effects_count_too_many(killed):
+    assert killed["counted"] > 240
+
+
+@unix
+@pytest.mark.slow
+def test_workers_draw_nothing_and_keep_nothing(killed):
+    driver, *workers = killed["draws"]
+    assert driver == 1
+    assert workers == [0, 0]
+    assert killed["left"] == 0
+
+
+@unix
+@pytest.mark.slow
+def test_pools_compute_the_same_and_break_plainly(program):
+    pytest.importorskip("joblib")
+    found = program("pools")
+    assert found["joblib"] == found["processes"] == found["serial"]
+    assert "BrokenProcessPool" in found["error"]
+    assert "charged stays charged" in found["error"]
+
+
+@unix
+@pytest.mark.slow
+def test_a_cluster_that_is_lost_costs_the_budget_and_says_so(program):
+    pytest.importorskip("distributed")
+    found = program("lost")
+    assert found["error"][0] == "ReleaseFailedError"
+    assert [kind for kind, _ in found["heard"]] == ["WorkersFailedError"]
+    assert found["spent"] == 0.5
+    assert 0 < found["begun"] < 240  # in the middle
+
+
+@unix
+@pytest.mark.slow
+def test_no_value_gets_into_errors_and_logs(program):
+    pytest.importorskip("distributed")
+    found = program("told")
+    kind, text, spent = found["checked"]
+    assert (kind, spent) == ("NotOnManifoldError", None)
+    assert "row 6 is not symmetric" in text
+    assert (found["first"][0], found["first"][2]) == ("ReleaseFailedError", 0.5)
+    assert "123456" in found.pop("control")  # what raises is written down
+    assert "123456" not in str(found)
+    assert "Traceback" not in found["logs"]
+    assert "Compute Failed" not in found["logs"]
+    assert "riemdp-" in found["logs"]  # they are logs
