@@ -28,6 +28,7 @@ PACKAGES = (
     "release",
     "estimators",
     "auditing",
+    "distributed",
     "ledger",
     "report",
     "cli",

@@ -6,7 +6,10 @@ import inspect
 import os
 import pickle
 import pickletools
+import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -109,10 +112,15 @@ def test_spread_goes_where_points_go(points, path):
     assert other.rounded == one.rounded
 
 
-def test_files_are_parts_of_their_own(points, path, tmp_path):
-    paths = [tmp_path / f"{i}.npy" for i in range(3)]
-    for each, part in zip(paths, np.array_split(points, 3), strict=True):
+@pytest.fixture
+def paths(points, tmp_path):
+    found = [tmp_path / f"{i}.npy" for i in range(3)]
+    for each, part in zip(found, np.array_split(points, 3), strict=True):
         np.save(each, part)
+    return found
+
+
+def test_files_are_parts_of_their_own(points, paths):
     one = riemdp.private_mean(points, BALL, BUDGET, generator=seeded())
     other = private_mean(paths, BALL, BUDGET, client=elsewhere, n=N, generator=seeded())
     assert other.rounded == one.rounded
@@ -321,6 +329,36 @@ def test_a_file_that_is_not_there_is_told_by_its_class(tmp_path):
     given = Chunks([Opens(tmp_path / "none.npy", slice(0, 3))], 3)
     with pytest.raises(riemdp.RiemdpError, match="FileNotFoundError"):
         private_mean(given, BALL, BUDGET, client=map)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "distributed.md"
+#: Runs what is handed to it once for each place of the array, as SLURM would.
+SBATCH = """#!/bin/bash
+[ "$1" = --wait ] || exit 1
+for i in $(seq 0 "${2#--array=0-}"); do SLURM_ARRAY_TASK_ID=$i bash "$3" || exit 1; done
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="there is no bash")
+def test_the_array_of_jobs_of_the_page(points, paths, tmp_path, monkeypatch):
+    text = PAGE.read_text(encoding="utf-8").replace("/scratch/me/release", str(tmp_path))
+    (code,) = [
+        each for each in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def " in each
+    ]
+    (job,) = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "job.sh").write_text(job.replace("python -c", f"{sys.executable} -c"))
+    (tmp_path / "sbatch").write_text(SBATCH)
+    (tmp_path / "sbatch").chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    names = {}
+    exec(compile(code, PAGE.name, "exec"), names)
+    client = names["array_of_jobs"]
+    found = private_mean(paths, BALL, BUDGET, client=client, n=N, generator=seeded())
+    one = riemdp.private_mean(points, BALL, BUDGET, generator=seeded())
+    assert found.rounded == one.rounded
+    assert len(list(tmp_path.glob("*.work"))) == 3
+    assert list(tmp_path.glob("*.found")) == []
 
 
 # Real workers: cluster.py
