@@ -288,6 +288,10 @@ def told(folder):
             except riemdp.RiemdpError as error:
                 spent = None if account.spent is None else account.spent.mu
                 found[charge] = [type(error).__name__, str(error), spent]
+                kept = error  # with its traceback, as a notebook keeps it
+        time.sleep(0.5)
+        found["left"] = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+        del kept
         found["logs"] = repr([client.get_scheduler_logs(), client.get_worker_logs()])
         client.submit({}.__getitem__, MARK).exception()
         found["control"] = repr(client.get_worker_logs())

@@ -222,6 +222,8 @@ def test_the_secure_generator_cannot_be_sent():
         lambda path: iter([np.load(path)]),
         lambda path: Chunks([np.load(path)], N),
         lambda path: Chunks(lambda: iter([np.load(path)]), N),
+        lambda path: riemdp.Records(np.load(path, mmap_mode="r"), labels=[1] * N),
+        lambda path: Chunks([], N),
     ],
 )
 def test_records_are_not_sent(given, path):
@@ -428,6 +430,7 @@ def test_no_value_gets_into_errors_and_logs(program):
     assert (kind, spent) == ("NotOnManifoldError", None)
     assert "row 6 is not symmetric" in text
     assert (found["first"][0], found["first"][2]) == ("ReleaseFailedError", 0.5)
+    assert found["left"] == 0
     assert "123456" in found.pop("control")  # what raises is written down
     assert "123456" not in str(found)
     assert "Traceback" not in found["logs"]

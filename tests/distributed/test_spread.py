@@ -67,6 +67,35 @@ def test_something_else_in_place_of_results_is_refused():
         list(Spread(lambda function, arguments: [1, 2])(abs, range(5)))
 
 
+class Failed:
+    failure = "row 7"
+
+
+def test_a_failure_ends_all_and_nothing_is_kept_for_the_error():
+    state = []
+
+    def client(function, arguments):
+        try:
+            yield from map(function, arguments)
+        finally:
+            state.append("ended")
+
+    found = Spread(client)({2: Failed}.get, range(5))
+    assert found == [None, None, Failed]
+    assert state == ["ended"]
+
+    def broken(function, arguments):
+        yield from client(function, arguments[:2])
+        raise OSError
+
+    for each in (broken, lambda function, arguments: client(str, arguments)):
+        del state[:]
+        with pytest.raises((WorkersFailedError, InvalidParameterError)) as kept:
+            Spread(each)(abs, range(5))
+        assert kept.value.__traceback__ is not None  # as a notebook keeps it
+        assert state == ["ended"]
+
+
 OTHER = setting() | {"numpy": "1.0"}
 
 
@@ -79,8 +108,9 @@ def test_workers_have_to_be_alike(name):
 
 def test_workers_need_the_version_of_the_driver_and_may_have_another_processor():
     check_alike([setting() | {"processor": "other"}])
-    with pytest.raises(WorkersFailedError, match="differ in riemdp"):
-        check_alike([setting() | {"riemdp": "0.0"}])
+    for other in (setting() | {"riemdp": "0.0"}, {}):
+        with pytest.raises(WorkersFailedError, match="differ in riemdp"):
+            check_alike([other])
 
 
 def test_a_worker_that_comes_later_is_looked_at_too():

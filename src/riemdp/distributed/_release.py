@@ -11,6 +11,7 @@ import numpy as np
 from riemdp import release
 from riemdp._errors import InvalidParameterError
 from riemdp.distributed._spread import TASKS, Spread
+from riemdp.statistics import Records
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
@@ -70,11 +71,12 @@ def spread(points: Any, client: object, *, n: int | None = None, tasks: int = TA
     if isinstance(points, (str, Path)):
         points = np.load(points, mmap_mode="r", allow_pickle=False)
     chunks = release.chunks_of(points, n)
-    parts = chunks.parts
-    if not isinstance(parts, Sequence) or not all(callable(part) for part in parts):
+    parts = () if isinstance(points, Records) else chunks.parts
+    if not (isinstance(parts, Sequence) and parts and all(callable(part) for part in parts)):
         raise InvalidParameterError(
             "workers are sent where records are, and not records: chunks have to be a sequence "
-            "whose parts are functions; or give a path, a list of Path, a memmap or a Zarr array"
+            "whose parts are functions, of labels and the like too; or give a path, a list of "
+            "Path, a memmap or a Zarr array"
         )
     return chunks.mapped(Spread(client, tasks))
 

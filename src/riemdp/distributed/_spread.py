@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +12,7 @@ from riemdp.distributed._clients import workers_of
 from riemdp.distributed._work import Done, Work, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from riemdp.distributed._clients import Map
     from riemdp.distributed._work import Setting
@@ -48,31 +49,39 @@ class Spread:
         self._tasks = count(tasks, "tasks")
         check_alike(_whole(lambda: list(workers.everywhere(setting))))
 
-    def __call__(self, function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
+    def __call__(self, function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
         """Return what the function finds in each part, in any order.
 
-        It is what tasks return that counts, and each returns once, however often it was tried.
+        It is what tasks return that counts, and each returns once, however often it was tried. A
+        task that has failed ends them all. When this returns or raises, the workers keep nothing.
 
         Parameters
         ----------
         function : callable
-            Goes to the workers, as the parts do: both have to be fit for pickle.
+            Goes to the workers, as the parts do: both have to be fit for pickle. What it returns
+            may have an attribute ``failure``, which is not None where it has failed.
         parts : iterable
 
-        Yields
-        ------
-        object
+        Returns
+        -------
+        list
 
         Raises
         ------
         WorkersFailedError
             If workers are lost for good, or would not compute the same.
         """
+        given = batches(tuple(parts), self._tasks)
+        found: list[Any] = []
         first: list[Setting] = []
-        for done in _arriving(self._map, Work(function), batches(tuple(parts), self._tasks)):
-            first = first or [done.setting]
-            check_alike([*first, done.setting])
-            yield from done.found
+        with contextlib.closing(_arriving(self._map, Work(function), given)) as arriving:
+            for done in arriving:
+                first = first or [done.setting]
+                check_alike([*first, done.setting])
+                found += done.found
+                if any(getattr(each, "failure", None) is not None for each in done.found):
+                    break
+        return found
 
 
 def batches(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:
@@ -109,7 +118,8 @@ def check_alike(settings: Sequence[Setting]) -> None:
     WorkersFailedError
     """
     for name, mine in setting().items():
-        found = {each[name] for each in settings} | ({mine} if name == "riemdp" else set())
+        found = {each.get(name, "unknown") for each in settings}
+        found |= {mine} if name == "riemdp" else set()
         if len(found) > 1:
             raise WorkersFailedError(
                 f"workers differ in {name}: {' and '.join(sorted(found))}. What becomes of a "
@@ -117,13 +127,16 @@ def check_alike(settings: Sequence[Setting]) -> None:
             )
 
 
-def _arriving(mapped: Map, work: Work, given: list[tuple[Any, ...]]) -> Iterator[Done]:
+def _arriving(mapped: Map, work: Work, given: list[tuple[Any, ...]]) -> Generator[Done, None, None]:
     """Return what workers did; work raises nothing, so errors are those of the workers."""
     results = iter(_whole(lambda: mapped(work, given)))
-    while (done := _whole(lambda: next(results, None))) is not None:
-        if not isinstance(done, Done):
-            raise InvalidParameterError("client has to give back what the function returns")
-        yield done
+    try:
+        while (done := _whole(lambda: next(results, None))) is not None:
+            if not isinstance(done, Done):
+                raise InvalidParameterError("client has to give back what the function returns")
+            yield done
+    finally:  # not when the last error is forgotten, which may hold on to it
+        getattr(results, "close", lambda: None)()
 
 
 def _whole(ask: Callable[[], T]) -> T:
