@@ -52,12 +52,11 @@ def seconds_here() -> float:
     return time.process_time()
 
 
-def kill(client: object, seconds: float) -> None:
-    """Kill a worker every so many seconds."""
+def kill(cluster: object, seconds: float, done: threading.Event) -> None:
+    """Kill a worker every so many seconds, three in all."""
     gone: set[int] = set()
-    while len(gone) < KILLS:
-        time.sleep(seconds)
-        pids = set(client.run(os.getpid).values()) - gone  # type: ignore[attr-defined]
+    while len(gone) < KILLS and not done.wait(seconds):
+        pids = {nanny.pid for nanny in cluster.workers.values()} - gone - {None}  # type: ignore[attr-defined]
         for pid in sorted(pids)[:1]:
             os.kill(pid, signal.SIGKILL)
             gone.add(pid)
@@ -68,7 +67,7 @@ def one(path: Path) -> dict[str, object]:
     points = np.load(path, mmap_mode="r")
     start = seconds_here()
     integers = released(points)
-    return {"integers": integers, "seconds": seconds_here() - start, "kills": 0}
+    return {"integers": integers, "seconds": seconds_here() - start}
 
 
 def two(path: Path, tasks: int, every: float | None) -> dict[str, object]:
@@ -87,16 +86,19 @@ def two(path: Path, tasks: int, every: float | None) -> dict[str, object]:
         Client(cluster) as client,
     ):
         client.run(lambda: __import__("riemdp"))  # imports are a part of the start
-        if every is not None:
-            killer = threading.Thread(target=kill, args=(client, every), daemon=True)
-            killer.start()
-        start = seconds_here() + sum(client.run(seconds_here).values())
+        if every is None:
+            start = seconds_here() + sum(client.run(seconds_here).values())
+            integers = released(path, client=client, tasks=tasks)
+            seconds = seconds_here() + sum(client.run(seconds_here).values()) - start
+            return {"integers": integers, "seconds": seconds}
+        done = threading.Event()
+        killer = threading.Thread(target=kill, args=(cluster, every, done), daemon=True)
+        killer.start()
         integers = released(path, client=client, tasks=tasks)
-        seconds = seconds_here() + sum(client.run(seconds_here).values()) - start
-        if every is not None:
-            killer.join(0.0)
-    # the time of a worker that was killed went with it: it is in that of all children
-    return {"integers": integers, "seconds": seconds if every is None else None}
+        done.set()
+        killer.join()
+        # the time of a worker that was killed went with it: it is in that of all children
+        return {"integers": integers, "seconds": None}
 
 
 def measured(*arguments: str) -> dict[str, object]:
@@ -136,22 +138,24 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tensors.npy"
         written(path, records)
-        print(f"{records:,} tensors        CPU s  of one   with start  wall")
+        print(f"{records:,} tensors: CPU s, of one, with start, wall")
         base = measured("--run", str(path), "one", "never")
-        rows = [("one process", base)]
-        for tasks in options.tasks:
-            rows.append((f"{tasks} tasks", measured("--run", str(path), str(tasks), "never")))
         every = str(max(0.3, base["seconds"] / 8))  # type: ignore[operator]
-        rows.append(("three killed", measured("--run", str(path), str(options.tasks[-1]), every)))
-        for name, found in rows:
+        runs = [("one process", "one", "never")]
+        runs += [(f"{tasks} tasks", str(tasks), "never") for tasks in options.tasks]
+        runs += [("three killed", str(options.tasks[-1]), every)]
+        for name, tasks, pause in runs:
+            found = base if tasks == "one" else measured("--run", str(path), tasks, pause)
             if found["integers"] != base["integers"]:
                 raise SystemExit(f"{name}: other integers than those of one process")
-            of = "-"
-            seconds = "-"
+            seconds = of = "-"
             if found["seconds"] is not None:
                 seconds = f"{found['seconds']:.2f}"
                 of = f"{found['seconds'] / base['seconds']:.2f}"  # type: ignore[operator]
-            print(f"{name:<20} {seconds:>8} {of:>7} {found['all']:>12.2f} {found['wall']:>6.1f}")
+            print(
+                f"{name:<20} {seconds:>8} {of:>7} {found['all']:>12.2f} {found['wall']:>6.1f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
