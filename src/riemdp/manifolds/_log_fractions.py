@@ -73,18 +73,20 @@ def logarithms_3x3(matrices: FloatArray) -> Logarithms:
     """
     n = len(matrices)
     found = Logarithms(np.zeros((6, n)), np.zeros(n), np.empty(n, dtype=bool))
+    # kept for all chunks: memory that is asked for again comes in new pages
+    kept, taken = np.empty((15, min(n, CHUNK))), np.empty((21, min(n, _PART)))
     for start in range(0, n, CHUNK):
         rows = slice(start, min(start + CHUNK, n))
         part = Logarithms(found.entries[:, rows], found.condition[rows], found.outside[rows])
-        _fill(matrices[rows], part)
+        _fill(matrices[rows], part, kept[:, : rows.stop - start], taken)
     return found
 
 
-def _fill(matrices: FloatArray, found: Logarithms) -> None:
-    """Compute :func:`logarithms_3x3` of a chunk, in place."""
+def _fill(matrices: FloatArray, found: Logarithms, kept: FloatArray, taken: FloatArray) -> None:
+    """Compute :func:`logarithms_3x3` of a chunk, in place, in the memory that is given."""
     limits = classes(3).limits
     with np.errstate(all="ignore"):  # of matrices that turn out to be outside
-        invariants, product, definite = _invariants(matrices)
+        product, definite = _invariants(matrices, kept)
         definite &= product <= limits[-1]
         product = np.where(definite, product, 0.0)
     np.subtract(product, _EXCESS, out=found.condition, where=definite)
@@ -99,28 +101,34 @@ def _fill(matrices: FloatArray, found: Logarithms) -> None:
         for start, stop in itertools.pairwise(edges):
             if members is None:
                 rows = slice(start, stop)
-                _sum(one, invariants[:, rows], found.entries[:, rows])
+                _sum(one, kept[:, rows], found.entries[:, rows])
                 continue
             few = members[start:stop]
-            some = np.empty((6, len(few)))
-            _sum(one, np.take(invariants, few, axis=1), some)
-            for row, values in zip(found.entries, some, strict=True):
+            some = taken[:, : len(few)]
+            for row, values in zip(some, kept, strict=False):
+                np.take(values, few, out=row, mode="clip")
+            _sum(one, some[:15], some[15:])
+            for row, values in zip(found.entries, some[15:], strict=True):
                 row[few] = values
 
 
-def _invariants(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Entries, adjugate and characteristic polynomial; ``tr(A) tr(A^-1)``; whether definite.
+def _invariants(matrices: FloatArray, found: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Write entries, adjugate and characteristic polynomial into ``found``.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (n, 3, 3)
+    found : ndarray, shape (15, n)
+        Entries and adjugate in the order of :class:`Logarithms`, then trace, sum of the
+        principal minors, determinant.
 
     Returns
     -------
-    invariants : ndarray, shape (15, n)
-        Entries and adjugate in the order of :class:`Logarithms`, then trace, sum of the
-        principal minors, determinant.
     product : ndarray, shape (n,)
+        ``tr(A) tr(A^-1)``.
     definite : ndarray of bool, shape (n,)
         Whether all pivots are positive, and the trace in range.
     """
-    found = np.empty((15, len(matrices)))
     for entry, (i, j) in zip(found, _PLACES, strict=False):
         entry[:] = matrices[:, j, i]
     a, b, c, d, e, f = found[:6]
@@ -149,7 +157,7 @@ def _invariants(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[n
     det *= third
     definite = (a > 0.0) & (second > 0.0) & (third > 0.0)
     definite &= (trace > LEAST_TRACE) & (trace < LARGEST_TRACE)
-    return found, trace * minors / det, definite
+    return trace * minors / det, definite
 
 
 def _sum(which: int, invariants: FloatArray, entries: FloatArray) -> None:
