@@ -49,8 +49,6 @@ from riemdp.manifolds import Aligned, FlatProduct
 from riemdp.privacy import Anchor
 from riemdp.release._serialise import mechanism_to_dict
 
-jsonschema = pytest.importorskip("jsonschema", reason="in the extra `test`")
-
 ROOT = Path(__file__).resolve().parents[1]
 spec = importlib.util.spec_from_file_location("schemas", ROOT / "tools" / "document_schemas.py")
 tool = importlib.util.module_from_spec(spec)
@@ -62,7 +60,12 @@ ROWS = np.zeros((5, 2))
 
 
 @pytest.fixture(scope="module")
-def validators():
+def jsonschema():
+    return pytest.importorskip("jsonschema", reason="in the extra `test`")
+
+
+@pytest.fixture(scope="module")
+def validators(jsonschema):
     """A validator by the format that it is for, from what the package ships."""
     found = {}
     for path in tool.STORED.glob("*.schema.json"):
@@ -74,7 +77,7 @@ def validators():
 
 
 @pytest.fixture(scope="module")
-def parts(validators):
+def parts(validators, jsonschema):
     """Function that validates a part of a sort."""
     definitions = validators["riemdp-release/2"].schema["$defs"]
 

@@ -75,6 +75,8 @@ def test_whom_it_protects_is_said_of_every_relation():
         assert whom, name
         assert bool(left_open) == kind.size_is_public, name
         assert _words.of_people(relation) == ("user" in name)
+        assert ("whether" in _words.asked(relation)) == ("add" in name)
+        assert ("person" in _words.asked(relation)) == ("user" in name)
 
     @dataclasses.dataclass(frozen=True)
     class Foreign(statistics.Neighbours):
@@ -85,6 +87,7 @@ def test_whom_it_protects_is_said_of_every_relation():
         def sensitivity(self, statistic, ball, n, metric):
             return 1.0
 
+    assert "neighbouring data sets" in _words.asked(Foreign())
     assert _words.protected(Foreign()) == ("Data sets that differ in a household.", "")
 
 

@@ -161,19 +161,13 @@ def guaranteed(guarantee: Budget, neighbours: Neighbours, release: Release | Non
 def _in_numbers(guarantee: Budget, neighbours: Neighbours) -> tuple[Markup, Markup | None]:
     """Return what an adversary can do at most, and the other common numbers."""
     rates = _strength.largest_true_positive_rates(guarantee, np.array([_RATE]))
-    whom = "a person" if _words.of_people(neighbours) else "a record"
     text = []
     if rates is None:
         text.append("No bound on the error rates of tests follows from this definition.")
     else:
-        asked = (
-            f"which of two things {whom} says"
-            if neighbours.size_is_public
-            else f"whether {whom} is among the data"
-        )
         text += [
             f"Somebody knows the program, this page and all other data, and wants to find out "
-            f"{asked}.",
+            f"{_words.asked(neighbours)}.",
             f"If they accept to be wrong in {_percent(_RATE)} of the cases where the answer is no, "
             f"they are right in at most {_strength.percent_up(rates[0])} of the cases where it is "
             f"yes. Without the release it would be {_percent(_RATE)}.",

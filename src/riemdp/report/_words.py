@@ -119,6 +119,17 @@ def protected(neighbours: Neighbours) -> tuple[str, str]:
     return _PROTECTED.get(neighbours.name, (sentence(neighbours), ""))
 
 
+def asked(neighbours: Neighbours) -> str:
+    """Return what an adversary wants to find out."""
+    if neighbours.name not in _PROTECTED:
+        return "which of two neighbouring data sets it was"
+    whom = {"groups": "a group of records"}.get(neighbours.name, "a record")
+    whom = "a person" if of_people(neighbours) else whom
+    if neighbours.size_is_public:
+        return f"which of two things {whom} says"
+    return f"whether {whom} is among the data"
+
+
 def of_people(neighbours: Neighbours) -> bool:
     """Whether the guarantee is about people, with all their records."""
     return "users" in neighbours.takes
