@@ -46,6 +46,9 @@ def test_a_release_that_verifies_is_good_and_all_others_are_not(release):
 
 
 def test_warnings_are_shown(release):
+    double = private_mean(ROWS, BALL, GDP(1.0), arithmetic="float64")
+    assert "in full precision" in verdict_of(double)
+    assert "in full precision" not in verdict_of(release)
     shrunk = private_mean(np.zeros((50, 4)), Ball(Euclidean(4), np.zeros(4), 1.0), GDP(1.0))
     assert "biased" in verdict_of(shrunk.shrink())
     assert "biased" not in verdict_of(release)
@@ -81,7 +84,7 @@ def test_the_guarantee_is_told_in_numbers(release):
     epsilon = re.search(r"<td>1e-6</td><td>([\d.]*)</td>", said)[1]
     a, b = 0.5 - float(epsilon), -0.5 - float(epsilon)
     assert 0.99e-6 < norm.cdf(a) - np.exp(float(epsilon)) * norm.cdf(b) <= 1e-6
-    assert "which of two things a record says" in said
+    assert "whether a record says one thing rather than another" in said
     assert "exact arithmetic" in said
     double = private_mean(ROWS, BALL, GDP(1.0), arithmetic="float64")
     said = _sections.guaranteed(double.guarantee, double.neighbours, double)

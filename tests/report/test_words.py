@@ -75,7 +75,7 @@ def test_whom_it_protects_is_said_of_every_relation():
         assert whom, name
         assert bool(left_open) == kind.size_is_public, name
         assert _words.of_people(relation) == ("user" in name)
-        assert ("whether" in _words.asked(relation)) == ("add" in name)
+        assert ("is among the data" in _words.asked(relation)) == ("add" in name)
         assert ("person" in _words.asked(relation)) == ("user" in name)
 
     @dataclasses.dataclass(frozen=True)

@@ -38,7 +38,8 @@ def verdict(release: Release, checks: Iterable[Check]) -> Markup:
     else:
         said = "The stated guarantee follows from the public numbers of this release."
         boxes.append(_box("good", said))
-    boxes += [_box("note", warning) for warning in release.warnings]
+    notes = [] if release.numerical_delta == 0.0 else [_arithmetic(release)]
+    boxes += [_box("note", note) for note in (*notes, *release.warnings)]
     return joined(boxes)
 
 
@@ -233,7 +234,8 @@ def assumed(release: Release, unit: str | None) -> Markup:
         several,
         "Whoever ran the library is trusted, saw the data, and published nothing else from them "
         "than what was accounted for. Guarantees of several releases from the same data add up.",
-        "The adversary may know this page, the document, the program, and all records but one.",
+        "The adversary may know this page, the document, the program, and all records but those "
+        "that the guarantee is about.",
         "The noise is secret. It came from "
         + (
             "the secure generator (ChaCha20, keyed by the operating system)."

@@ -126,7 +126,7 @@ def asked(neighbours: Neighbours) -> str:
     whom = {"groups": "a group of records"}.get(neighbours.name, "a record")
     whom = "a person" if of_people(neighbours) else whom
     if neighbours.size_is_public:
-        return f"which of two things {whom} says"
+        return f"whether {whom} says one thing rather than another"
     return f"whether {whom} is among the data"
 
 
