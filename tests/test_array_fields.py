@@ -154,7 +154,7 @@ def test_the_list_is_complete():
             kind = getattr(package, name)
             if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
                 continue
-            if kind is riemdp.Records:  # what is given, as it is: not a result
+            if kind in (riemdp.Records, riemdp.Chunks):  # what is given, as it is: not a result
                 continue
             types = [str(f.type) for f in dataclasses.fields(kind)]
             holds_arrays = any("Array" in found and "Callable" not in found for found in types)

@@ -8,7 +8,7 @@ class Named(Described):
     def __init__(self, title, rows):
         self._said = title, rows
 
-    def described(self):
+    def _describe(self):
         return self._said
 
 

@@ -26,7 +26,7 @@ class Described(ABC):
     """Text and table of what an object holds, with few digits: all of them are in ``repr``."""
 
     @abstractmethod
-    def described(self) -> tuple[str, list[tuple[str, str]]]:
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         """Return a title, and rows of a name and a text.
 
         Returns
@@ -36,7 +36,7 @@ class Described(ABC):
         """
 
     def __str__(self) -> str:
-        title, rows = self.described()
+        title, rows = self._describe()
         width = max((len(name) for name, _ in rows), default=0)
         lines = [title]
         for name, text in rows:
@@ -49,7 +49,7 @@ class Described(ABC):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        title, rows = self.described()
+        title, rows = self._describe()
         return table(title, [[name, text] for name, text in rows])
 
 

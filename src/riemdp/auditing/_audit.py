@@ -87,7 +87,7 @@ class AuditResult(Described):
             f"confidence={self.confidence:g}, score={self.score!r})"
         )
 
-    def described(self) -> tuple[str, list[tuple[str, str]]]:
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         """Title and lines of the text; see :class:`riemdp._described.Described`."""
         return f"Audit of {self.claim}: {self.verdict}", [
             ("shown", f"mu >= {self.mu_lower:.4g}, pure epsilon >= {self.pure_epsilon_lower:.4g}"),

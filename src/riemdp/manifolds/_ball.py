@@ -61,7 +61,7 @@ class Ball(ArrayFields, Described):
     def __post_init__(self) -> None:
         check_manifold(self.manifold, "; a ball is Ball(manifold, center, radius)")
         given: object = self.center  # whatever a caller takes for one
-        if isinstance(given, str) or np.ndim(self.radius) > np.ndim(self.center) == 0:
+        if isinstance(given, (str, int, float)) and self.manifold.point_shape:
             raise NotOnManifoldError(
                 "the centre must be a point and the radius a number: Ball(manifold, center, "
                 "radius); the space's own point, such as the identity, is manifold.origin"
@@ -85,7 +85,7 @@ class Ball(ArrayFields, Described):
             raise UnsupportedBallError(f"radius must be positive and finite, got {self.radius}")
         self.manifold.check_ball(self.center, self.radius)
 
-    def described(self) -> tuple[str, list[tuple[str, str]]]:
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         """Title and lines of the text; see :class:`riemdp._described.Described`."""
         return f"Ball in {self.manifold}", [
             ("centre", digits(self.center)),

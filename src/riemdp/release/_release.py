@@ -292,7 +292,7 @@ class Release(ArrayFields, Described):
         found += filter(None, (at_the_boundary(self), is_noise(self)))
         return tuple(found)
 
-    def described(self) -> tuple[str, list[tuple[str, str]]]:
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         """Title and lines of the text; see :class:`riemdp._described.Described`."""
         return f"Private {self.statistic.name}", rows_of(self)
 
