@@ -373,6 +373,22 @@ def test_threads_may_work_on_chunks():
     assert threading.current_thread().name not in names
 
 
+@pytest.mark.parametrize("sizes", [None, N])
+def test_a_long_part_is_worked_on_some_records_at_a_time(sizes, monkeypatch):
+    records, seen = records_of(TangentMean(), CAP), []
+    whole = Prepared(CAP, records).summary(TangentMean().exactly(CAP))
+
+    class Watched(Prepared):
+        def __init__(self, ball, data, *, one_by_one=False):
+            seen.append(len(data))
+            super().__init__(ball, data, one_by_one=one_by_one)
+
+    monkeypatch.setattr("riemdp.statistics._stream.Prepared", Watched)
+    monkeypatch.setattr("riemdp.statistics._stream._NUMBERS", 15)  # five points of three
+    assert streamed([records], sizes=sizes) == whole
+    assert seen == [5, 5, 3]
+
+
 def test_points_are_made_of_what_is_read_row_by_row():
     points = np.asarray(records_of(TangentMean(), CAP).points)
     for sizes in (None, 10):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._statistic import Statistic
 
+#: Numbers of a part that are worked on at a time, so that they stay in the cache. They are too few
+#: for code that is compiled, whose compiler takes more memory than all else here.
+_NUMBERS = 2**15
 #: Bytes of the key of a pass.
 _KEY = 16
 
@@ -124,9 +128,18 @@ class Summarise:
         self.statistic.check_records(valid)
         partial = None
         if self.question is not None:
-            prepared = Prepared(self.ball, valid, one_by_one=self.one_by_one)
-            partial = prepared.summary(self.question)
+            partial = self._summary(self.question, valid)
         return Outcome(number, len(valid), partial, ids)
+
+    def _summary(self, question: Question, records: Records) -> Partial:
+        """Summarise some records at a time: work space is a few times as large as these."""
+        rows = max(1, _NUMBERS // math.prod(self.ball.manifold.point_shape))
+        found = None
+        for start in range(0, len(records), rows):
+            some = records.at(slice(start, start + rows))
+            prepared = Prepared(self.ball, some, one_by_one=self.one_by_one)
+            found = _merged(question, found, prepared.summary(question))
+        return found
 
     def _made(self, read: Callable[[Any], Any], points: NDArray[Any]) -> NDArray[Any]:
         """Return points of what a part holds."""
