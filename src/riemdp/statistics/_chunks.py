@@ -68,7 +68,7 @@ class Chunks:
         Public number of records in every part but the last, or in each. Every part has to hold as
         many, no record may be missing, and the records of a part are worked on together. Without
         it a record may be missing anywhere, so that each is worked on by itself: its place may
-        count in the last bits of what is computed of an array. That is some fifty times slower.
+        count in the last bits of what is computed of an array. That is some hundred times slower.
     manifest : sequence of int or str, optional
         Public ids of all records that are to come; then each part has to say which it holds, as
         ``Records(points, ids=...)``, and another id is an error.
