@@ -133,3 +133,37 @@ def test_a_bad_matrix_behind_thousands_is_named():
     points[1, 8123, 0, 1] = points[1, 8123, 1, 0] = 1.0
     with pytest.raises(NotOnManifoldError, match=r"row \(1, 8123\) is not positive definite"):
         SPDLogEuclidean(3).validate(points)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 22, 40])
+@pytest.mark.parametrize("n", [1, 20])
+def test_what_is_plain_decides_nothing_else(k, n, monkeypatch):
+    """Smallest eigenvalues about the limit, and units about the range of float64."""
+    limit = 32.0 * k * 2.0**-52
+    rng = np.random.default_rng(k)
+    verdicts = []
+    for share in (0.5, 0.9, 1.1, 1.5, 1.9, 2.1, 10.0):
+        for unit in (1.0, 1e-140, 1e140):
+            units = unit * 10.0 ** rng.uniform(-3, 3, k)
+            matrix = np.eye(k)
+            matrix[0, 1] = matrix[1, 0] = 1.0 - share * limit  # eigenvalues 1 ± this
+            matrices = np.tile(np.eye(k), (n, 1, 1))
+            matrices[n // 2] = matrix
+            matrices = units[:, None] * matrices * units
+            verdicts.append(_symmetric_checks.is_held(matrices))
+            with monkeypatch.context() as patch:
+                patch.setattr(_symmetric_checks, "_is_plainly_definite", lambda *args: False)
+                np.testing.assert_array_equal(_symmetric_checks.is_held(matrices), verdicts[-1])
+    held = np.array(verdicts).reshape(7, 3, n)[:, :, n // 2]
+    assert not held[0].any()
+    assert held[-1].all()
+
+
+@pytest.mark.parametrize("k", [4, 5])
+def test_what_is_plain_is_seen_as_such(k, random_points):
+    points = random_points(SPDAffineInvariant(k), np.random.default_rng(0), 50)
+    assert _symmetric_checks._is_plainly_definite(points, 1e-10)
+    for bad in (-points[7], np.ones((k, k)), np.full((k, k), np.nan)):
+        broken = points.copy()
+        broken[7] = bad
+        assert not _symmetric_checks._is_plainly_definite(broken, 1e-10)

@@ -441,14 +441,15 @@ def above_diagonal(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def without_factor(matrices: FloatArray) -> NDArray[np.bool_]:
     """Whether matrices ``(..., k, k)`` have no Cholesky factor, shape ``(...)``."""
-    if _has_factor(matrices):
+    if has_factor(matrices):
         return np.zeros(matrices.shape[:-2], dtype=bool)
     flat = matrices.reshape(-1, *matrices.shape[-2:])
-    bad = np.array([not _has_factor(matrix) for matrix in flat], dtype=bool)
+    bad = np.array([not has_factor(matrix) for matrix in flat], dtype=bool)
     return bad.reshape(matrices.shape[:-2])
 
 
-def _has_factor(matrices: FloatArray) -> bool:
+def has_factor(matrices: FloatArray) -> bool:
+    """Whether all matrices ``(..., k, k)`` have a Cholesky factor."""
     try:
         factors = np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:

@@ -11,6 +11,7 @@ from riemdp.manifolds._symmetric import (
     CHUNK_ENTRIES,
     NOT_POSITIVE_DEFINITE,
     correlations,
+    has_factor,
     symmetrise,
     without_factor,
 )
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 #: Smallest eigenvalue of a record's correlation matrix, in units of k eps: what rounding leaves of
 #: a matrix without full rank lies well under it.
 _CONDITIONING = 32.0
+#: Sizes and diagonal entries for which one Cholesky factorisation settles what is plain.
+_SMALL, _SMALLEST, _LARGEST = 31, 1e-250, 1e250
 
 
 def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
@@ -135,7 +138,10 @@ def _nearly_singular(matrices: FloatArray, limit: float) -> NDArray[np.bool_]:
     step = max(1, CHUNK_ENTRIES // k**2)
     for start in range(0, len(flat), step):
         block = flat[start : start + step]
-        open_ = ~_surely_definite_3x3(block, limit) if k == 3 else np.ones(len(block), dtype=bool)
+        if k == 3:
+            open_ = ~_surely_definite_3x3(block, limit)
+        else:
+            open_ = np.full(len(block), not _is_plainly_definite(block, 2.0 * limit))
         if not open_.any():
             continue
         correlation, _ = correlations(block[open_])
@@ -173,3 +179,22 @@ def _surely_definite_3x3(matrices: FloatArray, limit: float) -> NDArray[np.bool_
         least = max(4.0 * limit, _PLAIN)
         sure = (low > _LEAST) & (high < _MOST)  # not of NaN
         return np.asarray(sure & (1.0 - largest > least) & (determinant > least))
+
+
+def _is_plainly_definite(matrices: FloatArray, limit: float) -> bool:
+    """Whether no correlation matrix has an eigenvalue under a limit, without forming any.
+
+    Scaling rows and columns alike changes no pivot's sign. Cholesky's method is wrong by less than
+    ``k (k + 1) eps / 2`` of a correlation matrix, less than half of a limit here for so small k:
+    what passes with twice a limit passes with it.
+    """
+    k = matrices.shape[-1]
+    if k > _SMALL or limit >= 1.0:
+        return False
+    diagonal = matrices.reshape(len(matrices), -1)[:, :: k + 1]
+    if not (diagonal.min() > _SMALLEST and diagonal.max() < _LARGEST):
+        return False
+    shrunk = matrices.copy()
+    index = np.arange(k)
+    shrunk[:, index, index] *= 1.0 - limit
+    return has_factor(shrunk)
