@@ -222,7 +222,7 @@ def test_the_newton_equation_needs_one_more_array_of_the_size_of_the_data(monkey
     rng = np.random.default_rng(8)
     factors = rng.normal(size=(50_000, 3, 6))
     data = _symmetric.symmetrise(factors @ np.swapaxes(factors, 1, 2) / 6)
-    at = _affine_invariant_mean._Dense(data, None).evaluate(np.eye(3))
+    at = _affine_invariant_mean.Dense(data, None).evaluate(np.eye(3))
     tracemalloc.start()
     try:
         _affine_invariant_mean._newton_direction(at, None)
@@ -236,7 +236,7 @@ def test_the_newton_equation_needs_one_more_array_of_the_size_of_the_data(monkey
 @pytest.mark.parametrize("k", [1, 3, 9, 22, 70])
 def test_products_stay_under_what_blas_shares_out(k):
     rows = slice(100, 1100)
-    pieces = _affine_invariant_mean._pieces(rows, k)
+    pieces = _affine_invariant_mean.pieces(rows, k)
     covered = np.concatenate([np.arange(piece.start, piece.stop) for piece in pieces])
     np.testing.assert_array_equal(covered, np.arange(100, 1100))
     most = max(piece.stop - piece.start for piece in pieces)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -18,6 +19,8 @@ from riemdp.statistics._flat_mean import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
@@ -61,19 +64,6 @@ class Problem(Protocol):
         """End of the geodesic that leaves a point along a whitened direction ``(k, k)``."""
 
 
-def solve(
-    data: FloatArray, weights: FloatArray | None, tol: float
-) -> tuple[FloatArray, float, int]:
-    """Return the mean ``(k, k)``, its certified error and the number of passes.
-
-    The space is Hadamard, so the norm of the gradient bounds the distance to the mean:
-    docs/proofs/frechet-mean-certificate.md, (a).
-    """
-    problem = _Dense(data, weights)
-    at, passes = descend(problem, _cholesky(_arithmetic_mean(data, weights)), tol)
-    return _symmetric.symmetrise(at.point @ at.point.T), at.size + at.allowance, passes
-
-
 def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]:
     """Newton's method until the certificate is at most ``tol``; the passes it took as well.
 
@@ -96,27 +86,53 @@ def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]
                 "on these data; choose a smaller ball, scale the data, or allow a larger tol"
             )
         best = min(best, bound)
-        current, used = _step(problem, current)
+        current, used = newton_step(problem, current)
         passes += used
 
 
 def improve(problem: Problem, at: Pass) -> Pass:
     """Take one Newton step, shortened until it helps, or none if none helps."""
-    after, _ = _step(problem, at)
+    after, _ = newton_step(problem, at)
     return after if after.size < at.size else at
 
 
-def _cholesky(matrix: FloatArray) -> FloatArray:
+def arithmetic_mean(data: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Return a lower triangular factor of the arithmetic mean of matrices ``(n, k, k)``."""
+    flat = data.reshape(len(data), -1)
+    mean = (np.full(len(data), 1.0 / len(data)) if weights is None else weights) @ flat
+    return cholesky(_symmetric.symmetrise(mean.reshape(data.shape[1:])))
+
+
+def cholesky(matrix: FloatArray) -> FloatArray:
+    """Lower triangular factor of a matrix ``(k, k)``."""
     return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
 
 
-def _arithmetic_mean(data: FloatArray, weights: FloatArray | None) -> FloatArray:
-    flat = data.reshape(len(data), -1)
-    mean = (np.full(len(data), 1.0 / len(data)) if weights is None else weights) @ flat
-    return _symmetric.symmetrise(mean.reshape(data.shape[1:]))
+def whitening_allowance(
+    inverse: FloatArray, point: FloatArray, spread: float, logarithm: float
+) -> float:
+    """Bound for what rounding does to a mean of whitened logarithms, but for their sum.
+
+    Whitening magnifies rounding by the square of the Skeel condition number of the factor, which
+    rescaling rows leaves alone. The logarithm magnifies this, and the rounding of its own, by the
+    condition number of what it is of. At last the factor is multiplied by itself.
+
+    Parameters
+    ----------
+    inverse, point : ndarray, shape (k, k)
+        A factor of the point, and its inverse.
+    spread : float
+        Mean condition number of the whitened matrices.
+    logarithm : float
+        Mean error of their logarithms, in units of eps.
+    """
+    k = len(point)
+    skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(point), 2))
+    magnified = 2.0 * skeel**2 * spread + logarithm + 0.5 * (k + 1.0) * skeel**2
+    return _EPS * (magnified + 4.0 * k)
 
 
-class _Dense:
+class Dense:
     """Matrices as they are; a point is a lower triangular factor of it."""
 
     def __init__(self, data: FloatArray, weights: FloatArray | None) -> None:
@@ -130,7 +146,7 @@ class _Dense:
         vectors = np.empty((n, k, k))
 
         def part(rows: slice) -> tuple[FloatArray, float, float]:
-            whitened = np.concatenate([whiten(inverse, data[few]) for few in _pieces(rows, k)])
+            whitened = np.concatenate([whiten(inverse, data[few]) for few in pieces(rows, k)])
             values, vectors[rows] = np.linalg.eigh(whitened)
             raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
             logs[rows] = np.log(values)
@@ -142,22 +158,17 @@ class _Dense:
         totals, squares, spreads = zip(*_symmetric.map_chunks(part, n, k), strict=True)
         gradient = _symmetric.symmetrise(pairwise_sum(np.array(totals)))
         square = math.fsum(squares)
-        # Whitening magnifies rounding by the square of the Skeel condition number of the factor,
-        # which rescaling rows leaves alone; eigenvalues are known to eps times the largest one;
-        # the logarithm magnifies both by the condition number of what it is of. At last the
-        # factor is multiplied by itself.
-        skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(point), 2))
-        magnified = (2.0 * skeel**2 + 3.0 * math.sqrt(k)) * math.fsum(spreads)
-        magnified += 0.5 * (k + 1.0) * skeel**2
-        allowance = _EPS * (magnified + 4.0 * k)
+        # eigenvalues are known to eps times the largest one
+        spread = math.fsum(spreads)
+        allowance = whitening_allowance(inverse, point, spread, 3.0 * math.sqrt(k) * spread)
         allowance += composition_allowance(n, k, math.sqrt(square))
         return Pass(point, logs, vectors, gradient, 0.5 * square, allowance)
 
     def moved(self, point: FloatArray, direction: FloatArray) -> FloatArray:
-        return point @ _cholesky(_symmetric.expm(direction))
+        return point @ cholesky(_symmetric.expm(direction))
 
 
-def _step(problem: Problem, at: Pass) -> tuple[Pass, int]:
+def newton_step(problem: Problem, at: Pass) -> tuple[Pass, int]:
     """Newton step with backtracking on the objective."""
     direction = _newton_direction(at, problem.weights)
     slope = float(np.vdot(direction, at.gradient))
@@ -175,9 +186,15 @@ def _step(problem: Problem, at: Pass) -> tuple[Pass, int]:
 
 
 def _newton_direction(at: Pass, weights: FloatArray | None) -> FloatArray:
-    """Solve ``mean_i U_i (g_i * (U_i^T V U_i)) U_i^T = gradient`` by conjugate gradients.
+    """Solve ``mean_i U_i (g_i * (U_i^T V U_i)) U_i^T = gradient`` for V."""
+    product = hessian(at, weights)
+    return conjugate_gradients(product, at.gradient, at.size * min(0.1, at.size))
 
-    ``g_ab = (x/2) coth(x/2)``, ``x = s_a - s_b``, at least 1: the system is well conditioned.
+
+def hessian(at: Pass, weights: FloatArray | None) -> Callable[[FloatArray], FloatArray]:
+    """Return ``V -> mean_i U_i (g_i * (U_i^T V U_i)) U_i^T``, of tangents ``(k, k)``.
+
+    ``g_ab = (x/2) coth(x/2)``, ``x = s_a - s_b``.
     """
     n, k = at.logs.shape
     kernel = np.empty((n, k, k))
@@ -191,16 +208,24 @@ def _newton_direction(at: Pass, weights: FloatArray | None) -> FloatArray:
 
     for _ in _symmetric.map_chunks(fill, n, k):
         continue
-    size = at.size
-    goal = size * min(0.1, size)
-    direction = np.zeros_like(at.gradient)
-    residual = at.gradient.copy()
+    return functools.partial(_hessian_product, at.vectors, kernel)
+
+
+def conjugate_gradients(
+    product: Callable[[FloatArray], FloatArray], gradient: FloatArray, goal: float
+) -> FloatArray:
+    """Solve ``product(V) = gradient``, symmetric matrices, until the residual is at most ``goal``.
+
+    No Hessian here is less than one: the system is well conditioned.
+    """
+    direction = np.zeros_like(gradient)
+    residual = gradient.copy()
     search = residual.copy()
     square = float(np.vdot(residual, residual))
     for _ in range(30):
         if np.sqrt(square) <= goal:
             break
-        image = _hessian_product(at.vectors, kernel, search)
+        image = product(search)
         step = square / float(np.vdot(search, image))
         direction += step * search
         residual -= step * image
@@ -214,7 +239,7 @@ def _hessian_product(vectors: FloatArray, kernel: FloatArray, tangent: FloatArra
 
     def part(rows: slice) -> FloatArray:
         total = np.zeros((k, k))
-        for few in _pieces(rows, k):
+        for few in pieces(rows, k):
             basis = vectors[few]
             inner = kernel[few] * (np.swapaxes(basis, -1, -2) @ (tangent @ basis))
             # sum_i U_i W_i U_i^T as one larger product.
@@ -228,7 +253,7 @@ def _hessian_product(vectors: FloatArray, kernel: FloatArray, tangent: FloatArra
     return _symmetric.symmetrise(image)
 
 
-def _pieces(rows: slice, k: int) -> list[slice]:
+def pieces(rows: slice, k: int) -> list[slice]:
     """Parts of a slice, each with so few matrices that one product with all of them is small."""
     step = max(1, _PRODUCT // k**3)
     return [slice(i, min(i + step, rows.stop)) for i in range(rows.start, rows.stop, step)]

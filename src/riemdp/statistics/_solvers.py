@@ -21,7 +21,7 @@ from riemdp.manifolds import (
     clip_norm,
 )
 from riemdp.statistics import (
-    _affine_invariant_mean,
+    _affine_invariant_passes,
     _clipped_affine_invariant_mean,
     _flat_mean,
     _space_form_mean,
@@ -208,7 +208,7 @@ class HyperbolicSolver(MeanSolver):
 
 
 class AffineInvariantSolver(MeanSolver):
-    """Newton's method on whitened records."""
+    """Steps with the Hessian of a sample, then Newton's method, on whitened records."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
 
@@ -251,7 +251,7 @@ class AffineInvariantSolver(MeanSolver):
         tol: float,
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
-        return CertifiedMean(*_affine_invariant_mean.solve(data, weights, tol))
+        return CertifiedMean(*_affine_invariant_passes.solve(data, weights, tol))
 
 
 class ProductSolver(MeanSolver):

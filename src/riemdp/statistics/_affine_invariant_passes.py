@@ -1,0 +1,190 @@
+"""Fréchet mean of SPD matrices in the affine-invariant metric, by passes without eigenvectors.
+
+A pass needs the mean of the whitened logarithms, no more. The Hessian comes from a sample of the
+records, see :mod:`riemdp.statistics._sampled_hessian`, and so does the point to start from; what
+the certificate says depends on neither. Where that makes too little progress Newton's method goes
+on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import NotOnManifoldError
+from riemdp.manifolds import _logarithms, _spd_affine_invariant, _symmetric
+from riemdp.statistics._affine_invariant_mean import (
+    Dense,
+    Pass,
+    arithmetic_mean,
+    cholesky,
+    descend,
+    newton_step,
+    whitening_allowance,
+)
+from riemdp.statistics._flat_mean import composition_allowance, pairwise_sum
+from riemdp.statistics._sampled_hessian import (
+    LARGEST,
+    bounded_step,
+    positions,
+    sampled_step,
+    second_moments,
+)
+from riemdp.statistics._whitened_logarithms import whitened_logarithms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+#: Records from which on a sample is worth while.
+_MANY = 512
+#: Records of a sample for the Hessian, and for a point to start from; parts they are of all.
+_SAMPLE, _MORE, _SHARE = 256, 1024, 8
+#: Newton steps on the sample; two are enough for all but wild data.
+_STEPS = 20
+#: Shares of the gradient that a step may leave, and that it leaves of data that are not wild.
+_PROGRESS, _TYPICAL = 0.1, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class _Survey:
+    """What one pass over the data yields at a point."""
+
+    point: FloatArray  # a lower triangular factor (k, k)
+    gradient: FloatArray  # mean of the whitened logarithms
+    allowance: float
+    moments: FloatArray | None  # second moments of the entries of the logarithms
+
+    @property
+    def size(self) -> float:
+        return float(np.linalg.norm(self.gradient))
+
+    @property
+    def bound(self) -> float:
+        return self.size + self.allowance
+
+
+def solve(
+    data: FloatArray, weights: FloatArray | None, tol: float
+) -> tuple[FloatArray, float, int]:
+    """Return the mean ``(k, k)``, its certified error and the number of passes.
+
+    The space is Hadamard, so the norm of the gradient bounds the distance to the mean:
+    docs/proofs/frechet-mean-certificate.md, (a).
+
+    Parameters
+    ----------
+    data : ndarray, shape (n, k, k)
+    weights : ndarray, shape (n,), optional
+        With sum one.
+    tol : float
+
+    Raises
+    ------
+    ConvergenceError
+        If rounding alone exceeds ``tol``.
+    NotOnManifoldError
+        If rounding makes a row indefinite as seen from the mean.
+    """
+    problem = Dense(data, weights)
+    found, passes = None, 0
+    if len(data) >= _MANY:
+        with np.errstate(all="ignore"):  # what is not finite makes no progress
+            found, passes = _approach(problem, tol)
+    if found is not None and found.bound <= tol:
+        return _product(found.point), found.bound, passes
+    at, used = _newton(problem, found, tol)
+    return _product(at.point), at.size + at.allowance, passes + used
+
+
+def _newton(problem: Dense, found: _Survey | None, tol: float) -> tuple[Pass, int]:
+    """Go on from the point that was found; from the arithmetic mean where that does not do."""
+    if found is not None:
+        with contextlib.suppress(NotOnManifoldError, np.linalg.LinAlgError):
+            return descend(problem, found.point, tol)
+    return descend(problem, arithmetic_mean(problem.data, problem.weights), tol)
+
+
+def _approach(problem: Dense, tol: float) -> tuple[_Survey | None, int]:
+    """Take passes while they make progress; return the best, and their number.
+
+    There is none if rounding makes a record indefinite: Newton's method says which.
+    """
+    best, progress, passes = None, _TYPICAL, 0
+    n, k = problem.data.shape[:2]
+    compiled = _logarithms.is_worthwhile(n, k)
+    sample = _sample(problem, _SAMPLE)
+    try:
+        near = _start(problem, sample, compiled=compiled)
+        point = near.point
+        while True:
+            passes += 1
+            goes_on = best is None or best.size * progress > tol
+            here = _survey(problem, point, moments=goes_on, compiled=compiled)
+            if best is not None and not here.size <= _PROGRESS * best.size:
+                return (here if here.bound < best.bound else best), passes
+            if not here.bound < math.inf:
+                return None, passes
+            progress = progress if best is None else here.size / best.size
+            best = here
+            if best.bound <= tol or best.size <= best.allowance:
+                return best, passes
+            if near.point is not point:
+                near = sample.evaluate(point)
+            point = problem.moved(point, sampled_step(near, best.gradient, best.moments))
+    except (NotOnManifoldError, np.linalg.LinAlgError):
+        return best, passes
+
+
+def _sample(problem: Dense, size: int) -> Dense:
+    """Return records of equal weight that stand for all."""
+    n = len(problem.data)
+    chosen = positions(n, problem.weights, min(size, n // _SHARE))
+    return Dense(problem.data[chosen], None)
+
+
+def _start(problem: Dense, sample: Dense, *, compiled: bool) -> Pass:
+    """Evaluate the sample at a point about as near to the mean as that of so few records is."""
+    start = cholesky(_symmetric.symmetrise(sample.data.mean(axis=0)))
+    if len(start) <= LARGEST:
+        # far from the mean a bound of the Hessian will do, which takes no eigenvectors
+        more = _sample(problem, _MORE)
+        far = _survey(more, start, moments=True, compiled=compiled)
+        if far.moments is not None:
+            start = more.moved(start, bounded_step(far.gradient, far.moments))
+    near = sample.evaluate(start)
+    for _ in range(_STEPS):
+        sampling = 2.0 * math.sqrt(2.0 * near.objective / len(sample.data))
+        if near.size <= max(sampling, near.allowance):
+            break
+        near, _ = newton_step(sample, near)
+    return near
+
+
+def _survey(problem: Dense, point: FloatArray, *, moments: bool, compiled: bool) -> _Survey:
+    data, weights = problem.data, problem.weights
+    n, k = data.shape[:2]
+    inverse = _spd_affine_invariant.inverse_factor(point)
+    moments = moments and k <= LARGEST
+
+    def part(rows: slice) -> tuple[FloatArray, FloatArray | None, float, float, float]:
+        logs = whitened_logarithms(inverse, data, rows, compiled=compiled)
+        shares = 1.0 / n if weights is None else weights[rows]
+        second = second_moments(logs.half(), shares) if moments else None
+        numbers = np.stack([logs.squares, logs.condition, logs.errors]) * shares
+        return logs.total(shares), second, *numbers.sum(axis=-1).tolist()
+
+    totals, seconds, squares, spreads, errors = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+    mean = pairwise_sum(np.array(totals))
+    allowance = whitening_allowance(inverse, point, math.fsum(spreads), math.fsum(errors))
+    allowance += composition_allowance(n, k, math.sqrt(math.fsum(squares)))
+    return _Survey(point, mean, allowance, sum(seconds) if moments else None)
+
+
+def _product(factor: FloatArray) -> FloatArray:
+    return _symmetric.symmetrise(factor @ factor.T)

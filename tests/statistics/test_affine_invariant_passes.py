@@ -1,0 +1,133 @@
+"""Affine-invariant means of many records: as Newton's method has them, certified, in few passes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from riemdp import ConvergenceError, NotOnManifoldError, SPDAffineInvariant, frechet_mean
+from riemdp.manifolds import _symmetric
+from riemdp.statistics import _affine_invariant_passes as passes
+from riemdp.statistics._affine_invariant_mean import Dense, arithmetic_mean, descend
+
+
+def newton(data, weights, tol):
+    at, _ = descend(Dense(data, weights), arithmetic_mean(data, weights), tol)
+    return _symmetric.symmetrise(at.point @ at.point.T), at.size + at.allowance
+
+
+def awkward(kind, k, n):
+    rng = np.random.default_rng(7)
+    noise = _symmetric.symmetrise(0.3 * rng.normal(size=(n, k, k)))
+    near = _symmetric.expm(noise)
+    frames = np.linalg.qr(rng.normal(size=(n, k, k)))[0]
+    if kind == "near":
+        return near
+    if kind == "six decades":
+        return _symmetric.compose(10.0 ** rng.uniform(-3, 3, (n, k)), frames)
+    if kind == "two clusters":
+        far = np.diag(np.exp(np.linspace(-4, 4, k)))
+        return np.where((np.arange(n) < 0.3 * n)[:, None, None], far @ near @ far, near)
+    if kind == "one extreme record":
+        near[n // 3] = _symmetric.compose(10.0 ** np.linspace(-4, 4, k), frames[0])
+        return near
+    if kind == "equal":
+        return np.repeat(near[:1], n, axis=0)
+    grade = 10.0 ** np.linspace(-6, 6, k)  # "graded"
+    return grade[:, None] * near * grade
+
+
+KINDS = ["near", "six decades", "two clusters", "one extreme record", "equal", "graded"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", [1, 2, 3, pytest.param(9, marks=pytest.mark.slow)])
+def test_means_are_those_of_newtons_method(kind, k):
+    n = 600
+    data, space = _symmetric.symmetrise(awkward(kind, k, n)), SPDAffineInvariant(k)
+    weights = np.random.default_rng(1).uniform(size=n) ** 4
+    for shares in (None, weights / weights.sum()):
+        expected, allowed = newton(data, shares, 1e-8)
+        value, bound, _ = passes.solve(data, shares, 1e-8)
+        assert bound <= 1e-8
+        assert space.dist(value, expected) <= bound + allowed
+
+
+def test_order_and_repetition_do_not_matter(random_points):
+    space, rng = SPDAffineInvariant(3), np.random.default_rng(2)
+    data = random_points(space, rng, 700, 1.0)
+    mean = frechet_mean(space, data).value
+    shuffled = frechet_mean(space, rng.permutation(data)).value
+    assert space.dist(mean, shuffled) <= 2e-10
+    times = rng.integers(0, 3, 700)
+    repeated = frechet_mean(space, np.repeat(data, times, axis=0)).value
+    assert space.dist(frechet_mean(space, data, times).value, repeated) <= 2e-10
+    assert space.dist(mean, repeated) > 1e-6
+
+
+@pytest.mark.parametrize(("k", "n"), [(2, 4000), (3, 8000), (4, 4100)])
+def test_three_passes_are_enough(k, n, random_points):
+    data = random_points(SPDAffineInvariant(k), np.random.default_rng(5), n, 1.0)
+    assert frechet_mean(SPDAffineInvariant(k), data, tol=1e-8).passes <= 3
+
+
+def test_a_wrong_logarithm_shows(monkeypatch, random_points):
+    """The control of the tests above: a thousandth of the tolerance is not the bound's slack."""
+    space = SPDAffineInvariant(3)
+    data = random_points(space, np.random.default_rng(3), 600, 1.0)
+    expected, allowed = newton(data, None, 1e-10)
+    right = passes.whitened_logarithms
+
+    def wrong(*args, **options):
+        found = right(*args, **options)
+        return dataclasses.replace(found, entries=found.entries + 1e-9)
+
+    monkeypatch.setattr(passes, "whitened_logarithms", wrong)
+    value, bound, _ = passes.solve(data, None, 1e-10)
+    assert space.dist(value, expected) > bound + allowed
+
+
+@pytest.mark.parametrize("step", [-1.0, 0.0, 1e3])
+def test_where_steps_do_not_help_newtons_method_goes_on(step, monkeypatch, random_points):
+    space = SPDAffineInvariant(3)
+    data = random_points(space, np.random.default_rng(4), 600, 1.0)
+    expected, allowed = newton(data, None, 1e-10)
+    monkeypatch.setattr(passes, "sampled_step", lambda at, gradient, moments: step * gradient)
+    value, bound, used = passes.solve(data, None, 1e-10)
+    assert bound <= 1e-10
+    assert space.dist(value, expected) <= bound + allowed
+    assert used > 3
+
+
+def test_a_row_that_is_lost_on_the_way_is_left_to_newtons_method(monkeypatch, random_points):
+    space = SPDAffineInvariant(3)
+    data = random_points(space, np.random.default_rng(6), 600, 1.0)
+    used = passes.solve(data, None, 1e-9)[2]
+
+    def lost(*args, **options):
+        raise NotOnManifoldError("row 0 is lost")
+
+    monkeypatch.setattr(passes, "_survey", lost)
+    value, bound, _ = passes.solve(data, None, 1e-9)
+    assert space.dist(value, newton(data, None, 1e-9)[0]) <= 2e-9
+    assert bound <= 1e-9
+    assert used <= 3
+
+
+def test_a_tolerance_under_rounding_is_an_error_with_advice(random_points):
+    data = random_points(SPDAffineInvariant(3), np.random.default_rng(8), 600, 1.0)
+    with pytest.raises(ConvergenceError, match="larger tol"):
+        passes.solve(data, None, 1e-15)
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_bits_do_not_depend_on_the_number_of_cores(k, monkeypatch, random_points):
+    data = random_points(SPDAffineInvariant(k), np.random.default_rng(9), 9000, 1.0)
+    found = []
+    for cores in (1, 3):
+        monkeypatch.setattr(_symmetric, "_available_cores", lambda cores=cores: cores)
+        found.append(passes.solve(data, None, 1e-8))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert found[0][1:] == found[1][1:]
