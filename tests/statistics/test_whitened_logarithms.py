@@ -8,7 +8,11 @@ import pytest
 
 from riemdp import NotOnManifoldError
 from riemdp.manifolds import _symmetric
-from riemdp.statistics._whitened_logarithms import packed, whitened_logarithms
+from riemdp.statistics._whitened_logarithms import (
+    logarithm_error,
+    packed,
+    whitened_logarithms,
+)
 
 EPS = 2.0**-52
 
@@ -42,11 +46,11 @@ def test_stated_errors_cover_the_real_ones_and_wrong_logarithms_are_seen(k, digi
         log, condition = exact_log(matrix)
         seen = np.empty((k, k))
         seen[rows, columns] = seen[columns, rows] = found.half()[i]
-        assert distance(log, seen) <= EPS * found.errors[i]
+        error = EPS * logarithm_error(k, found.condition[i], np.linalg.norm(seen))
+        assert distance(log, seen) <= error
         assert condition * (1.0 - 1e-6) <= found.condition[i] <= 2.0 * k * condition
-        assert found.squares[i] == pytest.approx((seen**2).sum(), rel=1e-12, abs=1e-25)
-        seen[0, 0] += 2.0 * EPS * found.errors[i]
-        assert distance(log, seen) > EPS * found.errors[i]
+        seen[0, 0] += 2.0 * error
+        assert distance(log, seen) > error
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -60,6 +64,9 @@ def test_totals_and_whitening(k, compiled):
     shares = np.linspace(0.0, 1.0, 70)
     weighted = np.einsum("i,ijk->jk", shares, expected)
     np.testing.assert_allclose(found.total(shares), weighted, atol=1e-12)
+    squares = (expected**2).sum(axis=(1, 2))
+    assert found.square(0.5) == pytest.approx(0.5 * squares.sum())
+    assert found.square(shares) == pytest.approx(squares @ shares)
     np.testing.assert_allclose(found.half(), expected[:, *packed(k)], atol=1e-12)
 
 

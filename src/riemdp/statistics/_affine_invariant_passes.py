@@ -34,7 +34,7 @@ from riemdp.statistics._sampled_hessian import (
     sampled_step,
     second_moments,
 )
-from riemdp.statistics._whitened_logarithms import whitened_logarithms
+from riemdp.statistics._whitened_logarithms import logarithm_error, whitened_logarithms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -172,17 +172,18 @@ def _survey(problem: Dense, point: FloatArray, *, moments: bool, compiled: bool)
     inverse = _spd_affine_invariant.inverse_factor(point)
     moments = moments and k <= LARGEST
 
-    def part(rows: slice) -> tuple[FloatArray, FloatArray | None, float, float, float]:
+    def part(rows: slice) -> tuple[FloatArray, FloatArray | None, float, float]:
         logs = whitened_logarithms(inverse, data, rows, compiled=compiled)
         shares = 1.0 / n if weights is None else weights[rows]
         second = second_moments(logs.half(), shares) if moments else None
-        numbers = np.stack([logs.squares, logs.condition, logs.errors]) * shares
-        return logs.total(shares), second, *numbers.sum(axis=-1).tolist()
+        spread = float((logs.condition * shares).sum())
+        return logs.total(shares), second, logs.square(shares), spread
 
-    totals, seconds, squares, spreads, errors = zip(*_symmetric.map_chunks(part, n, k), strict=True)
-    mean = pairwise_sum(np.array(totals))
-    allowance = whitening_allowance(inverse, point, math.fsum(spreads), math.fsum(errors))
-    allowance += composition_allowance(n, k, math.sqrt(math.fsum(squares)))
+    totals, seconds, squares, spreads = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+    mean, spread = pairwise_sum(np.array(totals)), math.fsum(spreads)
+    size = math.sqrt(math.fsum(squares))  # at least the mean norm
+    allowance = whitening_allowance(inverse, point, spread, logarithm_error(k, spread, size))
+    allowance += composition_allowance(n, k, size)
     return _Survey(point, mean, allowance, sum(seconds) if moments else None)
 
 

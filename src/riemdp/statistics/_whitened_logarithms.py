@@ -31,22 +31,11 @@ class WhitenedLogarithms:
         In the order of :func:`packed`, or all ``k^2``.
     condition : ndarray, shape (n,)
         At least the condition numbers of the matrices, but for rounding.
-    squares : ndarray, shape (n,)
-        Squared Frobenius norms of the logarithms.
     """
 
     k: int
     entries: FloatArray
     condition: FloatArray
-    squares: FloatArray
-
-    @property
-    def errors(self) -> FloatArray:
-        """What a logarithm is wrong by, Frobenius norms ``(n,)`` in units of eps.
-
-        Eigenvalues are known to eps times the largest one; fractions do better.
-        """
-        return 3.0 * math.sqrt(self.k) * self.condition + 4.0 * np.sqrt(self.squares)
 
     def total(self, shares: FloatArray | float) -> FloatArray:
         """``sum_i shares_i L_i``, shape ``(k, k)``."""
@@ -61,12 +50,36 @@ class WhitenedLogarithms:
         matrix[rows, columns] = matrix[columns, rows] = total
         return matrix
 
+    def square(self, shares: FloatArray | float) -> float:
+        """``sum_i shares_i |L_i|^2``, Frobenius norms."""
+        scaled = self.entries if isinstance(shares, float) else self.entries * shares[:, None]
+        columns = np.einsum("ij,ij->j", scaled, self.entries)
+        if len(columns) != self.k**2:  # what is above the diagonal counts twice
+            columns[self.k :] *= 2.0
+        return float(columns.sum()) * (shares if isinstance(shares, float) else 1.0)
+
     def half(self) -> FloatArray:
         """Entries ``(n, k (k + 1) / 2)`` in the order of :func:`packed`."""
         if self.entries.shape[-1] != self.k**2:
             return self.entries
         rows, columns = packed(self.k)
         return np.asarray(self.entries[:, rows * self.k + columns])
+
+
+def logarithm_error(k: int, condition: float, size: float) -> float:
+    """Bound what a logarithm is wrong by, its Frobenius norm in units of eps.
+
+    Eigenvalues are known to eps times the largest one; public poles do better.
+
+    Parameters
+    ----------
+    k : int
+    condition : float
+        Condition number of the matrix.
+    size : float
+        Frobenius norm of the logarithm.
+    """
+    return 3.0 * math.sqrt(k) * condition + 4.0 * size
 
 
 def packed(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -108,21 +121,17 @@ def _of_3x3(
     inverse: FloatArray, matrices: FloatArray, *, compiled: bool
 ) -> WhitenedLogarithms | None:
     """Logarithms at public poles; None if these do not cover a matrix."""
-    twice = np.kron(inverse, inverse)
+    twice = np.kron(inverse, inverse).T
     flat = matrices.reshape(-1, 9)
-    seen = np.empty((9, len(flat)))
+    seen = np.empty(flat.shape)
     step = _PRODUCT // 81
     for start in range(0, len(flat), step):
         few = slice(start, start + step)
-        np.matmul(twice, flat[few].T, out=seen[:, few])
-    found = _logarithms.logarithms_of_3x3(
-        np.moveaxis(seen.reshape(3, 3, -1), -1, 0), compiled=compiled
-    )
+        np.matmul(flat[few], twice, out=seen[few])
+    found = _logarithms.logarithms_of_3x3(seen.reshape(-1, 3, 3), compiled=compiled)
     if found.outside.any():
         return None
-    diagonal, off = np.square(found.entries[:3]), np.square(found.entries[3:])
-    squares = diagonal.sum(axis=0) + 2.0 * off.sum(axis=0)
-    return WhitenedLogarithms(3, found.entries.T, found.condition, squares)
+    return WhitenedLogarithms(3, found.entries.T, found.condition)
 
 
 def _of_larger(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedLogarithms | None:
@@ -132,8 +141,7 @@ def _of_larger(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedLo
     logs, condition, outside = _logarithms.logarithms(whitened)
     if outside.any():
         return None
-    entries = logs.reshape(-1, k * k)
-    return WhitenedLogarithms(k, entries, condition, np.einsum("ij,ij->i", entries, entries))
+    return WhitenedLogarithms(k, logs.reshape(-1, k * k), condition)
 
 
 def _decomposed(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedLogarithms:
@@ -144,8 +152,7 @@ def _decomposed(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedL
     condition = values[:, -1] / values[:, 0]
     logs = np.log(values, out=values)
     matrices = (vectors * logs[:, None, :]) @ np.swapaxes(vectors, -1, -2)
-    squares = np.einsum("ij,ij->i", logs, logs)
-    return WhitenedLogarithms(k, matrices.reshape(-1, k * k), condition, squares)
+    return WhitenedLogarithms(k, matrices.reshape(-1, k * k), condition)
 
 
 def _whitened(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
