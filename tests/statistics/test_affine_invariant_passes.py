@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -73,8 +74,38 @@ def test_three_passes_are_enough(k, n, random_points):
     assert frechet_mean(SPDAffineInvariant(k), data, tol=1e-8).passes <= 3
 
 
+def exact_gradient(point, few, counts):
+    total = mpmath.zeros(len(point))
+    inverse = mpmath.inverse(mpmath.matrix(point.tolist()))
+    for matrix, count in zip(few, counts, strict=True):
+        inside = inverse * mpmath.matrix(matrix.tolist()) * inverse.T
+        values, vectors = mpmath.eigsy((inside + inside.T) / 2)
+        log = vectors * mpmath.diag([mpmath.log(x) for x in values]) * vectors.T
+        total += mpmath.mpf(count) / sum(counts) * log
+    return total
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_allowance_covers_the_rounding_of_a_pass(k, compiled):
+    """Long runs of equal records, whose roundings add up; a much smaller allowance would not."""
+    rng, counts, shares = np.random.default_rng(k), [2000, 900, 400], []
+    with mpmath.workdps(40):
+        for digits in (0.0, 2.0, 6.0):
+            frames = np.linalg.qr(rng.normal(size=(3, k, k)))[0]
+            logs = digits * np.linspace(-0.5, 0.5, k)
+            few = _symmetric.compose(np.tile(10.0**logs, (3, 1)), frames)
+            data = np.repeat(few, counts, axis=0)
+            point = arithmetic_mean(data, None)
+            found = passes._survey(Dense(data, None), point, moments=False, compiled=compiled)
+            exact = exact_gradient(point, few, counts)
+            error = float(mpmath.norm(mpmath.matrix(found.gradient.tolist()) - exact))
+            shares.append(error / found.allowance)
+    assert 1e-3 < max(shares) <= 0.5
+
+
 def test_a_wrong_logarithm_shows(monkeypatch, random_points):
-    """The control of the tests above: a thousandth of the tolerance is not the bound's slack."""
+    """The control of the tests above: what is wrong by ten times the tolerance is seen."""
     space = SPDAffineInvariant(3)
     data = random_points(space, np.random.default_rng(3), 600, 1.0)
     expected, allowed = newton(data, None, 1e-10)
