@@ -197,20 +197,15 @@ class Study:
         many = Power(one, self.means)
         return ProductBall(many, many.origin, rms_radius=self.radius)
 
-    def plan(self, target: float | None = None) -> Plan:
+    def plan(self) -> Plan:
         """Return the plan of the release; see :func:`riemdp.plan`.
-
-        Parameters
-        ----------
-        target : float, optional
-            Expected distance to reach, of all means together.
 
         Returns
         -------
         Plan
         """
         ball = self.ball
-        return plan(ball.manifold, ball, self.n, self.definition, target_error=target)
+        return plan(ball.manifold, ball, self.n, self.definition)
 
     def verdict(self) -> Verdict:
         """Say whether noise leaves the effect to be seen.
@@ -242,7 +237,12 @@ class Study:
         if best.expected_distance is None:
             return None
         together = best.expected_distance / _noise(best)  # of a law of this shape, at any scale
-        return self.plan(USEFUL * self.effect * together)[best.mechanism].required_n
+        target = USEFUL * self.effect * together
+        ball, name = self.ball, best.mechanism
+        found = plan(
+            ball.manifold, ball, self.n, self.definition, target_error=target, mechanisms=[name]
+        )
+        return found[name].required_n
 
     def _words(self, best: PlanRow, share: float, needed: int | None) -> tuple[str, ...]:
         said = f"The noise is {share:.0%} of the effect"
