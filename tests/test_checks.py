@@ -18,6 +18,7 @@ from riemdp import (
 )
 from riemdp._checks import (
     count,
+    did_you_mean,
     is_one_of,
     plain_array,
     positive,
@@ -192,3 +193,20 @@ def test_parameters_keep_their_values_in_messages():
         Ball(Euclidean(2), [0.0, 0.0], -0.5)
     with pytest.raises(RiemdpError, match="'wide'"):
         Ball(Euclidean(2), [0.0, 0.0], "wide")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("laplace", "did you mean tangent-laplace or riemannian_laplace? "),
+        ("Tangent_Laplace", "did you mean tangent-laplace? "),
+        ("tangent-laplca", "did you mean tangent-laplace? "),
+        ("heat", ""),
+        ("", ""),
+        ("-", ""),
+        (3, ""),
+    ],
+)
+def test_close_names_are_asked_for(name, said):
+    known = ["auto", "tangent-laplace", "riemannian_laplace"]
+    assert did_you_mean(name, known) == said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import math
 import numbers
@@ -13,6 +14,8 @@ import numpy as np
 from riemdp._errors import InvalidParameterError, RiemdpError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
 #: Largest number of records or dimensions: no array is longer.
@@ -31,6 +34,17 @@ def shown(value: object) -> str:
     if value is None or isinstance(value, (str, numbers.Number, np.bool_)):
         return repr(value)
     return type(value).__name__
+
+
+def did_you_mean(name: object, known: Sequence[str]) -> str:
+    """Name what is known and close to a name, as a question; empty where nothing is."""
+    if not isinstance(name, str) or not name:
+        return ""
+    plain = {each.lower().replace("-", "").replace("_", ""): each for each in reversed(known)}
+    asked = name.lower().replace("-", "").replace("_", "")
+    near = [each for each in plain if asked and asked in each][::-1]
+    near = near or difflib.get_close_matches(asked, list(plain), n=2)
+    return f"did you mean {' or '.join(plain[each] for each in near)}? " if near else ""
 
 
 def kind_of(value: object) -> str:

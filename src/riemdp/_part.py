@@ -8,7 +8,7 @@ import importlib.metadata
 from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from riemdp._checks import shown
+from riemdp._checks import did_you_mean, shown
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -173,8 +173,8 @@ def lookup(name: object, sort: str | None = None) -> type[Any]:
     if part is None or sort not in (None, part.sort):
         known = [each for each, kind in _registry.items() if sort in (None, kind.sort)]
         raise InvalidParameterError(
-            f"unknown {sort or 'part'} {shown(name)}; known: {', '.join(known)}, and those of "
-            "installed packages"
+            f"unknown {sort or 'part'} {shown(name)}; {did_you_mean(name, known)}known: "
+            f"{', '.join(known)}, and those of installed packages"
         )
     return part
 

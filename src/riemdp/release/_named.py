@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from typing import cast
 
-from riemdp._checks import shown
+from riemdp._checks import did_you_mean, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._part import lookup, offered, registered
 from riemdp._part_document import split_text
@@ -42,12 +41,10 @@ def named(mechanism: object) -> type[Mechanism] | Choice | Mechanism:
             return MECHANISMS[mechanism]
         name, pairs, options = split_text(mechanism)
         if "." not in name and name not in registered(Mechanism.sort):
-            known = ", ".join(kinds())
-            near = [each for each in kinds() if name in each]
-            near = near or difflib.get_close_matches(name, [*kinds(), "auto"], n=2)
-            hint = f"did you mean {' or '.join(near)}? " if near and name else ""
+            known = ["auto", *kinds()]
             raise InvalidParameterError(
-                f"unknown mechanism {shown(mechanism)}; {hint}known: auto, {known}"
+                f"unknown mechanism {shown(mechanism)}; {did_you_mean(name, known)}known: "
+                f"{', '.join(known)}"
             )
         kind = lookup(name, Mechanism.sort)
         if len(options) < pairs:
