@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 
 import mpmath
@@ -126,6 +127,24 @@ def test_condition_1e12_is_an_error_with_advice_not_a_wrong_certificate(k, rando
         data.append(0.5 * (matrix + matrix.T))
     with pytest.raises(ConvergenceError, match="larger tol"):
         frechet_mean(SPDAffineInvariant(k), data)
+
+
+@pytest.mark.parametrize("n", [100, 1000])  # by Newton's method, and by passes
+def test_a_record_whose_least_eigenvalue_is_rounding_alone_is_not_certified(n):
+    """Decompositions take it for larger by many decades, so that its logarithm is off by 10 or 20.
+
+    Which of these are taken for definite depends on the processor: on each some are.
+    """
+    correlation = np.array([[1.0, 0.9, 0.8], [0.9, 1.0, 0.9], [0.8, 0.9, 1.0]])
+    data, weights = np.tile(np.eye(3), (n, 1, 1)), np.full(n, 1e12)
+    manifold, weights[0] = SPDAffineInvariant(3), 1.0
+    for low, high in itertools.product(range(4, 9), repeat=2):
+        scale = np.array([1.0, 10.0**-low, 10.0**high])
+        data[0] = correlation * scale[:, None] * scale
+        with pytest.raises((ConvergenceError, NotOnManifoldError)):
+            frechet_mean(manifold, data, weights, tol=2e-11)
+    data[0] = correlation  # the control
+    assert frechet_mean(manifold, data, weights, tol=2e-11).error_bound <= 2e-11
 
 
 def test_units_of_the_coordinates_do_not_matter(random_points):

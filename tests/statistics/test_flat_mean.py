@@ -168,6 +168,22 @@ def test_log_euclidean_bound_is_true_for_one_small_eigenvalue(k, digits, random_
         assert log_euclidean_error(mean.value, exact_log_mean(matrix[None])) <= mean.error_bound
 
 
+@pytest.mark.parametrize(("n", "tol"), [(1, 1e3), (100, 1e-10), (200, 1e-10)])
+def test_a_record_whose_least_eigenvalue_is_rounding_alone_is_not_certified(n, tol):
+    """It is 1e-13, beside 1e12, and decompositions say 1e-4: its logarithm would be off by 20."""
+    correlation, scale = 0.9 * np.ones((3, 3)) + 0.1 * np.eye(3), np.array([1.0, 1e-6, 1e6])
+    correlation[0, 2] = correlation[2, 0] = 0.8
+    data, weights = np.tile(np.eye(3), (n, 1, 1)), np.full(n, 1e12)
+    data[0], weights[0] = correlation * scale[:, None] * scale, 1.0 if n > 1 else 1e12
+    manifold = SPDLogEuclidean(3)
+    assert np.array_equal(manifold.validate(data), data)
+    with pytest.raises(ConvergenceError):
+        frechet_mean(manifold, data, weights, tol=tol)
+    weights[0] = 0.0  # of no weight it is no matter
+    if n > 1:
+        assert frechet_mean(manifold, data, weights, tol=tol).error_bound < 1e-12
+
+
 @pytest.mark.fast(1)
 @pytest.mark.parametrize("k", [2, 3, 6])
 def test_how_much_of_the_log_euclidean_allowance_is_used(k, random_rotation):

@@ -14,6 +14,7 @@ from riemdp.manifolds import _symmetric, raise_first
 from riemdp.manifolds._spd_affine_invariant import inverse_factor, whiten
 from riemdp.statistics._flat_mean import (
     composition_allowance,
+    is_known,
     pairwise_sum,
     sum_of_compositions,
 )
@@ -46,6 +47,7 @@ class Pass:
     gradient: FloatArray  # mean of the whitened logarithms
     objective: float
     allowance: float
+    certain: bool = True  # whether the allowance bounds the rounding
 
     @property
     def size(self) -> float:
@@ -76,7 +78,7 @@ def descend(problem: Problem, start: FloatArray, tol: float) -> tuple[Pass, int]
     passes, best = 1, np.inf
     while True:
         bound = current.size + current.allowance
-        if bound <= tol:
+        if bound <= tol and current.certain:
             return current, passes
         if passes >= _MAX_PASSES:
             raise ConvergenceError(f"no mean was found to tol = {tol:.3g} in {passes} passes")
@@ -127,9 +129,14 @@ def whitening_allowance(
         Mean error of their logarithms, in units of eps.
     """
     k = len(point)
-    skeel = float(np.linalg.norm(np.abs(inverse) @ np.abs(point), 2))
+    skeel = skeel_condition(inverse, point)
     magnified = 2.0 * skeel**2 * spread + logarithm + 0.5 * (k + 1.0) * skeel**2
     return _EPS * (magnified + 4.0 * k)
+
+
+def skeel_condition(inverse: FloatArray, point: FloatArray) -> float:
+    """Skeel condition number of a factor ``(k, k)``, whose inverse is given."""
+    return float(np.linalg.norm(np.abs(inverse) @ np.abs(point), 2))
 
 
 class Dense:
@@ -144,8 +151,9 @@ class Dense:
         inverse = inverse_factor(point)
         logs = np.empty((n, k))
         vectors = np.empty((n, k, k))
+        skeel = skeel_condition(inverse, point)
 
-        def part(rows: slice) -> tuple[FloatArray, float, float]:
+        def part(rows: slice) -> tuple[FloatArray, float, float, bool]:
             whitened = np.concatenate([whiten(inverse, data[few]) for few in pieces(rows, k)])
             values, vectors[rows] = np.linalg.eigh(whitened)
             raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
@@ -153,16 +161,18 @@ class Dense:
             share = np.full(len(values), 1.0 / n) if weights is None else weights[rows]
             total = sum_of_compositions(logs[rows] * share[:, None], vectors[rows])
             square = np.einsum("ij,ij->i", logs[rows], logs[rows])
-            return total, float(share @ square), float(share @ (values[:, -1] / values[:, 0]))
+            spread = float(share @ (values[:, -1] / values[:, 0]))
+            known = bool((is_known(values, 4.0 * skeel**2) | (share == 0.0)).all())
+            return total, float(share @ square), spread, known
 
-        totals, squares, spreads = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+        totals, squares, spreads, known = zip(*_symmetric.map_chunks(part, n, k), strict=True)
         gradient = _symmetric.symmetrise(pairwise_sum(np.array(totals)))
         square = math.fsum(squares)
         # eigenvalues are known to eps times the largest one
         spread = math.fsum(spreads)
         allowance = whitening_allowance(inverse, point, spread, 3.0 * math.sqrt(k) * spread)
         allowance += composition_allowance(n, k, math.sqrt(square))
-        return Pass(point, logs, vectors, gradient, 0.5 * square, allowance)
+        return Pass(point, logs, vectors, gradient, 0.5 * square, allowance, all(known))
 
     def moved(self, point: FloatArray, direction: FloatArray) -> FloatArray:
         return point @ cholesky(_symmetric.expm(direction))

@@ -24,9 +24,10 @@ from riemdp.statistics._affine_invariant_mean import (
     cholesky,
     descend,
     newton_step,
+    skeel_condition,
     whitening_allowance,
 )
-from riemdp.statistics._flat_mean import composition_allowance, pairwise_sum
+from riemdp.statistics._flat_mean import composition_allowance, least_known, pairwise_sum
 from riemdp.statistics._sampled_hessian import (
     LARGEST,
     bounded_step,
@@ -172,12 +173,15 @@ def _survey(problem: Dense, point: FloatArray, *, moments: bool, compiled: bool)
     inverse = _spd_affine_invariant.inverse_factor(point)
     moments = moments and k <= LARGEST
 
+    known = least_known(k, 4.0 * skeel_condition(inverse, point) ** 2)
+
     def part(rows: slice) -> tuple[FloatArray, FloatArray | None, float, float]:
         logs = whitened_logarithms(inverse, data, rows, compiled=compiled)
         shares = 1.0 / n if weights is None else weights[rows]
         second = second_moments(logs.half(), shares) if moments else None
-        spread = float((logs.condition * shares).sum())
-        return logs.total(shares), second, logs.square(shares), spread
+        lost = logs.condition * known >= 1.0  # what such a logarithm is wrong by nobody knows
+        spread = math.inf if (lost & (shares > 0.0)).any() else (logs.condition * shares).sum()
+        return logs.total(shares), second, logs.square(shares), float(spread)
 
     totals, seconds, squares, spreads = zip(*_symmetric.map_chunks(part, n, k), strict=True)
     mean, spread = pairwise_sum(np.array(totals)), math.fsum(spreads)

@@ -23,6 +23,11 @@ _LOG_LARGEST = math.log(float(np.finfo(np.float64).max))
 GROUP = 32
 #: From so many 3 x 3 matrices on eigenvalues take longer than what does without them.
 _MANY = 128
+#: Least ratio of eigenvalues, in units of k eps, whose size a decomposition still tells.
+_KNOWN = 8.0
+#: Condition where it does not: beyond any bound, but nothing where it has no weight; infinity would
+#: be NaN there.
+_UNKNOWN = 1e300
 
 
 def stable_mean(rows: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -99,7 +104,7 @@ def _mean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, flo
     def part(rows: slice) -> tuple[FloatArray, float, float]:
         values, vectors = np.linalg.eigh(data[rows])
         raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
-        condition = values[:, -1] / values[:, 0]
+        condition = np.where(is_known(values), values[:, -1] / values[:, 0], _UNKNOWN)
         logs = np.log(values, out=values)
         share = np.full(len(logs), 1.0 / n) if weights is None else weights[rows]
         square = np.einsum("ij,ij->i", logs, logs) @ share
@@ -176,7 +181,33 @@ def _decomposed(
     bad = np.zeros(len(data), dtype=bool)
     bad[outside] = ~(values[:, 0] > 0.0)
     raise_first(bad, _symmetric.NOT_POSITIVE_DEFINITE, first_row)
-    return _symmetric.compose(np.log(values), vectors), values[:, -1] / values[:, 0]
+    condition = np.where(is_known(values), values[:, -1] / values[:, 0], _UNKNOWN)
+    return _symmetric.compose(np.log(values), vectors), condition
+
+
+def is_known(values: FloatArray, more: float = 0.0) -> NDArray[np.bool_]:
+    """Whether the computed least eigenvalue of a matrix says how large the true one is.
+
+    Computed ones are those of a matrix ``p eps |A|`` away, p of the order of k or less: where the
+    least is that small, the logarithm of the true one may be any.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, k)
+        Ascending.
+    more : float, default 0.0
+        Rounding of the matrix itself, in units of ``eps |A|``.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    return np.asarray(values[:, 0] > least_known(values.shape[-1], more) * values[:, -1])
+
+
+def least_known(k: int, more: float = 0.0) -> float:
+    """Ratio of eigenvalues under which :func:`is_known` is false, of k x k matrices."""
+    return (_KNOWN * k + more) * _EPS
 
 
 def _symmetric_places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
