@@ -30,7 +30,8 @@ def quick_gaussian(
     """Round ``2^grid v + factor z`` for coordinates v of a footpoint and normal variables z.
 
     The whole steps in the footpoint are added after the rounding, as integers. So whether 64 bits
-    are enough depends on the noise and on public numbers, not on how far the footpoint is.
+    are enough depends on the noise, on where the footpoint lies between two points of the grid and
+    on public numbers, not on how far it is.
 
     Parameters
     ----------
