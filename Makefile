@@ -111,6 +111,7 @@ reproduce: $(VENV)/.installed-papers
 
 docs: $(VENV)/.installed-docs $(VENV)/.installed-papers
 	$(SINGLE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python tools/check_docs.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 dist sbom: $(DIST_VENV)/.installed-dist

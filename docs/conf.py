@@ -4,6 +4,7 @@ import inspect
 import os
 import re
 import sys
+from importlib.metadata import files as installed_files
 from importlib.metadata import version as installed_version
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -25,8 +26,18 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 
-myst_enable_extensions = ["amsmath", "deflist", "dollarmath"]
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+
+# MathJax in one file, with its fonts: copied beside the pages, which need no network for formulas.
+mathjax_path = "tex-svg-full.js"
+(MATHJAX,) = (
+    str(file.locate())
+    for file in installed_files("sphinx-mathjax-offline")
+    if file.name == mathjax_path
+)
+html_static_path = ["_static", MATHJAX]
+html_css_files = ["pages.css"]
 
 autosummary_generate = True
 autodoc_default_options = {"members": True, "inherited-members": True}
