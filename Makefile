@@ -112,6 +112,7 @@ reproduce: $(VENV)/.installed-papers
 docs: $(VENV)/.installed-docs $(VENV)/.installed-papers
 	$(SINGLE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_docs.py docs/_build/html
+	$(SINGLE_THREAD) $(BIN)/python tools/doctests.py
 	@echo "docs/_build/html/index.html"
 
 dist sbom: $(DIST_VENV)/.installed-dist

@@ -7,6 +7,8 @@ import sys
 from importlib.metadata import files as installed_files
 from importlib.metadata import version as installed_version
 
+import riemdp
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 project = "riemdp"
@@ -45,6 +47,24 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # types stand in the numpydoc sections
 # autosummary lists the members; numpydoc would list them a second time
 numpydoc_show_class_members = False
+
+# Types in the sections of parameters link to their pages; words that are no type stay words.
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"
+numpydoc_xref_aliases = {
+    name: f"riemdp.{name}"
+    for name in riemdp.__all__
+    if inspect.isclass(getattr(riemdp, name)) or name in {"Power", "QuotientBall", "ProductBall"}
+} | {
+    name: f"riemdp.{package}.{name}"
+    for package, names in {
+        "manifolds": ["Manifold", "FlatManifold"],
+        "mechanisms": ["Mechanism"],
+        "statistics": ["Statistic", "Neighbours", "CertifiedMean"],
+        "release": ["Offer", "Verification"],
+    }.items()
+    for name in names
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

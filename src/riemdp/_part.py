@@ -144,6 +144,15 @@ def register(part: type[P]) -> type[P]:
     ------
     InvalidParameterError
         If it is no part, or the name is taken or has no prefix.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> try:
+    ...     riemdp.register(int)
+    ... except riemdp.InvalidParameterError as error:
+    ...     print(type(error).__name__)
+    InvalidParameterError
     """
     _check(part, getattr(part, "name", ""))
     if _registry.setdefault(part.name, part) is not part:

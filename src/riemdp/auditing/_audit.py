@@ -226,6 +226,19 @@ def audit(
     Jagielski, Ullman, Oprea, "Auditing differentially private machine learning: how private is
     private SGD?", NeurIPS 2020; Nasr et al., "Tight auditing of differentially private machine
     learning", USENIX Security 2023; docs/proofs/auditing.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> def release(data, generator):
+    ...     return data.mean() + generator.laplace(scale=0.5 / len(data))  # half of what is needed
+    ...
+    >>> zeros, one = np.zeros(100), np.eye(100)[0]
+    >>> seeded = np.random.default_rng(0)
+    >>> claim = riemdp.PureDP(1.0)
+    >>> riemdp.audit(release, one, zeros, claim, samples=4000, generator=seeded).verdict
+    'violated'
     """
     claim = _with_relation(check_claim(claim), adjacency)
     confidence = check_confidence(confidence)

@@ -95,6 +95,18 @@ def audit_density_ratio(
     ------
     InvalidParameterError
         If the claim has no finite pure epsilon.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import audit_density_ratio
+    >>> law = riemdp.RiemannianLaplace(riemdp.Euclidean(2), 0.5)
+    >>> result = audit_density_ratio(
+    ...     law, [0.0, 0.0], [1.0, 0.0], riemdp.PureDP(1.0), generator=np.random.default_rng(0)
+    ... )
+    >>> result.verdict  # it is PureDP(2)
+    'violated'
     """
     claim = check_claim(claim)
     epsilon = pure_epsilon(claim)

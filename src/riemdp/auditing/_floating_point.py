@@ -81,6 +81,12 @@ def output_grid(outputs: Any) -> FloatArray:
     ndarray, shape (entries,)
         ``inf`` for an entry that is always 0. Two data sets whose outputs have different grids
         are told apart by single outputs.
+
+    Examples
+    --------
+    >>> from riemdp.auditing import output_grid
+    >>> output_grid([[0.25, 1.0], [0.75, 3.0], [0.5, 2.0]])
+    array([0.25, 1.  ])
     """
     finest = lowest_bit(flat(outputs)).min(axis=0)
     return np.where(finest == _ZERO, np.inf, np.ldexp(1.0, np.minimum(finest, 1023)))

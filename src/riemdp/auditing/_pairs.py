@@ -66,6 +66,14 @@ def extreme_directions(manifold: Manifold, base: ArrayLike) -> FloatArray:
     ndarray, shape (K, dim)
         Coordinates in the manifold's orthonormal basis at ``base``; see
         :meth:`riemdp.manifolds.Manifold.extreme_directions`.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.auditing import extreme_directions
+    >>> sphere = riemdp.Sphere(2)
+    >>> extreme_directions(sphere, sphere.origin).shape
+    (2, 2)
     """
     return manifold.extreme_directions(base)
 
@@ -97,6 +105,15 @@ def footpoint_pair(
     ------
     InvalidParameterError
         If the distance or the direction is outside its domain.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.auditing import footpoint_pair
+    >>> sphere = riemdp.Sphere(2)
+    >>> a, b = footpoint_pair(sphere, 0.5)
+    >>> round(float(sphere.dist(a, b)), 9)
+    0.5
     """
     distance = positive(distance, "distance")
     if distance >= manifold.injectivity_radius:
@@ -155,6 +172,15 @@ def neighbouring_datasets(
     References
     ----------
     docs/proofs/frechet-mean-sensitivity.md
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.auditing import neighbouring_datasets
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> a, b = neighbouring_datasets(ball, 50)
+    >>> a.shape, int((a != b).any(axis=-1).sum())
+    ((50, 3), 1)
     """
     _check_adjacency(adjacency, _OF_RECORDS)
     n = count(n, "n, the number of records,")
@@ -217,6 +243,15 @@ def neighbouring_users(
     ------
     InvalidParameterError
         If an argument is outside its domain.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.auditing import neighbouring_users
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> (a, ids), (b, others) = neighbouring_users(ball, 10, records=3)
+    >>> a.shape, len(set(ids))
+    ((30, 3), 10)
     """
     _check_adjacency(adjacency, _OF_USERS)
     records = count(records, "records, of each person,")
@@ -279,6 +314,22 @@ def search_pair(
     InvalidParameterError
         If ``n`` is no positive integer, ``adjacency`` neither of them, or the objective is NaN
         somewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import search_pair
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> worst = search_pair(
+    ...     lambda a, b: float(np.linalg.norm(a.mean(axis=0) - b.mean(axis=0))),
+    ...     ball,
+    ...     10,
+    ...     restarts=2,
+    ...     generator=np.random.default_rng(0),
+    ... )
+    >>> round(worst.value, 3)  # 2 / 10
+    0.2
     """
     _check_adjacency(adjacency, _OF_RECORDS)
     if not hasattr(ball, "manifold"):

@@ -112,6 +112,15 @@ def audit_sampler(
     References
     ----------
     Mardia, Jupp, "Directional Statistics", 2000, Sections 10.4.1 and 10.7.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import audit_sampler
+    >>> law = riemdp.RiemannianLaplace(riemdp.Euclidean(2), 0.5)
+    >>> audit_sampler(law, [0.0, 0.0], samples=2000, generator=np.random.default_rng(0)).verdict
+    'consistent'
     """
     confidence = check_confidence(confidence)
     samples = count(samples, "samples")

@@ -105,6 +105,18 @@ def audit_sensitivity(
     ------
     InvalidParameterError
         If a parameter is outside its domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import audit_sensitivity
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> result = audit_sensitivity(
+    ...     lambda points: points.mean(axis=0), ball, 10, 0.1, generator=np.random.default_rng(0)
+    ... )
+    >>> result.verdict  # it is 0.2
+    'violated'
     """
     check_ball(ball)
     claimed = positive(claimed, "claimed, the sensitivity,")

@@ -63,6 +63,14 @@ def audit_streams(
     Returns
     -------
     StreamAudit
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.auditing import audit_streams
+    >>> result = audit_streams(lambda generator: generator.normal(size=4))
+    >>> result.verdict
+    'consistent'
     """
     forks = count(forks, "forks")
     generator = resolve_generator(generator)
@@ -90,6 +98,19 @@ def seeded_release_is_marked(release: Callable[[np.random.Generator], Any]) -> b
     ------
     InvalidParameterError
         If the result has no such attribute.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import seeded_release_is_marked
+    >>> ball = riemdp.Ball(riemdp.Euclidean(1), [0.0], 1.0)
+    >>> seeded_release_is_marked(
+    ...     lambda generator: riemdp.private_mean(
+    ...         np.zeros((100, 1)), ball, riemdp.GDP(1.0), generator=generator
+    ...     )
+    ... )
+    True
     """
     result = release(np.random.default_rng(0))
     if not hasattr(result, "private"):

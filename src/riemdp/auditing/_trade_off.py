@@ -89,6 +89,13 @@ def claimed_trade_off(claim: Claim, fpr: ArrayLike) -> FloatArray:
     References
     ----------
     Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Proposition 2.5.
+
+    Examples
+    --------
+    >>> from riemdp import GDP
+    >>> from riemdp.auditing import claimed_trade_off
+    >>> claimed_trade_off(GDP(1.0), [0.05]).round(3)
+    array([0.74])
     """
     return _trade_off(claim, real_array(fpr, "fpr"))
 

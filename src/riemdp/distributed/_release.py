@@ -114,6 +114,23 @@ def private_statistic(
         If workers are lost for good, or would not compute the same; after the charge, too.
     RiemdpError
         What :func:`riemdp.private_statistic` raises.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import riemdp
+    >>> from riemdp.distributed import private_statistic
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> mean = riemdp.statistics.TangentMean()
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+    ...     path = Path(folder, "points.npy")
+    ...     np.save(path, np.full((100, 2), 0.5))
+    ...     release = private_statistic(mean, path, ball, riemdp.GDP(1.0), client=pool)
+    >>> release.n
+    100
     """
     given: Any = spread(points, client, n=n, tasks=tasks)
     return release.private_statistic(statistic, given, ball, budget, **options)
@@ -150,6 +167,22 @@ def private_mean(
         If workers are lost for good, or would not compute the same; after the charge, too.
     RiemdpError
         What :func:`riemdp.private_mean` raises.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import riemdp
+    >>> from riemdp.distributed import private_mean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+    ...     path = Path(folder, "points.npy")
+    ...     np.save(path, np.full((100, 2), 0.5))
+    ...     release = private_mean(path, ball, riemdp.GDP(1.0), client=pool)
+    >>> release.n
+    100
     """
     given: Any = spread(points, client, n=n, tasks=tasks)
     return release.private_mean(given, ball, budget, **options)

@@ -98,6 +98,18 @@ def check_pipeline(pipeline: Any, *, per_record: Iterable[str | type] = ()) -> N
     Notes
     -----
     The pipeline is checked as it is: what ``set_params`` changes later is not.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import Pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from riemdp import InvalidParameterError
+    >>> from riemdp.estimators import check_pipeline
+    >>> try:
+    ...     check_pipeline(Pipeline([("scale", StandardScaler())]))
+    ... except InvalidParameterError as error:
+    ...     print(str(error)[:43])
+    the step scale (StandardScaler) may learn f
     """
     if not isinstance(pipeline, Pipeline):
         raise InvalidParameterError(

@@ -65,6 +65,14 @@ def covariance_descriptors(images: ArrayLike, eta: float) -> FloatArray:
     ----------
     Utpala, Vepakomma, Miolane, "Differentially Private Fréchet Mean on the Manifold of SPD
     Matrices with log-Euclidean Metric", TMLR 2023, section 6.2 and appendix A.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> images = np.random.default_rng(0).random((10, 28, 28))
+    >>> riemdp.covariance_descriptors(images, eta=0.01).shape
+    (10, 9, 9)
     """
     pixels, scale = _check_images(images)
     channels = 1 if pixels.ndim == 3 else 3
@@ -122,6 +130,16 @@ def descriptor_radius(eta: float, channels: int) -> float:
     ----------
     Utpala, Vepakomma, Miolane, TMLR 2023, Theorem 5, with the constants of its proof in
     appendix A.5. Proof: docs/proofs/covariance-descriptors.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> images = np.random.default_rng(0).random((10, 28, 28))
+    >>> radius = riemdp.descriptor_radius(0.01, channels=1)
+    >>> ball = riemdp.Ball(riemdp.SPDLogEuclidean(9), np.eye(9), radius)
+    >>> bool(ball.contains(riemdp.covariance_descriptors(images, 0.01)).all())
+    True
     """
     if real(channels, "channels") not in (1.0, 3.0):
         raise InvalidParameterError(f"channels must be 1 (grey) or 3 (RGB), got {channels}")

@@ -314,6 +314,14 @@ def QuotientBall(  # noqa: N802 -- it stands where a class of balls would
     References
     ----------
     docs/proofs/quotients.md, docs/proofs/aligned-means.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.QuotientBall(riemdp.Rotations(), [0.0, 0.0, 0.0, 1.0], 2.0, mean="aligned")
+    >>> ball.radius
+    2.0
     """
     if not isinstance(space, Quotient):
         raise InvalidParameterError(

@@ -52,6 +52,15 @@ class Ball(ArrayFields, Described):
     UnsupportedBallError
         If the radius is not positive and finite, or too large for the manifold; on hyperbolic
         space also if the centre lies farther than that from the origin of coordinates.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> bool(ball.contains([0.0, 0.6, 0.8]))
+    True
+    >>> ball.project([1.0, 0.0, 0.0]).round(4)  # moved to the boundary
+    array([0.8415, 0.    , 0.5403])
     """
 
     manifold: Manifold

@@ -34,6 +34,13 @@ class Euclidean(FlatManifold):
     ------
     InvalidParameterError
         If ``dim`` is not a positive integer.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.Euclidean(3)
+    >>> space.dim, space.point_shape
+    (3, (3,))
     """
 
     proof = "docs/proofs/spaces.md"

@@ -59,6 +59,13 @@ class Grassmann(Manifold):
     ----------
     Edelman, Arias, Smith, "The geometry of algorithms with orthogonality constraints", SIAM Journal
     on Matrix Analysis and Applications 20, 1998; docs/proofs/spaces.md
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.Grassmann(2, 5)
+    >>> space.dim, space.point_shape
+    (6, (5, 2))
     """
 
     proof = "docs/proofs/spaces.md"

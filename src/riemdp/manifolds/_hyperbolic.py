@@ -48,6 +48,13 @@ class Hyperbolic(Manifold):
     ------
     InvalidParameterError
         If ``dim`` is not a positive integer or ``curvature`` not negative and finite.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.Hyperbolic(3)
+    >>> space.dim, space.point_shape
+    (3, (4,))
     """
 
     proof = "docs/proofs/spaces.md"

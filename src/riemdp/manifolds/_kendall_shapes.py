@@ -61,6 +61,13 @@ class KendallShapes(Quotient):
     ----------
     Kendall, Barden, Carne, Le, "Shape and Shape Theory", Wiley 1999;
     docs/proofs/aligned-means.md
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.KendallShapes(5)
+    >>> space.dim, space.point_shape
+    (8, (5, 3))
     """
 
     proof = "docs/proofs/aligned-means.md"

@@ -80,6 +80,13 @@ class PlanarShapes(Quotient):
     ----------
     Kendall, "Shape manifolds, Procrustean metrics, and complex projective spaces", Bulletin of the
     London Mathematical Society 16, 1984; docs/proofs/quotients.md
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.PlanarShapes(5)
+    >>> space.dim, space.point_shape
+    (6, (5, 2))
     """
 
     proof = "docs/proofs/quotients.md"

@@ -54,6 +54,14 @@ def Power(space: Manifold, copies: int) -> FlatPower | CurvedPower:  # noqa: N80
     References
     ----------
     docs/proofs/products.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> space = riemdp.Power(riemdp.SPDLogEuclidean(3), 10)
+    >>> space.point_shape, space.dim
+    ((10, 3, 3), 60)
     """
     check_manifold(space)
     chart = space.chart
@@ -294,6 +302,15 @@ def ProductBall(  # noqa: N802
     References
     ----------
     docs/proofs/products.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> space = riemdp.Power(riemdp.Euclidean(2), 16)
+    >>> ball = riemdp.ProductBall(space, np.zeros((16, 2)), rms_radius=0.5)
+    >>> ball.radius  # 0.5 times the root of 16
+    2.0
     """
     if not isinstance(space, Cut):
         raise InvalidParameterError(

@@ -154,6 +154,13 @@ class Product(_Factors, Combined):
     ------
     InvalidParameterError
         If there is no factor, or one is no manifold.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.Product(riemdp.Sphere(2), riemdp.Euclidean(3))
+    >>> space.dim
+    5
     """
 
     proof = "docs/proofs/products.md"

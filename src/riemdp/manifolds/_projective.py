@@ -41,6 +41,13 @@ class ProjectiveSpace(AntipodalQuotient):
     References
     ----------
     docs/proofs/quotients.md, "Axes"
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.ProjectiveSpace(2)
+    >>> space.dim, space.point_shape
+    (2, (3,))
     """
 
     proof = "docs/proofs/quotients.md"

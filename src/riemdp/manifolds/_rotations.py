@@ -37,6 +37,13 @@ class Rotations(AntipodalQuotient):
     References
     ----------
     docs/proofs/quotients.md, "Rotations"
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.Rotations()
+    >>> space.dim, space.point_shape
+    (3, (3, 3))
     """
 
     proof = "docs/proofs/quotients.md"

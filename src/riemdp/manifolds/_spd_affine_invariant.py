@@ -49,6 +49,13 @@ class SPDAffineInvariant(Manifold):
     ----------
     Pennec, Fillard, Ayache, "A Riemannian framework for tensor computing", Int. J. Computer
     Vision 66(1), 2006.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.SPDAffineInvariant(3)
+    >>> space.dim, space.point_shape
+    (6, (3, 3))
     """
 
     proof = "docs/proofs/spaces.md"

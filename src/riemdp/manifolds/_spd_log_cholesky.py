@@ -63,6 +63,13 @@ class SPDLogCholesky(FlatManifold):
     ----------
     Lin, "Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition",
     SIAM J. Matrix Anal. Appl. 40(4), 2019.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.SPDLogCholesky(3)
+    >>> space.dim, space.point_shape
+    (6, (3, 3))
     """
 
     proof = "docs/proofs/spaces.md"

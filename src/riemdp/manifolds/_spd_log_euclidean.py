@@ -51,6 +51,13 @@ class SPDLogEuclidean(FlatManifold):
     ----------
     Arsigny, Fillard, Pennec, Ayache, "Geometric means in a novel vector space structure on
     symmetric positive-definite matrices", SIAM J. Matrix Anal. Appl. 29(1), 2007.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.SPDLogEuclidean(3)
+    >>> space.dim, space.point_shape
+    (6, (3, 3))
     """
 
     proof = "docs/proofs/spaces.md"

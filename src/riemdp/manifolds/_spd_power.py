@@ -67,6 +67,13 @@ class SPDPower(FlatManifold):
     Dryden, Koloydenko, Zhou, "Non-Euclidean statistics for covariance matrices, with applications
     to diffusion tensor imaging", Ann. Appl. Stat. 3(3), 2009; Dryden, Pennec, Peyrat, "Power
     Euclidean metrics for covariance matrices with application to diffusion tensor imaging", 2010.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.SPDPower(3)
+    >>> space.dim, space.point_shape
+    (6, (3, 3))
     """
 
     proof = "docs/proofs/spaces.md"

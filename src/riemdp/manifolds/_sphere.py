@@ -47,6 +47,13 @@ class Sphere(Manifold):
     ------
     InvalidParameterError
         If ``dim`` is not a positive integer or ``curvature`` not positive and finite.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.Sphere(2)
+    >>> space.dim, space.point_shape
+    (2, (3,))
     """
 
     proof = "docs/proofs/spaces.md"

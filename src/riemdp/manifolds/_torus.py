@@ -57,6 +57,13 @@ class Torus(DiscreteQuotient):
     References
     ----------
     docs/proofs/quotients.md, "Angles"
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.Torus(2)
+    >>> space.dim, space.point_shape
+    (2, (2,))
     """
 
     proof = "docs/proofs/quotients.md"

@@ -74,6 +74,16 @@ class RiemannianLaplace(RiemannianMechanism):
     Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021,
     Definition 3, Theorems 1 and 3; docs/proofs/riemannian-laplace.md,
     docs/proofs/isotropic-curve.md, docs/proofs/affine-invariant-sampler.md
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> sphere = riemdp.Sphere(2)
+    >>> law = riemdp.RiemannianLaplace.calibrate(sphere, 0.01, riemdp.GDP(1.0))
+    >>> law.sample(sphere.origin).shape
+    (3,)
+    >>> law.privacy(0.01).mu() <= 1.0
+    True
     """
 
     ball: Ball | None = field(default=None, kw_only=True)

@@ -59,6 +59,16 @@ class RiemannianGaussian(RiemannianMechanism):
     Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds", NeurIPS 2023;
     docs/proofs/riemannian-gaussian.md, docs/proofs/isotropic-curve.md,
     docs/proofs/affine-invariant-gaussian.md
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> sphere = riemdp.Sphere(2)
+    >>> law = riemdp.RiemannianGaussian.calibrate(sphere, 0.01, riemdp.GDP(1.0))
+    >>> law.sample(sphere.origin).shape
+    (3,)
+    >>> law.privacy(0.01).mu() <= 1.0
+    True
     """
 
     sampler: SamplerName = field(default="exact", kw_only=True)

@@ -201,6 +201,16 @@ class TangentGaussian(GaussianInTangentSpace):
     Matrices with log-Euclidean Metric", TMLR 2023 (log-Euclidean SPD).
     Balle, Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018.
     docs/proofs/tangent-gaussian.md
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> sphere = riemdp.Sphere(2)
+    >>> law = riemdp.TangentGaussian(sphere, 0.01, base=sphere.origin)
+    >>> law.sample(sphere.origin).shape
+    (3,)
+    >>> law.privacy(0.01).mu() <= 1.0
+    True
     """
 
     name: ClassVar[str] = "tangent-gaussian"
@@ -245,6 +255,16 @@ class TangentLaplace(LaplaceInTangentSpace):
     ----------
     Hardt, Talwar, "On the geometry of differential privacy", STOC 2010 (K-norm mechanism);
     docs/proofs/tangent-laplace.md
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> sphere = riemdp.Sphere(2)
+    >>> law = riemdp.TangentLaplace(sphere, 0.01, base=sphere.origin)
+    >>> law.sample(sphere.origin).shape
+    (3,)
+    >>> law.privacy(0.01).mu() <= 1.0
+    True
     """
 
     name: ClassVar[str] = "tangent-laplace"

@@ -40,6 +40,16 @@ class WrappedGaussian(GaussianInTangentSpace):
     ----------
     docs/proofs/wrapped-noise.md; for Hadamard spaces also "Exponential-wrapped mechanisms:
     differential privacy on Hadamard manifolds made practical", ICLR 2026.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> sphere = riemdp.Sphere(2)
+    >>> law = riemdp.WrappedGaussian(sphere, 0.01, base=sphere.origin)
+    >>> law.sample(sphere.origin).shape
+    (3,)
+    >>> law.privacy(0.01).mu() <= 1.0
+    True
     """
 
     name: ClassVar[str] = "wrapped-gaussian"
@@ -75,6 +85,16 @@ class WrappedLaplace(LaplaceInTangentSpace):
     References
     ----------
     docs/proofs/wrapped-noise.md
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> sphere = riemdp.Sphere(2)
+    >>> law = riemdp.WrappedLaplace(sphere, 0.01, base=sphere.origin)
+    >>> law.sample(sphere.origin).shape
+    (3,)
+    >>> law.privacy(0.01).mu() <= 1.0
+    True
     """
 
     name: ClassVar[str] = "wrapped-laplace"

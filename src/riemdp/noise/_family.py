@@ -312,6 +312,12 @@ def rule(kinds: str | tuple[str, ...], *spaces: type[Any]) -> Callable[[F], F]:
     -------
     callable
         Decorator of a :class:`Family`.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.noise import rule
+    >>> decorate = rule("laplace", riemdp.Euclidean)  # then: @decorate above the class of a family
     """
 
     def decorate(found: F) -> F:
@@ -363,6 +369,13 @@ def family(kind: Kind, manifold: Manifold) -> Family:
     ------
     UnsupportedManifoldError
         If there is no rule.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.noise import family
+    >>> round(family("gaussian", riemdp.Euclidean(3)).curve(2.0, 1.0).mu(), 12)
+    0.5
     """
     for cls in type(manifold).__mro__:
         if (kind, cls) in _rules:

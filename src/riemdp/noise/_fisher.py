@@ -38,6 +38,14 @@ def fisher_information(law: RadialLaw) -> float:
     References
     ----------
     docs/proofs/rao.md, claim 2.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.noise import IsotropicLaw, fisher_information
+    >>> law = IsotropicLaw("laplace", riemdp.Euclidean(3), 2.0).radial
+    >>> round(fisher_information(law), 12)  # 1 / (3 * 2**2)
+    0.083333333333
     """
     if _is_cut_short(law):
         return math.inf

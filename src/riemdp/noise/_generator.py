@@ -107,6 +107,13 @@ def secure_generator() -> SecureGenerator:
     -------
     SecureGenerator
         One instance per process; a forked child gets its own, with a fresh key.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> generator = riemdp.secure_generator()
+    >>> generator.normal(size=3).shape
+    (3,)
     """
     pid = os.getpid()
     generator = _PER_PROCESS.get(pid)

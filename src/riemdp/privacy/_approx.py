@@ -49,6 +49,15 @@ class ApproxDP(Budget):
     ----------
     Dwork, Kenthapadi, McSherry, Mironov, Naor, "Our data, ourselves: privacy via distributed noise
     generation", EUROCRYPT 2006, Definition 1.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> budget = riemdp.ApproxDP(1.0, 1e-6)
+    >>> round(float(budget.delta_at(0.5)), 4)
+    0.2876
+    >>> budget.split(2)
+    ApproxDP(epsilon=0.5, delta=5e-07)
     """
 
     proof = "docs/proofs/privacy-conversions.md"

@@ -32,7 +32,14 @@ _GUARD, _MOST_BITS = 32, 4096
 
 
 def certified_available() -> bool:
-    """Whether python-flint is installed."""
+    """Whether python-flint is installed.
+
+    Examples
+    --------
+    >>> from riemdp.privacy import certified_available
+    >>> certified_available()
+    True
+    """
     return importlib.util.find_spec("flint") is not None
 
 
@@ -73,6 +80,14 @@ def certified_delta(
     docs/proofs/isotropic-curve.md. Johansson, "Arb: efficient arbitrary-precision midpoint-radius
     interval arithmetic", IEEE Trans. Computers 2017, and "Numerical integration in
     arbitrary-precision ball arithmetic", ICMS 2018.
+
+    Examples
+    --------
+    >>> from riemdp.privacy import IsotropicCurve, certified_delta
+    >>> curve = IsotropicCurve("gaussian", 3, 1.0, 0.5, 0.25)
+    >>> lower, upper = certified_delta(curve, 1.0)
+    >>> bool(0.0 < lower <= upper < lower + 1e-11)
+    True
     """
     if not isinstance(curve, IsotropicCurve):
         raise InvalidParameterError(f"curve must be an IsotropicCurve, got {shown(curve)}")

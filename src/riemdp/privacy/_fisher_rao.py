@@ -43,6 +43,12 @@ def normal_fisher_rao_distance(mean1: float, std1: float, mean2: float, std2: fl
     ----------
     Costa, Santos, Strapasson, "Fisher information distance: a geometrical reading", Discrete
     Applied Mathematics 2015; docs/proofs/rao.md, claim 6.
+
+    Examples
+    --------
+    >>> from riemdp.privacy import normal_fisher_rao_distance
+    >>> round(normal_fisher_rao_distance(0.0, 1.0, 0.0, 2.0), 6)  # sqrt(2) log(2)
+    0.980258
     """
     mean1, mean2 = real(mean1, "mean1"), real(mean2, "mean2")
     for name, mean in (("mean1", mean1), ("mean2", mean2)):

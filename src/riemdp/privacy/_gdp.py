@@ -43,6 +43,15 @@ class GDP(Budget):
     References
     ----------
     Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Definition 2.6.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> budget = riemdp.GDP(1.0)
+    >>> round(float(budget.delta_at(0.5)), 4)
+    0.2384
+    >>> budget.split(2)
+    GDP(mu=0.7071067811865475)
     """
 
     proof = "docs/proofs/privacy-conversions.md"

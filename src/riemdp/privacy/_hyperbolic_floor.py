@@ -48,6 +48,12 @@ def gaussian_floor(dim: int, curvature: float, sensitivity: float) -> float:
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> from riemdp.privacy import gaussian_floor
+    >>> round(gaussian_floor(3, -1.0, 1.0), 4)  # no scale gets under this mu
+    1.232
     """
     h, distance = _half_angle(dim, curvature, sensitivity)
     share = float(scipy.special.betainc(h, h, scipy.special.expit(-distance)))
@@ -71,6 +77,13 @@ def delta_floor(dim: int, curvature: float, sensitivity: float, epsilon: ArrayLi
     Returns
     -------
     ndarray, shape of ``epsilon``
+
+    Examples
+    --------
+    >>> from riemdp.privacy import delta_floor
+    >>> floor = delta_floor(3, -1.0, 1.0, [0.0, 1.0])
+    >>> bool(floor[0] > floor[1])
+    True
     """
     h, distance = _half_angle(dim, curvature, sensitivity)
     t = np.minimum(check_epsilon(epsilon) / (2.0 * h), distance)

@@ -42,6 +42,15 @@ class PureDP(Budget):
     ----------
     Dwork, McSherry, Nissim, Smith, "Calibrating noise to sensitivity in private data analysis",
     TCC 2006, Definition 1.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> budget = riemdp.PureDP(1.0)
+    >>> round(float(budget.delta_at(0.5)), 4)
+    0.2876
+    >>> budget.split(2)
+    PureDP(epsilon=0.5)
     """
 
     proof = "docs/proofs/privacy-conversions.md"

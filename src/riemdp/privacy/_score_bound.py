@@ -64,6 +64,12 @@ def score_bound(  # noqa: PLR0917 -- the fields of IsotropicCurve in their order
     References
     ----------
     docs/proofs/isotropic-curve.md, claim 7.
+
+    Examples
+    --------
+    >>> from riemdp.privacy import score_bound
+    >>> round(score_bound("gaussian", 3, 0.0, 2.0, 1.0), 6)  # on flat space 1 / 2
+    0.5
     """
     sigma, sensitivity = positive(sigma, "sigma"), positive(sensitivity, "sensitivity")
     flat = dim == 1 or curvature == 0.0

@@ -63,6 +63,15 @@ class ZCDP(Budget):
     Bun, Steinke, "Concentrated differential privacy", TCC 2016, Definition 1.1.
     Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020,
     Proposition 12.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> budget = riemdp.ZCDP(0.5)
+    >>> round(float(budget.delta_at(0.5)), 4)
+    0.3999
+    >>> budget.split(2)
+    ZCDP(rho=0.25, xi=0.0)
     """
 
     proof = "docs/proofs/privacy-conversions.md"

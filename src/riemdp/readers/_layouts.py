@@ -29,7 +29,14 @@ _TURN = {"degrees": 360.0, "radians": 2.0 * math.pi}
 
 
 def layouts() -> list[str]:
-    """Return the names that :func:`points_of` knows."""
+    """Return the names that :func:`points_of` knows.
+
+    Examples
+    --------
+    >>> from riemdp.readers import layouts
+    >>> "tensor-fsl" in layouts()
+    True
+    """
     return sorted(_LAYOUTS)
 
 
@@ -83,6 +90,13 @@ def points_of(rows: NDArray[Any], layout: str | None, path: Path = _NO_FILE) -> 
     NotOnManifoldError
         If a number is not finite, or a longitude or latitude out of range. The message names the
         row and the condition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.readers import points_of
+    >>> points_of(np.array([[90.0, 0.0]]), "lonlat-degrees").round(12)
+    array([[0., 1., 0.]])
     """
     check_layout(layout)
     with np.errstate(all="ignore"):  # what float64 cannot hold is not finite there

@@ -113,6 +113,20 @@ def write_nifti(
         If nibabel is not installed.
     OSError
         If a file cannot be opened or written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import nibabel
+    >>> from riemdp.readers import write_nifti
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     like, path = Path(folder, "like.nii"), Path(folder, "mean.nii")
+    ...     nibabel.save(nibabel.Nifti1Image(np.ones((2, 2, 1)), np.eye(4)), like)
+    ...     write_nifti(path, np.tile(np.eye(3), (4, 1, 1)), like, layout="tensor-fsl")
+    ...     nibabel.load(path).shape
+    (2, 2, 1, 6)
     """
     if not path.name.lower().endswith((".nii", ".nii.gz")):
         raise InvalidParameterError(f"{path.name} must end in .nii or .nii.gz")

@@ -23,7 +23,14 @@ _ARCHIVE = ".npz"  # of several arrays, so it alone takes a key
 
 
 def extensions() -> list[str]:
-    """Return the extensions that can be read, those of this library first."""
+    """Return the extensions that can be read, those of this library first.
+
+    Examples
+    --------
+    >>> from riemdp.readers import extensions
+    >>> ".csv" in extensions()
+    True
+    """
     own = [".npy", _ARCHIVE, ".csv"]
     return [*own, *sorted(set(_installed()).difference(own))]
 
@@ -57,6 +64,18 @@ def read(
         fit, or nothing that is installed reads the extension.
     OSError
         If the file cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from riemdp.readers import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "points.npy"), np.eye(3))
+    ...     rows = read(Path(folder, "points.npy"))
+    >>> rows.shape
+    (3, 3)
     """
     suffix = path.suffix.lower()
     if suffix == _ARCHIVE:

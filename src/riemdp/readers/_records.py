@@ -39,7 +39,7 @@ def read_records(
     most: int = MOST_NUMBERS,
     advice: str = "",
 ) -> Records:
-    """Read records from a file; its extension, in any case, decides the format.
+    r"""Read records from a file; its extension, in any case, decides the format.
 
     What becomes of a row depends on that row and on the arguments alone.
 
@@ -85,6 +85,19 @@ def read_records(
         If a library of the extra ``io`` is needed and not installed.
     OSError
         If the file cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from riemdp.readers import read_records
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "places.csv")
+    ...     written = path.write_text("person,lon,lat\n1,90,0\n2,91,1\n")
+    ...     records = read_records(path, ["lon", "lat"], layout="lonlat-degrees", users="person")
+    >>> records.points.shape, len(records.users)
+    ((2, 3), 2)
     """
     extras = {"labels": labels, "covariates": covariates, "weights": weights, "users": users}
     named = {field: (name,) for field, name in extras.items() if name is not None}

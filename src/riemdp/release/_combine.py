@@ -171,6 +171,18 @@ def combine(
     References
     ----------
     docs/proofs/neighbours.md, Sites
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> parts = points[:200], points[200:]
+    >>> sites = [riemdp.private_mean(part, ball, riemdp.GDP(1.0)) for part in parts]
+    >>> both = riemdp.combine(sites)
+    >>> both.value.shape, both.guarantee
+    ((3,), GDP(mu=1.0))
     """
     found = _releases(releases)
     if not isinstance(disjoint, bool):

@@ -345,6 +345,17 @@ def plan(
     InvalidParameterError
         If n is not a positive integer, the target or a guess not positive and finite, guesses
         are about a single mean, or the ball is one of another space.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.SPDLogEuclidean(3)
+    >>> found = riemdp.plan(space, 2.0, 1000, riemdp.GDP(1.0))
+    >>> found.best.mechanism, round(found.best.expected_distance, 4)
+    ('riemannian-gaussian', 0.0094)
+    >>> found = riemdp.plan(space, 2.0, 1000, riemdp.GDP(1.0), target_error=0.005)
+    >>> found.best.required_n
+    1880
     """
     check_manifold(manifold)
     check_budget(budget)

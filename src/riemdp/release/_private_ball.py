@@ -125,6 +125,17 @@ def private_ball(
     References
     ----------
     docs/proofs/private-ball.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> public = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 100.0)  # generous
+    >>> points = np.random.default_rng(0).normal(20.0, 1.0, (2000, 2))
+    >>> found = riemdp.private_ball(points, public, riemdp.GDP(1.0))
+    >>> found.reason, found.ball.radius < 30.0
+    ('found', True)
+    >>> release = riemdp.private_mean(points, found)  # spends what is left
     """
     return find_ball(
         points,

@@ -120,6 +120,16 @@ def private_directional_summary(
     ----------
     docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/neighbours.md where n is private;
     docs/proofs/directional-statistics.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_directional_summary(points, riemdp.GDP(1.0))
+    >>> bool(release.value.direction @ [0.0, 0.0, 1.0] > 0.95)
+    True
     """
     statistic = _moments(order, axial)
     return _released(
@@ -228,6 +238,17 @@ def private_rotation_mean(
     docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/neighbours.md where n is private;
     docs/proofs/directional-statistics.md; Markley,
     Cheng, Crassidis and Oshman, "Averaging quaternions", J. Guid. Control Dyn. 2007
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> angles = np.random.default_rng(0).normal(0.3, 0.1, 500)
+    >>> cos, sin, zero, one = np.cos(angles), np.sin(angles), np.zeros(500), np.ones(500)
+    >>> turns = np.stack([cos, -sin, zero, sin, cos, zero, zero, zero, one], axis=-1)
+    >>> release = riemdp.private_rotation_mean(turns.reshape(500, 3, 3), riemdp.GDP(1.0))
+    >>> release.value.rotation.shape, release.guarantee
+    ((3, 3), GDP(mu=1.0))
     """
     return _released(
         MeanRotation(),
@@ -314,6 +335,20 @@ def private_procrustes_mean(
     docs/proofs/joint-sensitivities.md, claim 6; docs/proofs/neighbours.md where n is private;
     docs/proofs/directional-statistics.md; Kent, "The
     complex Bingham distribution and shape analysis", JRSS B 1994
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> random = np.random.default_rng(0)
+    >>> square = np.array([1, 1j, -1, -1j])
+    >>> noise = random.normal(size=(500, 4)) + 1j * random.normal(size=(500, 4))
+    >>> shapes = square + 0.1 * noise
+    >>> shapes -= shapes.mean(axis=-1, keepdims=True)
+    >>> shapes /= np.linalg.norm(shapes, axis=-1, keepdims=True)
+    >>> release = riemdp.private_procrustes_mean(shapes, riemdp.GDP(1.0))
+    >>> release.value["shape"].shape, release.guarantee
+    ((4,), GDP(mu=1.0))
     """
     return _released(
         ProcrustesMean(),

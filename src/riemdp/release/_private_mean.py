@@ -196,6 +196,18 @@ def private_mean(
     Utpala, Vepakomma, Miolane, "Differentially Private Fréchet Mean on the Manifold of Symmetric
     Positive Definite (SPD) Matrices with log-Euclidean Metric", TMLR 2023. Proofs: docs/proofs;
     of whom ``adjacency``, ``users`` and weights protect docs/proofs/neighbours.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0))
+    >>> release.value.shape, release.guarantee, release.private
+    ((3,), GDP(mu=1.0), True)
+    >>> round(release.expected_distance, 4)
+    0.005
     """
     if not isinstance(adapt, bool):
         raise InvalidParameterError(f"adapt must be true or false, got {shown(adapt)}")

@@ -98,6 +98,18 @@ def private_median(
     ----------
     docs/proofs/noisy-steps.md; docs/proofs/neighbours.md where n is private; the steps are those
     of Weiszfeld's algorithm with one length for all records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_median(points, ball, riemdp.GDP(1.0))
+    >>> release.guarantee
+    GDP(mu=1.0)
+    >>> bool(ball.manifold.dist(release.value, ball.center) < 0.2)
+    True
     """
     statistic = GeometricMedian(steps, warm_share)
     return run(
@@ -192,6 +204,18 @@ def private_huber(
     References
     ----------
     docs/proofs/noisy-steps.md; docs/proofs/neighbours.md where n is private
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_huber(points, ball, riemdp.GDP(1.0))
+    >>> release.guarantee
+    GDP(mu=1.0)
+    >>> bool(ball.manifold.dist(release.value, ball.center) < 0.2)
+    True
     """
     statistic = HuberMean(steps, warm_share, threshold, clip)
     return run(

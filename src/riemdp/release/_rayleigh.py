@@ -77,6 +77,18 @@ def rayleigh_test(release: Release, *, simulations: int = 0) -> RayleighTest:
     ----------
     docs/proofs/directional-statistics.md, claim 4; Mardia and Jupp, "Directional Statistics", 2000,
     section 10.4.1, for the test without noise
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_directional_summary(
+    ...     points, riemdp.GDP(1.0), mechanism="tangent-gaussian"
+    ... )
+    >>> bool(riemdp.rayleigh_test(release).p_value < 1e-6)  # far from uniform
+    True
     """
     if not isinstance(release, Release):
         raise InvalidParameterError(f"release must be a riemdp.Release, got {shown(release)}")

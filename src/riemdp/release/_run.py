@@ -192,6 +192,17 @@ def private_statistic(
     References
     ----------
     docs/proofs/index.md; docs/proofs/neighbours.md for adjacency and users
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> mean = riemdp.statistics.FrechetMean()
+    >>> release = riemdp.private_statistic(mean, points, ball, riemdp.GDP(1.0))
+    >>> release.statistic.name, release.guarantee
+    ('frechet-mean', GDP(mu=1.0))
     """
     check_statistic(statistic)
     return run(

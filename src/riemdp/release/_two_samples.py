@@ -46,6 +46,19 @@ def two_sample_test(a: Release, b: Release) -> TwoSampleTest:
     References
     ----------
     docs/proofs/confidence-regions.md, claim 5
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> a, b = (
+    ...     riemdp.private_moments(half, ball, riemdp.GDP(1.0), second="matrix")
+    ...     for half in (points[:250], points[250:])
+    ... )
+    >>> riemdp.two_sample_test(a, b).p_value > 1e-9  # both are from one law
+    True
     """
     for release in (a, b):
         if not isinstance(release, Release):

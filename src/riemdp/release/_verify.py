@@ -102,6 +102,16 @@ def verify(release: Release | str | Path) -> Verification:
         If ``release`` is neither, or the file holds no release; also a text that names no file.
     OSError
         If the file cannot be opened.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0))
+    >>> riemdp.verify(release).passed
+    True
     """
     if isinstance(release, Path) or (isinstance(release, str) and _is_file(release)):
         read, container = read_checked(Path(release))

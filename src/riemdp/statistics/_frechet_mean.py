@@ -79,6 +79,15 @@ def frechet_mean(
     ----------
     The certificates are proved in docs/proofs/frechet-mean-certificate.md; uniqueness on spheres:
     Afsari, "Riemannian L^p center of mass", Proc. AMS 139(2), 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> space = riemdp.SPDLogEuclidean(2)
+    >>> riemdp.frechet_mean(space, [np.eye(2), 4.0 * np.eye(2)]).value.round(12)
+    array([[2., 0.],
+           [0., 2.]])
     """
     check_manifold(manifold)
     if ball is not None:
@@ -175,6 +184,15 @@ def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
     ------
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not on the manifold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> riemdp.tangent_mean(ball, points).shape  # a tangent vector at the centre
+    (3,)
     """
     check_ball(ball)
     data = ball.manifold.validate(points)

@@ -68,6 +68,14 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
     ----------
     docs/proofs/frechet-mean-sensitivity.md. ``"theorem"``: Reimherr, Bharath, Soto, "Differential
     Privacy over Riemannian Manifolds", NeurIPS 2021, Theorem 2.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> sphere = riemdp.Sphere(2)
+    >>> ball = riemdp.Ball(sphere, sphere.origin, 1.0)
+    >>> round(riemdp.frechet_mean_sensitivity(ball, 1000), 6)  # 2 tan(1) / 1000
+    0.003115
     """
     check_ball(ball)
     n = count(n, _N)
@@ -224,6 +232,14 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
     References
     ----------
     docs/proofs/frechet-mean-sensitivity.md, last section.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> sphere = riemdp.Sphere(2)
+    >>> ball = riemdp.Ball(sphere, sphere.origin, 1.0)
+    >>> round(riemdp.tangent_mean_sensitivity(ball, 1000), 6)  # 2 / 1000
+    0.002
     """
     check_ball(ball)
     return _tangent(ball, count(n, _N))

@@ -83,6 +83,12 @@ def largest_share(weights: ArrayLike) -> float:
     References
     ----------
     docs/proofs/neighbours.md, "Weights"
+
+    Examples
+    --------
+    >>> from riemdp.statistics import largest_share
+    >>> largest_share([0.5, 0.5, 1.0])
+    0.5
     """
     given = real_entries(weights, "weights")
     if given.ndim != 1:

@@ -48,6 +48,12 @@ def check_part(part: Part, *, ball: Ball | None = None) -> None:
         If a check fails; the message says what should hold.
     InvalidParameterError
         If it is no part of a known sort.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.testing import check_part
+    >>> check_part(riemdp.GDP(1.0))  # raises if something does not hold
     """
     for _, check in part_checks(part, ball=ball):
         check()
@@ -73,6 +79,14 @@ def part_checks(
     ------
     InvalidParameterError
         If it is no part of a known sort.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.testing import part_checks
+    >>> names = [name for name, check in part_checks(riemdp.GDP(1.0))]
+    >>> len(names) > 1
+    True
     """
     checks = _checks_of(part)
     if checks is None:

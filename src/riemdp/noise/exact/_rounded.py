@@ -86,6 +86,12 @@ def default_grid(sigma: float) -> int:
     ------
     InvalidParameterError
         If ``sigma`` is not positive and finite.
+
+    Examples
+    --------
+    >>> from riemdp.noise.exact import default_grid
+    >>> default_grid(1.0)
+    40
     """
     return 41 - math.frexp(positive(sigma, "sigma, the noise scale,"))[1]
 
