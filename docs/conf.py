@@ -7,6 +7,8 @@ import sys
 from importlib.metadata import files as installed_files
 from importlib.metadata import version as installed_version
 
+import numpydoc.xref
+
 import riemdp
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -49,6 +51,7 @@ autodoc_typehints = "none"  # types stand in the numpydoc sections
 numpydoc_show_class_members = False
 
 # Types in the sections of parameters link to their pages; words that are no type stay words.
+numpydoc.xref.DEFAULT_LINKS.clear()  # to other hosts' pages, of which there is no inventory here
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
 numpydoc_xref_aliases = {

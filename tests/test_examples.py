@@ -35,6 +35,15 @@ def test_example_runs(script, monkeypatch, capsys, tmp_path):
     assert capsys.readouterr().out
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["index.md", "study.md", "is_my_data_enough.md"])
+def test_code_of_a_page_runs_as_it_is_pasted(page, capsys):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    exec(compile("\n".join(blocks), page, "exec"), {})
+    assert capsys.readouterr().out
+
+
 def test_readme_example_runs(capsys):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
