@@ -89,7 +89,7 @@ html_show_sourcelink = False
 html_sidebars = {"*": []}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 3,  # as many as fit in one line
+    "header_links_before_dropdown": 6,  # all: they fit in one line
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],

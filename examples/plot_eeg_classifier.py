@@ -101,6 +101,12 @@ for epsilon in epsilons:
 # %%
 # Few windows to a class and 36 dimensions: the noise has to be well under the distance of the two
 # means before the classifier sees them. The noise falls with the number of windows.
+#
+# On the real recording, 120 windows in each class, the two means are 1.21 apart, and without
+# privacy 83 % of the 120 test windows are told apart rightly. At ε = 1 the noise is .89 and the
+# accuracy 79 %; at ε = 2 it is .47 and 82 %, and from ε = 4 on nothing is lost. At ε = 0.5 the
+# noise, 1.75, is larger than the distance of the means, and 70 % is left. The larger class has 53 %
+# of the test windows: that is what a guess has.
 
 figure, axes = plt.subplots(layout="constrained")
 axes.plot(epsilons, spread, ".", color="0.7")
