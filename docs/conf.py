@@ -6,12 +6,14 @@ import re
 import sys
 from importlib.metadata import files as installed_files
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 import numpydoc.xref
 
 import riemdp
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+sys.path.insert(0, str(Path(__file__).parent))  # of _gallery
 
 project = "riemdp"
 author = "The riemdp developers"
@@ -76,6 +78,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "plot_gallery": True,
+    "reset_modules": ("matplotlib", "_gallery.readable"),
+    "thumbnail_size": (560, 400),
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
