@@ -305,3 +305,18 @@ def test_people_are_planned_for_by_their_number():
     records = plan(Sphere(2), 0.5, 100, GDP(0.5))
     assert people.budget == GDP(0.5, adjacency="replace-user")
     assert people["tangent-gaussian"].sigma == records["tangent-gaussian"].sigma
+
+
+@pytest.mark.parametrize(("radius", "n"), [(3.0, 20), (1.0, 500)])
+def test_the_best_row_is_what_auto_takes_and_no_mean_made_on_request(radius, n):
+    """Where the ball is large, a refined mean has less noise; it is not what is released."""
+    space, budget = riemdp.SPDAffineInvariant(3), GDP(0.3)
+    table = plan(space, radius, n, budget)
+    points = np.stack([np.eye(3)] * n)
+    release = private_mean(points, riemdp.Ball(space, np.eye(3), radius), budget)
+    best = table.best
+    assert (best.mechanism, best.summary) == (release.mechanism.name, release.statistic.name)
+    refined = next(row for row in table if row.summary == "refined-mean")
+    assert (refined.expected_distance < best.expected_distance) == (radius == 3.0)
+    asked = plan(space, radius, n, budget, statistic=riemdp.statistics.RefinedMean())
+    assert asked.best.summary == "refined-mean"

@@ -163,12 +163,16 @@ class Plan:
 
         Where nothing is proved, what it takes with ``allow_unproven=True``.
         """
-        found = [row for row in self.rows if row.problem is None]
+        found = [row for row in self.rows if row.problem is None and not self._is_besides(row)]
         found = [row for row in found if not row.unproven] or found
         return min(as_good(found, _error, self._is_preferred), key=_error, default=None)
 
     def _is_preferred(self, row: PlanRow) -> bool:
         return row.summary == self.rows[0].summary
+
+    def _is_besides(self, row: PlanRow) -> bool:
+        """Whether a row is of what is made on request alone: a refined mean beside the others."""
+        return RefinedMean.name == row.summary != self.rows[0].summary
 
     def __str__(self) -> str:
         lines = [self._header(), *(self._cells(row) for row in self.rows)]
