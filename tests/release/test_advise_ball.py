@@ -138,6 +138,26 @@ def test_what_no_mechanism_satisfies_is_refused():
         advise_ball(points, 10, riemdp.KLDP(1e-300), manifold=Grassmann(1, 3))
 
 
+def test_what_a_tangent_mean_misses_on_a_sphere_is_in_the_error():
+    """With so many records noise is nothing: what is left is that the two means differ."""
+    generator = np.random.default_rng(13)
+    spread = 0.35 * generator.normal(size=(300, 2))
+    space = Sphere(2)
+    public = np.array([space.point(space.origin, one) for one in spread])
+    advice = advise_ball(public, 10**6, GDP(1.0), manifold=space)
+    assert advice.best.noise < 1e-4
+    assert 0.004 < advice.best.error < 0.03
+    small = advise_ball(public, 10**6, GDP(1.0), manifold=space, shift=0.01)
+    assert small.best.error < 0.2 * advice.best.error
+
+
+def test_points_that_differ_by_rounding_alone_are_the_same():
+    space = Rotations()
+    one = space.point(space.origin, np.array([0.3, -0.2, 0.1]))
+    with pytest.raises(NotOnManifoldError, match="all the same"):
+        advise_ball(np.stack([one] * 5), 100, GDP(1.0), manifold=space)
+
+
 def test_few_points_do_not_hide_the_bias():
     advice = advise_ball(np.eye(2), 10, PureDP(1.0), manifold=Euclidean(2))
     assert advice.rows[0].bias > 0.5 * advice.shift
