@@ -1,4 +1,5 @@
 import builtins
+import socket
 
 import pytest
 
@@ -33,3 +34,13 @@ def test_only_this_machine_is_served(monkeypatch):
     serve(8765, open_browser=False)
     assert seen == {"host": "127.0.0.1", "port": 8765, "launch_browser": False}
     assert HOST == "127.0.0.1"
+
+
+def test_a_port_that_is_taken_is_said(monkeypatch):
+    shiny = pytest.importorskip("shiny")
+    monkeypatch.setattr(shiny, "run_app", lambda *_, **__: pytest.fail("it was served"))
+    with socket.socket() as other:
+        other.bind((HOST, 0))
+        other.listen()
+        with pytest.raises(InvalidParameterError, match="cannot be taken"):
+            serve(other.getsockname()[1], open_browser=False)

@@ -88,6 +88,14 @@ def test_its_code_makes_the_release_that_was_planned(means, budget, tmp_path, mo
     assert (tmp_path / "release.json").exists()
 
 
+def test_what_it_shows_has_the_budget_that_was_planned_for_to_the_last_digit():
+    study = replace(TENSORS, parameter=0.123456749, radius=1.23456789, budget="PureDP")
+    assert "PureDP(0.123456749)" in study.code
+    assert "--radius 1.23456789 --epsilon 0.123456749 " in study.command
+    assert f"{study.parameter:g}" == "0.123457"  # which is more than was planned for
+    assert "PureDP(1)" in replace(TENSORS, budget="PureDP").code
+
+
 @pytest.mark.parametrize("space", SPACES)
 def test_its_command_runs(space, tmp_path, monkeypatch):
     size = SPACES[space].sizes[1]
@@ -117,7 +125,12 @@ def test_several_means_have_no_command():
         ({"n": None}, "n"),
         ({"means": 1.5}, "means"),
         ({"radius": -1.0}, "radius"),
-        ({"parameter": None}, "parameter"),
+        ({"parameter": None}, "mu is empty"),
+        ({"parameter": -1.0}, "mu must"),
+        ({"delta": None}, "delta is empty"),
+        ({"size": 65}, "k must lie from 1 to 64"),
+        ({"size": 10**5}, "k must lie"),
+        ({"means": 10**6}, "numbers together"),
         ({"effect": math.nan}, "effect"),
     ],
 )

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 from shiny import App, reactive, render, ui
 
 from riemdp._errors import RiemdpError
+from riemdp.planner._own import OwnPage
 from riemdp.planner._study import BUDGETS, SPACES, USEFUL, Study, Verdict
 
 _COLOURS = {"useful": "#1a7f37", "borderline": "#9a6700", "hopeless": "#b42318"}
@@ -25,7 +26,9 @@ def page() -> App:
     -------
     shiny.App
     """
-    return App(_layout(), _server)
+    made = App(_layout(), _server)
+    made.starlette_app.add_middleware(OwnPage)
+    return made
 
 
 def _layout() -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from typing import Any
 
 from riemdp._checks import shown
@@ -15,7 +16,8 @@ HOST = "127.0.0.1"
 def serve(port: int = 0, *, open_browser: bool = True) -> None:
     """Show the planner in a browser until the process is interrupted.
 
-    It listens on 127.0.0.1 alone, takes no files, and asks nothing of other machines.
+    It listens on 127.0.0.1 alone, answers no other page that a browser shows, takes no files, and
+    asks nothing of other machines.
 
     Parameters
     ----------
@@ -27,7 +29,7 @@ def serve(port: int = 0, *, open_browser: bool = True) -> None:
     Raises
     ------
     InvalidParameterError
-        If the port is no number from 0 to 65535.
+        If the port is no number from 0 to 65535, or cannot be taken.
     UnsupportedError
         If shiny, of the extra ``app``, is not installed.
     """
@@ -42,5 +44,18 @@ def serve(port: int = 0, *, open_browser: bool = True) -> None:
         raise UnsupportedError('the planner needs an extra: pip install "riemdp[app]"') from None
     from riemdp.planner._page import page
 
+    _check_free(port)
     run: Any = run_app  # which shiny types as optional
     run(page(), host=HOST, port=port, launch_browser=open_browser)
+
+
+def _check_free(port: int) -> None:
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            free.bind((HOST, port))
+        except OSError as error:
+            raise InvalidParameterError(
+                f"port {port} cannot be taken ({error.strerror}); another program may have it: "
+                "give another one, or 0 for any that is free"
+            ) from None

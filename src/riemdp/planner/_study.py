@@ -19,6 +19,8 @@ from riemdp.release import Plan, plan
 if TYPE_CHECKING:
     from riemdp.release import PlanRow
 
+#: Numbers that all means together may have: a page is to answer within seconds.
+_MOST_NUMBERS = 1_000_000
 #: Share of the effect up to which noise leaves it plain to see.
 USEFUL = 1.0 / 3.0
 
@@ -156,7 +158,8 @@ class Study:
     Raises
     ------
     InvalidParameterError
-        If a number is outside its domain, or a name unknown.
+        If a number is missing or outside its domain, a name unknown, or the means are too many and
+        too large to plan for while somebody waits.
     """
 
     space: str
@@ -175,10 +178,26 @@ class Study:
                 raise InvalidParameterError(
                     f"{name} must be one of {', '.join(table)}, got {shown(given)}"
                 )
+        choice = SPACES[self.space]
+        names = {"size": choice.field or "size", "parameter": BUDGETS[self.budget].parameter}
+        for name in ("size", "n", "means", "radius", "parameter", "effect", "delta"):
+            if getattr(self, name) is None:
+                raise InvalidParameterError(f"{names.get(name, name)} is empty: give a number")
         for name in ("size", "n", "means"):
-            object.__setattr__(self, name, count(getattr(self, name), name))
+            object.__setattr__(self, name, count(getattr(self, name), names.get(name, name)))
         for name in ("radius", "parameter", "effect"):
-            object.__setattr__(self, name, positive(getattr(self, name), name))
+            object.__setattr__(self, name, positive(getattr(self, name), names.get(name, name)))
+        least, _, most = choice.sizes
+        if choice.field is not None and not least <= self.size <= most:
+            raise InvalidParameterError(
+                f"{choice.field} must lie from {least} to {most} here, got {self.size}; "
+                "riemdp.plan takes others"
+            )
+        if self.means * self._one.dim > _MOST_NUMBERS:
+            raise InvalidParameterError(
+                f"{self.means:,} means of dimension {self._one.dim} are more than "
+                f"{_MOST_NUMBERS:,} numbers together; riemdp.plan has no such limit"
+            )
 
     @property
     def definition(self) -> Budget:
@@ -189,9 +208,14 @@ class Study:
         return made
 
     @property
+    def _one(self) -> Manifold:
+        made: Manifold = from_text(SPACES[self.space].text(self.size), Manifold.sort)
+        return made
+
+    @property
     def ball(self) -> Ball:
         """A ball of that radius about the origin, of all means together."""
-        one: Manifold = from_text(SPACES[self.space].text(self.size), Manifold.sort)
+        one = self._one
         if self.means == 1:
             return Ball(one, one.origin, self.radius)
         many = Power(one, self.means)
@@ -284,10 +308,10 @@ class Study:
         """Python that makes the release."""
         one = SPACES[self.space].code(self.size)
         if self.means == 1:
-            space, ball = one, f"riemdp.Ball(space, space.origin, {self.radius:g})"
+            space, ball = one, f"riemdp.Ball(space, space.origin, {_text(self.radius)})"
         else:
             space = f"riemdp.Power({one}, {self.means})"
-            ball = f"riemdp.ProductBall(space, space.origin, rms_radius={self.radius:g})"
+            ball = f"riemdp.ProductBall(space, space.origin, rms_radius={_text(self.radius)})"
         return "\n".join(
             [
                 "import riemdp",
@@ -305,22 +329,28 @@ class Study:
         if self.means > 1:
             return None
         choice = BUDGETS[self.budget]
-        budget = f"--{choice.parameter} {self.parameter:g}"
+        budget = f"--{choice.parameter} {_text(self.parameter)}"
         if choice.has_delta:
-            budget += f" --delta {self.delta:g}"
+            budget += f" --delta {_text(self.delta)}"
         manifold = SPACES[self.space].text(self.size)
         center = self.ball.manifold.origin_name
         return (
             f"riemdp mean records.npy --manifold {manifold} --center {center} "
-            f"--radius {self.radius:g} {budget} --release release.json"
+            f"--radius {_text(self.radius)} {budget} --release release.json"
         )
 
     @property
     def _budget_code(self) -> str:
-        numbers = f"{self.parameter:g}"
+        numbers = f"{_text(self.parameter)}"
         if BUDGETS[self.budget].has_delta:
-            numbers += f", {self.delta:g}"
+            numbers += f", {_text(self.delta)}"
         return f"riemdp.{self.budget}({numbers})"
+
+
+def _text(number: float) -> str:
+    """Return a number with all its digits: fewer might be another budget, and a larger one."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(float(number))
 
 
 def _noise(row: PlanRow) -> float:
