@@ -97,7 +97,8 @@ def _server(input: Any, output: Any, session: Any) -> None:  # noqa: A002, ARG00
     @reactive.calc
     def found() -> Verdict | str:
         try:
-            return study().verdict()
+            asked: Study = study()
+            return asked.verdict()
         except RiemdpError as error:
             return str(error)
 
