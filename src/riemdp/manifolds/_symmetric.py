@@ -493,7 +493,7 @@ def trace_directions(manifold: Manifold, base: ArrayLike) -> FloatArray:
     Along the trace the affine-invariant metric is flat, across it most curved.
     """
     base = manifold.validate(base)
-    trace = manifold.tangent_coordinates(base, manifold.log(base, np.e * base))
+    trace = manifold.tangent_coordinates(base, manifold.log(base, math.e * base))
     trace = trace / np.linalg.norm(trace)
     if manifold.dim == 1:
         return trace[None]
