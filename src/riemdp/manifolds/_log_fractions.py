@@ -7,6 +7,7 @@ to the last bit whatever lies beside it in memory, on every processor.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ LOG_2 = math.log(2.0)
 CHUNK, _PART = 8192, 5000
 #: By so much T exceeds the condition number, at least: sqrt(T) >= sqrt(c) + 1/sqrt(c) + 1 >= 3.
 _EXCESS = 7.0
+#: Up to so many matrices Python is faster than NumPy.
+_VERY_FEW = 3
 #: Up to so many matrices all poles are worked on at a time.
 _FEW = 64
 #: Rows and columns of the entries of a symmetric matrix, in the order they are kept in.
@@ -73,6 +76,13 @@ def logarithms_3x3(matrices: FloatArray) -> Logarithms:
     """
     n = len(matrices)
     found = Logarithms(np.zeros((6, n)), np.zeros(n), np.empty(n, dtype=bool))
+    if n <= _VERY_FEW:
+        for i, matrix in enumerate(matrices.tolist()):
+            one = _of_one(matrix)
+            found.outside[i] = one is None
+            if one is not None:
+                found.entries[:, i], found.condition[i] = one
+        return found
     # kept for all chunks: memory that is asked for again comes in new pages
     kept, taken = np.empty((15, min(n, CHUNK))), np.empty((21, min(n, _PART)))
     for start in range(0, n, CHUNK):
@@ -80,6 +90,71 @@ def logarithms_3x3(matrices: FloatArray) -> Logarithms:
         part = Logarithms(found.entries[:, rows], found.condition[rows], found.outside[rows])
         _fill(matrices[rows], part, kept[:, : rows.stop - start], taken)
     return found
+
+
+def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
+    """Do to the numbers of a matrix what :func:`_fill` does, operation by operation.
+
+    NumPy takes as long for one matrix as for dozens, and records are often worked on one by one.
+
+    Returns
+    -------
+    entries : list of float
+    condition : float
+        None of both where the matrix is outside.
+    """
+    (a, _, _), (d, b, _), (e, f, c) = matrix
+    trace = a + b + c
+    if not (a > 0.0 and LEAST_TRACE < trace < LARGEST_TRACE):
+        return None
+    adjoint = [
+        b * c - f * f,
+        a * c - e * e,
+        a * b - d * d,
+        e * f - d * c,
+        d * f - e * b,
+        d * e - f * a,
+    ]
+    minors = adjoint[0] + adjoint[1] + adjoint[2]
+    left, below = d / a, e / a
+    second = b - left * d
+    across = f - left * e
+    third = c - below * e
+    if not second > 0.0:
+        return None
+    third -= across * across / second
+    det = a * second * third
+    limits = classes(3).limits
+    if not (third > 0.0 and det > 0.0 and trace * minors / det <= limits[-1]):
+        return None
+    product = trace * minors / det
+    which = bisect.bisect_left(limits, product)
+    exponent = math.frexp(trace * classes(3).levels[which])[1]
+    scale = math.ldexp(1.0, -exponent)
+    square = scale * scale
+    t, m, constant = trace * scale, minors * square, det * square * scale
+    zeroth = first = last = 0.0
+    fraction = fractions()[which]
+    for s, w in zip(fraction.shifts, fraction.weights, strict=True):
+        term = w / (((t + s) * s + m) * s + constant)
+        zeroth += term
+        term *= s
+        first += term
+        last += term * s
+    zeroth *= square
+    first *= scale
+    others = (b + c, a + c, a + b)
+    inverse = [zeroth * x + other * first + last for x, other in zip(adjoint, others, strict=False)]
+    inverse += [zeroth * x - y * first for x, y in zip(adjoint[3:], (d, e, f), strict=True)]
+    scaled = (a * scale - 1.0, b * scale - 1.0, c * scale - 1.0, d * scale, e * scale, f * scale)
+    rows = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
+    entries = []
+    for i, j in _PLACES:
+        (p, q, r), (u, v, w_) = rows[i], rows[j]
+        entries.append(scaled[p] * inverse[u] + scaled[q] * inverse[v] + scaled[r] * inverse[w_])
+    for i in range(3):
+        entries[i] += exponent * LOG_2
+    return entries, product - _EXCESS
 
 
 def _fill(matrices: FloatArray, found: Logarithms, kept: FloatArray, taken: FloatArray) -> None:

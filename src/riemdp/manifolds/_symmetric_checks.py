@@ -138,7 +138,7 @@ def _nearly_singular(matrices: FloatArray, limit: float) -> NDArray[np.bool_]:
     step = max(1, CHUNK_ENTRIES // k**2)
     for start in range(0, len(flat), step):
         block = flat[start : start + step]
-        if k == 3:
+        if k == 3 and len(block) > _FEW:
             open_ = ~_surely_definite_3x3(block, limit)
         else:
             open_ = np.full(len(block), not _is_plainly_definite(block, 2.0 * limit))
@@ -151,6 +151,8 @@ def _nearly_singular(matrices: FloatArray, limit: float) -> NDArray[np.bool_]:
     return found.reshape(matrices.shape[:-2])
 
 
+#: Up to so many matrices LAPACK is faster than closed forms in NumPy.
+_FEW = 8
 #: Diagonal entries of matrices whose products of entries float64 holds.
 _LEAST, _MOST = 1e-90, 1e90
 #: Least determinant, and least 2 x 2 minors, of correlation matrices that closed forms decide.
