@@ -53,7 +53,9 @@ def test_a_function_is_its_own_map():
     assert list(workers_of(map).everywhere(int)) == []
 
 
-@pytest.mark.parametrize("client", [None, 3, "tcp://127.0.0.1:8786", [1.0, 2.0]])
+@pytest.mark.parametrize(
+    "client", [None, 3, "tcp://127.0.0.1:8786", [1.0, 2.0], ThreadPoolExecutor]
+)
 def test_anything_else_is_refused_without_a_word_about_it(client):
     with pytest.raises(InvalidParameterError, match=r"client must be a distributed\.Client"):
         workers_of(client)

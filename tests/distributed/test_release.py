@@ -9,6 +9,7 @@ import pickletools
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from riemdp import (
     SPDLogEuclidean,
     UnsupportedError,
     WorkersFailedError,
+    release,
 )
 from riemdp.distributed import private_mean, private_statistic, spread
 from riemdp.ledger import Ledger
@@ -224,6 +226,11 @@ def test_the_secure_generator_cannot_be_sent():
         lambda path: Chunks(lambda: iter([np.load(path)]), N),
         lambda path: riemdp.Records(np.load(path, mmap_mode="r"), labels=[1] * N),
         lambda path: Chunks([], N),
+        lambda path: Chunks([partial(np.copy, np.load(path))], N),
+        lambda path: Chunks([partial(np.copy, np.load(path, mmap_mode="r"))], N),
+        lambda path: release.chunks_of(
+            riemdp.Records(np.load(path, mmap_mode="r"), labels=["a"] * N)
+        ),
     ],
 )
 def test_records_are_not_sent(given, path):

@@ -55,6 +55,12 @@ def client_of(name: str) -> Callable[[Callable[[Any], Workers]], Callable[[Any],
     return enter
 
 
+def _known(kind: type) -> Callable[[Any], Workers] | None:
+    """Return what was entered of a class, or of one that it is made of."""
+    names = (f"{each.__module__}.{each.__qualname__}" for each in kind.__mro__)
+    return next((_KNOWN[name] for name in names if name in _KNOWN), None)
+
+
 def workers_of(client: object) -> Workers:
     """Return what can be done with a client's workers.
 
@@ -72,11 +78,10 @@ def workers_of(client: object) -> Workers:
     InvalidParameterError
         If it is neither.
     """
-    for kind in type(client).__mro__:
-        make = _KNOWN.get(f"{kind.__module__}.{kind.__qualname__}")
-        if make is not None:
-            return make(client)
-    if callable(client):
+    if (make := _known(type(client))) is not None:
+        return make(client)
+    is_class_of_one = isinstance(client, type) and _known(client) is not None  # such as Client
+    if callable(client) and not is_class_of_one:
         return Workers(client)
     raise InvalidParameterError(
         "client must be a distributed.Client, a concurrent.futures.Executor, a joblib.Parallel or "

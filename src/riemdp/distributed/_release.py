@@ -10,6 +10,7 @@ import numpy as np
 
 from riemdp import release
 from riemdp._errors import InvalidParameterError
+from riemdp.distributed._sent import holds_arrays
 from riemdp.distributed._spread import TASKS, Spread
 from riemdp.statistics import Records
 
@@ -50,7 +51,7 @@ def spread(points: Any, client: object, *, n: int | None = None, tasks: int = TA
     Raises
     ------
     InvalidParameterError
-        If records are given themselves, or the client is of no known class.
+        If records are given themselves, or with the parts, or the client is of no known class.
     WorkersFailedError
         If the workers that are there would not compute the same bits of a record.
 
@@ -77,6 +78,12 @@ def spread(points: Any, client: object, *, n: int | None = None, tasks: int = TA
             "workers are sent where records are, and not records: chunks have to be a sequence "
             "whose parts are functions, of labels and the like too; or give a path, a list of "
             "Path, a memmap or a Zarr array"
+        )
+    if any(map(holds_arrays, parts)):
+        raise InvalidParameterError(
+            "a part holds an array, which would be sent with it: workers are sent where records "
+            "are, and not records. Let each function open what it needs, of labels and the like "
+            "too; an array that is in memory has to be in a file first"
         )
     return chunks.mapped(Spread(client, tasks))
 
