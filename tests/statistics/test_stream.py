@@ -255,6 +255,39 @@ def test_an_error_of_a_part_is_a_value_that_tells_nothing():
     assert caught.value.__context__ is None
 
 
+class Gone(BaseException):
+    """Such as SystemExit, which is no Exception."""
+
+
+def ending(error):
+    raise error("Ann has 3.14159")
+
+
+def test_a_part_that_ends_its_process_is_a_value_too():
+    for error in (SystemExit, Gone):  # a worker would write it down, and be lost, again and again
+        found = Summarise(None, TangentMean(), CAP, False, b"k")((4, partial(ending, error)))
+        assert found.failure == ("RiemdpError", found.failure[1])
+        assert error.__name__ in found.failure[1]
+        assert "Ann" not in repr(found)
+    with pytest.raises(KeyboardInterrupt):  # which comes from outside
+        streamed([partial(ending, KeyboardInterrupt)])
+
+
+def test_a_check_finds_that_records_are_missing_whose_labels_nobody_knows():
+    classes = ClassMoments(("a", "b"))
+    given = Records(np.repeat(CAP.center[None], N - 1, axis=0), labels=["a"] * (N - 1))
+    for statistic, records, fails in (
+        (classes, given, True),
+        (TangentMean(), given.points, False),
+    ):
+        chunks = Streamed(CAP, Chunks([records], n=N), statistic, N, keeps_places=True)
+        if fails:
+            with pytest.raises(InvalidParameterError, match="nobody knows the labels"):
+                chunks.check()
+        else:
+            chunks.check()
+
+
 @pytest.mark.parametrize(
     ("parts", "options", "text"),
     [

@@ -20,7 +20,7 @@ from riemdp.statistics._frechet_mean import check_shape_of_rows
 from riemdp.statistics._ids import digests, has_twice, has_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
@@ -111,6 +111,11 @@ class Summarise:
             known = getattr(errors, type(error).__name__, None) is type(error)
             kind = type(error).__name__ if known else RiemdpError.__name__
             return Outcome(number, failure=(kind, str(error)))
+        except (KeyboardInterrupt, GeneratorExit):
+            raise  # from outside: nothing that a part has said
+        except BaseException as error:
+            text = f"it ended with {type(error).__name__}; what it said is withheld"
+            return Outcome(number, failure=(RiemdpError.__name__, text))
 
     def _found(self, number: int, part: Part) -> Outcome:
         records = as_records(opened_part(part))
@@ -225,7 +230,9 @@ class Streamed(Summaries):
                 total = _merged(question, total, outcome.partial)
         self._check_numbers(numbers, tasks.total())
         self._check_ids(ids, key, came=came, with_ids=with_ids)
-        return None if question is None else self._filled(question, total, came)
+        if question is None:
+            return self._check_none_is_missing(self._statistic.takes, came)
+        return self._filled(question, total, came)
 
     def _check(self, outcome: object, numbers: set[int]) -> None:
         """Raise the error of a part, or one of its number or its size."""
@@ -279,13 +286,17 @@ class Streamed(Summaries):
         missing = 0 if self._n is None else self._n - came
         if missing == 0:
             return self._of_none(question) if total is None else total
-        if question.takes:
-            raise InvalidParameterError(
-                f"there are fewer records than n = {self._n}, and nobody knows the "
-                f"{' or '.join(question.takes)} of those that are missing"
-            )
+        self._check_none_is_missing(question.takes, came)
         center = Prepared(self._ball, self._ball.center[None], one_by_one=True).summary(question)
         return _merged(question, total, _times(question.merge, center, missing))
+
+    def _check_none_is_missing(self, takes: Sequence[str], came: int) -> None:
+        """Refuse that records do not come where the centre cannot stand for all of one."""
+        if takes and self._n is not None and came < self._n:
+            raise InvalidParameterError(
+                f"there are fewer records than n = {self._n}, and nobody knows the "
+                f"{' or '.join(takes)} of those that are missing"
+            )
 
     def _of_none(self, question: Question) -> Partial:
         extras: dict[str, Any] = dict.fromkeys(question.takes, np.empty(0))
