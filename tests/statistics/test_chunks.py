@@ -68,3 +68,12 @@ def test_an_iterator_can_be_read_once():
     for often in (Chunks(HALVES), Chunks(lambda: iter(HALVES))):
         assert often.rereadable
         assert len(list(often.tasks())) == len(list(often.tasks())) == 2
+
+
+@pytest.mark.parametrize("given", [{1, "1", 2}, dict.fromkeys([1, "1", 2]), [1, "1", 2]])
+def test_a_manifest_is_any_collection(given):
+    assert Chunks([], manifest=given).n == 3
+    assert Chunks([], manifest=(each for each in given)).n == 3
+    for other in (given | {2.5} if isinstance(given, set) else [*given, 2.5], "ab", b"ab", 3):
+        with pytest.raises(InvalidParameterError, match="manifest"):
+            Chunks([], manifest=other)

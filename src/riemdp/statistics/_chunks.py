@@ -19,7 +19,7 @@ from riemdp.statistics._ids import first_twice
 if TYPE_CHECKING:
     from typing import Self
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from riemdp.statistics._data import Records
 
@@ -127,7 +127,7 @@ class Chunks:
         if self.sizes is not None:
             object.__setattr__(self, "sizes", self._checked_sizes(is_sequence=is_sequence))
         if self.manifest is not None:
-            ids = labels_of(self.manifest, len(np.asarray(self.manifest)), "manifest")
+            ids = _ids_of(self.manifest)
             if (row := first_twice(ids)) is not None:
                 raise InvalidParameterError(f"manifest: entry {row} is an earlier one once more")
             object.__setattr__(self, "manifest", ids)
@@ -216,6 +216,14 @@ class Chunks:
         Chunks
         """
         return replace(self, mapper=mapper)
+
+
+def _ids_of(manifest: Any) -> NDArray[np.object_]:
+    """Return ids of any collection, a set or an iterator too, as integers and texts."""
+    is_text = isinstance(manifest, (str, bytes))
+    if isinstance(manifest, Iterable) and not (is_text or hasattr(manifest, "dtype")):
+        manifest = list(manifest)
+    return labels_of(manifest, np.size(manifest), "manifest")
 
 
 def opened_part(part: Part) -> ArrayLike | Records:
