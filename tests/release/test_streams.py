@@ -6,6 +6,7 @@ import concurrent.futures
 import pickle
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,8 @@ def given_forms(folder, rows):
         "backwards": (mapped(folder, rows)[::-1], None),
         "columns": (mapped(folder, np.asfortranarray(rows), "f.npy"), n),
         "paths": ([folder / "b.csv", folder / "a.npy"], n),
+        "found paths": (folder.glob("[ab].*"), n),
+        "function of paths": (Chunks(partial(folder.glob, "[ab].*"), n=n), None),
         "functions": ([lambda: rows[:3], lambda: Records(rows[3:])], n),
         "chunks": (Chunks(lambda: iter(np.split(rows, 4)), n=n), None),
         "paths of sizes": (
@@ -210,6 +213,33 @@ def test_what_belongs_to_points_is_cut_with_them(tmp_path):
     ):
         with pytest.raises(InvalidParameterError, match=text):
             released(points, **options)
+
+
+def test_names_beside_a_map_stay_what_they_are(tmp_path):
+    file = mapped(tmp_path, ROWS)
+    for ids in ([*range(N - 1), "5"], [-1, *range(N - 2), 2**63 + 1], ["a", "a\0", *range(N - 2)]):
+        whole = private_mean(Records(ROWS, ids=ids), PLANE, GDP(1.0), generator=source())
+        same(private_mean(Records(file, ids=ids), PLANE, GDP(1.0), generator=source()), whole)
+    with pytest.raises(InvalidParameterError, match="its id is that of"):  # the control
+        private_mean(Records(file, ids=[*range(N - 1), 5]), PLANE, GDP(1.0))
+    with pytest.raises(InvalidParameterError, match="integers or texts"):
+        private_mean(Records(file, ids=[[0, 1]] * N), PLANE, GDP(1.0))
+
+
+def test_a_zarr_array_without_rows_is_one_of_zero_records(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    options = {"shape": (0, 2), "chunks": (5, 2), "dtype": "f8"}
+    empty = zarr.open(str(tmp_path / "a.zarr"), mode="w", **options)
+    account = Accountant(GDP(1.0), adjacency="add-remove")  # n = 0 is private there, as n = 1 is
+    found = private_mean(
+        empty, PLANE, GDP(0.5), adjacency="add-remove", accountant=account, generator=source()
+    )
+    alike = private_mean(ROWS[:0], PLANE, GDP(0.5), adjacency="add-remove", generator=source())
+    same(found, alike)
+    one = zarr.open(str(tmp_path / "b.zarr"), mode="w", shape=(), dtype="f8")
+    for points in (empty, one):
+        with pytest.raises(NotOnManifoldError):
+            private_mean(points, PLANE, GDP(0.5))
 
 
 def test_n_is_public_or_given():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import mmap
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,8 @@ from riemdp.release._unopened import Source, check_given
 from riemdp.statistics import Chunks, Neighbours, Records, Streamed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from numpy.typing import NDArray
 
     from riemdp.release._offer import Offer
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
 
 #: Numbers that are read at a time, and the fewest and most records that hold them.
 _NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16
-_EXTRAS = ("labels", "covariates", "weights", "ids")
+_NAMES = ("labels", "ids")
+_EXTRAS = (*_NAMES, "covariates", "weights")
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,10 @@ def _root(array: Any) -> Any:
 
 
 def _is_zarr(points: Any) -> bool:
-    return type(points).__module__.partition(".")[0] == "zarr" and hasattr(points, "shape")
+    """Whether an array is one of Zarr, with any rows; without it is what it is in memory."""
+    is_one = type(points).__module__.partition(".")[0] == "zarr"
+    shape = getattr(points, "shape", ()) if is_one else ()
+    return len(shape) > 0 and 0 not in shape
 
 
 def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chunks:
@@ -210,8 +217,7 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
     extras = {name: values for name, values in extras.items() if values is not None}
     if isinstance(given, Chunks):
         found = given if n is None else _with_n(given, count(n, "n"))
-        if isinstance(found.parts, Sequence):
-            found = replace(found, parts=_with_files(found.parts))
+        found = replace(found, parts=_with_files(found))
     elif _is_mapped(given):
         found = _cut(given, n, rows, _rows_of_map)
     elif _is_zarr(given):
@@ -221,15 +227,27 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
             "chunks are an iterator, a numpy.memmap, a Zarr array, a list of paths or of "
             f"functions, or riemdp.Chunks, got {kind_of(given)}"
         )
-    elif isinstance(given, Iterator):
-        found = Chunks(given, n)
     else:
-        found = Chunks(_with_files(given), n)
+        found = Chunks(given, n)
+        found = replace(found, parts=_with_files(found))
     return _beside(found, extras) if extras else found
 
 
-def _with_files(parts: Sequence[Any]) -> list[Any]:
-    return [File(one) if isinstance(one, Path) else one for one in parts]
+def _with_files(chunks: Chunks) -> Any:
+    """Return parts of which those that are paths are read as files."""
+    parts: Any = chunks.parts
+    if isinstance(parts, Sequence):
+        return list(map(_read, parts))
+    return functools.partial(_reading, parts) if chunks.rereadable else _reading(parts)
+
+
+def _read(part: Any) -> Any:
+    return File(part) if isinstance(part, Path) else part
+
+
+def _reading(parts: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    """Open a stream when its first part is asked for."""
+    yield from map(_read, parts())
 
 
 def _with_n(chunks: Chunks, n: int) -> Chunks:
@@ -270,7 +288,7 @@ def _beside(chunks: Chunks, extras: dict[str, Any]) -> Chunks:
             f"give {' and '.join(extras)} with each chunk, as Records(points, "
             f"{next(iter(extras))}=...); arrays beside them are for points that are one array"
         )
-    whole = {name: np.asanyarray(values) for name, values in extras.items()}
+    whole = {name: _column(name, values) for name, values in extras.items()}
     if any(values.ndim != 1 or len(values) != chunks.n for values in whole.values()):
         raise InvalidParameterError(
             f"{' and '.join(extras)} must be one for each point, a sequence of that length"
@@ -281,6 +299,16 @@ def _beside(chunks: Chunks, extras: dict[str, Any]) -> Chunks:
         rows = slice(*chunks.rows(number))  # type: ignore[misc]
         cut.append(WithExtras(part, {name: values[rows] for name, values in whole.items()}))
     return replace(chunks, parts=cut)
+
+
+def _column(name: str, values: Any) -> NDArray[Any]:
+    """Return what belongs to points as an array; names in a sequence stay what they are.
+
+    NumPy would make texts of all of them where one is a text, and floats of large integers.
+    """
+    if name in _NAMES and isinstance(values, (list, tuple)):
+        return np.fromiter(values, dtype=object, count=len(values))
+    return np.asanyarray(values)
 
 
 def no_stream(points: object, what: str) -> None:
