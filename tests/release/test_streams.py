@@ -161,6 +161,18 @@ def test_summaries_without_a_ball_take_chunks(tmp_path):
         riemdp.private_directional_summary(iter([POINTS]), GDP(1.0), n=N)
 
 
+def backwards(points):
+    return points[:, ::-1]
+
+
+def test_summaries_take_what_the_function_of_the_chunks_makes():
+    def released(given):
+        return riemdp.private_directional_summary(given, GDP(1.0), generator=source()).rounded
+
+    chunks = Chunks(np.split(POINTS, 4), n=N, shape=(3,), read=backwards)
+    assert released(chunks) == released(backwards(POINTS)) != released(POINTS)
+
+
 def test_auto_takes_what_can_be_added_up(tmp_path):
     space = Hyperbolic(2)
     ball = Ball(space, space.origin, 1.0)

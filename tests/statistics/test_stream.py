@@ -303,6 +303,25 @@ def test_numbers_that_are_not_as_stated_are_errors(parts, options, text):
         streamed(lambda: iter(given), **options)
 
 
+def test_a_stream_without_end_is_left_when_it_is_longer_than_stated():
+    opened = []
+
+    def endless(rows):
+        while len(opened) < 1000:
+            opened.append(rows)
+            yield np.repeat(CAP.center[None], 5 if len(opened) <= 2 else rows, axis=0)
+
+    for options, rows, text in (
+        ({"sizes": 5}, 0, "not 2 chunks"),
+        ({"sizes": 5}, 5, "not 2 chunks"),
+        ({}, 5, "more records than n"),
+    ):
+        opened.clear()
+        with pytest.raises(InvalidParameterError, match=text):
+            streamed(endless(rows), n=10, **options)
+        assert len(opened) == 3
+
+
 def with_ids(*ids):
     return [Records(np.repeat(CAP.center[None], len(each), axis=0), ids=each) for each in ids]
 

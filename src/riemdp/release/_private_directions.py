@@ -387,11 +387,12 @@ def _released(
     related = relation(neighbours, adjacency, budget, has_users=users is not None)
     if is_stream(points, related):
         chunks: Any = chunks_of(points, n if related.size_is_public else None)
-        chunks = replace(chunks, read=read)
+        made = functools.partial(_read_twice, chunks.read, read) if chunks.read else read
+        chunks = replace(chunks, read=made)
         return run(
             lambda *_: statistic,
             Records(chunks, users=users),
-            Ball.whole(Sphere((width or _width_of(chunks.shape, read)) - 1)),
+            Ball.whole(Sphere((width or _width_of(chunks.shape, made)) - 1)),
             budget,
             neighbours=related,
             n=n,
@@ -423,6 +424,13 @@ def _released(
         project="auto",
         **options,
     )
+
+
+def _read_twice(
+    own: Callable[[Any], Any], read: Callable[[Any], FloatArray], points: Any
+) -> FloatArray:
+    """Make rows of what the function of the chunks makes of points."""
+    return read(own(points))
 
 
 def _width(points: Any, read: Callable[[Any], FloatArray]) -> int:

@@ -247,6 +247,9 @@ class Streamed(Summaries):
                 "each task"
             )
         numbers.add(outcome.number)
+        stated = self._chunks.number if self._fixed else None
+        if stated is not None and outcome.number >= stated:  # there may be no end of them
+            raise _other_number(stated)
         rows = self._chunks.rows(outcome.number) if self._fixed else None
         where = f"chunk {outcome.number}" + (f", from row {rows[0]}" if rows else "")
         if outcome.failure is not None:
@@ -262,7 +265,7 @@ class Streamed(Summaries):
         """Refuse outcomes of which some are missing, and a stream that has been read before."""
         stated = self._chunks.number if self._fixed else None
         if stated not in (None, total):
-            raise InvalidParameterError(f"there are not {stated} chunks, as many as were stated")
+            raise _other_number(stated)
         if numbers != set(range(total)):
             raise RiemdpError("not all chunks were counted; a mapper must hand in all outcomes")
         if not numbers and self._n is not None:
@@ -321,6 +324,10 @@ class _Counted:
     def total(self) -> int:
         """Return how many there are, with those that nobody asked for."""
         return self._total + sum(1 for _ in self._tasks)
+
+
+def _other_number(stated: int | None) -> InvalidParameterError:
+    return InvalidParameterError(f"there are not {stated} chunks, as many as were stated")
 
 
 def _merged(question: Question, total: Partial, partial: Partial) -> Partial:
