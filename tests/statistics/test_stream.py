@@ -374,7 +374,16 @@ def test_a_task_that_was_counted_twice_or_lost_is_an_error():
     def futures(function, tasks):
         return [object() for _ in tasks]
 
+    kept = []
+
+    def of_before(function, tasks):
+        found = list(map(function, tasks))
+        kept.append(found[3])
+        return [*found[:3], kept[0], *found[4:]]
+
+    assert streamed(parts, n=120, mapper=of_before).count == 120
     for mapper, text in (
+        (of_before, "counted for another pass"),
         (futures, "got object"),
         (twice, "counted twice"),
         (lost, "not all"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,8 @@ class Outcome:
         Digests of the ids of the records; None where they have none.
     failure : tuple of (str, str), or None
         Class and text of an error, neither of which tells of values. There is nothing else then.
+    job : bytes
+        Of the pass that it belongs to.
     """
 
     number: int
@@ -60,6 +63,7 @@ class Outcome:
     partial: Partial = field(default=None, repr=False)
     ids: NDArray[np.void] | None = field(default=None, repr=False)
     failure: tuple[str, str] | None = None
+    job: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +84,7 @@ class Summarise:
     one_by_one : bool
         See :class:`Prepared`.
     key : bytes
-        For the digests of ids.
+        For the digests of ids; of this pass alone.
     read : callable or None
         See :class:`Chunks`.
     """
@@ -104,7 +108,9 @@ class Summarise:
         -------
         Outcome
         """
-        number, part = task
+        return replace(self._outcome(*task), job=job_of(self.key))
+
+    def _outcome(self, number: int, part: Part) -> Outcome:
         try:
             return discreetly("a chunk", lambda: self._found(number, part))
         except RiemdpError as error:
@@ -151,6 +157,20 @@ class Summarise:
         if not self.one_by_one:
             return np.asarray(read(points))
         return np.concatenate([read(points[i : i + 1]) for i in range(len(points))])
+
+
+def job_of(key: bytes) -> bytes:
+    """Return a name of a pass that tells nothing of its key.
+
+    Parameters
+    ----------
+    key : bytes
+
+    Returns
+    -------
+    bytes
+    """
+    return hashlib.blake2b(b"job", digest_size=_KEY, key=key).digest()
 
 
 class Streamed(Summaries):
@@ -213,11 +233,11 @@ class Streamed(Summaries):
             question, self._statistic, self._ball, self._one_by_one, key, self._chunks.read
         )
         tasks = _Counted(self._chunks.tasks())
-        total, came, with_ids = None, 0, 0
+        job, total, came, with_ids = job_of(key), None, 0, 0
         numbers: set[int] = set()
         ids: list[NDArray[np.void]] = []
         for outcome in self._chunks.mapper(function, tasks):
-            self._check(outcome, numbers)
+            self._check(outcome, numbers, job)
             if outcome.count == 0:
                 continue
             came += outcome.count
@@ -234,12 +254,17 @@ class Streamed(Summaries):
             return self._check_none_is_missing(self._statistic.takes, came)
         return self._filled(question, total, came)
 
-    def _check(self, outcome: object, numbers: set[int]) -> None:
+    def _check(self, outcome: object, numbers: set[int], job: bytes) -> None:
         """Raise the error of a part, or one of its number or its size."""
         if not isinstance(outcome, Outcome):  # such as a future
             raise InvalidParameterError(
                 "a mapper must hand in what the function returned for each task, got "
                 f"{kind_of(outcome)}"
+            )
+        if outcome.job != job:  # such as a file that another one has left
+            raise RiemdpError(
+                f"chunk {outcome.number} was counted for another pass; a mapper must hand in what "
+                "the function returned that it was given"
             )
         if outcome.number in numbers:
             raise RiemdpError(
