@@ -23,7 +23,7 @@ import riemdp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BUDGETS = (riemdp.GDP(1.0), riemdp.PureDP(1.0))
+BUDGETS = {"μ = 1": riemdp.GDP(1.0), "ε = 1": riemdp.PureDP(1.0)}
 #: Errors as a share of the spread up to which a release is useful, and borderline.
 USEFUL, BORDERLINE = 0.1, 0.5
 HEAD = "| data | a record is | n | d | spread | sampling | budget | c | said | measured | verdict |"
@@ -89,7 +89,7 @@ def main() -> None:
         public, private = np.array_split(np.asarray(records)[order], 2)
         center, n = _mean(space, private), len(private)
         spread = math.sqrt(np.mean(space.dist(center, private) ** 2))
-        for budget in BUDGETS:
+        for text, budget in BUDGETS.items():
             advice = riemdp.advise_ball(public, n, budget, manifold=space)
             rng = np.random.default_rng(zlib.crc32(f"{name} {budget}".encode()))
             far = [
@@ -103,7 +103,7 @@ def main() -> None:
             verdict = "useful" if share <= USEFUL else "borderline" if share <= BORDERLINE else None
             print(
                 f"| {name} | {unit} | {n} | {space.dim} | {spread:.2g} "
-                f"| {spread / math.sqrt(n):.2g} | `{budget}` | {advice.ball.radius / spread:.2g} "
+                f"| {spread / math.sqrt(n):.2g} | {text} | {advice.ball.radius / spread:.2g} "
                 f"| {advice.best.error:.2g} | {measured:.2g} | {verdict or '**hopeless**'} |",
                 flush=True,
             )

@@ -90,7 +90,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "riemdp"
 html_show_sourcelink = False
 # A page without children has an empty navigation, and wide tables need the room.
-html_sidebars = {"*": []}
+html_sidebars = {"*": [], "proofs/*": [], "extending/*": [], "reproduction/*": []}
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 6,  # all: they fit in one line

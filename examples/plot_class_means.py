@@ -79,7 +79,7 @@ print(f"exact means: accuracy {accuracy(exact):.3f}")
 # distance falls below the expected one where the noise throws draws out of the ball: the release
 # is the draw's projection onto it, and projecting brings it closer.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.8), layout="constrained")
 left.loglog(epsilons, errors, "o-")
 left.set(xlabel="ε per class", ylabel="distance to the exact mean")
 right.semilogx(epsilons, accuracies, "o-", label="private means")

@@ -91,7 +91,7 @@ for name, space in metrics.items():
 # lines. (Twenty real releases would spend twenty budgets.)
 
 epsilons = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0])
-figure, panels = plt.subplots(1, 2, figsize=(8, 3.5), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(7, 3.8), sharey=True, layout="constrained")
 for axes, (name, space) in zip(panels, metrics.items(), strict=True):
     ball = riemdp.Ball(space, center, radius)
     exact = riemdp.frechet_mean(space, ball.project(tensors), ball=ball).value

@@ -49,7 +49,7 @@ for index, k in enumerate((2, 5, 9)):
     )
 axes.axhline(radius, color="0.6", linewidth=1)
 axes.set(xlabel="number of records", ylabel="expected distance")
-axes.legend(fontsize="small", ncols=3)
+axes.legend(fontsize=9, ncols=2)
 plt.show()
 
 # %%
