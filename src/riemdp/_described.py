@@ -95,18 +95,21 @@ def digits(value: NDArray[Any] | float) -> str:
     Parameters
     ----------
     value : ndarray or float
+        Real or complex.
 
     Returns
     -------
     str
     """
     array = np.asarray(value)
+    if array.dtype.kind != "c":
+        array = np.asarray(array, dtype=float)
     if array.ndim == 0:
-        return f"{float(array):.4g}"
+        return f"{array.item():.4g}"
     if array.size > _SHOWN:
         few = ", ".join(f"{x:.4g}" for x in array.ravel()[:4].tolist())
         return f"[{few}, ...], shape {array.shape}"
-    formatter = {"float_kind": lambda x: f"{x:.4g}"}
+    formatter = dict.fromkeys(("float_kind", "complex_kind"), "{:.4g}".format)
     return np.array2string(array, formatter=formatter, max_line_width=_WIDTH)  # type: ignore[arg-type]
 
 

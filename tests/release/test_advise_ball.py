@@ -158,6 +158,11 @@ def test_points_that_differ_by_rounding_alone_are_the_same():
         advise_ball(np.stack([one] * 5), 100, GDP(1.0), manifold=space)
 
 
+def test_a_mean_cannot_lie_farther_off_than_the_space_is_wide():
+    with pytest.raises(InvalidParameterError, match="longer than any distance"):
+        advise_ball(np.eye(3), 100, PureDP(1.0), manifold=Sphere(2), shift=3.2)
+
+
 def test_few_points_do_not_hide_the_bias():
     advice = advise_ball(np.eye(2), 10, PureDP(1.0), manifold=Euclidean(2))
     assert advice.rows[0].bias > 0.5 * advice.shift

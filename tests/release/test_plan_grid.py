@@ -69,3 +69,10 @@ def test_plans_and_grids_are_tables_in_notebooks_and_frames():
     assert frame["mechanism"].tolist() == [row.mechanism for row in alone]
     assert frame["sigma"].notna().any()
     assert grid.to_frame()["expected_distance"].tolist() == grid.errors.ravel().tolist()
+
+
+def test_shares_of_budgets_have_four_digits_in_the_text():
+    grid = plan_grid(Sphere(2), 0.5, [50], [GDP(1.0) / 48, PureDP(2.5)])
+    header = str(grid).splitlines()[1]
+    assert header.split() == ["n", "GDP(mu=0.1443)", "PureDP(epsilon=2.5)"]
+    assert grid.budgets[0].mu != 0.1443

@@ -4,14 +4,18 @@ from riemdp import (
     GDP,
     Ball,
     Euclidean,
+    PlanarShapes,
     Power,
     ProductBall,
     PureDP,
     SPDLogEuclidean,
+    private_directional_summary,
     private_mean,
     private_moments,
     private_variance,
+    verify,
 )
+from riemdp.release import Check, Verification
 
 SPACE = SPDLogEuclidean(2)
 BALL = Ball(SPACE, np.eye(2), 1.0)
@@ -93,3 +97,26 @@ def test_notebooks_get_a_table():
     assert "GDP(mu=1.0)" in page
     assert "[[1" in BALL._repr_html_()
     assert "radius" in str(BALL)
+
+
+def test_landmarks_of_a_shape_are_shown_with_both_coordinates():
+    shapes = PlanarShapes(3)
+    release = made([shapes.origin] * 50, Ball(shapes, shapes.origin, 0.3))
+    assert np.iscomplexobj(release.value)
+    second = release.value[1]
+    assert f"{second:.4g}" in str(release)
+    assert f"{second.imag:.4g}".lstrip("-") in release._repr_html_()
+
+
+def test_a_verification_reads_as_a_list_of_its_checks():
+    text = str(verify(made(NEAR)))
+    assert text.startswith("Verified\n")
+    assert "holds: replace-one, n = 400" in text
+    assert "NOT verified" in str(Verification((Check("a", False, "b"),)))
+
+
+def test_the_whole_of_a_space_has_no_radius():
+    directions = np.tile([0.0, 0.0, 1.0], (400, 1))
+    release = private_directional_summary(directions, GDP(1.0), generator=np.random.default_rng(3))
+    assert "the whole of it" in str(release)
+    assert "radius inf" not in str(release)

@@ -10,6 +10,7 @@ import numpy as np
 
 from riemdp._checks import count, positive
 from riemdp._errors import (
+    InvalidParameterError,
     NotAttainableError,
     NotOnManifoldError,
     UnprovenMechanismError,
@@ -187,7 +188,8 @@ def advise_ball(
         If there are fewer than two points, they have the wrong shape, a row is not on the manifold,
         or all are the same.
     InvalidParameterError
-        If n is not a positive integer, or the shift not positive and finite.
+        If n is not a positive integer, or the shift not positive and finite, or longer than the
+        space is wide.
     UnsupportedError
         If no radius is available for this budget.
 
@@ -224,6 +226,10 @@ def advise_ball(
         raise NotOnManifoldError("the public points are all the same: there is no radius to choose")
     scale = float(np.sqrt(np.mean(distances**2)))
     off = _SHIFT * scale if shift is None else positive(shift, "shift, a distance,")
+    if off > manifold.diameter:
+        raise InvalidParameterError(
+            f"shift {off:.6g} is longer than any distance in {manifold}, {manifold.diameter:.6g}"
+        )
     bias = ClippingBias(manifold, center, coordinates, off * _directions(coordinates))
     neighbours = relation(None, adjacency, budget, has_users=False)
     asked = budget.under(neighbours.adjacency)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.privacy import Budget
+
+
+#: Numbers that a share of a budget may have.
+_LONG = re.compile(r"\d+\.\d{5,}(?:e[-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class PlanGrid:
         return frame(self.to_records())
 
     def _lines(self) -> list[list[str]]:
-        lines = [["n", *map(str, self.budgets)]]
+        lines = [["n", *map(_short, self.budgets)]]
         for n, row in zip(self.ns, self.errors, strict=True):
             lines.append([str(n), *("-" if math.isnan(x) else f"{x:.4g}" for x in row)])
         return lines
@@ -157,6 +162,11 @@ def plan_grid(
             )
     plans = tuple(tuple(plan(manifold, radius, n, each, **options) for each in budgets) for n in ns)
     return PlanGrid(tuple(row[0].n for row in plans), tuple(budgets), plans)
+
+
+def _short(budget: Budget) -> str:
+    """Name a budget with four digits of its numbers; all of them are in ``budgets``."""
+    return _LONG.sub(lambda found: f"{float(found[0]):.4g}", str(budget))
 
 
 def _error(found: Plan) -> float:

@@ -107,7 +107,7 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
     rows = [
         *_value_rows(release.value),
         ("guarantee", f"{release.guarantee}, {who}"),
-        ("space", f"{ball.manifold}, ball of radius {ball.radius:.4g}"),
+        ("space", f"{ball.manifold}, {_size(ball)}"),
         ("n", n),
         ("mechanism", f"{release.mechanism.name}, sigma {release.sigma:.4g}"),
     ]
@@ -121,12 +121,16 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
     return rows + [("warning", text) for text in release.warnings]
 
 
+def _size(ball: Ball) -> str:
+    return "the whole of it" if ball.is_whole else f"ball of radius {ball.radius:.4g}"
+
+
 def _value_rows(value: Any) -> list[tuple[str, str]]:
     """Return a line for a point, or one for each value that has a name."""
     if not isinstance(value, Mapping):
-        return [("value", digits(np.asarray(value, dtype=float)))]
+        return [("value", digits(np.asarray(value)))]
     found = []
     for name, each in value.items():
         array = np.asarray(each)
-        found.append((name, digits(array) if array.dtype.kind in "fiu" else str(each)))
+        found.append((name, digits(array) if array.dtype.kind in "fiuc" else str(each)))
     return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._checks import real, shown
+from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp.privacy import product_up
 from riemdp.release._container import ContainerError
@@ -62,7 +63,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Described):
     """Result of :func:`verify`.
 
     Attributes
@@ -77,6 +78,14 @@ class Verification:
     def passed(self) -> bool:
         """Whether every check holds."""
         return all(check.passed for check in self.checks)
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        title = "Verified" if self.passed else "NOT verified"
+        return title, [
+            (check.name, f"{'holds' if check.passed else 'FAILS'}: {check.detail}")
+            for check in self.checks
+        ]
 
 
 def verify(release: Release | str | Path) -> Verification:
