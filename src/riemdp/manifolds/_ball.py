@@ -96,9 +96,10 @@ class Ball(ArrayFields, Described):
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        units = self.manifold.in_units(self.radius)
         return f"Ball in {self.manifold}", [
             ("centre", digits(self.center)),
-            ("radius", f"{self.radius:.4g}, in units of geodesic distance"),
+            ("radius", f"{self.radius:.4g}, in units of geodesic distance{units and '; ' + units}"),
         ]
 
     @property

@@ -462,6 +462,20 @@ class Manifold(Part, sort="manifold"):
         """
         return 4.0 * _EPS * float(long_norm(center.reshape(-1)))
 
+    def in_units(self, distance: float) -> str:  # noqa: ARG002
+        """Say a distance in the units of those who measured the records, such as degrees.
+
+        Parameters
+        ----------
+        distance : float
+
+        Returns
+        -------
+        str
+            To follow the number, in brackets; empty where no unit is known, as by default.
+        """
+        return ""
+
     def extreme_directions(self, base: ArrayLike) -> FloatArray:  # noqa: ARG002
         r"""Return unit tangent directions at a point along which curvature differs most.
 

@@ -10,6 +10,7 @@ from riemdp._part import register
 from riemdp.manifolds._antipodal import AntipodalQuotient, signed
 from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._sphere import Sphere
+from riemdp.manifolds._units import degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -61,6 +62,10 @@ class ProjectiveSpace(AntipodalQuotient):
     def point_shape(self) -> tuple[int, ...]:
         """``(dim + 1,)``."""
         return (self.dim + 1,)
+
+    def in_units(self, distance: float) -> str:
+        """In degrees; see :meth:`Manifold.in_units`."""
+        return degrees(distance)
 
     @property
     def cover(self) -> Sphere:

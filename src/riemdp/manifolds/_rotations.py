@@ -13,6 +13,7 @@ from riemdp._part import register
 from riemdp.manifolds._antipodal import AntipodalQuotient, dot
 from riemdp.manifolds._points import as_floats, check_points, raise_first
 from riemdp.manifolds._sphere import Sphere
+from riemdp.manifolds._units import degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -55,6 +56,10 @@ class Rotations(AntipodalQuotient):
     def point_shape(self) -> tuple[int, ...]:
         """``(3, 3)``."""
         return (3, 3)
+
+    def in_units(self, distance: float) -> str:
+        """In degrees; see :meth:`Manifold.in_units`."""
+        return degrees(distance)
 
     @property
     def cover(self) -> Sphere:

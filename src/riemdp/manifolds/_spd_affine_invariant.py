@@ -16,6 +16,7 @@ from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._points import as_floats
+from riemdp.manifolds._units import eigenvalues
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -223,6 +224,10 @@ class SPDAffineInvariant(Manifold):
                 return not all(np.isfinite(each).all() for each in seen)
         except (NotOnManifoldError, np.linalg.LinAlgError):
             return True
+
+    def in_units(self, distance: float) -> str:
+        """As a relative change of eigenvalues; see :meth:`Manifold.in_units`."""
+        return eigenvalues(distance)
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, which are known to eps times the largest one."""

@@ -14,6 +14,7 @@ from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._points import as_floats
+from riemdp.manifolds._units import eigenvalues
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -154,6 +155,10 @@ class SPDLogEuclidean(FlatManifold):
                 f"e^{limit:.3g}: float64 does not hold the matrices about "
                 "it; choose other units for the coordinates, or the affine-invariant metric"
             )
+
+    def in_units(self, distance: float) -> str:
+        """As a relative change of eigenvalues; see :meth:`Manifold.in_units`."""
+        return eigenvalues(distance)
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, known to eps times the largest one, and of their logarithms."""

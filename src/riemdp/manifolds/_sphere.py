@@ -14,6 +14,7 @@ from riemdp._part import register
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._norms import all_within, square_norm
 from riemdp.manifolds._points import as_floats, check_finite, check_shape, raise_first
+from riemdp.manifolds._units import degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -191,6 +192,10 @@ class Sphere(Manifold):
         """Inverse of :meth:`tangent_vector`."""
         base = math.sqrt(self.curvature) * as_floats(base)
         return _reflect(base, as_floats(tangent))[..., 1:]
+
+    def in_units(self, distance: float) -> str:
+        """In degrees, of the angle at the centre of the sphere; see :meth:`Manifold.in_units`."""
+        return degrees(math.sqrt(self.curvature) * distance)
 
     def rounding(self, center: FloatArray, radius: float) -> float:  # noqa: ARG002
         """Of the entries of a point, which are at most ``1/sqrt(curvature)``."""

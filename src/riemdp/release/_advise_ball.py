@@ -115,6 +115,8 @@ class BallAdvice:
             f"bias supposes a private mean {self.shift:.3g} off the centre, with records spread as "
             "the public points are"
         ]
+        if units := self.ball.manifold.in_units(self.best.error):
+            found.append(f"error {self.best.error:.3g}: {units}")
         if self.best.error >= _AS_GOOD * self.shift:
             found.append(
                 "the public centre alone is about as good an estimate at this n and budget: more "

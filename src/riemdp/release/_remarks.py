@@ -112,7 +112,9 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
         ("mechanism", f"{release.mechanism.name}, sigma {release.sigma:.4g}"),
     ]
     if not math.isnan(noise):
-        rows.append(("noise", f"{noise:.4g} expected, without the bias of clipping"))
+        units = release.statistic.range(ball).manifold.in_units(noise)
+        said = f"{noise:.4g} expected{units and f' ({units})'}, without the bias of clipping"
+        rows.append(("noise", said))
     rows += [
         ("private", "yes" if release.private else "NO: the noise was seeded"),
         ("proved", "yes" if release.proven else "NO"),

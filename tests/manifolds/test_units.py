@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+import riemdp
+from riemdp import (
+    Euclidean,
+    ProjectiveSpace,
+    Rotations,
+    SPDAffineInvariant,
+    SPDLogEuclidean,
+    SPDPower,
+    Sphere,
+)
+
+FAR = "that far, eigenvalues differ"
+
+
+@pytest.mark.parametrize(
+    ("space", "distance", "said"),
+    [
+        (Sphere(2), np.pi / 6.0, "30 degrees"),
+        (Sphere(2, 0.25), np.pi / 3.0, "30 degrees"),
+        (Rotations(), np.pi / 6.0, "30 degrees"),
+        (ProjectiveSpace(2), np.pi / 6.0, "30 degrees"),
+        (SPDLogEuclidean(3), np.log(1.25), f"{FAR} by at most 25 %"),
+        (
+            SPDAffineInvariant(3),
+            np.log(4.0),
+            "that far, eigenvalues differ by a factor of at most 4",
+        ),
+        (SPDAffineInvariant(3), 1e4, ""),
+        (SPDPower(3, 0.5), 0.1, ""),
+        (Euclidean(3), 0.1, ""),
+    ],
+    ids=str,
+)
+def test_distances_are_said_in_units_of_the_records(space, distance, said):
+    assert space.in_units(distance) == said
+
+
+def test_degrees_are_those_between_rotations_and_axes():
+    turn = np.deg2rad(50.0)
+    rotation = np.array(
+        [[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]]
+    )
+    assert Rotations().in_units(float(Rotations().dist(np.eye(3), rotation))) == "50 degrees"
+    axes = np.array([1.0, 0.0, 0.0]), -rotation[0]
+    assert ProjectiveSpace(2).in_units(float(ProjectiveSpace(2).dist(*axes))) == "50 degrees"
+
+
+@pytest.mark.parametrize("space", [SPDLogEuclidean(3), SPDAffineInvariant(3)], ids=str)
+def test_eigenvalues_never_differ_by_more(space):
+    generator = np.random.default_rng(1)
+    first, second = (space.point(np.eye(3), generator.normal(size=(500, 6))) for _ in range(2))
+    far = space.dist(first, second)
+    ratios = np.abs(np.log(np.linalg.eigvalsh(first) / np.linalg.eigvalsh(second))).max(axis=1)
+    assert np.all(ratios <= far * (1.0 + 1e-9))
+    closest = space.dist(np.eye(3), np.diag([2.0, 1.0, 1.0]))  # where it is attained
+    assert closest == pytest.approx(np.log(2.0))
+
+
+def test_releases_balls_and_advice_say_it():
+    points = np.tile([0.0, 0.0, 1.0], (500, 1))
+    ball = riemdp.Ball(Sphere(2), points[0], 0.5)
+    assert "0.5, in units of geodesic distance; 28.6 degrees" in str(ball)
+    release = riemdp.private_mean(points, ball, riemdp.PureDP(1.0))
+    error = Sphere(2).in_units(release.expected_distance)
+    assert f"expected ({error}), without the bias" in str(release)
+    advice = riemdp.advise_ball(np.eye(3), 500, riemdp.PureDP(1.0), manifold=Sphere(2))
+    assert any(note.endswith(" degrees") for note in advice.notes)
+    flat = riemdp.private_mean(
+        points, riemdp.Ball(Euclidean(3), points[0], 0.5), riemdp.PureDP(1.0)
+    )
+    assert " expected, without the bias" in str(flat)
