@@ -11,6 +11,7 @@ from riemdp import (
     SPDLogEuclidean,
     private_directional_summary,
     private_mean,
+    private_means,
     private_moments,
     private_variance,
     verify,
@@ -120,3 +121,13 @@ def test_the_whole_of_a_space_has_no_radius():
     release = private_directional_summary(directions, GDP(1.0), generator=np.random.default_rng(3))
     assert "the whole of it" in str(release)
     assert "radius inf" not in str(release)
+
+
+def test_means_of_groups_have_a_line_for_each_and_no_markup():
+    groups = {"<script>": NEAR, "other": NEAR * 1e12}
+    found = private_means(groups, BALL, GDP(1.0), generator=np.random.default_rng(3))
+    assert "other" in str(found)
+    assert "GDP(mu=1.0), of all together" in str(found)
+    assert "at its boundary" in str(found)
+    assert "&lt;script&gt;" in found._repr_html_()
+    assert "<script" not in found._repr_html_()

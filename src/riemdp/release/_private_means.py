@@ -11,6 +11,7 @@ import numpy as np
 
 from riemdp import _document
 from riemdp._checks import kind_of, shown
+from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedNeighboursError
 from riemdp._part_document import decode, encode
 from riemdp.manifolds import check_ball
@@ -53,7 +54,7 @@ _FORMAT = "riemdp-private-means-1"
 
 
 @dataclass(frozen=True)
-class PrivateMeans(Mapping["Name", Release]):
+class PrivateMeans(Described, Mapping["Name", Release]):
     """Releases of disjoint groups, by name, with the guarantee of all of them together.
 
     ``means["a"]`` is the release of one group, ``dict(means)`` all of them, and
@@ -87,6 +88,13 @@ class PrivateMeans(Mapping["Name", Release]):
     names: tuple[Name, ...]
     groups: tuple[Release, ...]
     guarantee: Budget
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        rows = [(str(name), digits(release.value)) for name, release in self.items()]
+        warned = dict.fromkeys(text for each in self.groups for text in each.warnings)
+        rows.append(("guarantee", f"{self.guarantee}, of all together"))
+        return "Private means of groups", rows + [("warning", text) for text in warned]
 
     def __post_init__(self) -> None:
         _check_names(self.names)
