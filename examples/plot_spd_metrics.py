@@ -116,5 +116,5 @@ for name, matrices in data_sets().items():
 
 figure, axes = plt.subplots(figsize=(8, 0.35 * len(bars) + 1.0), layout="constrained")
 axes.barh([name for name, _ in bars][::-1], [error for _, error in bars][::-1])
-axes.set_xlabel("median affine-invariant distance to the mean of the records")
+axes.set_xlabel("median affine-invariant distance to the mean")
 plt.show()
