@@ -138,6 +138,7 @@ def test_what_no_mechanism_satisfies_is_refused():
         advise_ball(points, 10, riemdp.KLDP(1e-300), manifold=Grassmann(1, 3))
 
 
+@pytest.mark.slow
 def test_what_a_tangent_mean_misses_on_a_sphere_is_in_the_error():
     """With so many records noise is nothing: what is left is that the two means differ."""
     generator = np.random.default_rng(13)
