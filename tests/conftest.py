@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import math
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -364,3 +365,27 @@ REFUSED = {
 def refused(request):
     """``refused(array)``: something that looks like the array and is not to be taken for it."""
     return REFUSED[request.param]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """Chromium without a window, which keeps what it loads and says; skips where there is none."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    binary = next((path for path in map(shutil.which, names) if path), None)
+    driver = shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("no browser with a driver is installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    folder = tmp_path_factory.mktemp("browser")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.add_argument(f"--user-data-dir={folder}")
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    try:
+        found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    except Exception as error:  # of this machine: no test has begun
+        pytest.skip(f"the browser does not start: {type(error).__name__}")
+    yield found
+    found.quit()

@@ -1,7 +1,6 @@
 """The page in a real browser, where one is installed."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -10,17 +9,12 @@ import time
 import pytest
 
 pytest.importorskip("shiny")
-webdriver = pytest.importorskip("selenium.webdriver")
 
-from selenium.webdriver.common.by import By  # noqa: E402
+By = pytest.importorskip("selenium.webdriver.common.by").By
 
 pytestmark = pytest.mark.slow
 
 WAIT = 120.0
-
-
-def executable(*names):
-    return next((path for path in map(shutil.which, names) if path), None)
 
 
 @pytest.fixture(scope="module")
@@ -47,24 +41,6 @@ def address():
         finally:
             process.terminate()
             process.wait()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    binary = executable("chromium", "chromium-browser", "google-chrome")
-    driver = executable("chromedriver")
-    if binary is None or driver is None:
-        pytest.skip("no browser with a driver is installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    folder = tmp_path_factory.mktemp("browser")
-    for argument in ("--headless=new", "--no-sandbox", f"--user-data-dir={folder}"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    service = webdriver.ChromeService(driver)
-    found = webdriver.Chrome(options=options, service=service)
-    yield found
-    found.quit()
 
 
 def text_of(browser, name, holds):

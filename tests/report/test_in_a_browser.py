@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -20,32 +19,9 @@ from riemdp import (
     report,
 )
 
-webdriver = pytest.importorskip("selenium.webdriver")
-
 pytestmark = pytest.mark.slow
 
 HOSTILE = "<script>document.title='ran'</script><img src='http://127.0.0.1:9/x.png'>"
-
-
-def executable(*names):
-    return next((path for path in map(shutil.which, names) if path), None)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    binary = executable("chromium", "chromium-browser", "google-chrome")
-    driver = executable("chromedriver")
-    if binary is None or driver is None:
-        pytest.skip("no browser with a driver is installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    folder = tmp_path_factory.mktemp("browser")
-    for argument in ("--headless=new", "--no-sandbox", f"--user-data-dir={folder}"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield found
-    found.quit()
 
 
 @pytest.fixture(scope="module")
