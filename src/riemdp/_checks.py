@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import math
 import numbers
@@ -43,7 +42,10 @@ def did_you_mean(name: object, known: Sequence[str]) -> str:
     plain = {each.lower().replace("-", "").replace("_", ""): each for each in reversed(known)}
     asked = name.lower().replace("-", "").replace("_", "")
     near = [each for each in plain if asked and asked in each][::-1]
-    near = near or difflib.get_close_matches(asked, list(plain), n=2)
+    if not near:
+        import difflib
+
+        near = difflib.get_close_matches(asked, list(plain), n=2)
     return f"did you mean {' or '.join(plain[each] for each in near)}? " if near else ""
 
 

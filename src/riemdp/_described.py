@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
@@ -73,6 +72,8 @@ def table(title: str, rows: Iterable[Sequence[str]], header: Sequence[str] = ())
     -------
     str
     """
+    import html
+
     head = "".join(f'<th style="{_STYLE}">{html.escape(name)}</th>' for name in header)
     body = "".join(
         "<tr>"

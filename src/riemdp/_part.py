@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib.metadata
 from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -13,6 +12,7 @@ from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from importlib.metadata import EntryPoint
 
 P = TypeVar("P", bound="Part")
 
@@ -248,7 +248,7 @@ def catalogue() -> list[Listing]:
     return found
 
 
-def _listed(name: str, point: importlib.metadata.EntryPoint) -> Listing:
+def _listed(name: str, point: EntryPoint) -> Listing:
     """Return what is known of a part of an installed package."""
     package = _package(point)
     if problem := _misnamed(point):
@@ -292,10 +292,12 @@ def _known(name: str) -> type[Part] | None:
 
 
 @functools.cache
-def _installed() -> dict[str, tuple[importlib.metadata.EntryPoint, ...]]:
+def _installed() -> dict[str, tuple[EntryPoint, ...]]:
     """Return what installed packages offer; names without a prefix are of this library alone."""
-    found: dict[str, tuple[importlib.metadata.EntryPoint, ...]] = {}
-    for point in importlib.metadata.entry_points(group=GROUP):
+    from importlib.metadata import entry_points
+
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in entry_points(group=GROUP):
         others = found.get(point.name, ())
         known = [(_package(other), other.value) for other in others]
         if "." in point.name and (_package(point), point.value) not in known:
@@ -303,7 +305,7 @@ def _installed() -> dict[str, tuple[importlib.metadata.EntryPoint, ...]]:
     return found
 
 
-def _misnamed(point: importlib.metadata.EntryPoint) -> str | None:
+def _misnamed(point: EntryPoint) -> str | None:
     """Say why a package may not offer a part under this name, None if it may.
 
     The prefix is the module that its value is imported from, so that no package takes the names of
@@ -318,7 +320,7 @@ def _misnamed(point: importlib.metadata.EntryPoint) -> str | None:
     return None
 
 
-def _package(point: importlib.metadata.EntryPoint) -> str:
+def _package(point: EntryPoint) -> str:
     """Name of the distribution that offers a part."""
     return point.dist.name if point.dist else point.name.partition(".")[0]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from importlib import metadata
 
 #: Distributions whose arithmetic or random bits are in a released value.
 _PACKAGES = ("riemdp", "numpy", "scipy", "python-flint", "randomgen")
@@ -23,6 +22,8 @@ def installed_versions() -> tuple[tuple[str, str], ...]:
 
 
 def _version(name: str) -> str | None:
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -6,7 +6,6 @@ import functools
 import json
 import math
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +47,8 @@ class Fraction:
 @functools.cache
 def fractions() -> tuple[Fraction, ...]:
     """Return the fractions in the package, spreads increasing."""
+    from importlib import resources
+
     path = resources.files("riemdp.manifolds").joinpath("data/log_poles.json")
     table = json.loads(path.read_text("ascii"))
     return tuple(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -50,6 +49,8 @@ def map_chunks(function: Callable[[slice], T], n: int, matrix_size: int) -> Iter
     def quiet(rows: slice) -> T:
         with np.errstate(**state):
             return function(rows)
+
+    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(quiet, chunks)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,6 +54,8 @@ def growth_rate(k: int) -> float:
 @functools.cache
 def envelope_table() -> tuple[FloatArray, FloatArray]:
     """Return the certified ``alpha`` and ``beta``, each of shape ``(rows,)``, beta decreasing."""
+    from importlib import resources
+
     text = resources.files("riemdp.noise").joinpath("data/sinh_envelope.csv").read_text("ascii")
     rows = np.loadtxt(text.splitlines(), delimiter=",")
     return rows[:, 0].copy(), rows[:, 1].copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +146,8 @@ def write_nifti(
     image.header["intent_code"] = _SYMMETRIC if is_standard else 0
     content = image.to_bytes()
     if path.suffix.lower() == ".gz":
+        import gzip
+
         content = gzip.compress(content, mtime=0)
     write_files({check_output(path, [like]): lambda file: file.write(content)})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import itertools
 import math
 from dataclasses import dataclass, field, replace
@@ -185,6 +184,8 @@ class Plan:
         return "\n".join([self._title(), *table, *self._remarks()])
 
     def _repr_html_(self) -> str:
+        import html
+
         rows = [self._cells(row) for row in self.rows]
         said = "".join(f"<p>{html.escape(note)}</p>" for note in self._remarks())
         return as_table(self._title(), rows, self._header()) + said

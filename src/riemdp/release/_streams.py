@@ -15,7 +15,6 @@ import numpy as np
 from riemdp._checks import count, kind_of, shown
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
-from riemdp.readers import read
 from riemdp.release._unopened import Source, check_given
 from riemdp.statistics import Chunks, Neighbours, Records, Streamed
 
@@ -99,6 +98,8 @@ class File:
 
     def __call__(self) -> NDArray[Any]:
         """Read it."""
+        from riemdp.readers import read
+
         return read(self.path)
 
 
