@@ -136,7 +136,7 @@ TABLE = [
     ("radius=", lambda: private_mean(TENSORS, radius=1.0), TypeError, r"riemdp.Ball\(manifold"),
     ("X=", lambda: private_mean(X=TENSORS, ball=BALL, budget=BUDGET), TypeError, "points"),
     ("sigma=", lambda: mean(TENSORS, sigma=1.0), TypeError, "calibrated"),
-    ("a typo", lambda: mean(TENSORS, projct=True), TypeError, "takes no keyword 'projct'$"),
+    ("a typo", lambda: mean(TENSORS, projct=True), TypeError, "'projct'; did you mean project"),
     # arguments
     ("a number for the budget", lambda: mean(TENSORS, BALL, 1.0), WRONG, r"such as GDP\(0.5\)"),
     ("a class for it", lambda: mean(TENSORS, BALL, GDP), WRONG, r"make one of it, GDP\(\.\.\.\)"),

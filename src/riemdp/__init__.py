@@ -30,6 +30,7 @@ from riemdp._errors import (
     WorkersFailedError,
 )
 from riemdp._part import Part, register
+from riemdp._progress import progress
 from riemdp.auditing import AuditResult, audit
 from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import (
@@ -222,6 +223,7 @@ __all__ = [
     "private_rotation_mean",
     "private_statistic",
     "private_variance",
+    "progress",
     "rayleigh_test",
     "register",
     "secure_generator",

@@ -17,6 +17,8 @@ from riemdp._errors import (
     InvalidParameterError,
     UnsupportedManifoldError,
 )
+from riemdp._keywords import with_advice
+from riemdp._progress import ticks, work
 from riemdp.auditing._claims import Claim, check_samples, excess
 from riemdp.auditing._events import CertifiedEvent, certify, choose, error_probability
 from riemdp.auditing._neighbours import check_neighbours, same_records
@@ -154,6 +156,8 @@ class AuditResult(Described):
         return np.asarray(np.max([event.delta_lower(epsilon) for event in self.events], axis=0))
 
 
+@with_advice
+@work("audit")
 def audit(
     mechanism: Any,
     dataset: Any,
@@ -344,7 +348,8 @@ def _drawer(
 
     def draw(data: Any, samples: int, generator: np.random.Generator) -> Any:
         before = copy.deepcopy(data) if isinstance(data, (np.ndarray, list)) else data
-        outputs = [_kept(mechanism(data, generator)) for _ in range(samples)]
+        calls = ticks(range(samples), samples, "outputs on one data set")
+        outputs = [_kept(mechanism(data, generator)) for _ in calls]
         if before is not data and not same_records(before, data):
             raise InvalidParameterError(
                 "mechanism changed the data set it was given, so its later outputs belong to "

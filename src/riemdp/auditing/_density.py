@@ -11,6 +11,8 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.auditing._claims import Claim, pure_epsilon
 from riemdp.auditing._scores import LogLikelihoodRatio, log_ratio
 from riemdp.noise import resolve_generator
@@ -58,6 +60,8 @@ class DensityAudit(ArrayFields):
         return "violated" if not self.largest <= allowed else "consistent"
 
 
+@with_advice
+@work("audit_density_ratio")
 def audit_density_ratio(
     mechanism: Any,
     dataset: ArrayLike,

@@ -12,6 +12,8 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, is_one_of, positive, real_array, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
+from riemdp._keywords import with_advice
+from riemdp._progress import ticks, work
 from riemdp.noise import resolve_generator
 
 if TYPE_CHECKING:
@@ -271,6 +273,8 @@ def neighbouring_users(
     return first, second
 
 
+@with_advice
+@work("search_pair")
 def search_pair(
     objective: Callable[[FloatArray, FloatArray], float],
     ball: Ball,
@@ -340,7 +344,7 @@ def search_pair(
     fixed = max((tried(*pair) for pair in _starts(ball, n)), key=lambda c: c.value)
     evaluations = 3 * len(extreme_directions(ball.manifold, ball.center))
     best = fixed
-    for attempt in range(restarts + 1):
+    for attempt in ticks(range(restarts + 1), restarts + 1, "starts"):
         current = fixed
         if attempt > 0:
             row = (0, n // 2, n - 1)[attempt % 3]

@@ -11,6 +11,8 @@ import scipy
 
 from riemdp._checks import count
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.auditing._audit import check_confidence
 from riemdp.noise import resolve_generator
 
@@ -64,6 +66,8 @@ class SamplerAudit:
         return "violated" if 4.0 * least < 1.0 - self.confidence else "consistent"
 
 
+@with_advice
+@work("audit_sampler")
 def audit_sampler(
     mechanism: Any,
     footpoint: ArrayLike,

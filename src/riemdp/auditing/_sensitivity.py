@@ -11,6 +11,8 @@ import numpy as np
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.auditing._pairs import search_pair
 from riemdp.manifolds import Ball, check_ball
 
@@ -61,6 +63,8 @@ class SensitivityAudit(ArrayFields):
         return "violated" if broken else "consistent"
 
 
+@with_advice
+@work("audit_sensitivity")
 def audit_sensitivity(
     summary: Callable[[FloatArray], Any],
     ball: Ball,

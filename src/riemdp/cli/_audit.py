@@ -7,7 +7,7 @@ import importlib.util
 import json
 import math
 import sys
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TextIO
@@ -23,11 +23,11 @@ from riemdp.cli._audit_spec import AuditSpec, read_spec
 from riemdp.cli._failures import is_ours, place
 from riemdp.cli._io import check_output
 from riemdp.cli._options import MaxNumbersOption
-from riemdp.cli._output import console, describe, print_fields, say_lines, warn, working
+from riemdp.cli._output import describe, print_fields, say_lines, warn, working
 from riemdp.privacy import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    pass
 
 #: Outputs per data set where the file does not say.
 SAMPLES = 4000
@@ -173,17 +173,11 @@ def _run(spec: AuditSpec) -> AuditResult:
         "score": _guarded(spec.score) if is_function else spec.score,
         "generator": generator,
     }
-    if hasattr(spec.mechanism, "sample"):
-        with working(f"Drawing {spec.samples} outputs on each footpoint"):
-            return run_audit(spec.mechanism, spec.dataset, spec.neighbour, spec.claim, **options)
-    call = _guarded(spec.mechanism)
-    with _counting(2 * spec.samples, "Drawing outputs") as advance:
-
-        def mechanism(dataset: Any, source: np.random.Generator) -> Any:
-            advance()
-            return call(dataset, source)
-
+    mechanism = spec.mechanism
+    if not hasattr(mechanism, "sample"):
+        mechanism = _guarded(mechanism)
         options |= {"users": spec.users, "neighbour_users": spec.neighbour_users}
+    with working(f"Drawing {spec.samples} outputs on each data set"):
         return run_audit(mechanism, spec.dataset, spec.neighbour, spec.claim, **options)
 
 
@@ -213,17 +207,6 @@ def _guarded(function: Any) -> Any:
 def _stdout_on_stderr() -> redirect_stdout[TextIO]:
     """Send what an audited script prints to stderr: it is not part of the result."""
     return redirect_stdout(sys.stderr)
-
-
-@contextmanager
-def _counting(total: int, task: str) -> Iterator[Callable[[], object]]:
-    """Count steps on a terminal."""
-    from rich.progress import Progress
-
-    screen = console(stderr=True)
-    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
-        bar = progress.add_task(task, total=total)
-        yield lambda: progress.advance(bar)
 
 
 def _verdict(result: AuditResult) -> str:

@@ -26,7 +26,7 @@ from riemdp.cli._options import (
     manifold_of,
     relation_of,
 )
-from riemdp.cli._output import describe, error_fields, print_fields
+from riemdp.cli._output import describe, error_fields, print_fields, working
 from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism
 from riemdp.release import named, offer, wanted_mean
@@ -72,10 +72,12 @@ def calibrate(
         # The scale is the same at every centre, and in a ball of any radius.
         flat = 1.0 / math.sqrt(max(1.0, abs(space.curvature_bound)))
         ball = Ball(space, space.origin, 0.1 * min(flat, space.injectivity_radius))
-        found = kind.calibrate_on(space, sensitivity, wanted, **kind.needed(ball))
+        with working("Calibrating"):
+            found = kind.calibrate_on(space, sensitivity, wanted, **kind.needed(ball))
     elif sensitivity is None and radius is not None and (n is None) != related.size_is_public:
         ball = Ball(space, space.origin, radius)
-        chosen = offer(wanted_mean(space, kind), kind, ball, n, wanted, neighbours=related)
+        with working("Calibrating"):
+            chosen = offer(wanted_mean(space, kind), kind, ball, n, wanted, neighbours=related)
         found, sensitivity = chosen.mechanism, chosen.sensitivity
         if chosen.statistic.totals:
             estimated = f"sum and count of {chosen.statistic.name}"

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from riemdp.cli._output import describe, print_fields, say_lines, warn
+from riemdp._progress import ticks
+from riemdp.cli._output import describe, print_fields, say_lines, warn, working
 from riemdp.cli._verify import read_parts
 from riemdp.release import combine as combined
 from riemdp.release import verify
@@ -31,12 +32,16 @@ def combine(
     Each is verified first. The guarantee is the weakest one, on condition that no person is at two
     sites, which nobody can check from releases.
     """
-    releases = []
-    for file, release in [(file, read_parts(file)[0]) for file in files]:
-        if release is None or not verify(release).passed:
-            warn(f"{file.name} does not verify")
-            raise typer.Exit(1)
-        releases.append(release)
+    with working("Verifying"):
+        read = [(file, read_parts(file)[0]) for file in ticks(files, len(files), "files")]
+        passed = [
+            each is not None and verify(each).passed
+            for _, each in ticks(read, len(read), "releases")
+        ]
+    if not all(passed):
+        warn(f"{files[passed.index(False)].name} does not verify")
+        raise typer.Exit(1)
+    releases = [each for _, each in read if each is not None]
     found = combined(releases, disjoint=not overlapping, weights=weights)  # type: ignore[arg-type]
     guarantee: Any = found.guarantee
     print_fields(

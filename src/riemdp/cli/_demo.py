@@ -12,7 +12,8 @@ import typer
 
 from riemdp._errors import InvalidParameterError
 from riemdp._files import check_output, write_files
-from riemdp.cli._output import counted, describe, print_table, say, say_lines
+from riemdp._progress import ticks
+from riemdp.cli._output import describe, print_table, say, say_lines, working
 from riemdp.features import covariance_descriptors, descriptor_radius
 from riemdp.manifolds import Ball, SPDLogEuclidean
 from riemdp.privacy import GDP, ApproxDP, PureDP
@@ -93,7 +94,8 @@ def demo(
     raw = frechet_mean(ball.manifold, digits.all_private).value
     moved = float(ball.manifold.dist(raw, exact[-1]))
     explain(digits, ball, moved)
-    rows = list(counted(measure(digits, ball, exact, seed), len(settings()), "releases"))
+    with working("Private means"):
+        rows = list(ticks(measure(digits, ball, exact, seed), len(settings()), "settings"))
     say("Distances to the exact mean of all private images and to those of the classes:")
     print_table((*COLUMNS, "accuracy"), [row.cells() for row in rows])
     say(f"The exact class means give an accuracy of {exact_accuracy:.3f}, chance 0.100.")

@@ -23,7 +23,7 @@ from riemdp.cli._options import (
     ThetaOption,
     budget_of,
 )
-from riemdp.cli._output import describe, print_fields, print_rows, say, say_lines, warn
+from riemdp.cli._output import describe, print_fields, print_rows, say, say_lines, warn, working
 from riemdp.cli._verify import read_charged
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def verify(
     an older copy of itself.
     """
     releases, without = read_charged(files or [])
-    found = ledger_of(url, key).verify(releases)
+    with working("Verifying"):
+        found = ledger_of(url, key).verify(releases)
     if as_json:
         table = {
             "ok": found.ok and not without,

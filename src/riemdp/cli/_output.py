@@ -12,22 +12,21 @@ import io
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp._progress import progress, work
 from riemdp.mechanisms import if_known
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import Console
 
     from riemdp.privacy import Anchor
     from riemdp.release import Release
-
-T = TypeVar("T")
 
 #: How characters that an encoding lacks are written; all others by their number.
 _PLAIN = {
@@ -248,19 +247,6 @@ def console(**options: Any) -> Console:
 
 @contextmanager
 def working(task: str) -> Iterator[None]:
-    """Show on a terminal that work goes on. There is no bar: passes would tell of the data."""
-    screen = console(stderr=True)
-    if screen.is_terminal:
-        with screen.status(printable(task)):
-            yield
-    else:
+    """Show on a terminal that work goes on, when it takes a while; see :func:`riemdp.progress`."""
+    with progress(), work(printable(task)):
         yield
-
-
-def counted(items: Iterable[T], total: int, task: str) -> Iterator[T]:
-    """Pass items on and count them on a terminal, for work whose steps are public."""
-    from rich.progress import track
-
-    screen = console(stderr=True)
-    shown = screen.is_terminal
-    yield from track(items, task, total=total, console=screen, transient=True, disable=not shown)

@@ -11,7 +11,7 @@ from riemdp import _document
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import read_text, write_files
 from riemdp.cli._io import check_output
-from riemdp.cli._output import say
+from riemdp.cli._output import say, working
 from riemdp.report import html
 
 
@@ -41,7 +41,8 @@ def report(
     assert page_file is not None  # a path was given
     found = None if audit is None else _audit(audit)
     try:
-        page = html(file, audit=found, unit=unit)
+        with working("Verifying"):
+            page = html(file, audit=found, unit=unit)
     except RiemdpError as error:  # whatever is wrong, the file is
         raise InvalidParameterError(str(error)) from None
     except (ValueError, OverflowError, RecursionError):

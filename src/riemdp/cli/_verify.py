@@ -9,8 +9,9 @@ import typer
 
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import read_text
+from riemdp._progress import ticks
 from riemdp.cli._accounts import LedgerKeyOption, ledger_of
-from riemdp.cli._output import describe, describe_anchor, say, warn
+from riemdp.cli._output import describe, describe_anchor, say, warn, working
 from riemdp.release import Check, PrivateMeans, Release, read_checked
 from riemdp.release import verify as check
 
@@ -32,12 +33,16 @@ def verify(
     that the value was drawn that way, nor that the ball was chosen without looking at the data.
     With a ledger it also shows that each was charged, once, and that nothing of that was changed.
     """
-    found = [read_parts(file) for file in files]
+    with working("Verifying"):
+        found = [read_parts(file) for file in ticks(files, len(files), "files")]
+        checked = [
+            container if release is None else (*container, *check(release).checks)
+            for release, container in ticks(found, len(found), "releases")
+        ]
     passed = True
-    for file, (release, container) in zip(files, found, strict=True):
+    for file, (release, _), checks in zip(files, found, checked, strict=True):
         if len(files) > 1:
             say(file.name)
-        checks = container if release is None else (*container, *check(release).checks)
         for item in checks:
             say(f"{'ok  ' if item.passed else 'FAIL'}  {item.name:<12} {item.detail}")
         if release is None or not all(item.passed for item in checks):
@@ -60,7 +65,8 @@ def _charged(files: list[Path], releases: list[Release], url: str, key: Path | N
     without = [file for file, each in zip(files, releases, strict=True) if each.anchor is None]
     for file in without:
         say(f"FAIL  ledger       {file.name}: no charge: the release names none")
-    found = ledger_of(url, key).verify([each for each in releases if each.anchor is not None])
+    with working("Verifying"):
+        found = ledger_of(url, key).verify([each for each in releases if each.anchor is not None])
     for one in found.findings:
         say(f"FAIL  ledger       {one.dataset}, entry {one.seq}: {one.kind}: {one.text}")
     if without or not found.ok:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError, WorkersFailedError
+from riemdp._progress import ticks
 from riemdp.distributed._clients import workers_of
 from riemdp.distributed._work import Done, Work, setting
 
@@ -75,7 +76,7 @@ class Spread:
         found: list[Any] = []
         first: list[Setting] = []
         with contextlib.closing(_arriving(self._map, Work(function), given)) as arriving:
-            for done in arriving:
+            for done in ticks(arriving, len(given), "tasks"):
                 first = first or [done.setting]
                 check_alike([*first, done.setting])
                 found += done.found

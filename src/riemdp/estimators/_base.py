@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from riemdp._checks import count, is_one_of, kind_of, plain_array, real_array, shown
 from riemdp._errors import BudgetExceededError, InvalidParameterError, NotOnManifoldError
+from riemdp._keywords import with_advice
 from riemdp.estimators._scikit_learn import BaseEstimator, check_features, check_is_fitted
 from riemdp.estimators._warning import NotPrivateWarning
 from riemdp.manifolds import check_ball
@@ -36,6 +37,11 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
 
     #: Parameters that a clone has in common with its original: what is left of a budget is there.
     _shared: ClassVar[tuple[str, ...]] = ("ball",)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            type.__setattr__(cls, "__init__", with_advice(vars(cls)["__init__"]))
 
     def _public_ball(self) -> Ball:
         """Return the ball that records are clipped to."""

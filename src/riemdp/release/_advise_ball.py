@@ -16,6 +16,8 @@ from riemdp._errors import (
     UnprovenMechanismError,
     UnsupportedError,
 )
+from riemdp._keywords import with_advice
+from riemdp._progress import ticks, work
 from riemdp.manifolds import Ball, check_manifold
 from riemdp.privacy import check_budget
 from riemdp.release._clipping_bias import ClippingBias
@@ -143,6 +145,8 @@ class BallAdvice:
         return "\n".join([*lines, *self.notes])
 
 
+@with_advice
+@work("advise_ball")
 def advise_ball(
     points: ArrayLike,
     n: int,
@@ -237,7 +241,8 @@ def advise_ball(
     asked = budget.under(neighbours.adjacency)
     rows: list[RadiusRow] = []
     problem: UnsupportedError | None = None
-    for radius in _radii(distances, off):
+    radii = _radii(distances, off)
+    for radius in ticks(radii, len(radii), "radii"):
         try:
             ball = Ball(manifold, center, radius)
             best = _best(ball, n, asked, neighbours)

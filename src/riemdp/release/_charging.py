@@ -14,6 +14,7 @@ from riemdp._errors import (
     ReleaseFailedError,
     UnsupportedNeighboursError,
 )
+from riemdp._progress import uncounted
 from riemdp.privacy import Anchor
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def failing_alike(
     """
     passes: tuple[type[Exception], ...] = (ReleaseFailedError, *but)
     try:
-        with silence():
+        with silence(), uncounted(True):  # where it ends would tell why
             return work()
     except passes:
         raise

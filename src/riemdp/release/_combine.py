@@ -19,6 +19,8 @@ from riemdp._errors import (
     UnsupportedError,
     UnsupportedNeighboursError,
 )
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.manifolds import Ball
 from riemdp.noise.exact import Rounded
 from riemdp.privacy import PrivacyCurve, compose
@@ -125,6 +127,8 @@ class Combination(ArrayFields):
         return (self.caveat, *self.notes, *of_releases)
 
 
+@with_advice
+@work("combine")
 def combine(
     releases: Sequence[Release],
     *,

@@ -12,6 +12,7 @@ import scipy
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, is_one_of, kind_of, shown
 from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._progress import work
 from riemdp.noise.exact import Rounded
 from riemdp.release._shrink import gaussian_deviation
 
@@ -71,6 +72,7 @@ class Denoised(ArrayFields):
         )
 
 
+@work("denoise")
 def denoised(release: Release, method: Literal["wiener"], grid: ArrayLike) -> Denoised:
     """Return the field of a release with less noise; see :meth:`Release.denoise`."""
     if not is_one_of(method, ("wiener",)):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from riemdp._errors import NotAttainableError, UnsupportedError
+from riemdp._progress import ticks
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import kinds
 from riemdp.release._offer import Offer, expected_distance, offer, offers, with_draw
@@ -75,7 +76,7 @@ def least_error(
     )
     found = [
         _Candidate(each, pair, _error(each))
-        for each, pair in zip(made, pairs, strict=True)
+        for each, pair in ticks(zip(made, pairs, strict=True), len(pairs), "mechanisms")
         if isinstance(each, Offer)
     ]
     # Each statistic is kept beside its claims, so that no other one gets its identity.

@@ -11,6 +11,8 @@ from riemdp._checks import count, positive
 from riemdp._described import frame
 from riemdp._described import table as as_table
 from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._keywords import with_advice
+from riemdp._progress import ticks, work
 from riemdp.manifolds import Ball, Manifold, check_manifold
 from riemdp.mechanisms import TangentGaussian, as_choice
 from riemdp.privacy import Budget, check_budget
@@ -281,6 +283,8 @@ class Plan:
         return cells
 
 
+@with_advice
+@work("plan")
 def plan(
     manifold: Manifold,
     radius: float | Ball,
@@ -381,7 +385,8 @@ def plan(
     found = [_Case(wanted(manifold, each), each, ball, neighbours) for each in choices]
     if statistic is None and mechanisms is None:
         found.append(_Case(RefinedMean(), as_choice(TangentGaussian), ball, neighbours))
-    rows = tuple(case.row(n, budget, target_error) for case in found)
+    cases = ticks(found, len(found), "mechanisms")
+    rows = tuple(case.row(n, budget, target_error) for case in cases)
     expected = forecast(ball.reach, manifold.dim, n, budget) if adapt else None
     return Plan(
         manifold, ball.radius, n, budget, target_error, rows, expected, neighbours, ball, *guesses

@@ -13,6 +13,7 @@ from riemdp._checks import shown
 from riemdp._described import frame
 from riemdp._described import table as as_table
 from riemdp._errors import InvalidParameterError
+from riemdp._progress import ticks, work
 from riemdp.release._plan import Plan, plan
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class PlanGrid:
         return "\n".join([self._title(), *table])
 
 
+@work("plan_grid")
 def plan_grid(
     manifold: Manifold,
     radius: float | Ball,
@@ -160,7 +162,10 @@ def plan_grid(
                 f"{name} must be a sequence with at least one entry, got {shown(given)}; for one n "
                 "and one budget there is riemdp.plan"
             )
-    plans = tuple(tuple(plan(manifold, radius, n, each, **options) for each in budgets) for n in ns)
+    number = len(ns) * len(budgets)
+    pairs = ticks(((n, budget) for n in ns for budget in budgets), number, "plans")
+    found = [plan(manifold, radius, n, budget, **options) for n, budget in pairs]
+    plans = tuple(tuple(found[i : i + len(budgets)]) for i in range(0, number, len(budgets)))
     return PlanGrid(tuple(row[0].n for row in plans), tuple(budgets), plans)
 
 

@@ -14,13 +14,14 @@ from riemdp._errors import (
     LedgerError,
     UnsupportedBallError,
 )
+from riemdp._keywords import with_advice
+from riemdp._progress import uncounted, work
 from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, PureDP, Reservation, adds_up, check_budget, share_of
 from riemdp.release._charging import anchored, charges_first, check_relation, failing_alike
 from riemdp.release._doubt import not_proved, unproven
-from riemdp.release._keywords import with_advice
 from riemdp.release._named import check_accountant
 from riemdp.release._relation import check_searched, relation
 from riemdp.release._search._answers import searched
@@ -52,6 +53,7 @@ _SMALLEST = 2.0**-25
 
 
 @with_advice
+@work("private_ball")
 def private_ball(
     points: ArrayLike,
     ball: Ball,
@@ -213,7 +215,8 @@ def find_ball(
 
     def found() -> PrivateBall:
         rows = _validated(ball, records, size) if data is None else data
-        done, outcome = searched(search, rows, source, entered)
+        with uncounted(True):  # which steps there are depends on answers
+            done, outcome = searched(search, rows, source, entered)
         secure = is_secure(source)
         smaller = found_ball(ball, outcome)
         return PrivateBall(

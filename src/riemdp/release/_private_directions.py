@@ -10,9 +10,10 @@ import numpy as np
 
 from riemdp._checks import plain_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpError
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.manifolds import Ball, Sphere
 from riemdp.release._charging import charges_first
-from riemdp.release._keywords import with_advice
 from riemdp.release._own_directions import main_axis, main_preshape, mean_direction, own_directions
 from riemdp.release._relation import relation
 from riemdp.release._run import run
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 
 @with_advice
+@work("private_directional_summary")
 def private_directional_summary(
     points: ArrayLike,
     budget: Budget,
@@ -176,6 +178,7 @@ def _moments(order: Any, axial: object) -> DirectionalMoments:
 
 
 @with_advice
+@work("private_rotation_mean")
 def private_rotation_mean(
     points: ArrayLike,
     budget: Budget,
@@ -272,6 +275,7 @@ def private_rotation_mean(
 
 
 @with_advice
+@work("private_procrustes_mean")
 def private_procrustes_mean(
     points: ArrayLike,
     budget: Budget,

@@ -12,9 +12,10 @@ from riemdp._errors import (
     UnprovenMechanismError,
     UnsupportedError,
 )
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.manifolds import check_ball
 from riemdp.privacy import check_budget
-from riemdp.release._keywords import with_advice
 from riemdp.release._offer import check_arithmetic, wanted_mean
 from riemdp.release._private_ball import find_ball
 from riemdp.release._projection import check_project
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 
 @with_advice
+@work("private_mean")
 def private_mean(
     points: ArrayLike,
     ball: Ball | PrivateBall,

@@ -13,13 +13,14 @@ from riemdp import _document
 from riemdp._checks import kind_of, shown
 from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedNeighboursError
+from riemdp._keywords import with_advice
 from riemdp._part_document import decode, encode
+from riemdp._progress import ticks, work
 from riemdp.manifolds import check_ball
 from riemdp.noise import resolve_generator
 from riemdp.privacy import Budget, check_budget, label_of_groups
 from riemdp.release._charging import anchored, charges_first, failing_alike
 from riemdp.release._disjoint import check_apart, check_people, weakest
-from riemdp.release._keywords import with_advice
 from riemdp.release._private_mean import _wanted
 from riemdp.release._relation import relation, with_users
 from riemdp.release._release import Release
@@ -192,7 +193,8 @@ class PrivateMeans(Described, Mapping["Name", Release]):
         -------
         dict of name to Verification
         """
-        return {name: verify(release) for name, release in self.items()}
+        releases = ticks(self.items(), len(self), "groups")
+        return {name: verify(release) for name, release in releases}
 
     def to_json(self) -> str:
         """Return all releases as JSON.
@@ -245,6 +247,7 @@ class PrivateMeans(Described, Mapping["Name", Release]):
 
 
 @with_advice
+@work("private_means")
 def private_means(
     groups: Mapping[Name, ArrayLike | Records],
     ball: Ball,
@@ -427,9 +430,11 @@ def private_means(
     def released() -> PrivateMeans:
         if first:
             check_groups()
+        # how long each takes would tell a size that is private
+        number = len(ready) if between.size_is_public else None
         releases = (
             each.release(None if anchor is None else anchor._replace(part=part))
-            for part, each in enumerate(ready.values(), 1)
+            for part, each in enumerate(ticks(ready.values(), number, "groups"), 1)
         )
         return PrivateMeans(tuple(given), tuple(releases), entry)
 

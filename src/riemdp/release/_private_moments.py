@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
-from riemdp.release._keywords import with_advice
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.release._run import run
 from riemdp.statistics import DirectVariance, Moments, Recentred, Statistic, Variance
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 @with_advice
+@work("private_moments")
 def private_moments(
     points: ArrayLike,
     ball: Ball | PrivateBall,
@@ -138,6 +140,7 @@ def private_moments(
 
 
 @with_advice
+@work("private_variance")
 def private_variance(
     points: ArrayLike,
     ball: Ball | PrivateBall,

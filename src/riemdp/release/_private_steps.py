@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from riemdp.release._keywords import with_advice
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.release._run import run
 from riemdp.statistics import GeometricMedian, HuberMean
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 @with_advice
+@work("private_median")
 def private_median(
     points: ArrayLike,
     ball: Ball | PrivateBall,
@@ -134,6 +136,7 @@ def private_median(
 
 
 @with_advice
+@work("private_huber")
 def private_huber(
     points: ArrayLike,
     ball: Ball | PrivateBall,

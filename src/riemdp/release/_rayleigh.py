@@ -10,6 +10,7 @@ import numpy as np
 from riemdp._checks import count, shown
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._potential import potential
+from riemdp._progress import work
 from riemdp.release._release import Release
 from riemdp.statistics import NamedValues
 
@@ -45,6 +46,7 @@ class RayleighTest:
     method: Literal["asymptotic", "simulated"]
 
 
+@work("rayleigh_test")
 def rayleigh_test(release: Release, *, simulations: int = 0) -> RayleighTest:
     """Test whether directions are uniform on the sphere, from their released mean resultant.
 

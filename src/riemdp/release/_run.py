@@ -14,6 +14,8 @@ from riemdp._errors import (
     InvalidParameterError,
     UnsupportedError,
 )
+from riemdp._keywords import with_advice
+from riemdp._progress import ticks, uncounted, work
 from riemdp._versions import installed_versions
 from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import Choice, Mechanism, calibrated
@@ -28,7 +30,6 @@ from riemdp.release._charging import (
     failing_alike,
 )
 from riemdp.release._doubt import not_proved, unproven
-from riemdp.release._keywords import with_advice
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
 from riemdp.release._offer import (
@@ -78,6 +79,7 @@ class SupportsSpend(Protocol):
 
 
 @with_advice
+@work("private_statistic")
 def private_statistic(
     statistic: Statistic,
     points: ArrayLike | Records,
@@ -324,7 +326,8 @@ class Ready:
     def _released(self, anchor: Anchor | None) -> Release:
         chosen, found, limit = self.offer, self.found, self.guarantee
         data = self.data.seen(chosen)
-        value, rounded = drawn(chosen, self.start, self.question, data, self.source)
+        with uncounted(chosen.n is None):
+            value, rounded = drawn(chosen, self.start, self.question, data, self.source)
         private = is_secure(self.source) and (found is None or found.private)
         release = Release(
             value=value,
@@ -573,7 +576,8 @@ def drawn(
     kept = data
     if not isinstance(kept, Summaries):
         kept = Prepared(ball, kept, one_by_one=not chosen.neighbours.keeps_places)
-    for step in range(chosen.steps or 1):
+    steps = chosen.steps or 1
+    for step in ticks(range(steps), steps if steps > 1 else None, "answers"):
         if step > 0:
             question = asked(statistic, ball, point, step)
         ask: Any = answer if chosen.draw is None else exact_answer

@@ -9,12 +9,16 @@ import numpy as np
 from riemdp import statistics
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.release._release import Release
 
 if TYPE_CHECKING:
     from riemdp.statistics import TwoSampleTest
 
 
+@with_advice
+@work("two_sample_test")
 def two_sample_test(a: Release, b: Release) -> TwoSampleTest:
     """Test whether the laws of two groups' clipped records have one mean.
 

@@ -12,6 +12,8 @@ import numpy as np
 from riemdp._checks import real, shown
 from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.privacy import product_up
 from riemdp.release._container import ContainerError
 from riemdp.release._offer import Offer, exact_draw, noise_length
@@ -88,6 +90,8 @@ class Verification(Described):
         ]
 
 
+@with_advice
+@work("verify")
 def verify(release: Release | str | Path) -> Verification:
     """Recompute the guarantee of a release from its ball, n, mechanism and scale.
 

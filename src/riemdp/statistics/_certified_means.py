@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import ConvergenceError
+from riemdp._progress import ticks
 from riemdp.manifolds import _symmetric
 from riemdp.statistics import _certified_affine_invariant, _certified_space_form
 from riemdp.statistics._clipped_affine_invariant_mean import clipped_spectrum
@@ -188,7 +189,8 @@ class ProductMean(ExactMean):
         share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
         manifold: Any = ball.manifold
         each = zip(self._parts, manifold.balls(ball), partial, strict=True)
-        return tuple(x for part, own, rows in each for x in part.mean(own, rows, share))
+        means = ticks(each, len(self._parts), "means")
+        return tuple(x for part, own, rows in means for x in part.mean(own, rows, share))
 
     def weighted(
         self, ball: Ball, rows: Partial, whole: NDArray[np.int64], tol: float
@@ -197,7 +199,8 @@ class ProductMean(ExactMean):
         share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
         manifold: Any = ball.manifold
         each = zip(self._parts, manifold.balls(ball), rows, strict=True)
-        return tuple(x for part, own, some in each for x in part.weighted(own, some, whole, share))
+        means = ticks(each, len(self._parts), "means")
+        return tuple(x for part, own, some in means for x in part.weighted(own, some, whole, share))
 
 
 def _cut(manifold: Any, coordinates: FloatArray) -> list[FloatArray]:

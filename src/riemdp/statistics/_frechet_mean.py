@@ -9,6 +9,8 @@ import numpy as np
 
 from riemdp._checks import positive, real_array
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._keywords import with_advice
+from riemdp._progress import work
 from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold, clip_norm
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._mean_solver import (
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
+@with_advice
+@work("frechet_mean")
 def frechet_mean(
     manifold: Manifold,
     points: ArrayLike,
@@ -159,6 +163,7 @@ def clipped_tangent_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
     return solver.mean(ball, solver.records(ball, data), tol)
 
 
+@with_advice
 def tangent_mean(ball: Ball, points: ArrayLike) -> FloatArray:
     r"""Mean of the data in the tangent space at the ball's centre, in closed form.
 

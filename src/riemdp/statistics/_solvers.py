@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import UnsupportedBallError
+from riemdp._progress import ticks
 from riemdp.manifolds import (
     Ball,
     CurvedPower,
@@ -290,7 +291,8 @@ class ProductSolver(MeanSolver):
         manifold: Any = ball.manifold
         share = tol / math.sqrt(len(records)) * (1.0 - 1e-15)
         means = []
-        for factor, part in zip(manifold.balls(ball), records, strict=True):
+        each = zip(manifold.balls(ball), records, strict=True)
+        for factor, part in ticks(each, len(records), "means"):
             solver = mean_solver(factor.manifold)
             parts = solver.records(factor, part)
             # without weights what a solver of another package says its mean is
@@ -331,12 +333,13 @@ class ProductSolver(MeanSolver):
         """Join the factors' means; see :meth:`MeanSolver.solve`."""
         balls = _factor_balls(manifold, ball)
         share = tol / math.sqrt(len(balls)) * (1.0 - 1e-15)
+        each = zip(manifold.each, manifold.apart(data), balls, strict=True)
         found = [
             space_solver(space).solve(space, part, weights, own, share)
-            for space, part, own in zip(manifold.each, manifold.apart(data), balls, strict=True)
+            for space, part, own in ticks(each, len(balls), "means")
         ]
         value = np.concatenate([each.value.ravel() for each in found])
-        bound = math.hypot(*(each.error_bound for each in found)) * (1.0 + 1e-15)
+        bound = math.hypot(*(mean.error_bound for mean in found)) * (1.0 + 1e-15)
         passes = max(each.passes for each in found)
         return CertifiedMean(value.reshape(manifold.point_shape), bound, passes)
 

@@ -14,6 +14,7 @@ import riemdp._errors as errors
 from riemdp._checks import kind_of
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
+from riemdp._progress import ticks, uncounted
 from riemdp.statistics._answer import Prepared, Summaries
 from riemdp.statistics._chunks import opened_part
 from riemdp.statistics._data import Records, as_records, labels_of
@@ -236,18 +237,20 @@ class Streamed(Summaries):
         job, total, came, with_ids = job_of(key), None, 0, 0
         numbers: set[int] = set()
         ids: list[NDArray[np.void]] = []
-        for outcome in self._chunks.mapper(function, tasks):
-            self._check(outcome, numbers, job)
-            if outcome.count == 0:
-                continue
-            came += outcome.count
-            if self._n is not None and came > self._n:
-                raise InvalidParameterError(f"there are more records than n = {self._n}")
-            if outcome.ids is not None:
-                ids.append(outcome.ids)
-                with_ids += outcome.count
-            if question is not None:
-                total = _merged(question, total, outcome.partial)
+        with uncounted(not self._fixed):  # how many parts there are may be private
+            parts = self._chunks.mapper(function, tasks)
+            for outcome in ticks(parts, self._chunks.number, "parts"):
+                self._check(outcome, numbers, job)
+                if outcome.count == 0:
+                    continue
+                came += outcome.count
+                if self._n is not None and came > self._n:
+                    raise InvalidParameterError(f"there are more records than n = {self._n}")
+                if outcome.ids is not None:
+                    ids.append(outcome.ids)
+                    with_ids += outcome.count
+                if question is not None:
+                    total = _merged(question, total, outcome.partial)
         self._check_numbers(numbers, tasks.total())
         self._check_ids(ids, key, came=came, with_ids=with_ids)
         if question is None:

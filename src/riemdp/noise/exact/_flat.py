@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from riemdp._potential import potential
+from riemdp._progress import ticks
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise.exact._draw import ExactDraw, round_ends
 from riemdp.noise.exact._quick import QUICK, quick_gaussian
@@ -88,7 +89,8 @@ class FlatDraw(ExactDraw):
         if potential(self.kind).is_linear:
             return round_ends(ladder, self.ends(bits, ladder, footpoint), grid)
         found = []
-        for start in range(0, self.dim, _TOGETHER):
+        starts = range(0, self.dim, _TOGETHER)
+        for start in ticks(starts, len(starts) if len(starts) > 1 else None, "draws"):
             part = footpoint[start : start + _TOGETHER]
             found += self._gaussian(bits, ladder, part, grid)
         return found

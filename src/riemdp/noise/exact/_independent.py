@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from riemdp._part import is_proof
+from riemdp._progress import ticks
 from riemdp.noise.exact._draw import ExactDraw
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class IndependentDraw(ExactDraw):
     ) -> list[int]:
         """Return the rounding of the draw that these bits stand for."""
         found: list[int] = []
-        for part in self.parts:
+        for part in ticks(self.parts, len(self.parts), "draws"):
             own = footpoint[len(found) : len(found) + part.coordinates]
             found += part.integers(bits, ladder, own, grid)
         return found

@@ -1,0 +1,135 @@
+"""Keywords that other libraries have, and what they are called here."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_BUDGETS = frozenset(
+    ("epsilon", "eps", "delta", "mu", "rho", "privacy_budget", "budget", "epsilons")
+)
+_SEEDS = frozenset(("random_state", "seed", "rng", "random", "generator"))
+_RECORDS = frozenset(("X", "data", "x", "samples", "path", "points", "covmats", "covs", "images"))
+_PLACES = frozenset(("center", "centre", "ball", "bounds"))
+_NUMBERS = frozenset(("n_samples", "num_samples", "size", "N", "n_trials", "trials"))
+_SCALES = frozenset(("sigma", "scale", "noise", "noise_multiplier", "sensitivity"))
+_OBJECTS = "such as riemdp.PureDP(epsilon), ApproxDP(epsilon, delta), GDP(mu)"
+_BALL = "the space and its public ball are one object: riemdp.Ball(manifold, center, radius)"
+#: Names, parameters that a function must have, and what to write instead; the first that fits.
+_ADVICE: list[tuple[frozenset[str], frozenset[str], str]] = [
+    (_BUDGETS, frozenset({"claim"}), f"the claim is an object, {_OBJECTS}"),
+    (
+        _BUDGETS,
+        frozenset({"budgets"}),
+        "budgets are objects, such as [riemdp.GDP(0.5), riemdp.GDP(1.0)]",
+    ),
+    (_BUDGETS, frozenset({"budget"}), f"the budget is an object, {_OBJECTS}"),
+    (_SEEDS, frozenset({"random_state"}), "a seed is called random_state, for tests alone"),
+    (
+        _SEEDS,
+        frozenset({"generator", "ball", "budget"}),
+        "noise comes from the secure generator of this process; in a test "
+        "generator=numpy.random.default_rng(seed), and the release is not private then",
+    ),
+    (
+        _SEEDS,
+        frozenset({"generator"}),
+        "generator=numpy.random.default_rng(seed) makes it reproducible",
+    ),
+    (_SEEDS, frozenset(), "nothing is drawn here"),
+    (_PLACES | {"manifold", "space", "radius"}, frozenset({"ball"}), _BALL),
+    (
+        _PLACES,
+        frozenset({"radius"}),
+        "radius is a number, or a riemdp.Ball where the centre counts too",
+    ),
+    (
+        _PLACES | {"radius"},
+        frozenset({"points", "manifold"}),
+        "centre and radius are what is advised, from public points",
+    ),
+    (frozenset({"space"}), frozenset({"manifold"}), "the space is called manifold"),
+    (
+        _RECORDS,
+        frozenset({"groups"}),
+        "records are given by group: {'a': points_a, 'b': points_b}",
+    ),
+    (_RECORDS, frozenset({"random_state"}), "data go to fit(X)"),
+    (_RECORDS, frozenset({"points"}), "the records are called points"),
+    (_RECORDS, frozenset({"public_points"}), "points of public data are called public_points"),
+    (_RECORDS, frozenset({"dataset"}), "two data sets are compared, dataset and neighbour"),
+    (_RECORDS, frozenset({"radius"}), "a plan takes public numbers alone, and no data"),
+    (_NUMBERS, frozenset({"samples"}), "the number of outputs is called samples"),
+    (_NUMBERS, frozenset({"ns"}), "numbers of records are called ns"),
+    (_NUMBERS, frozenset({"n"}), "the number of records is called n"),
+    (frozenset({"n"}), frozenset({"ns"}), "numbers of records are a sequence, ns=[...]"),
+    (_SCALES, frozenset({"budget"}), "noise is calibrated to the budget"),
+    (
+        frozenset({"labels", "y", "targets"}),
+        frozenset({"points"}),
+        "labels go with the points: riemdp.Records(points, labels=...)",
+    ),
+    (frozenset({"sample_weight"}), frozenset({"weights"}), "it is called weights"),
+    (frozenset({"neighbors"}), frozenset({"neighbours"}), "it is spelled neighbours"),
+    (frozenset({"neighbor"}), frozenset({"neighbour"}), "it is spelled neighbour"),
+    (frozenset({"groups"}), frozenset({"users"}), "whose record each is is called users"),
+    (frozenset({"metric"}), frozenset({"ball"}), "the metric is that of the ball's manifold"),
+    (frozenset({"metric"}), frozenset({"manifold"}), "the metric is that of the manifold"),
+    (frozenset({"axis"}), frozenset({"points"}), "records lie along the first axis"),
+    (frozenset({"max_iter", "maxiter"}), frozenset({"tol"}), "solvers go on until tol is met"),
+    (
+        frozenset({"n_jobs", "client"}),
+        frozenset({"points", "budget"}),
+        "riemdp.distributed has the functions that several processes work on",
+    ),
+    (
+        frozenset({"verbose", "progress", "progress_bar", "show_progress"}),
+        frozenset(),
+        "with riemdp.progress(): shows how far it is",
+    ),
+]
+
+
+def with_advice(function: Callable[P, R]) -> Callable[P, R]:
+    """Answer a keyword that there is not with what to write instead.
+
+    Parameters
+    ----------
+    function : callable
+        A constructor too; one that passes keywords on leaves the answer to what gets them.
+
+    Returns
+    -------
+    callable
+        The same, but for the text of that ``TypeError``.
+    """
+    known = inspect.signature(function).parameters
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in known.values()):
+        return function
+    name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+
+    @functools.wraps(function)
+    def called(*arguments: P.args, **keywords: P.kwargs) -> R:
+        for keyword in keywords:
+            if keyword not in known:
+                raise TypeError(f"{name}() takes no keyword {keyword!r}{_advice(keyword, known)}")
+        return function(*arguments, **keywords)
+
+    return called
+
+
+def _advice(keyword: str, known: Collection[str]) -> str:
+    for names, needed, text in _ADVICE:
+        if keyword in names and needed <= set(known):
+            return f"; {text}"
+    import difflib
+
+    near = difflib.get_close_matches(keyword, [name for name in known if name != "self"], 1)
+    return f"; did you mean {near[0]}?" if near else ""
