@@ -169,9 +169,8 @@ def test_a_variance_is_released_written_and_read(outside, mechanism):
     )
     assert release.value.shape == (1,)
     assert not release.proven
-    assert release.warnings == (
-        "the guarantee is not proved: no proof is known of outside.FrechetVariance",
-    )
+    unproved = "the guarantee is not proved: no proof is known of outside.FrechetVariance"
+    assert unproved in release.warnings  # a draw may lie at the boundary, which is said too
     assert release.sensitivity == pytest.approx(4.0 * 0.25 / 60, rel=1e-6)
     assert release.mechanism.manifold == Euclidean(1)
     assert failed(release) == {"proof"}
