@@ -13,24 +13,37 @@ from riemdp import (
     Ball,
     BudgetExceededError,
     Hyperbolic,
+    InvalidBudgetError,
     InvalidParameterError,
     NotOnManifoldError,
+    Power,
+    Product,
+    ProductBall,
     PureDP,
     Records,
     Release,
+    RiemannianLaplace,
     Rotations,
     SPDLogEuclidean,
     Sphere,
     Torus,
     UnsupportedBallError,
+    UnsupportedError,
     advise_ball,
+    audit,
+    combine,
     frechet_mean,
     plan,
+    plan_grid,
+    private_directional_summary,
     private_mean,
     private_means,
     private_median,
     private_moments,
+    private_rotation_mean,
     private_statistic,
+    rayleigh_test,
+    two_sample_test,
     verify,
 )
 
@@ -53,6 +66,20 @@ def marked(entry):
     points = TENSORS.copy()
     points[3, 0, 1] = points[3, 1, 0] = entry
     return points
+
+
+def model(name, *arguments, **options):
+    """An estimator, where scikit-learn is."""
+    pytest.importorskip("sklearn")
+    from riemdp import estimators
+
+    return getattr(estimators, name)(*arguments, **options)
+
+
+def field(shape):
+    """Mean of the tensors of five voxels, of an array of this shape."""
+    many, entries = Power(SPACE, 5), EYE if shape[-1] == 3 else 1.0
+    return mean(np.broadcast_to(entries, shape), Ball(many, many.origin, 2.0))
 
 
 def twice():
@@ -181,12 +208,157 @@ TABLE = [
     ("plan: n and budget", lambda: plan(SPACE, 1.0, BUDGET, 100), WRONG, "budget must be"),
     ("plan: a radius first", lambda: plan(1.0, SPACE, 100, BUDGET), WRONG, "riemdp manifold"),
     ("mean: data first", lambda: frechet_mean(TENSORS, SPACE), WRONG, "riemdp manifold, got ndarr"),
+    (
+        "plan: one name",
+        lambda: plan(SPACE, 1.0, 9, BUDGET, mechanisms="laplace"),
+        WRONG,
+        "a text: ",
+    ),
+    ("plan: data", lambda: plan(SPACE, 1.0, TENSORS, BUDGET), WRONG, "number of points, must be"),
+    ("plans: one n", lambda: plan_grid(SPACE, 1.0, 9, [BUDGET]), WRONG, "there is riemdp.plan"),
+    ("plans: one budget", lambda: plan_grid(SPACE, 1.0, [9], BUDGET), WRONG, "one budget there is"),
+    ("plan: epsilon=", lambda: plan(SPACE, 1.0, 9, epsilon=1.0), TypeError, "riemdp.PureDP"),
+    ("plan: ball=", lambda: plan(SPACE, ball=BALL), TypeError, "or a riemdp.Ball where"),
+    ("advice: center=", lambda: advise_ball(TENSORS, 9, BUDGET, center=EYE), TypeError, "advised"),
+    (
+        "advice: one point",
+        lambda: advise_ball(TENSORS[:1], 9, BUDGET, manifold=SPACE),
+        OFF,
+        "several",
+    ),
+    # spaces of another size, and fields
+    ("channels", lambda: mean(np.stack([np.eye(4)] * 9)), OFF, "size 4 take a space of that size"),
+    (
+        "the sphere of dimension 3",
+        lambda: mean(POLES, Ball(Sphere(3), [0, 0, 0, 1], 0.7)),
+        OFF,
+        r"Sphere\(2\), Hyp",
+    ),
+    ("a place in degrees", lambda: Ball(DIRECTIONS, [10.0, 20.0], 0.7), OFF, "lonlat-degrees"),
+    ("an image of tensors", lambda: mean(np.ones((4, 4, 4, 6))), OFF, "voxels of a public mask"),
+    (
+        "a field in a ball of one",
+        lambda: mean(np.stack([TENSORS, TENSORS])),
+        OFF,
+        r"Power\(space, copies",
+    ),
+    ("the field of one person", lambda: field((5, 3, 3)), OFF, r"points\[None\]"),
+    ("four voxels of five", lambda: field((20, 4, 3, 3)), OFF, r"take Power\(space, 4\)"),
+    ("six numbers a voxel", lambda: field((20, 5, 6)), OFF, "readers.points_of"),
+    ("copies first", lambda: Power(5, SPACE), WRONG, r"a power is Power\(space, copies\)"),
+    ("a list of factors", lambda: Product([SPACE, DIRECTIONS]), WRONG, r"Product\(space, other"),
+    ("a product of one", lambda: ProductBall(SPACE, EYE, rms_radius=1.0), WRONG, "use Ball"),
+    ("scale first", lambda: RiemannianLaplace(1.0, SPACE), WRONG, r"Laplace\(manifold, sigma\)"),
+    (
+        "a ball for a space",
+        lambda: frechet_mean(BALL, TENSORS),
+        WRONG,
+        "its space is ball.manifold",
+    ),
+    # directions and rotations
+    ("angles, no vectors", lambda: private_directional_summary(POLES[:, 0], BUDGET), OFF, "cos"),
+    (
+        "a ball too many",
+        lambda: private_directional_summary(POLES, CAP, BUDGET),
+        TypeError,
+        "no ball",
+    ),
+    ("Euler angles of all", lambda: private_rotation_mean(POLES, BUDGET), OFF, "unit quaternions"),
+    ("points for a test", lambda: rayleigh_test(POLES), WRONG, "must be a riemdp.Release"),
+    (
+        "two sets of points",
+        lambda: two_sample_test(POLES, POLES),
+        WRONG,
+        "must be a riemdp.Release",
+    ),
+    (
+        "a mean for a region",
+        lambda: mean(TENSORS).confidence_region(0.95),
+        UnsupportedError,
+        "private_moments",
+    ),
+    # groups, sites, accounts, audits
+    ("a list of groups", lambda: private_means([TENSORS], BALL, BUDGET), WRONG, "'b': points_b"),
+    (
+        "a group of others",
+        lambda: private_means({"a": EYE[None], "b": np.ones((9, 2, 2))}, BALL, BUDGET),
+        OFF,
+        "group 'b'.*size 2",
+    ),
+    ("one release to combine", lambda: combine(mean(TENSORS)), WRONG, r"\[first, second\]"),
+    (
+        "a number for a total",
+        lambda: Accountant(1.0),
+        InvalidBudgetError,
+        "total must be a privacy",
+    ),
+    (
+        "audit: a lambda of one",
+        lambda: audit(lambda data: 0, EYE, EYE, BUDGET, samples=99),
+        WRONG,
+        r"\(dataset, generator\); one",
+    ),
+    (
+        "audit: a release",
+        lambda: audit(mean(TENSORS), EYE, EYE, BUDGET, samples=99),
+        WRONG,
+        "audit release.mechanism",
+    ),
+    (
+        "audit: seed=",
+        lambda: audit(None, EYE, EYE, BUDGET, samples=99, seed=0),
+        TypeError,
+        "default_rng",
+    ),
+    # estimators
+    (
+        "a space for a model",
+        lambda: model("PrivateFrechetMean", SPACE, BUDGET).fit(TENSORS),
+        WRONG,
+        r"; Ball\(manifold",
+    ),
+    (
+        "a metric for a model",
+        lambda: model("PrivateMDM", "riemann", BUDGET, ["a", "b"]).fit(TENSORS, list("ab" * 10)),
+        WRONG,
+        r"; Ball\(manifold",
+    ),
+    (
+        "a model's epsilon=",
+        lambda: model("PrivateMDM", BALL, epsilon=1.0),
+        TypeError,
+        "riemdp.PureDP",
+    ),
+    (
+        "a model's seed=",
+        lambda: model("PrivateMedian", BALL, BUDGET, seed=0),
+        TypeError,
+        "called random_state",
+    ),
+    (
+        "epochs for a model",
+        lambda: model("PrivateFrechetMean", BALL, BUDGET).fit(np.ones((9, 3, 100))),
+        OFF,
+        "covariances first",
+    ),
+    (
+        "no labels",
+        lambda: model("PrivateMDM", BALL, BUDGET, ["a", "b"]).fit(TENSORS, None),
+        WRONG,
+        "a label for each record",
+    ),
+    (
+        "points for covariates",
+        lambda: model("PrivateTangentRegression", BALL, BUDGET, 0.0, 1.0).fit(TENSORS, POLES),
+        WRONG,
+        r"fit\(covariates, points\)",
+    ),
     ("no public points", lambda: advise_ball([], 9, BUDGET, manifold=SPACE), OFF, "shape"),
 ]
 
 
 def test_the_table_is_long():
-    assert len(TABLE) >= 100
+    assert len(TABLE) >= 140
     assert len({name for name, *_ in TABLE}) == len(TABLE)
 
 

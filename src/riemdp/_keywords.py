@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -114,15 +115,30 @@ def with_advice(function: Callable[P, R]) -> Callable[P, R]:
     if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in known.values()):
         return function
     name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    keyword_only = inspect.Parameter.KEYWORD_ONLY
+    places = [each for each, kind in known.items() if kind.kind is not keyword_only]
+    most = math.inf if _takes_any_number(known) else len(places)
 
     @functools.wraps(function)
     def called(*arguments: P.args, **keywords: P.kwargs) -> R:
+        if len(arguments) > most:
+            raise TypeError(_too_many(name, [each for each in places if each != "self"], arguments))
         for keyword in keywords:
             if keyword not in known:
                 raise TypeError(f"{name}() takes no keyword {keyword!r}{_advice(keyword, known)}")
         return function(*arguments, **keywords)
 
     return called
+
+
+def _takes_any_number(known: Mapping[str, inspect.Parameter]) -> bool:
+    return any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in known.values())
+
+
+def _too_many(name: str, places: list[str], arguments: tuple[object, ...]) -> str:
+    has_ball = any(hasattr(each, "radius") and hasattr(each, "manifold") for each in arguments)
+    ball = "it takes no ball; " if has_ball and "ball" not in places else ""
+    return f"{name}() takes {', '.join(places)} by place; {ball}give all else by its name"
 
 
 def _advice(keyword: str, known: Collection[str]) -> str:

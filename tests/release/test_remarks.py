@@ -8,7 +8,9 @@ from riemdp import (
     Power,
     ProductBall,
     PureDP,
+    SPDLogCholesky,
     SPDLogEuclidean,
+    SPDPower,
     private_directional_summary,
     private_mean,
     private_means,
@@ -35,6 +37,27 @@ def test_records_in_other_units_put_the_value_at_the_boundary():
     """Volts squared in a ball of microvolts squared: nothing else tells."""
     assert said(made(NEAR * 1e12), "look at the centre, the radius and the units")
     assert not said(made(NEAR), "boundary")
+
+
+def test_units_that_matrices_are_often_in_are_named():
+    """The value lies where another unit puts it, on the one side or the other."""
+    volts, larger = "covariances in microvolts squared are 1e12 times", "with all entries larger"
+    assert said(made(NEAR * 1e12), volts)
+    assert said(made(NEAR * 1e12), larger)
+    assert said(made(NEAR * 1e-3), "with all entries smaller alike")
+    turned = made(np.tile(np.diag([9.0, 1.0 / 9.0]), (400, 1, 1)))  # of the same determinant
+    assert said(turned, volts)
+    assert not said(turned, "alike")
+    for space in (SPDLogCholesky(2), SPDPower(2)):  # where a unit moves no factor of the space
+        ball = Ball(space, np.eye(2), 0.5)
+        assert said(made(NEAR * 1e12, ball), volts)
+        assert not said(made(NEAR * 1e12, ball), "alike")
+
+
+def test_other_spaces_have_no_units_of_matrices():
+    plane = made(np.full((400, 2), 9.0), Ball(Euclidean(2), np.zeros(2), 1.0))
+    assert said(plane, "radius and the units")
+    assert not said(plane, "volts")
 
 
 def test_a_draw_that_was_not_projected_is_seen_too():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 from collections.abc import Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -343,7 +344,9 @@ def _drawer(
         raise InvalidParameterError(
             "mechanism must be a function of (dataset, generator) or have sample(footpoint, size, "
             f"generator), got {shown(mechanism)}"
+            + ("; of a release audit release.mechanism" if hasattr(mechanism, "mechanism") else "")
         )
+    _check_takes_two(mechanism)
     check(dataset, neighbour)
 
     def draw(data: Any, samples: int, generator: np.random.Generator) -> Any:
@@ -358,6 +361,19 @@ def _drawer(
         return _stacked(outputs)
 
     return draw
+
+
+def _check_takes_two(mechanism: Callable[..., Any]) -> None:
+    """Refuse a function that cannot be called with a data set and a generator."""
+    try:
+        inspect.signature(mechanism).bind(None, None)
+    except TypeError:
+        raise InvalidParameterError(
+            "mechanism must take two arguments, mechanism(dataset, generator); one with randomness "
+            "of its own may ignore the second"
+        ) from None
+    except ValueError:  # nobody knows what it takes
+        return
 
 
 def _check_footpoint(manifold: Any, footpoint: Any) -> None:

@@ -121,7 +121,7 @@ class PrivateTangentRegression(PrivateEstimator):
         if found.ndim not in (1, 2) or found.shape[1:] not in ((), (1,)):
             raise InvalidParameterError(
                 "X must be one real covariate a record, of shape (n,) or (n, 1), got rows of shape "
-                f"{found.shape[1:]}"
+                f"{found.shape[1:]}; the points are y: fit(covariates, points)"
             )
         check_features(self, found[:, None] if found.ndim == 1 else X, reset=reset)
         return found.reshape(-1)

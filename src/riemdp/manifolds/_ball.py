@@ -245,7 +245,10 @@ def check_ball(ball: object, name: str = "ball") -> None:
         Of the parameter.
     """
     if not isinstance(ball, Ball):
-        raise InvalidParameterError(f"{name} must be a riemdp.Ball, got {kind_of(ball)}")
+        raise InvalidParameterError(
+            f"{name} must be a riemdp.Ball, got {kind_of(ball)}; Ball(manifold, center, radius) "
+            "makes one"
+        )
 
 
 def ball_proofs(ball: Ball) -> dict[str, str | None]:

@@ -43,9 +43,13 @@ class Manifold(Part, sort="manifold"):
     ----------
     origin_name : str
         What the command line calls :attr:`origin`.
+    other_units : str
+        Units that records on it are often in by mistake, for a value where nobody expected it;
+        empty where none are known.
     """
 
     origin_name: ClassVar[str] = "origin"
+    other_units: ClassVar[str] = ""
 
     if TYPE_CHECKING:
         # At run time a field or a property of each class: an inherited property would shadow the
@@ -506,6 +510,8 @@ def check_manifold(manifold: object, advice: str = "") -> None:
         What the message ends with.
     """
     if not isinstance(manifold, Manifold):
+        if not advice and hasattr(manifold, "manifold") and not isinstance(manifold, type):
+            advice = f"; its space is {type(manifold).__name__.lower()}.manifold"
         raise InvalidParameterError(
             f"manifold must be a riemdp manifold, got {kind_of(manifold)}{advice}"
         )

@@ -164,16 +164,9 @@ def advice_on_shape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     last = shape[1:]
     if len(last) == 1 and len(wanted) > 1 and last[0] == math.prod(wanted):
         return f"; flattened points: points.reshape(-1, {_spell(wanted)})"
-    if len(wanted) == 2 and wanted[0] == wanted[1]:
-        k = wanted[0]
-        if last == (k * (k + 1) // 2,):
-            return (
-                "; half of the entries of symmetric matrices, in an order that has to be said: "
-                "riemdp.readers.points_of(rows, layout) knows several"
-            )
-        if len(last) == 2 and last[0] == k:
-            return "; of time series take covariances first, such as pyriemann's Covariances"
-    if wanted == (3,) and last == (2,):
+    if len(wanted) in (2, 3) and wanted[-1] == wanted[-2]:
+        return _advice_on_matrices(last, wanted)
+    if wanted == (3,) and (2,) in (last, shape):
         return (
             "; longitude and latitude become unit vectors by "
             'riemdp.readers.points_of(rows, "lonlat-degrees")'
@@ -182,6 +175,35 @@ def advice_on_shape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> str:
         return "; angles become unit vectors (cos, sin): numpy.stack([cos(a), sin(a)], axis=-1)"
     if wanted == (1,) and last == ():
         return "; one number a record needs an axis: points[:, None]"
+    size = shape[-1] if shape else 0
+    if wanted == (size + 1,) and size > 2 and len(shape) <= 2:
+        return (
+            f"; vectors of {size} entries are points of Sphere({size - 1}), Hyperbolic({size - 1}) "
+            f"or Euclidean({size})"
+        )
+    return ""
+
+
+def _advice_on_matrices(last: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """Say what to do with matrices of another size or number, rows of shape ``last``."""
+    k = wanted[-1]
+    half = k * (k + 1) // 2
+    if len(last) == 3 and len(wanted) == 2 and half == last[-1]:
+        return (
+            "; of images take the voxels of a public mask: each a record, or all of them one point "
+            "of Power(space, voxels)"
+        )
+    if last == (*wanted[:-2], half):
+        return (
+            "; half of the entries of symmetric matrices, in an order that has to be said: "
+            "riemdp.readers.points_of(rows, layout) knows several"
+        )
+    if len(wanted) == 3 and last[1:] == wanted[1:]:
+        return f"; for {last[0]} points a record take Power(space, {last[0]})"
+    if len(last) == len(wanted) == 2 and last[0] == k:
+        return "; of time series take covariances first, such as pyriemann's Covariances"
+    if len(last) == len(wanted) == 2 and last[0] == last[1]:
+        return f"; for matrices of size {last[0]} take a space of that size"
     return ""
 
 

@@ -63,7 +63,7 @@ def Power(space: Manifold, copies: int) -> FlatPower | CurvedPower:  # noqa: N80
     >>> space.point_shape, space.dim
     ((10, 3, 3), 60)
     """
-    check_manifold(space)
+    check_manifold(space, "; a power is Power(space, copies)")
     chart = space.chart
     return CurvedPower(space, copies) if chart is None else FlatPower(chart, copies)
 

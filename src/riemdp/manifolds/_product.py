@@ -35,7 +35,7 @@ class _Factors(Cut):
         if not found or not all(isinstance(space, Manifold) for space in found):
             raise InvalidParameterError(
                 "a product needs one manifold or more, got "
-                f"{', '.join(map(shown, found)) or 'none'}"
+                f"{', '.join(map(shown, found)) or 'none'}: Product(space, other, ...)"
             )
         object.__setattr__(self, "spaces", found)
 

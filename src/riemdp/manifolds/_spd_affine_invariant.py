@@ -16,7 +16,7 @@ from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._points import as_floats
-from riemdp.manifolds._units import eigenvalues
+from riemdp.manifolds._units import OF_MATRICES, eigenvalues
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -61,6 +61,7 @@ class SPDAffineInvariant(Manifold):
 
     proof = "docs/proofs/spaces.md"
     origin_name = "identity"
+    other_units = OF_MATRICES
 
     k: int
 

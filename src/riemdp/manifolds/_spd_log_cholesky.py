@@ -15,6 +15,7 @@ from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._norms import clip_norm, long_norm
 from riemdp.manifolds._points import as_floats
+from riemdp.manifolds._units import OF_MATRICES
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -74,6 +75,7 @@ class SPDLogCholesky(FlatManifold):
 
     proof = "docs/proofs/spaces.md"
     origin_name = "identity"
+    other_units = OF_MATRICES
 
     k: int
 

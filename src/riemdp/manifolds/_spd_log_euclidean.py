@@ -14,7 +14,7 @@ from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._points import as_floats
-from riemdp.manifolds._units import eigenvalues
+from riemdp.manifolds._units import OF_MATRICES, eigenvalues
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -63,6 +63,7 @@ class SPDLogEuclidean(FlatManifold):
 
     proof = "docs/proofs/spaces.md"
     origin_name = "identity"
+    other_units = OF_MATRICES
 
     k: int
 

@@ -14,6 +14,7 @@ from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._points import as_floats
+from riemdp.manifolds._units import OF_MATRICES
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -78,6 +79,7 @@ class SPDPower(FlatManifold):
 
     proof = "docs/proofs/spaces.md"
     origin_name = "identity"
+    other_units = OF_MATRICES
 
     k: int
     alpha: float = 0.5

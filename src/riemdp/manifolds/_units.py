@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import math
 
+#: Units that covariances and tensors are often in by mistake; see :attr:`Manifold.other_units`.
+OF_MATRICES = (
+    "covariances in microvolts squared are 1e12 times those in volts squared, diffusion tensors in "
+    "mm^2/s a thousandth of those in um^2/ms"
+)
 #: Logarithm up to which a factor is said as a percentage, and that of the largest one.
 _AS_PERCENT, _LARGEST = math.log(2.0), 700.0
 

@@ -89,7 +89,7 @@ class Mechanism(Part, sort="mechanism"):
             cls.joint_weight = Mechanism.joint_weight  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
-        check_manifold(self.manifold)
+        check_manifold(self.manifold, f"; it comes first: {type(self).__name__}(manifold, sigma)")
         object.__setattr__(self, "sigma", positive(self.sigma, "sigma, the noise scale,"))
 
     @property

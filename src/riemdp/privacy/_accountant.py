@@ -87,7 +87,7 @@ class Accountant(Account):
     def __init__(self, total: Budget, *, adjacency: str | None = None) -> None:
         if not isinstance(total, Budget):
             raise InvalidBudgetError(
-                f"{kind_of(total)} cannot be a total: it is no privacy definition such as GDP(1.0)"
+                f"total must be a privacy definition such as GDP(1.0), got {kind_of(total)}"
             )
         if adjacency is not None:
             check_adjacency(adjacency)

@@ -67,7 +67,7 @@ class Filter:
     def __init__(self, total: Budget) -> None:
         if not isinstance(total, Budget):
             raise InvalidBudgetError(
-                f"{kind_of(total)} cannot be a total: it is no privacy definition such as GDP(1.0)"
+                f"total must be a privacy definition such as GDP(1.0), got {kind_of(total)}"
             )
         self.total = total
         self.limits = checked_price(total.price(), total)

@@ -215,7 +215,7 @@ def _releases(releases: object) -> list[Release]:
     given: Any = releases
     if isinstance(given, Release) or not hasattr(given, "__iter__"):
         raise InvalidParameterError(
-            f"releases must be a sequence of riemdp.Release, got {kind_of(given)}"
+            f"releases must be a sequence of riemdp.Release, got {kind_of(given)}: [first, second]"
         )
     if isinstance(given, Mapping):
         raise InvalidParameterError(

@@ -380,6 +380,10 @@ def plan(
     ball = _ball(manifold, radius)
     guesses = _guesses(manifold, spread, signal)
     wanted: Wanted = wanted_mean if statistic is None else lambda *_: statistic
+    if isinstance(mechanisms, str):
+        raise InvalidParameterError(
+            f"mechanisms must be several of them, got a text: [{mechanisms!r}]"
+        )
     compared = kinds().values() if mechanisms is None else map(named, mechanisms)
     choices = map(as_choice, compared)
     found = [_Case(wanted(manifold, each), each, ball, neighbours) for each in choices]

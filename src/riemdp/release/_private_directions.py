@@ -160,6 +160,11 @@ def _unit_vectors(points: ArrayLike) -> FloatArray:
         raise NotOnManifoldError(
             "points must have shape (n, N), unit vectors with N >= 2 entries, got rows of shape "
             f"{rows.shape[1:]}"
+            + (
+                "; angles become unit vectors by numpy.stack([cos(a), sin(a)], axis=-1)"
+                if rows.ndim == 1
+                else ""
+            )
         )
     return rows
 

@@ -668,6 +668,8 @@ class Release(ArrayFields, Described):
             If no matrix of second moments was released, the draw was projected or shrunk, or its
             noise is not Gaussian.
         """
+        if type(self.statistic).released_moments is Statistic.released_moments:
+            self.statistic.released_moments(self.ball, self.raw, 0.0, 0)  # says what does have them
         if self.projected or self.shrunk:
             raise UnsupportedError(
                 "inference needs the draw as it was, and this one was projected or shrunk; "

@@ -12,13 +12,17 @@ from riemdp._described import digits
 from riemdp._errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball, Manifold
     from riemdp.release._release import Release
 
 #: Rounding of a distance, relatively.
 _NEAR = 1e-9
 #: Share of the radius from the boundary that counts as close to it, at most.
 _MOST = 0.25
+#: Cosine from which a value counts as lying where another unit would put it.
+_ALONG = 0.9
 
 
 def at_the_boundary(release: Release) -> str:
@@ -38,14 +42,28 @@ def at_the_boundary(release: Release) -> str:
     ball = release.statistic.range(release.ball)
     if release.shrunk or not release.statistic.projects or ball.is_whole or _is_many(ball):
         return ""
-    far = float(np.linalg.norm(ball.manifold.coordinates(ball.center, release.value)))
+    seen = ball.manifold.coordinates(ball.center, release.value)
+    far = float(np.linalg.norm(seen))
     noise = error_of(release)
     if not far >= ball.reach * (1.0 - _NEAR) - min(noise, _MOST * ball.reach):
         return ""
     return (
         f"the value lies {far:.3g} from the centre of a ball of radius {ball.reach:.3g}, at its "
         "boundary: records may lie outside, so look at the centre, the radius and the units"
+        f"{_units(ball.manifold, seen / far)}"
     )
+
+
+def _units(manifold: Manifold, direction: NDArray[np.float64]) -> str:
+    """Say which units records may be in, from the direction in which the value lies."""
+    found = f" ({manifold.other_units})" if manifold.other_units else ""
+    if (axis := manifold.scale_axis) is None:
+        return found
+    along = float(direction @ axis)
+    if abs(along) < _ALONG:
+        return found
+    than = "larger" if along > 0.0 else "smaller"
+    return f"{found}; it is the centre with all entries {than} alike, as in another unit"
 
 
 def _is_many(ball: Ball) -> bool:

@@ -236,10 +236,14 @@ def check_shape_of_rows(data: FloatArray, manifold: Manifold) -> None:
     NotOnManifoldError
     """
     if data.ndim != len(manifold.point_shape) + 1:
+        advice = ""
+        if data.shape == manifold.point_shape:
+            advice = "; one record alone is points[None]"
+        elif data.ndim == len(manifold.point_shape) + 2:
+            advice = "; several points a record are one of Power(space, copies)"
         raise NotOnManifoldError(
             f"data must have shape (n, {', '.join(map(str, manifold.point_shape))}), "
-            f"got rows of shape {data.shape[1:]}"
-            + ("; one record alone is points[None]" if data.shape == manifold.point_shape else "")
+            f"got rows of shape {data.shape[1:]}{advice}"
         )
 
 
