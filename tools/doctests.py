@@ -1,4 +1,4 @@
-"""Run the examples in the docstrings of riemdp, and say how many there are.
+"""Run the examples in the docstrings, and say which pages of docs/api have none.
 
     python tools/doctests.py
 
@@ -11,25 +11,35 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-import riemdp
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PACKAGES = "riemdp", "riemdp_papers"
+INDEX = Path(__file__).resolve().parents[1] / "docs" / "api" / "index.rst"
+#: Errors need no example, nor does what only other classes of this library are made of.
+WITHOUT = {"riemdp.statistics.MeanSolver"}
 
 
 def modules() -> Iterator[tuple[str, object]]:
-    """Every module of riemdp by name; an error in place of one that needs what is not here."""
-    for found in pkgutil.walk_packages(riemdp.__path__, "riemdp."):
-        if not found.name.endswith("__main__") and ".versions" not in found.name:
-            try:
-                yield found.name, importlib.import_module(found.name)
-            except ImportError as error:
-                yield found.name, error
+    """Every module by name; an error in place of one that needs what is not here."""
+    for package in PACKAGES:
+        try:
+            path = importlib.import_module(package).__path__
+        except ImportError as error:
+            yield package, error
+            continue
+        for found in pkgutil.walk_packages(path, f"{package}."):
+            if not found.name.endswith("__main__") and ".versions" not in found.name:
+                try:
+                    yield found.name, importlib.import_module(found.name)
+                except ImportError as error:
+                    yield found.name, error
 
 
 def examples() -> Iterator[doctest.DocTest]:
@@ -44,8 +54,31 @@ def examples() -> Iterator[doctest.DocTest]:
                         yield test
 
 
+def pages(package: str) -> list[str]:
+    """Return the names of a package that have a page of their own in docs/api."""
+    names, module = [], ""
+    for line in INDEX.read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. currentmodule::"):
+            module = line.split()[-1]
+        elif module == package and (entry := re.fullmatch(r"   ~?([A-Za-z][\w.]*)", line)):
+            names.append(f"{module}.{entry[1]}")
+    return names
+
+
+def without_example(names: Iterable[str]) -> list[str]:
+    """Return those of the functions and classes whose docstring has no example."""
+    found = {name: pkgutil.resolve_name(name) for name in names}
+    return [
+        name
+        for name, item in found.items()
+        if not (inspect.isclass(item) and issubclass(item, Exception))
+        and name not in WITHOUT
+        and not re.search(r"^Examples\n-{8}\n+>>> ", inspect.getdoc(item) or "", re.MULTILINE)
+    ]
+
+
 def main() -> int:
-    """Run them; 1 if one fails."""
+    """Run them; 1 if one fails, or a page has none."""
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
     names = [runner.run(test) and test.name for test in examples()]
     absent = [name for name, module in modules() if isinstance(module, ImportError)]
@@ -53,7 +86,10 @@ def main() -> int:
         f"{runner.tries} examples in {len(names)} docstrings, {runner.failures} failed; "
         f"{len(absent)} modules left out: a library that they need is not installed"
     )
-    return 1 if runner.failures else 0
+    bare = [name for p in PACKAGES if p not in absent for name in without_example(pages(p))]
+    for name in bare:
+        print(f"{name}: no example")
+    return 1 if runner.failures or bare else 0
 
 
 if __name__ == "__main__":

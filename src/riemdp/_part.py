@@ -37,6 +37,14 @@ class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
         package. A class with an empty text, or anything else, is refused.
     sort : str
         What it is a part of a release as: ``"manifold"``, ``"mechanism"``, ``"definition"``, ...
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> riemdp.Sphere(2).name, riemdp.Sphere(2).sort
+    ('Sphere', 'manifold')
+    >>> riemdp.GDP(1.0).proofs()
+    {'GDP': 'docs/proofs/privacy-conversions.md'}
     """
 
     name: ClassVar[str] = "Part"

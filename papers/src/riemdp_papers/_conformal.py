@@ -89,6 +89,17 @@ class PublishedConformalLaplace:
     He, Tang, Rahimian, Joshi, "Conformal-DP: Data Density Aware Privacy on Riemannian Manifolds via
     Conformal Transformation", 2025, Table II and Algorithm 1. Why it is not private: the user
     guide's page on conformal noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp import Ball, Euclidean
+    >>> from riemdp_papers import PublishedConformalLaplace
+    >>> ball = Ball(Euclidean(1), [0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.2, (100, 1))
+    >>> law = PublishedConformalLaplace(points, ball, 1.0, steps=50)
+    >>> law.sample([0.0], generator=np.random.default_rng(1)).shape
+    (1,)
     """
 
     points: FloatArray = field(repr=False)

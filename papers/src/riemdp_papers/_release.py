@@ -41,6 +41,17 @@ class PublishedMean:
         Number of records.
     reproducible : bool
         Whether the noise came from a generator of the caller.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp import Ball, Euclidean
+    >>> from riemdp_papers import published_mean
+    >>> ball = Ball(Euclidean(1), [0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.2, (100, 1))
+    >>> mean = published_mean(points, ball, 1.0, generator=np.random.default_rng(1))
+    >>> mean.epsilon, mean.guarantee, mean.private
+    (1.0, None, False)
     """
 
     value: FloatArray
@@ -97,6 +108,17 @@ def published_mean(
         If the ball is too large for the curvature.
     UnsupportedManifoldError
         If the curvature is not constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp import Ball, Euclidean
+    >>> from riemdp_papers import published_mean
+    >>> ball = Ball(Euclidean(1), [0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.2, (100, 1))
+    >>> mean = published_mean(points, ball, 1.0, generator=np.random.default_rng(1))
+    >>> mean.value.shape, mean.private
+    ((1,), False)
     """
     if not isinstance(ball, Ball):
         raise InvalidParameterError(f"ball must be a riemdp.Ball, got {type(ball).__name__}")

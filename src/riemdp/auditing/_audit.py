@@ -74,6 +74,17 @@ class AuditResult(Described):
     -----
     ``"consistent"`` means that this pair, this score and so many samples show no violation. It is
     no proof of privacy. ``"violated"`` is wrong with probability at most ``1 - confidence``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> law = riemdp.TangentGaussian(riemdp.Euclidean(1), 1.0)  # GDP(1) at a distance of 1
+    >>> result = riemdp.audit(
+    ...     law, [1.0], [0.0], riemdp.GDP(0.5), samples=4000, generator=np.random.default_rng(0)
+    ... )
+    >>> result.verdict, 0.5 < result.mu_lower < 1.0
+    ('violated', True)
     """
 
     claim: Claim

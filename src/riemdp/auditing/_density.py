@@ -43,6 +43,16 @@ class DensityAudit(ArrayFields):
         Where.
     points : int
         Points that were looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import audit_density_ratio
+    >>> law, seeded = riemdp.RiemannianLaplace(riemdp.Euclidean(1), 0.5), np.random.default_rng(0)
+    >>> result = audit_density_ratio(law, [0.0], [1.0], riemdp.PureDP(2.0), generator=seeded)
+    >>> result.verdict, round(result.largest, 3)
+    ('consistent', 2.0)
     """
 
     claimed: float

@@ -38,6 +38,15 @@ class Event:
         Whether the score has to be above the threshold.
     reverse : bool
         Whether the event is the complement.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.auditing import Event
+    >>> Event(threshold=1.0).contains(np.array([0.5, 1.0, 2.0]))
+    array([False,  True,  True])
+    >>> Event(threshold=1.0, reverse=True).contains(np.array([0.5, 1.0, 2.0]))
+    array([ True, False, False])
     """
 
     threshold: float
@@ -70,6 +79,13 @@ class CertifiedEvent:
         Upper bound of its probability under the neighbour.
     fnr : float
         Upper bound of its complement's probability under the data set.
+
+    Examples
+    --------
+    >>> from riemdp.auditing import CertifiedEvent, Event
+    >>> event = CertifiedEvent(Event(0.0), fpr=0.1, fnr=0.2)
+    >>> f"{event.epsilon_lower(1e-6):.4f}"  # log(0.8 / 0.1)
+    '2.0794'
     """
 
     event: Event

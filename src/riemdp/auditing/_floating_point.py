@@ -30,6 +30,16 @@ class LowBitScore:
     References
     ----------
     Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.auditing import LowBitScore
+    >>> random = np.random.default_rng(0)
+    >>> about_one, about_zero = 1.0 + random.laplace(size=500), 0.0 + random.laplace(size=500)
+    >>> score = LowBitScore().fit(about_one, about_zero)
+    >>> score(np.array([1.0 + 2.0**-52])) > score(np.array([2.0**-60]))
+    array([ True])
     """
 
     def fit(self, first: Any, second: Any) -> Score:

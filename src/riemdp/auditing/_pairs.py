@@ -44,6 +44,22 @@ class WorstPair(ArrayFields):
         The objective there.
     evaluations : int
         How often the objective was evaluated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import search_pair
+    >>> ball = riemdp.Ball(riemdp.Euclidean(1), [0.0], 1.0)
+    >>> worst = search_pair(
+    ...     lambda a, b: float(abs(a.mean() - b.mean())),
+    ...     ball,
+    ...     5,
+    ...     restarts=1,
+    ...     generator=np.random.default_rng(0),
+    ... )
+    >>> worst.dataset.shape, round(worst.value, 3)
+    ((5, 1), 0.4)
     """
 
     dataset: FloatArray

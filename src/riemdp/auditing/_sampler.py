@@ -50,6 +50,16 @@ class SamplerAudit:
         p-value of the directions' second moments (Bingham); 1 in dimension one.
     independence : float
         p-value of a dependence of the mean direction on the distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import audit_sampler
+    >>> law, seeded = riemdp.RiemannianGaussian(riemdp.Sphere(2), 0.3), np.random.default_rng(0)
+    >>> result = audit_sampler(law, [0.0, 0.0, 1.0], samples=2000, generator=seeded)
+    >>> result.verdict, result.samples
+    ('consistent', 2000)
     """
 
     samples: int

@@ -30,7 +30,14 @@ Score = Callable[[Any], Any]
 
 @runtime_checkable
 class LearnedScore(Protocol):
-    """A score that is learned from outputs."""
+    """A score that is learned from outputs.
+
+    Examples
+    --------
+    >>> from riemdp.auditing import LearnedScore, LinearScore
+    >>> isinstance(LinearScore(), LearnedScore)
+    True
+    """
 
     def fit(self, first: Any, second: Any) -> Score:
         """Learn a score from outputs under the data set and under its neighbour.
@@ -68,6 +75,17 @@ class LogLikelihoodRatio:
     Notes
     -----
     A score of ``inf`` is an output that the neighbour cannot have, and the audit takes it as that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import LogLikelihoodRatio
+    >>> law = riemdp.RiemannianLaplace(riemdp.Sphere(2), 0.2)
+    >>> north, east = [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]
+    >>> score = LogLikelihoodRatio(law, north, east)
+    >>> score(np.array([north, east])).round(3)  # the distance over the scale, with either sign
+    array([ 7.854, -7.854])
     """
 
     mechanism: HasDensity
@@ -109,6 +127,16 @@ class DistanceScore:
         Space of the outputs, which are validated.
     dataset, neighbour : array_like, shape (*point_shape,)
         What the outputs would be without noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import DistanceScore
+    >>> north, east = [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]
+    >>> score = DistanceScore(riemdp.Sphere(2), north, east)
+    >>> score(np.array([north, east])).round(3)
+    array([ 1.571, -1.571])
     """
 
     manifold: Manifold
@@ -130,7 +158,18 @@ class DistanceScore:
 
 @dataclass(frozen=True)
 class LinearScore:
-    """Fisher's linear discriminant of the outputs' entries; what arrays get without a score."""
+    """Fisher's linear discriminant of the outputs' entries; what arrays get without a score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.auditing import LinearScore
+    >>> random = np.random.default_rng(0)
+    >>> near, far = random.normal(2.0, 1.0, (500, 3)), random.normal(0.0, 1.0, (500, 3))
+    >>> score = LinearScore().fit(near, far)
+    >>> score(np.full((1, 3), 2.0)) > score(np.zeros((1, 3)))
+    array([ True])
+    """
 
     def fit(self, first: Any, second: Any) -> Score:
         """Direction that separates the two means best, from the pooled covariance.
@@ -161,6 +200,16 @@ class NearestNeighbourScore:
     -----
     An output that one of the laws repeats exactly has distance 0 there and scores ``inf`` or
     ``-inf``, so atoms are found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.auditing import NearestNeighbourScore
+    >>> random = np.random.default_rng(0)
+    >>> near, far = random.normal(2.0, 1.0, (500, 3)), random.normal(0.0, 1.0, (500, 3))
+    >>> score = NearestNeighbourScore().fit(near, far)
+    >>> score(np.full((1, 3), 2.0)) > score(np.zeros((1, 3)))
+    array([ True])
     """
 
     neighbours: int | None = None
@@ -201,6 +250,17 @@ class ClassifierScore:
     classifier : scikit-learn classifier, optional
         With ``fit`` and ``predict_proba`` or ``decision_function``; a clone of it is trained. By
         default gradient boosted trees. Needs the extra ``riemdp[sklearn]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.auditing import ClassifierScore
+    >>> random = np.random.default_rng(0)
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> near, far = random.normal(2.0, 1.0, (200, 3)), random.normal(0.0, 1.0, (200, 3))
+    >>> score = ClassifierScore(LogisticRegression()).fit(near, far)
+    >>> score(np.full((1, 3), 2.0)) > score(np.zeros((1, 3)))
+    array([ True])
     """
 
     classifier: Any = None
@@ -233,6 +293,13 @@ class FrequencyScore:
     """Log ratio of frequencies, for outputs that are labels or repeat; learned.
 
     Outputs are compared as they are if they can be hashed, arrays entry by entry.
+
+    Examples
+    --------
+    >>> from riemdp.auditing import FrequencyScore
+    >>> score = FrequencyScore().fit(["yes"] * 90 + ["no"] * 10, ["yes"] * 50 + ["no"] * 50)
+    >>> score(["yes"]) > score(["no"])
+    array([ True])
     """
 
     def fit(self, first: Any, second: Any) -> Score:
@@ -252,7 +319,14 @@ class FrequencyScore:
 
 @dataclass(frozen=True)
 class IdentityScore:
-    """Outputs that are single numbers, as they are."""
+    """Outputs that are single numbers, as they are.
+
+    Examples
+    --------
+    >>> from riemdp.auditing import IdentityScore
+    >>> IdentityScore()([0.5, 1.5])
+    array([0.5, 1.5])
+    """
 
     def __call__(self, outputs: Any) -> FloatArray:
         """Return the outputs as ``(N,)``."""

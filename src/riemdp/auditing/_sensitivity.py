@@ -44,6 +44,18 @@ class SensitivityAudit(ArrayFields):
         Pairs that were tried.
     allowance : float
         What rounding is forgiven, and the caller's tolerance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.auditing import audit_sensitivity
+    >>> ball = riemdp.Ball(riemdp.Euclidean(1), [0.0], 1.0)
+    >>> result = audit_sensitivity(
+    ...     lambda points: points.mean(axis=0), ball, 5, 0.4, generator=np.random.default_rng(0)
+    ... )
+    >>> result.verdict, round(result.largest, 3), result.dataset.shape
+    ('consistent', 0.4, (5, 1))
     """
 
     claimed: float

@@ -30,6 +30,13 @@ class StreamAudit:
     after_fork, after_pickle, after_copy : {"fresh", "repeated", "refused", "unavailable"}
         Whether two processes, or a generator and its copy, draw the same; ``"refused"`` if the
         generator cannot be copied that way, ``"unavailable"`` where the system cannot fork.
+
+    Examples
+    --------
+    >>> from riemdp.auditing import audit_streams
+    >>> result = audit_streams(lambda generator: generator.normal(size=4))
+    >>> result.verdict, result.after_fork
+    ('consistent', 'fresh')
     """
 
     after_fork: Outcome

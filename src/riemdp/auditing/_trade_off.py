@@ -40,6 +40,18 @@ class TradeOff(ArrayFields):
     ----------
     Massart, "The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals of
     Probability 1990.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> law = riemdp.TangentGaussian(riemdp.Euclidean(1), 1.0)
+    >>> result = riemdp.audit(
+    ...     law, [1.0], [0.0], riemdp.GDP(1.0), samples=2000, generator=np.random.default_rng(0)
+    ... )
+    >>> curve = result.trade_off
+    >>> curve.fpr.shape == curve.fnr.shape, f"{curve.margin:.3f}"
+    (True, '0.047')
     """
 
     fpr: FloatArray

@@ -200,6 +200,16 @@ class PrivateMedian(PrivateEstimator):
     See Also
     --------
     riemdp.private_median
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp import Ball, Euclidean, GDP
+    >>> from riemdp.estimators import PrivateMedian
+    >>> ball = Ball(Euclidean(2), np.zeros(2), 10.0)
+    >>> median = PrivateMedian(ball, GDP(1.0)).fit(np.full((500, 2), 0.3))
+    >>> median.median_.shape, median.guarantee_
+    ((2,), GDP(mu=1.0))
     """
 
     def __init__(

@@ -78,6 +78,19 @@ class LedgerAccount(Account):
         Of the last entry that this object wrote. It refuses a database in which that is missing.
     durable : bool
         True: charges are kept when the process ends.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from riemdp import PureDP
+    >>> from riemdp.ledger import Ledger
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger(f"{folder.name}/ledger.db")
+    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
+    >>> entry = account.spend(PureDP(0.25), "first mean")
+    >>> account.spent, account.remaining
+    (PureDP(epsilon=0.25), PureDP(epsilon=0.75))
+    >>> folder.cleanup()
     """
 
     durable: ClassVar[bool] = True
@@ -313,6 +326,19 @@ class LedgerReservation(Reservation):
     ----------
     entry : Entry
         The charge that paid for all steps.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from riemdp import PureDP
+    >>> from riemdp.ledger import Ledger
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger(f"{folder.name}/ledger.db")
+    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
+    >>> reserved = account.reserve(PureDP(0.5), "two steps")
+    >>> [step.kind for step in account.entries()], account.remaining
+    (['charge'], PureDP(epsilon=0.5))
+    >>> folder.cleanup()
     """
 
     def __init__(

@@ -42,6 +42,19 @@ class Entry(NamedTuple):
         Of a step the ``charge_id`` of what paid for it; otherwise empty.
     created : str
         When, in UTC, by the clock of the machine that charged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from riemdp import PureDP
+    >>> from riemdp.ledger import Ledger
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger(f"{folder.name}/ledger.db")
+    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
+    >>> entry = account.spend(PureDP(0.25), "first mean")
+    >>> entry.seq, entry.kind, entry.label, entry.guarantee
+    (1, 'charge', 'first mean', PureDP(epsilon=0.25))
+    >>> folder.cleanup()
     """
 
     dataset: str

@@ -49,6 +49,19 @@ class Finding(NamedTuple):
         Number of the entry that it is about; 0 for the registration.
     text : str
         What it means.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from riemdp import PureDP
+    >>> from riemdp.ledger import Ledger
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger(f"{folder.name}/ledger.db")
+    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
+    >>> entry = account.spend(PureDP(0.25), "first mean")
+    >>> ledger.verify(releases=[entry.anchor._replace(hash="0" * 64)]).findings[0].kind
+    'charge changed'
+    >>> folder.cleanup()
     """
 
     kind: str
@@ -67,6 +80,20 @@ class Verification:
         What is wrong.
     datasets, entries, releases : int
         How many were checked.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from riemdp import PureDP
+    >>> from riemdp.ledger import Ledger
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger(f"{folder.name}/ledger.db")
+    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
+    >>> entry = account.spend(PureDP(0.25), "first mean")
+    >>> found = ledger.verify()
+    >>> found.ok, found.entries
+    (True, 1)
+    >>> folder.cleanup()
     """
 
     findings: tuple[Finding, ...]

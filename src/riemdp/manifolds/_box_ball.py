@@ -54,6 +54,18 @@ class BoxBall(Ball):
     References
     ----------
     docs/proofs/products.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.manifolds import BoxBall
+    >>> space = riemdp.Power(riemdp.Euclidean(1), 3)
+    >>> ball = BoxBall(space, np.zeros((3, 1)), 2.0, 1.0)
+    >>> round(ball.radius, 4)  # no more than the root of 1 + 1 + 1
+    1.7321
+    >>> ball.project(np.array([[5.0], [0.0], [0.5]])).ravel().round(4)
+    array([1. , 0. , 0.5])
     """
 
     proof = "docs/proofs/products.md"

@@ -23,6 +23,18 @@ class FlatManifold(Manifold):
 
     A class adds ``dim``, ``point_shape`` and ``validate`` to the chart. By default tangent vectors
     are those of the chart, and the origin is where that is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> space = riemdp.SPDLogEuclidean(2)
+    >>> chart = space.to_chart(np.diag([np.e, 1.0]))
+    >>> chart.round(4)
+    array([1., 0., 0.])
+    >>> space.from_chart(chart).round(4)
+    array([[2.7183, 0.    ],
+           [0.    , 1.    ]])
     """
 
     @abstractmethod

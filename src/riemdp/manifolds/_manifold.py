@@ -46,6 +46,19 @@ class Manifold(Part, sort="manifold"):
     other_units : str
         Units that records on it are often in by mistake, for a value where nobody expected it;
         empty where none are known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> def midpoint(space, x, y):
+    ...     return space.exp(x, 0.5 * space.log(x, y))
+    ...
+    >>> midpoint(riemdp.Sphere(2), [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]).round(4)
+    array([0.7071, 0.    , 0.7071])
+    >>> midpoint(riemdp.SPDAffineInvariant(2), np.eye(2), np.diag([4.0, 9.0])).round(4)
+    array([[2., 0.],
+           [0., 3.]])
     """
 
     origin_name: ClassVar[str] = "origin"

@@ -195,6 +195,13 @@ class CurvedPower(_Copies, Combined):
     ------
     InvalidParameterError
         If the space is none, or the number is not a positive integer.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.Power(riemdp.Sphere(2), 10)  # a direction for each of 10 voxels
+    >>> type(space).__name__, space.dim, space.point_shape
+    ('CurvedPower', 20, (10, 3))
     """
 
     proof = "docs/proofs/products.md"
@@ -236,6 +243,13 @@ class FlatPower(_Copies, FlatManifold):
     ------
     InvalidParameterError
         If the space is not flat, or the number is not a positive integer.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> space = riemdp.Power(riemdp.SPDLogEuclidean(3), 10)  # a tensor for each of 10 voxels
+    >>> type(space).__name__, space.dim, space.point_shape
+    ('FlatPower', 60, (10, 3, 3))
     """
 
     proof = "docs/proofs/products.md"

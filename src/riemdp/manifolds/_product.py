@@ -202,6 +202,16 @@ class FlatProduct(_Factors, FlatManifold):
     ------
     InvalidParameterError
         If there is no factor, or one is not flat.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.manifolds import FlatProduct
+    >>> space = FlatProduct(riemdp.SPDLogEuclidean(2), riemdp.Euclidean(1))
+    >>> space.dim, space.point_shape
+    (4, (5,))
+    >>> space.to_chart(space.origin).round(4)
+    array([0., 0., 0., 0.])
     """
 
     proof = "docs/proofs/products.md"

@@ -37,6 +37,16 @@ class Quotient(Manifold):
     The map from the cover is a Riemannian submersion, so distances are those of nearest
     representatives, and noise of the cover becomes noise here at the same privacy
     (docs/proofs/quotients.md). A class says where that is proved for it, as ``proof``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> axes = riemdp.ProjectiveSpace(2)
+    >>> axes.cover
+    Sphere(dim=2, curvature=1.0)
+    >>> float(axes.dist([0.0, 0.0, 1.0], [0.0, 0.0, -1.0]))  # one axis
+    0.0
     """
 
     @property
@@ -214,6 +224,15 @@ class DiscreteQuotient(Quotient):
     distance between two representatives is an upper bound of the injectivity radius, and is it
     where the cover's is larger. Tangent vectors are those of the cover at :meth:`lift`. With
     :meth:`folded` its noise is drawn exactly.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> rotations = riemdp.Rotations()
+    >>> rotations.cover  # unit quaternions, of which q and -q are one rotation
+    Sphere(dim=3, curvature=0.25)
+    >>> f"{rotations.injectivity_radius:.4f}, {rotations.diameter:.4f}"
+    '3.1416, 3.1416'
     """
 
     def orbit(self, points: ArrayLike) -> FloatArray:

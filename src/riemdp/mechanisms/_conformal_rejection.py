@@ -73,6 +73,15 @@ class ConformalRejection(ArrayFields):
     References
     ----------
     docs/proofs/conformal-laplace.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 0.5)
+    >>> law = riemdp.ConformalRejection(ball, lambda x: 1.0 + x[:, 2], 1.0, 0.01, bounds=(1.0, 2.0))
+    >>> law.guarantee, law.sample(ball.center, generator=np.random.default_rng(0)).shape
+    (PureDP(epsilon=1.0), (3,))
     """
 
     ball: Ball

@@ -100,6 +100,16 @@ class GeneralizedGaussian(Mechanism):
     Liu, "Generalized Gaussian mechanism for differential privacy", IEEE Trans. Knowledge and Data
     Engineering 2018; Soto, Rao differential privacy, Section 4.3 (with scale ``sigma^power`` where
     ``sigma`` is printed); docs/proofs/generalized-gaussian.md, and docs/proofs/rao.md, claim 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> law = riemdp.GeneralizedGaussian(sigma=2.0, power=1.5)
+    >>> f"{law.privacy(1.0).delta_at(1.0):.5f}"
+    '0.00406'
+    >>> law.sample([0.0], (5,), np.random.default_rng(0)).shape
+    (5, 1)
     """
 
     manifold: Manifold = field(init=False, repr=False)

@@ -70,6 +70,16 @@ class Mechanism(Part, sort="mechanism"):
     ------
     InvalidParameterError
         If ``sigma`` is not positive and finite, or ``manifold`` no manifold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> law = riemdp.TangentGaussian.calibrate(riemdp.Euclidean(3), 0.1, riemdp.GDP(0.5))
+    >>> law.sigma, f"{law.privacy(0.1).mu():.4f}"
+    (0.2, '0.5000')
+    >>> law.sample(np.zeros(3), (5,), np.random.default_rng(0)).shape
+    (5, 3)
     """
 
     manifold: Manifold

@@ -62,6 +62,17 @@ class PublicPriorLaplace(ArrayFields):
     References
     ----------
     docs/proofs/conformal-laplace.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 0.5)
+    >>> law = riemdp.PublicPriorLaplace(ball, lambda x: x[:, 2] ** 4, 1.0, 0.1, bounds=(0.1, 1.0))
+    >>> law.guarantee, round(law.sigma, 3)
+    (PureDP(epsilon=1.0), 0.2)
+    >>> law.sample(ball.center, generator=np.random.default_rng(0)).shape
+    (3,)
     """
 
     ball: Ball

@@ -78,6 +78,15 @@ class AffineInvariantLaw(Law):
     Definition 3 (Laplace); Said et al., "Riemannian Gaussian distributions on the space of
     symmetric positive definite matrices", IEEE Trans. Inf. Theory 63(4), 2017 (Gaussian). The
     sampler and the normaliser: docs/proofs/affine-invariant-sampler.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.noise import AffineInvariantLaw
+    >>> law = AffineInvariantLaw("gaussian", riemdp.SPDAffineInvariant(2), 0.5)
+    >>> law.sample(np.eye(2), (5,), np.random.default_rng(0)).shape
+    (5, 2, 2)
     """
 
     kind: Kind

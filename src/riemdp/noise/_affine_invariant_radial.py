@@ -81,6 +81,13 @@ class AffineInvariantRadial:
     References
     ----------
     Derivations in docs/proofs/affine-invariant-sampler.
+
+    Examples
+    --------
+    >>> from riemdp.noise import AffineInvariantRadial
+    >>> radial = AffineInvariantRadial("laplace", 3, 0.2)
+    >>> radial.dim, f"{radial.mean():.4f}"
+    (6, '1.2758')
     """
 
     kind: Kind

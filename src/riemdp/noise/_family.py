@@ -55,6 +55,14 @@ class Family(Part, sort="family"):
     ----------
     kind : {"laplace", "gaussian"}
     manifold : Manifold
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.noise import family
+    >>> laplace = family("laplace", riemdp.Sphere(2))
+    >>> laplace.law(0.5).sigma, f"{laplace.curve(0.5, 0.1).pure_epsilon():.3f}"
+    (0.5, '0.200')
     """
 
     #: Whether polar coordinates of the space are those of its ``form``.

@@ -76,6 +76,17 @@ class Law(ABC):
         Space of the footpoints and of the draws.
     sigma : float
         Scale, in units of geodesic distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.noise import family
+    >>> law = family("gaussian", riemdp.Sphere(2)).law(0.5)
+    >>> f"{law.radial.mean():.4f}"  # expected distance from the footpoint
+    '0.6007'
+    >>> law.sample([0.0, 0.0, 1.0], (5,), np.random.default_rng(0)).shape
+    (5, 3)
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -83,6 +83,15 @@ class MetropolisLaw(Law):
     ----------
     Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds", NeurIPS 2023, section
     4.1, who refuse proposals beyond the injectivity radius.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.noise import MetropolisLaw
+    >>> law = MetropolisLaw("gaussian", riemdp.Sphere(2), 0.3, steps=50)
+    >>> law.sample([0.0, 0.0, 1.0], (5,), np.random.default_rng(0)).shape
+    (5, 3)
     """
 
     kind: Kind

@@ -55,6 +55,13 @@ class AffineInvariantGaussianCurve(PrivacyCurve):
     References
     ----------
     docs/proofs/affine-invariant-gaussian.md, claim 2
+
+    Examples
+    --------
+    >>> from riemdp.privacy import AffineInvariantGaussianCurve
+    >>> curve = AffineInvariantGaussianCurve(3, sigma=0.2, sensitivity=0.1)
+    >>> f"{curve.mu():.4f}"  # 0.1 / (0.2 sqrt(0.99))
+    '0.5025'
     """
 
     k: int

@@ -29,6 +29,19 @@ class Anchor(NamedTuple):
     part : int, default 0
         Which one of several releases that one charge paid for, from 1 on, as of disjoint groups;
         0 where it paid for one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from riemdp import PureDP
+    >>> from riemdp.ledger import Ledger
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = Ledger(f"{folder.name}/ledger.db")
+    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
+    >>> anchor = account.spend(PureDP(0.25), "first mean").anchor
+    >>> anchor.dataset, anchor.seq, len(anchor.hash)
+    ('study', 1, 64)
+    >>> folder.cleanup()
     """
 
     dataset: str

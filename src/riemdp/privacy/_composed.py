@@ -44,6 +44,13 @@ class BudgetCurve(PrivacyCurve):
     Parameters
     ----------
     budget : Budget
+
+    Examples
+    --------
+    >>> from riemdp import ZCDP
+    >>> from riemdp.privacy import BudgetCurve
+    >>> f"{BudgetCurve(ZCDP(0.5)).epsilon_at(1e-6):.3f}"
+    '5.222'
     """
 
     budget: Budget
@@ -140,6 +147,13 @@ class ComposedCurve(PrivacyCurve):
     References
     ----------
     docs/proofs/composition.md
+
+    Examples
+    --------
+    >>> from riemdp.privacy import ComposedCurve, GaussianCurve
+    >>> curve = ComposedCurve(((GaussianCurve(0.3), 1), (GaussianCurve(0.4), 1)))
+    >>> f"{curve.mu():.4f}"
+    '0.5000'
     """
 
     parts: tuple[tuple[PrivacyCurve, int], ...]

@@ -45,6 +45,15 @@ class PrivacyCurve(AboutNeighbours, ABC):
         at a sensitivity: it is about the neighbours between which that was measured, and
         :meth:`under` names them. Curves of budgets and compositions have that of their parts. It
         counts for no comparison of curves: equal ones have equal numbers.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> curve = riemdp.RiemannianGaussian(riemdp.Sphere(2), 0.1).privacy(0.05)
+    >>> f"{curve.mu():.4f}, {curve.delta_at(1.0):.2e}, {curve.epsilon_at(1e-5):.3f}"
+    '0.4992, 6.76e-03, 1.989'
+    >>> f"{curve.self_compose(4).mu():.4f}"
+    '0.9983'
     """
 
     adjacency: str | None = None
@@ -295,6 +304,13 @@ class GaussianCurve(PrivacyCurve):
     ----------
     Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Theorem 2.7.
     Bun, Steinke, "Concentrated differential privacy", TCC 2016, Proposition 1.6.
+
+    Examples
+    --------
+    >>> from riemdp.privacy import GaussianCurve
+    >>> curve = GaussianCurve(1.0)
+    >>> curve.mu(), f"{curve.epsilon_at(1e-6):.3f}, {curve.zcdp_rho():.3f}"
+    (1.0, '4.887, 0.500')
     """
 
     separation: float
@@ -357,6 +373,13 @@ class PureCurve(PrivacyCurve):
     Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", IEEE Trans. Inf.
     Theory 2017, Section 3 (the worst pair).
     Bun, Steinke, "Concentrated differential privacy", TCC 2016, Proposition 1.4 (zCDP).
+
+    Examples
+    --------
+    >>> from riemdp.privacy import PureCurve
+    >>> curve = PureCurve(1.0)
+    >>> curve.pure_epsilon(), f"{curve.delta_at(0.0):.4f}, {curve.zcdp_rho():.4f}"
+    (1.0, '0.4621, 0.5000')
     """
 
     epsilon: float

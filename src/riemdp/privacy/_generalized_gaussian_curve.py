@@ -67,6 +67,12 @@ class GeneralizedGaussianCurve(PrivacyCurve):
     References
     ----------
     docs/proofs/generalized-gaussian.md
+
+    Examples
+    --------
+    >>> from riemdp.privacy import GeneralizedGaussianCurve
+    >>> f"{GeneralizedGaussianCurve(0.5, 1.5).delta_at(0.5):.5f}"
+    '0.08212'
     """
 
     separation: float

@@ -82,6 +82,13 @@ class IsotropicCurve(PrivacyCurve):
     ----------
     docs/proofs/isotropic-curve.md. The mechanism: Jiang et al., "Gaussian Differential Privacy on
     Riemannian Manifolds", NeurIPS 2023, who estimate ``mu`` by Monte Carlo.
+
+    Examples
+    --------
+    >>> from riemdp.privacy import IsotropicCurve
+    >>> curve = IsotropicCurve("gaussian", 2, 1.0, 0.2, 0.1)  # on the unit sphere
+    >>> f"{curve.mu():.4f}, {curve.delta_at(1.0):.2e}"
+    '0.4967, 6.54e-03'
     """
 
     kind: Literal["laplace", "gaussian"]

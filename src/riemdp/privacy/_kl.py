@@ -61,6 +61,14 @@ class KLDP(Budget):
     ----------
     Barber, Duchi, "Privacy and statistical risk: formalisms and minimax bounds", 2014.
     Cuff, Yu, "Differential privacy as a mutual information constraint", CCS 2016.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> f"{riemdp.KLDP(0.1).delta_at(1.0):.4f}"
+    '0.0550'
+    >>> riemdp.convert(riemdp.GDP(0.5), riemdp.KLDP)
+    KLDP(alpha=0.125)
     """
 
     proof = "docs/proofs/privacy-conversions.md"

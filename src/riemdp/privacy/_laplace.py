@@ -45,6 +45,13 @@ class LaplaceCurve(PrivacyCurve):
     ----------
     Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Section 2.4 (the trade-off
     function). docs/proofs/composition.md (``delta``, ``mu`` and the angle).
+
+    Examples
+    --------
+    >>> from riemdp.privacy import LaplaceCurve, PureCurve
+    >>> curve = LaplaceCurve(1.0)
+    >>> curve.pure_epsilon(), f"{curve.delta_at(0.5):.4f}", f"{PureCurve(1.0).delta_at(0.5):.4f}"
+    (1.0, '0.2212', '0.2876')
     """
 
     separation: float

@@ -57,6 +57,15 @@ class MeanCDP(Budget):
     Dwork, Rothblum, "Concentrated differential privacy", 2016, Definitions 1.1 and 2.1.
     Bun, Steinke, "Concentrated differential privacy", TCC 2016, Section 4 (relation to
     zero-concentrated privacy, post-processing).
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> budget = riemdp.MeanCDP(mu=0.125, tau=0.5)  # as Gaussian noise at GDP(0.5) has it
+    >>> budget.zcdp()
+    ZCDP(rho=0.125, xi=0.0)
+    >>> f"{budget.delta_at(2.0):.2e}"
+    '3.95e-05'
     """
 
     proof = "docs/proofs/privacy-conversions.md"

@@ -76,6 +76,15 @@ class RaoDP(Budget):
     References
     ----------
     Soto, "Rao differential privacy", Definition 3.1.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> budget = riemdp.RaoDP(0.3, distance="angle")
+    >>> f"{budget.delta_at(0.0):.4f}"  # sin(theta / 2)
+    '0.1494'
+    >>> f"{budget.delta_at(5.0):.4f}"  # never below sin(theta / 2)^2 = 0.0223
+    '0.0225'
     """
 
     proof = "docs/proofs/privacy-conversions.md"

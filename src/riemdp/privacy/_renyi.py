@@ -78,6 +78,15 @@ class RDP(Budget):
     Mironov, "Renyi differential privacy", CSF 2017, Definition 4.
     Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020,
     Proposition 12.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> budget = riemdp.RDP(order=8.0, epsilon=0.5)
+    >>> f"{budget.epsilon_at(1e-6):.3f}"
+    '2.043'
+    >>> f"{riemdp.convert(riemdp.ZCDP(0.05), riemdp.RDP, order=8.0).epsilon:.3f}"  # order times rho
+    '0.400'
     """
 
     proof = "docs/proofs/privacy-conversions.md"

@@ -28,6 +28,14 @@ class LedgerEntry(NamedTuple):
         What it was called.
     guarantee : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         What was charged, with its relation between data sets.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> account = riemdp.Accountant(riemdp.GDP(1.0))
+    >>> account.spend(riemdp.GDP(0.6), "first mean")
+    >>> account.ledger[0].label, account.ledger[0].guarantee
+    ('first mean', GDP(mu=0.6))
     """
 
     label: str

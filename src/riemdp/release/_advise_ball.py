@@ -96,6 +96,15 @@ class BallAdvice:
         Number of public points.
     rows : tuple of RadiusRow
         By radius.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> public = np.random.default_rng(0).normal(size=(500, 3))
+    >>> advice = riemdp.advise_ball(public, 2000, riemdp.GDP(1.0), manifold=riemdp.Euclidean(3))
+    >>> advice.points, round(advice.ball.radius, 2), advice.best.radius == advice.ball.radius
+    (500, 3.86, True)
     """
 
     ball: Ball

@@ -83,6 +83,17 @@ class Combination(ArrayFields):
     References
     ----------
     docs/proofs/neighbours.md, Sites
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> records = np.full((100, 2), 0.2), np.full((300, 2), 0.2)
+    >>> sites = [riemdp.private_mean(part, ball, riemdp.GDP(1.0)) for part in records]
+    >>> both = riemdp.combine(sites)
+    >>> both.guarantee, [round(weight, 2) for weight in both.weights]
+    (GDP(mu=1.0), [0.1, 0.9])
     """
 
     value: Any

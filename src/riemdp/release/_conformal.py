@@ -73,6 +73,15 @@ class ConformalLaplace(ArrayFields):
     ----------
     He, Tang, Rahimian, Joshi, "Conformal-DP: Data Density Aware Privacy on Riemannian Manifolds via
     Conformal Transformation", 2025, for the idea; docs/proofs/conformal-laplace.md for the proof.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 0.5)
+    >>> law = riemdp.ConformalLaplace.public(ball, lambda x: 1.0 + x[:, 2], 1.0, 0.1, nodes=200)
+    >>> law.guarantee, law.sample(ball.center, generator=np.random.default_rng(0)).shape
+    (PureDP(epsilon=1.0), (3,))
     """
 
     law: NetLaplace

@@ -49,6 +49,19 @@ class Denoised(ArrayFields):
         What is left of each shell, from the longest waves to the shortest: between 0 and 1.
     release : Release
         What it was computed from: the guarantee, and what :func:`riemdp.verify` checks, are its.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> space = riemdp.Power(riemdp.Euclidean(1), 16)  # one number for each of 16 voxels
+    >>> ball = riemdp.ProductBall(space, space.origin, rms_radius=1.0)
+    >>> release = riemdp.private_mean(
+    ...     np.full((200, 16, 1), 0.5), ball, riemdp.GDP(1.0), mechanism="tangent-gaussian"
+    ... )
+    >>> smooth = release.denoise(grid=(4, 4))
+    >>> smooth.value.shape, smooth.method
+    ((16, 1), 'wiener')
     """
 
     value: NDArray[Any]

@@ -69,6 +69,16 @@ class Offer:
         How ideal draws are rounded to a public grid; None of draws in float64.
     projected : bool
         Whether draws are projected onto the ball of answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> release = riemdp.private_mean(np.full((500, 2), 0.3), ball, riemdp.GDP(1.0))
+    >>> offer = release.offer
+    >>> offer.statistic.name, offer.mechanism.name, offer.arithmetic
+    ('frechet-mean', 'riemannian-gaussian', 'exact')
     """
 
     statistic: Statistic

@@ -90,6 +90,15 @@ class PlanRow:
         known. See :attr:`Release.noise_per_mean`.
     warning : str
         What this budget costs many means; empty where there is nothing to say.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> row = riemdp.plan(riemdp.Euclidean(3), 1.0, 500, riemdp.GDP(1.0)).best
+    >>> row.mechanism, row.summary, round(row.sensitivity, 6)
+    ('riemannian-gaussian', 'frechet-mean', 0.004)
+    >>> round(row.expected_distance, 4), round(row.quantile_95, 4)
+    (0.0064, 0.0112)
     """
 
     mechanism: str
@@ -131,6 +140,13 @@ class Plan:
         Public ball, of which ``radius`` is the radius.
     spread, signal : float or None
         Public guesses about one mean among several.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> found = riemdp.plan(riemdp.Sphere(2), 1.0, 500, riemdp.GDP(1.0))
+    >>> len(found.rows), found.best.mechanism, round(found.best.expected_distance, 4)
+    (7, 'tangent-gaussian', 0.005)
     """
 
     manifold: Manifold

@@ -39,6 +39,14 @@ class PlanGrid:
     budgets : tuple of Budget
     plans : tuple of tuple of Plan
         ``plans[i][j]`` is for ``ns[i]`` and ``budgets[j]``.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> budgets = [riemdp.GDP(0.5), riemdp.GDP(1.0)]
+    >>> grid = riemdp.plan_grid(riemdp.Sphere(2), 1.0, [100, 400], budgets)
+    >>> grid.errors.shape, grid.plans[0][1].best.mechanism
+    ((2, 2), 'tangent-gaussian')
     """
 
     ns: tuple[int, ...]

@@ -84,6 +84,18 @@ class PrivateMeans(Described, Mapping["Name", Release]):
     References
     ----------
     docs/proofs/neighbours.md, Disjoint groups
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> groups = {"treated": np.full((200, 2), 0.3), "control": np.full((300, 2), -0.1)}
+    >>> means = riemdp.private_means(groups, ball, riemdp.GDP(1.0))
+    >>> means["treated"].n, means.guarantee, means.means.shape
+    (200, GDP(mu=1.0), (2, 2))
+    >>> all(check.passed for check in means.verify().values())
+    True
     """
 
     names: tuple[Name, ...]

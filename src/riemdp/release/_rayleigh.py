@@ -38,6 +38,19 @@ class RayleighTest:
     method : {"asymptotic", "simulated"}
         Whether the p-value is that of the chi-square law, right for large n, or that of draws
         from the law for this n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_directional_summary(
+    ...     points, riemdp.GDP(1.0), mechanism="tangent-gaussian"
+    ... )
+    >>> result = riemdp.rayleigh_test(release)
+    >>> result.p_value < 1e-6, result.degrees_of_freedom
+    (True, 3)
     """
 
     statistic: float

@@ -133,6 +133,20 @@ class Release(ArrayFields, Described):
     ------
     InvalidParameterError
         If a field is of another type. Whether numbers belong together is for :func:`verify`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0))
+    >>> release.value.shape, release.guarantee, release.n
+    ((3,), GDP(mu=1.0), 500)
+    >>> round(release.expected_distance, 4)
+    0.005
+    >>> riemdp.verify(riemdp.Release.from_json(release.to_json())).passed
+    True
     """
 
     value: Any

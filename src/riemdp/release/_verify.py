@@ -72,6 +72,16 @@ class Verification(Described):
     ----------
     checks : tuple of Check
         One by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> release = riemdp.private_mean(np.full((500, 2), 0.3), ball, riemdp.GDP(1.0))
+    >>> result = riemdp.verify(release)
+    >>> result.passed, [check.name for check in result.checks if not check.passed]
+    (True, [])
     """
 
     checks: tuple[Check, ...]

@@ -46,6 +46,18 @@ class CountedMean(SumAndWeight):
     References
     ----------
     docs/proofs/neighbours.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import AddRemove, CountedMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> release = riemdp.private_statistic(
+    ...     CountedMean(0.8), np.full((500, 2), 0.3), ball, riemdp.GDP(1.0), neighbours=AddRemove()
+    ... )
+    >>> release.value.shape, abs(release.count - 500) < 50
+    ((2,), True)
     """
 
     name: ClassVar[str] = "counted-mean"

@@ -292,6 +292,19 @@ class CountedSteps(CountedAnswers):
     References
     ----------
     docs/proofs/neighbours.md, docs/proofs/noisy-steps.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import AddRemove, CountedSteps, RefinedMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points, steps = np.full((500, 2), 0.3), CountedSteps(RefinedMean(), 0.5)
+    >>> release = riemdp.private_statistic(
+    ...     steps, points, ball, riemdp.GDP(1.0), neighbours=AddRemove()
+    ... )
+    >>> release.value.shape, abs(release.count - 500) < 100
+    ((2,), True)
     """
 
     name: ClassVar[str] = "counted-steps"
@@ -330,6 +343,19 @@ class CountedRecentred(CountedAnswers):
     References
     ----------
     docs/proofs/neighbours.md, docs/proofs/joint-sensitivities.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import AddRemove, CountedRecentred, Moments, Recentred
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points, sums = np.full((500, 2), 0.3), CountedRecentred(Recentred(Moments()), 0.5)
+    >>> release = riemdp.private_statistic(
+    ...     sums, points, ball, riemdp.GDP(1.0), neighbours=AddRemove()
+    ... )
+    >>> release.value["mean"].shape, abs(release.count - 500) < 100
+    ((2,), True)
     """
 
     name: ClassVar[str] = "counted-recentred"

@@ -67,6 +67,19 @@ class CountedSum(FeatureSum):
     References
     ----------
     docs/proofs/neighbours.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import AddRemove, CountedSum, Moments
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points, sums = np.full((500, 2), 0.3), CountedSum(Moments(), 0.5)
+    >>> release = riemdp.private_statistic(
+    ...     sums, points, ball, riemdp.GDP(1.0), neighbours=AddRemove()
+    ... )
+    >>> release.value["mean"].shape, abs(release.count - 500) < 50
+    ((2,), True)
     """
 
     name: ClassVar[str] = "counted-sum"

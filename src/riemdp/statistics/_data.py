@@ -47,6 +47,16 @@ class Records:
         computed from it.
     ids : array_like of int or str, shape (n,), optional
         An id for each record: the same one twice is an error. Nothing is computed from it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> points = np.full((4, 2), 0.5)
+    >>> records = riemdp.Records(points, users=["a", "a", "b", "c"], unit="person")
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> riemdp.private_mean(records, ball, riemdp.GDP(1.0)).n  # people
+    3
     """
 
     points: ArrayLike

@@ -39,6 +39,16 @@ class CertifiedMean(ArrayFields):
         tolerance that was asked for; it includes an allowance for rounding.
     passes : int
         Passes over the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> sphere = riemdp.Sphere(2)
+    >>> ball = riemdp.Ball(sphere, [1.0, 0.0, 1.0] / np.sqrt(2.0), 1.0)
+    >>> found = riemdp.frechet_mean(sphere, [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], ball=ball, tol=1e-9)
+    >>> found.value.round(4), found.error_bound <= 1e-9
+    (array([0.7071, 0.    , 0.7071]), True)
     """
 
     value: FloatArray

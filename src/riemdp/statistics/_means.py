@@ -157,6 +157,17 @@ class FrechetMean(Mean):
     ----------
     docs/proofs/frechet-mean-sensitivity.md, docs/proofs/frechet-mean-certificate.md;
     docs/proofs/wrapped-noise.md for coordinates
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import FrechetMean
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_statistic(FrechetMean(), points, ball, riemdp.GDP(1.0))
+    >>> release.statistic.name, release.value.shape
+    ('frechet-mean', (3,))
     """
 
     name: ClassVar[str] = "frechet-mean"
@@ -212,6 +223,17 @@ class TangentMean(Mean):
     References
     ----------
     docs/proofs/frechet-mean-sensitivity.md, last section
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import TangentMean
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_statistic(TangentMean(), points, ball, riemdp.GDP(1.0))
+    >>> release.statistic.name, release.value.shape
+    ('tangent-mean', (3,))
     """
 
     name: ClassVar[str] = "tangent-mean"

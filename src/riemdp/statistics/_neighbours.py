@@ -40,6 +40,15 @@ class Neighbours(Part, sort="neighbours"):
     in_one_group : bool
         Whether neighbours differ in one group alone wherever records are in groups that are
         public, and people in one group each. It is not inherited either.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.statistics import Groups, ReplaceOne, TangentMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> relations = ReplaceOne(), Groups(3)
+    >>> [round(r.sensitivity(TangentMean(), ball, 100, "distance"), 6) for r in relations]
+    [0.02, 0.06]
     """
 
     implies_replace_one: ClassVar[bool] = False
@@ -174,7 +183,16 @@ class Neighbours(Part, sort="neighbours"):
 @register
 @dataclass(frozen=True)
 class ReplaceOne(Neighbours):
-    """Data sets of one public size that differ in one record."""
+    """Data sets of one public size that differ in one record.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.statistics import ReplaceOne, TangentMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> round(ReplaceOne().sensitivity(TangentMean(), ball, 100, "distance"), 6)  # 2 radius / n
+    0.02
+    """
 
     name: ClassVar[str] = "replace-one"
     proof: ClassVar[str | None] = "docs/proofs/index.md"
@@ -198,6 +216,17 @@ class ReplacePoint(Neighbours):
 
     Labels and covariates, record by record, are public: a guarantee says nothing about them. An
     account does not take it, since it adds up guarantees for whole records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import ReplacePoint
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0), neighbours=ReplacePoint())
+    >>> release.adjacency
+    'replace-point'
     """
 
     name: ClassVar[str] = "replace-point"
@@ -228,6 +257,16 @@ class Groups(Neighbours):
     ------
     InvalidParameterError
         If ``records`` is not a positive integer.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.statistics import Groups, TangentMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> round(Groups(3).sensitivity(TangentMean(), ball, 100, "distance"), 6)
+    0.06
+    >>> round(Groups(500).sensitivity(TangentMean(), ball, 100, "distance"), 6)  # the diameter
+    2.0
     """
 
     name: ClassVar[str] = "groups"
@@ -294,6 +333,17 @@ class AddRemove(PrivateSize):
     References
     ----------
     docs/proofs/neighbours.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import AddRemove
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.full((500, 2), 0.3)
+    >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0), neighbours=AddRemove())
+    >>> release.adjacency, release.n
+    ('add-remove', None)
     """
 
     name: ClassVar[str] = "add-remove"
@@ -389,6 +439,17 @@ class ReplaceUser(PerUser):
     References
     ----------
     docs/proofs/neighbours.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import ReplaceUser
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> records = riemdp.Records(np.full((500, 2), 0.3), users=np.arange(500) // 5)
+    >>> release = riemdp.private_mean(records, ball, riemdp.GDP(1.0), neighbours=ReplaceUser())
+    >>> release.adjacency, release.n
+    ('replace-user', 100)
     """
 
     name: ClassVar[str] = "replace-user"
@@ -419,6 +480,17 @@ class AddRemoveUser(PrivateSize, PerUser):
     References
     ----------
     docs/proofs/neighbours.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import AddRemoveUser
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> records = riemdp.Records(np.full((500, 2), 0.3), users=np.arange(500) // 5)
+    >>> release = riemdp.private_mean(records, ball, riemdp.GDP(1.0), neighbours=AddRemoveUser())
+    >>> release.adjacency, release.n
+    ('add-remove-user', None)
     """
 
     name: ClassVar[str] = "add-remove-user"

@@ -31,6 +31,17 @@ class Question(ABC):
     takes : tuple of str
         What it takes beside points, of :attr:`riemdp.statistics.Records.extras`; it is given
         :class:`riemdp.statistics.Records` then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import TangentMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(1), [0.0], 1.0)
+    >>> mean = TangentMean()
+    >>> parts = [mean.summarise(ball, np.full((10, 1), value)) for value in (0.25, 0.75)]
+    >>> mean.finish(ball, mean.merge(*parts), 1e-9).round(4)
+    array([0.5])
     """
 
     clips: ClassVar[bool] = False

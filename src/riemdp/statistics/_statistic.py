@@ -61,6 +61,18 @@ class Statistic(Part, sort="statistic"):
         divided by the number of records.
     weighs : bool
         Whether they are divided by a sum of private weights instead: :meth:`released_total`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import FrechetMean
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> mean = FrechetMean()
+    >>> mean.name, mean.steps, mean.range(ball).radius
+    ('frechet-mean', 1, 1.0)
+    >>> round(mean.replace_one(ball, 100, "distance"), 4)
+    0.0311
     """
 
     steps: int = 1
@@ -609,7 +621,18 @@ class InTwoArithmetics(Statistic):
 
 
 class Summary(Statistic, Question):
-    """A statistic of one answer, which is its own question."""
+    """A statistic of one answer, which is its own question.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import FrechetMean, Summary
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> mean = FrechetMean()
+    >>> isinstance(mean, Summary), mean.ask(ball, ball.center, 0) is mean
+    (True, True)
+    """
 
     def ask(self, ball: Ball, point: Any, step: int) -> Question:  # noqa: ARG002
         """Return the statistic itself."""

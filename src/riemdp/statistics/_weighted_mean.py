@@ -56,6 +56,16 @@ class WeightedMean(SumAndWeight):
     References
     ----------
     docs/proofs/neighbours.md, "Weights"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import WeightedMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> records = riemdp.Records(np.full((500, 2), 0.3), weights=np.linspace(0.5, 1.0, 500))
+    >>> riemdp.private_statistic(WeightedMean(), records, ball, riemdp.GDP(1.0)).value.shape
+    (2,)
     """
 
     name: ClassVar[str] = "weighted-mean"

@@ -276,6 +276,19 @@ class WeightedFrechetMean(WeightedMeanOfPlaces):
     References
     ----------
     docs/proofs/neighbours.md, "Weights"; docs/proofs/frechet-mean-sensitivity.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import WeightedFrechetMean, largest_share
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> weights = np.linspace(0.5, 1.0, 500)  # public
+    >>> mean = WeightedFrechetMean(largest_share(weights))
+    >>> records = riemdp.Records(np.full((500, 2), 0.3), weights=weights)
+    >>> release = riemdp.private_statistic(mean, records, ball, riemdp.GDP(1.0))
+    >>> release.value.shape, round(release.sensitivity, 5)  # the diameter, times the largest share
+    ((2,), 0.00533)
     """
 
     name: ClassVar[str] = "weighted-frechet-mean"
@@ -323,6 +336,18 @@ class WeightedTangentMean(WeightedMeanOfPlaces):
     References
     ----------
     docs/proofs/neighbours.md, "Weights"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import WeightedTangentMean, largest_share
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> weights = np.linspace(0.5, 1.0, 500)  # public
+    >>> mean = WeightedTangentMean(largest_share(weights))
+    >>> records = riemdp.Records(np.full((500, 2), 0.3), weights=weights)
+    >>> riemdp.private_statistic(mean, records, ball, riemdp.GDP(1.0)).value.shape
+    (2,)
     """
 
     name: ClassVar[str] = "weighted-tangent-mean"

@@ -69,6 +69,15 @@ class AffineInvariantDraw(ExactDraw):
     References
     ----------
     docs/proofs/exact-draws and docs/proofs/affine-invariant-sampler.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.noise.exact import AffineInvariantDraw
+    >>> draw = AffineInvariantDraw("gaussian", 2, 0.3)
+    >>> rounded = draw.draw([0.0, 0.0, 0.25], grid=40, generator=np.random.default_rng(0))
+    >>> len(rounded.integers), rounded.grid
+    (3, 40)
     """
 
     proof: ClassVar[str | None] = "docs/proofs/exact-draws.md"

@@ -61,6 +61,15 @@ class FlatDraw(ExactDraw):
     References
     ----------
     docs/proofs/exact-draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.noise.exact import FlatDraw
+    >>> draw = FlatDraw("laplace", 3, 0.5)
+    >>> rounded = draw.draw([0.0, 0.0, 0.25], grid=40, generator=np.random.default_rng(0))
+    >>> len(rounded.integers), rounded.grid
+    (3, 40)
     """
 
     proof: ClassVar[str | None] = "docs/proofs/exact-draws.md"

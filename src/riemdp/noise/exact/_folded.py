@@ -44,6 +44,16 @@ class FoldedDraw(ExactDraw):
     References
     ----------
     docs/proofs/exact-draws.md, "Quotients"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.noise.exact import FoldedDraw, SpaceFormDraw
+    >>> draw = FoldedDraw(riemdp.Rotations(), SpaceFormDraw("gaussian", 3, 0.25, 0.3))
+    >>> rounded = draw.draw([0.0, 0.0, 0.25], grid=40, generator=np.random.default_rng(0))
+    >>> len(rounded.integers), rounded.grid
+    (3, 40)
     """
 
     manifold: Quotient

@@ -32,6 +32,15 @@ class IndependentDraw(ExactDraw):
     References
     ----------
     docs/proofs/exact-draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.noise.exact import FlatDraw, IndependentDraw
+    >>> draw = IndependentDraw((FlatDraw("gaussian", 1, 0.5), FlatDraw("laplace", 2, 0.1)))
+    >>> rounded = draw.draw([0.0, 0.0, 0.25], grid=40, generator=np.random.default_rng(0))
+    >>> len(rounded.integers), rounded.grid
+    (3, 40)
     """
 
     parts: tuple[ExactDraw, ...]

@@ -38,6 +38,12 @@ class Rounded:
         One for each coordinate.
     grid : int
         Minus the binary logarithm of the grid's step.
+
+    Examples
+    --------
+    >>> from riemdp.noise.exact import Rounded
+    >>> Rounded((3, -8), grid=4).values()
+    array([ 0.1875, -0.5   ])
     """
 
     integers: tuple[int, ...]

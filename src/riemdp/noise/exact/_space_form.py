@@ -62,6 +62,15 @@ class SpaceFormDraw(ExactDraw):
     References
     ----------
     docs/proofs/exact-draws and docs/proofs/exact-samplers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.noise.exact import SpaceFormDraw
+    >>> draw = SpaceFormDraw("gaussian", 2, 1.0, 0.3)  # on the unit sphere
+    >>> rounded = draw.draw([0.0, 0.25], grid=40, generator=np.random.default_rng(0))
+    >>> len(rounded.integers), rounded.grid
+    (2, 40)
     """
 
     proof: ClassVar[str | None] = "docs/proofs/exact-draws.md"

@@ -44,6 +44,19 @@ class PrivateBall:
         What was charged, if anything was.
     anchor : Anchor or None
         Of the charge for the search and the releases together, in a durable ledger.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 100.0)  # far too large
+    >>> points = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> seeded = np.random.default_rng(1)  # not private; leave it out in earnest
+    >>> found = riemdp.private_ball(points, ball, riemdp.GDP(1.0), generator=seeded)
+    >>> found.reason, found.ball.radius < 20.0
+    ('found', True)
+    >>> riemdp.private_mean(points, found, generator=seeded).guarantee  # paid with what is left
+    GDP(mu=1.0)
     """
 
     ball: Ball
