@@ -119,36 +119,55 @@ for name, tensors in panels.items():
     describe(name, tensors)
 
 # %%
-# One slice of each. Above, fractional anisotropy, with lines along the principal directions where
-# there is one, as long as they lie in the plane of the picture. Below, the same directions as
-# colours, the brighter the more anisotropic. Noise makes round tensors look anisotropic; denoising
-# works on the logarithms, where it has no such bias.
+# One slice of each. First, fractional anisotropy, with lines along the principal directions where
+# there is one, as long as they lie in the plane of the picture. Noise makes round tensors look
+# anisotropic; denoising works on the logarithms, where it has no such bias.
 
-figure, axes = plt.subplots(2, 3, figsize=(9.6, 6.6), layout="constrained")
-for column, (name, tensors) in enumerate(panels.items()):
-    slab = tensors.reshape(*shape, 3, 3)[shape[0] // 2]
+# sphinx_gallery_thumbnail_number = 2
+slice_of = {name: tensors.reshape(*shape, 3, 3)[shape[0] // 2] for name, tensors in panels.items()}
+title = f"{n} SIMULATED subjects around\n{source}\nmean tensors, {budget}: slice {shape[0] // 2}"
+
+
+def three_panels(draw):
+    """One panel for the field, the release and what denoising makes of it."""
+    figure, axes = plt.subplots(1, 3, figsize=(5.6, 4.0), layout="constrained")
+    for axis, (name, slab) in zip(axes, slice_of.items(), strict=True):
+        drawn = draw(axis, slab)
+        axis.set(xticks=[], yticks=[], title=name.removesuffix(" release"))
+    figure.suptitle(title, fontsize=11)
+    return figure, axes, drawn
+
+
+def with_lines(axis, slab):
+    """Anisotropy, and lines along the principal directions."""
     fast, directions = anisotropy(slab), principal(slab)
-    image = axes[0, column].imshow(fast, vmin=0.0, vmax=1.0, cmap="magma")
     lines = np.where(fast[..., None] > 0.1, directions, np.nan)
     rows, columns = np.mgrid[: shape[1], : shape[2]]
-    axes[0, column].quiver(
+    axis.quiver(
         columns, rows, lines[..., 2], lines[..., 1], angles="xy", scale_units="xy", scale=1.15,
         pivot="mid", color="w", width=0.005, headwidth=0, headlength=0, headaxislength=0,
     )  # fmt: skip
-    colours = np.abs(directions)[..., [2, 1, 0]] * np.clip(fast / 0.7, 0.0, 1.0)[..., None]
-    axes[1, column].imshow(colours)
-    axes[0, column].set_title(name)
-    for axis in axes[:, column]:
-        axis.set(xticks=[], yticks=[])
-axes[0, 0].set_ylabel("anisotropy")
-axes[1, 0].set_ylabel("principal direction")
-figure.colorbar(image, ax=axes[0], label="fractional anisotropy (no unit)", fraction=0.05)
+    return axis.imshow(fast, vmin=0.0, vmax=1.0, cmap="magma")
+
+
+figure, axes, image = three_panels(with_lines)
+figure.colorbar(image, ax=axes, label="fractional anisotropy (no unit)", location="bottom")
+plt.show()
+
+# %%
+# The same directions as colours, the brighter the more anisotropic.
+
+
+def as_colours(axis, slab):
+    """Principal directions as colours."""
+    bright = np.clip(anisotropy(slab) / 0.7, 0.0, 1.0)[..., None]
+    return axis.imshow(np.abs(principal(slab))[..., [2, 1, 0]] * bright)
+
+
+figure, axes, _ = three_panels(as_colours)
 marks = [plt.Line2D([], [], marker="s", linestyle="", color=color) for color in ("r", "lime", "b")]
-names = ["across the picture", "down the picture", "into the picture"]
+names = ["across", "down", "into the picture"]
 figure.legend(marks, names, loc="outside lower center", ncols=3, frameon=False)
-figure.suptitle(
-    f"{n} SIMULATED subjects around {source}\nmean tensors, {budget}: slice {shape[0] // 2}"
-)
 plt.show()
 
 # %%

@@ -79,17 +79,14 @@ print(f"exact means: accuracy {accuracy(exact):.3f}")
 # distance falls below the expected one where the noise throws draws out of the ball: the release
 # is the draw's projection onto it, and projecting brings it closer.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.8), layout="constrained")
-left.loglog(epsilons, errors, "o-")
-left.set(xlabel="ε per class", ylabel="distance to the exact mean")
-right.semilogx(epsilons, accuracies, "o-", label="private means")
-right.axhline(accuracy(exact), color="k", label="exact means")
-right.axhline(0.1, color="0.6", linestyle="--", label="chance")
-right.set(xlabel="ε per class", ylabel="accuracy", ylim=(0, 1))
-right.legend()
-for axes in (left, right):
-    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
-    axes.xaxis.minorticks_off()
+figure, axes = plt.subplots(layout="constrained")
+axes.semilogx(epsilons, accuracies, "o-", label="private means")
+axes.axhline(accuracy(exact), color="k", label="exact means")
+axes.axhline(0.1, color="0.6", linestyle="--", label="chance")
+axes.set(xlabel="ε per class", ylabel="accuracy", ylim=(0, 1))
+axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+axes.xaxis.minorticks_off()
+axes.legend()
 plt.show()
 
 # %%

@@ -91,7 +91,7 @@ for name, space in metrics.items():
 # lines. (Twenty real releases would spend twenty budgets.)
 
 epsilons = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0])
-figure, panels = plt.subplots(1, 2, figsize=(7, 3.8), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(5.6, 4.0), sharey=True, layout="constrained")
 for axes, (name, space) in zip(panels, metrics.items(), strict=True):
     ball = riemdp.Ball(space, center, radius)
     exact = riemdp.frechet_mean(space, ball.project(tensors), ball=ball).value
@@ -105,4 +105,6 @@ for axes, (name, space) in zip(panels, metrics.items(), strict=True):
         axes.plot(np.full(20, epsilon), values, ".", color="C0", markersize=3)
     axes.set(xscale="log", yscale="log", xlabel="ε at δ = 1e-6", title=name)
 panels[0].set_ylabel("eigenvalues in µm²/ms")
+panels[0].set_yticks([0.3, 0.5, 1.0], ["0.3", "0.5", "1"])
+panels[0].yaxis.minorticks_off()
 plt.show()

@@ -107,5 +107,8 @@ axes.loglog(sizes, distances, ".", label="one release for each year")
 order = np.argsort(sizes)
 axes.loglog(np.array(sizes)[order], np.array(expected)[order], "k", label="expected")
 axes.set(xlabel="records in the year", ylabel="distance to the exact mean in km")
+ticks = [size for size in (25, 50, 100, 200, 400, 800) if min(sizes) <= size <= max(sizes)]
+axes.set_xticks(ticks, [f"{size}" for size in ticks])
+axes.xaxis.minorticks_off()
 axes.legend()
 plt.show()

@@ -61,7 +61,7 @@ exact = np.linalg.eigvalsh(np.cov(ball.coordinates(tensors).T))[::-1]
 found = np.linalg.eigvalsh(value.covariance)[::-1]
 noise = value.second_moment_sd * np.sqrt(2 * space.dim)
 
-figure, axes = plt.subplots(figsize=(6, 3.5))
+figure, axes = plt.subplots(figsize=(5.6, 4.0))
 axes.plot(range(1, 7), exact, "o-", label="exact, not published")
 axes.plot(range(1, 7), found, "s--", label="released, μ = 1")
 axes.axhline(noise, color="0.6", linewidth=1, label="largest that noise alone has")

@@ -98,7 +98,7 @@ budgets = {
 }
 print("| data | n | budget | metric | radius | sigma | log-Euclidean error | affine error |")
 print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-bars = []
+bars = {}
 for name, matrices in data_sets().items():
     k = matrices.shape[-1]
     for label, (budget, mechanism) in budgets.items():
@@ -109,12 +109,17 @@ for name, matrices in data_sets().items():
                 f"| {name} | {n} | {label} | {short} | {radius:.3f} | {sigma:.6f} | "
                 f"{flat:.4f} | {affine:.4f} |"
             )
-            bars.append((f"{name}, {label}, {short}", affine))
+            bars.setdefault(metric.name, []).append((f"{name}\n{label}", affine))
 
 # %%
-# The last column as a figure.
+# The last column as a figure: for each set of data and budget what either metric leaves.
 
-figure, axes = plt.subplots(figsize=(8, 0.35 * len(bars) + 1.0), layout="constrained")
-axes.barh([name for name, _ in bars][::-1], [error for _, error in bars][::-1])
-axes.set_xlabel("median affine-invariant distance to the mean")
+rows = np.arange(len(bars["SPDLogEuclidean"]))
+figure, axes = plt.subplots(figsize=(5.6, 0.7 * len(rows) + 1.2), layout="constrained")
+for place, (name, found) in zip((-0.2, 0.2), bars.items(), strict=True):
+    axes.barh(rows + place, [error for _, error in found], height=0.38, label=name)
+axes.set_yticks(rows, [name for name, _ in found])
+axes.invert_yaxis()
+axes.set_xlabel("median distance to the mean")
+axes.legend()
 plt.show()
