@@ -80,6 +80,7 @@ sphinx_gallery_conf = {
     "plot_gallery": True,
     "reset_modules": ("matplotlib", "_gallery.readable"),
     "thumbnail_size": (560, 400),
+    "within_subsection_order": "_gallery.StudyOrder",
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,

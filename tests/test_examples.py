@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import runpy
 from pathlib import Path
@@ -36,12 +37,33 @@ def test_example_runs(script, monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["index.md", "study.md", "is_my_data_enough.md"])
-def test_code_of_a_page_runs_as_it_is_pasted(page, capsys):
+@pytest.mark.parametrize(
+    "page", ["index.md", "quickstart.md", "study.md", "is_my_data_enough.md", "from_pyriemann.md"]
+)
+def test_code_of_a_page_runs_as_it_is_pasted(page, capsys, tmp_path, monkeypatch):
+    if "pyriemann" in page:
+        pytest.importorskip("pyriemann")
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    exec(compile("\n".join(blocks), page, "exec"), {})
-    assert capsys.readouterr().out
+    names: dict[str, object] = {}
+    exec(compile("\n".join(blocks), page, "exec"), names)
+    assert capsys.readouterr().out or "pyriemann" in page
+    assert "riemdp" in names
+
+
+def test_the_gallery_has_a_place_for_every_script():
+    path = ROOT / "docs" / "_gallery.py"
+    spec = importlib.util.spec_from_file_location("_gallery", path)
+    gallery = importlib.util.module_from_spec(spec)
+    pytest.importorskip("matplotlib")
+    spec.loader.exec_module(gallery)
+    place = gallery.StudyOrder("examples")
+    scripts = [script.name for script in (ROOT / "examples").glob("plot_*.py")]
+    assert sorted(map(place, scripts)) == list(range(len(gallery.ORDER)))
+    assert place("plot_plan.py") < place("plot_quickstart_spd.py") < place("plot_audit.py")
+    with pytest.raises(ValueError, match="not in tuple"):
+        place("plot_forgotten.py")
 
 
 def test_readme_example_runs(capsys):
