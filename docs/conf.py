@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpydoc.xref
 
-import riemdp
-
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))  # of _gallery
 
@@ -48,6 +46,7 @@ html_css_files = ["pages.css"]
 autosummary_generate = True
 autodoc_default_options = {"members": True, "inherited-members": True}
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # the column is narrow
 autodoc_typehints = "none"  # types stand in the numpydoc sections
 # autosummary lists the members; numpydoc would list them a second time
 numpydoc_show_class_members = False
@@ -56,20 +55,17 @@ numpydoc_show_class_members = False
 numpydoc.xref.DEFAULT_LINKS.clear()  # to other hosts' pages, of which there is no inventory here
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
+# Names as the docstrings have them: without their package. Of two pages the first one counts.
 numpydoc_xref_aliases = {
-    name: f"riemdp.{name}"
-    for name in riemdp.__all__
-    if inspect.isclass(getattr(riemdp, name)) or name in {"Power", "QuotientBall", "ProductBall"}
-} | {
-    name: f"riemdp.{package}.{name}"
-    for package, names in {
-        "manifolds": ["Manifold", "FlatManifold"],
-        "mechanisms": ["Mechanism"],
-        "statistics": ["Statistic", "Neighbours", "CertifiedMean"],
-        "release": ["Offer", "Verification"],
-    }.items()
-    for name in names
-}
+    name.rpartition(".")[2]: f"riemdp.{name}"
+    for name in reversed(
+        re.findall(
+            r"^   ([a-z_.]*[A-Z]\w*)$",
+            Path(__file__).with_name("api").joinpath("index.rst").read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    )
+} | {"Verification": "riemdp.release.Verification"}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -17,6 +17,8 @@ BAR = "<header class='bd-header'><ul class='navbar-nav' style='{}'>{}</ul></head
 FRAME = (
     "<div style='overflow-x: auto'><table><tr><td style='min-width: {}px'>x</td></tr></table></div>"
 )
+TALL = "<div style='height: 3000px'></div>"  # so that a scroll bar takes its share
+COLUMN = "<div class='bd-sidebar-secondary' style='width: 9px'><a><code>sample()</code></a></div>"
 
 
 def looked_at(browser, folder, body, width):
@@ -44,7 +46,8 @@ def test_pages_that_fit_pass(browser, tmp_path):
         (FRAME.format(2000), 1280, "has to be scrolled: table"),
         ("<p><span class='math'>x</span></p>", 1280, "not drawn"),
         (BAR.format("display: block", LINKS), 1280, "navigation in more than one line"),
-        (BAR.format("display: flex", "<li class='nav-item'>API</li>"), 1280, "no Examples"),
+        (BAR.format("display: flex", "<li class='nav-item'>API</li>") + TALL, 1280, "no Examples"),
+        (COLUMN + TALL, 1280, "cut off: code"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_found(browser, tmp_path, body, width, said):

@@ -48,7 +48,8 @@ FOUND = """
 const wide = document.documentElement.clientWidth, found = [];
 const style = (item) => getComputedStyle(item);
 const seen = (item) => item.getClientRects().length && style(item).visibility != 'hidden';
-const outside = (item) => item.getBoundingClientRect().right > wide + 1;
+const right = (item) => item.getBoundingClientRect().right;
+const outside = (item) => right(item) > wide + 1;
 const scrolls = (item) => /auto|scroll/.test(style(item).overflowX);
 const within = (item) => {
     while ((item = item.parentElement) && !item.matches('body, .bd-article-container'))
@@ -73,12 +74,15 @@ for (const item of document.querySelectorAll('h1, h2, h3, p, dt, dd, th'))
         found.push('wider than its place: ' + words(item));
 for (const item of document.querySelectorAll('table')) {
     const frame = item.parentElement;
-    if (seen(item) && wide >= 1280 && frame.scrollWidth > frame.clientWidth + 1)
+    if (seen(item) && wide > 1000 && frame.scrollWidth > frame.clientWidth + 1)
         found.push('has to be scrolled: ' + words(item));
 }
+for (const item of document.querySelectorAll('.bd-sidebar-secondary a code, .bd-sidebar-primary a'))
+    if (seen(item) && wide > 1000 && right(item) > right(item.closest('div')) + 1)
+        found.push('cut off: ' + words(item));
 for (const item of document.querySelectorAll('.math'))
     if (!item.querySelector('mjx-container')) found.push('not drawn: ' + words(item));
-if (document.querySelector('.bd-header') && wide >= 1280) {
+if (document.querySelector('.bd-header') && wide > 1000) {
     const links = [...document.querySelectorAll('.bd-header .navbar-nav > .nav-item')].filter(seen);
     const names = links.map((item) => item.textContent.trim());
     for (const name of ['Examples', 'API'])

@@ -29,6 +29,14 @@ class Choice:
     ------
     InvalidParameterError
         If the class has no such choice.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.mechanisms import Choice
+    >>> choice = Choice(riemdp.GeneralizedGaussian, (("power", 4.0),))
+    >>> choice.name
+    'generalized-gaussian'
     """
 
     kind: type[Mechanism]

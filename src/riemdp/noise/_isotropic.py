@@ -70,6 +70,17 @@ class IsotropicLaw(Law):
     Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021,
     Definition 3 (Laplace); Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds",
     NeurIPS 2023 (Gaussian). The sampler: docs/proofs/exact-samplers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.noise import IsotropicLaw
+    >>> law = IsotropicLaw("laplace", riemdp.Hyperbolic(2), 0.3)
+    >>> f"{law.radial.mean():.4f}"
+    '0.6593'
+    >>> law.sample(law.manifold.origin, (5,), np.random.default_rng(0)).shape
+    (5, 3)
     """
 
     kind: Kind

@@ -64,6 +64,13 @@ class RadialLaw:
     Reimherr, Bharath, Soto, "Differential Privacy over Riemannian Manifolds", NeurIPS 2021
     (Laplace); Jiang et al., "Gaussian Differential Privacy on Riemannian Manifolds", NeurIPS 2023
     (Gaussian). Derivations in docs/proofs/exact-samplers.
+
+    Examples
+    --------
+    >>> from riemdp.noise import RadialLaw
+    >>> law = RadialLaw("laplace", 3, 0.0, 0.5)  # on flat space: a gamma law of shape 3
+    >>> f"{law.mean():.4f}, {law.quantile(0.95):.4f}"
+    '1.5000, 3.1479'
     """
 
     kind: Kind

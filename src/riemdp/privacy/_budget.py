@@ -64,6 +64,15 @@ class Budget(AboutNeighbours, Part, sort="definition"):
         Largest value of the first of them.
     leaves_open : str
         Why other definitions do not follow from it, for messages.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> budget = riemdp.GDP(1.0)
+    >>> f"{budget.epsilon_at(1e-6):.3f}, {budget.split(4).mu:.3f}"
+    '4.887, 0.500'
+    >>> budget.allows(riemdp.TangentGaussian(riemdp.Euclidean(2), 2.0).privacy(1.0))
+    True
     """
 
     #: Documents say it once, for the whole release.

@@ -57,6 +57,16 @@ class Check:
         Whether it holds.
     detail : str
         The numbers, all public.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> release = riemdp.private_mean(np.full((500, 2), 0.3), ball, riemdp.GDP(1.0))
+    >>> check = riemdp.verify(release).checks[0]
+    >>> check.name, check.passed
+    ('mechanism', True)
     """
 
     name: str

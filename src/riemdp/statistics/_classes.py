@@ -82,6 +82,19 @@ class ClassMoments(SumStatistic):
     References
     ----------
     docs/proofs/joint-sensitivities.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import ClassMoments
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> records = riemdp.Records(points, labels=np.repeat(["feet", "fists"], 250))
+    >>> classes = ClassMoments(("feet", "fists"))
+    >>> release = riemdp.private_statistic(classes, records, ball, riemdp.GDP(1.0))
+    >>> release.value.means.shape, release.value.shares.shape
+    ((2, 2), (2,))
     """
 
     name: ClassVar[str] = "class-moments"

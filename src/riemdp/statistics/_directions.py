@@ -56,6 +56,18 @@ class DirectionalMoments(UnitVectorSum):
     References
     ----------
     docs/proofs/joint-sensitivities.md, claim 6
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import DirectionalMoments
+    >>> sphere = riemdp.Ball.whole(riemdp.Sphere(2))  # no ball is needed
+    >>> points = sphere.point(np.random.default_rng(0).normal(0.0, 0.3, (500, 2)))
+    >>> both = DirectionalMoments((1, 2))
+    >>> release = riemdp.private_statistic(both, points, sphere, riemdp.GDP(1.0))
+    >>> release.value.direction.shape, release.value.scatter.shape
+    ((3,), (3, 3))
     """
 
     name: ClassVar[str] = "directional-moments"

@@ -54,6 +54,17 @@ class Moments(SumStatistic):
     References
     ----------
     docs/proofs/joint-sensitivities.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import Moments
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> release = riemdp.private_statistic(Moments("matrix"), points, ball, riemdp.GDP(1.0))
+    >>> release.value.mean.shape, release.value.covariance.shape
+    ((2,), (2, 2))
     """
 
     name: ClassVar[str] = "moments"

@@ -18,6 +18,16 @@ class NamedValues(Mapping[str, Any]):
         The released coordinates that all parts are computed from.
     parts : mapping of str to object
         Arrays are made read-only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> value = riemdp.private_moments(points, ball, riemdp.GDP(1.0)).value
+    >>> value.mean is value["mean"], "variance" in value
+    (True, True)
     """
 
     def __init__(self, raw: NDArray[np.float64], parts: Mapping[str, Any]) -> None:

@@ -146,6 +146,17 @@ class Recentred(NoisySteps):
     References
     ----------
     docs/proofs/joint-sensitivities.md, docs/proofs/noisy-steps.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import Moments, Recentred
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> release = riemdp.private_statistic(Recentred(Moments()), points, ball, riemdp.GDP(1.0))
+    >>> release.statistic.steps, release.value.mean.shape
+    (2, (2,))
     """
 
     name: ClassVar[str] = "recentred"

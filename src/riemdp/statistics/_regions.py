@@ -46,6 +46,17 @@ class ConfidenceRegion(ArrayFields, ABC):
         Probability that the region covers the mean.
     note : str
         What the level rests on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> release = riemdp.private_moments(points, ball, riemdp.GDP(1.0), second="matrix")
+    >>> region = release.confidence_region(0.95)
+    >>> region.level, region.dim, bool(region.contains(region.center))
+    (0.95, 2, True)
     """
 
     center: FloatArray
@@ -114,6 +125,17 @@ class ConfidenceEllipsoid(ConfidenceRegion):
         W, an upper bound of the covariance of the released mean.
     critical : float
         Critical value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> release = riemdp.private_moments(points, ball, riemdp.GDP(1.0), second="matrix")
+    >>> region = release.confidence_region(0.95)
+    >>> type(region).__name__, region.semi_axes.shape
+    ('ConfidenceEllipsoid', (2,))
     """
 
     shape: FloatArray

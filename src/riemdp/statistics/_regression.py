@@ -77,6 +77,19 @@ class TangentRegression(SumStatistic):
     References
     ----------
     docs/proofs/joint-sensitivities.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import TangentRegression
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> records = riemdp.Records(points, covariates=np.linspace(20.0, 80.0, 500))  # ages
+    >>> line = TangentRegression(20.0, 80.0)
+    >>> release = riemdp.private_statistic(line, records, ball, riemdp.GDP(1.0))
+    >>> release.value.coefficients.shape
+    (2, 2)
     """
 
     name: ClassVar[str] = "tangent-regression"

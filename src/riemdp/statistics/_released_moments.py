@@ -52,6 +52,17 @@ class ReleasedMoments(ArrayFields):
     ------
     InvalidParameterError
         If a parameter lies outside its domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> release = riemdp.private_moments(points, ball, riemdp.GDP(1.0), second="matrix")
+    >>> moments = release.released_moments()
+    >>> moments.dim, moments.mean.shape
+    (2, (2,))
     """
 
     mean: FloatArray

@@ -40,6 +40,17 @@ class MeanRotation(UnitVectorSum):
     ----------
     docs/proofs/joint-sensitivities.md, claim 6; Markley, Cheng, Crassidis and Oshman, "Averaging
     quaternions", J. Guid. Control Dyn. 2007
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import MeanRotation, unit_quaternions
+    >>> points = unit_quaternions(np.broadcast_to(np.eye(3), (500, 3, 3)))
+    >>> sphere = riemdp.Ball.whole(riemdp.Sphere(3))  # no ball is needed
+    >>> release = riemdp.private_statistic(MeanRotation(), points, sphere, riemdp.GDP(1.0))
+    >>> release.value.rotation.shape
+    (3, 3)
     """
 
     name: ClassVar[str] = "mean-rotation"

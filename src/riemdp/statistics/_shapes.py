@@ -50,6 +50,18 @@ class ProcrustesMean(UnitVectorSum):
     ----------
     docs/proofs/joint-sensitivities.md, claim 6; Kent, "The complex Bingham distribution and shape
     analysis", JRSS B 1994; Dryden and Mardia, "Statistical Shape Analysis", 2016, chapter 8
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import ProcrustesMean, preshapes
+    >>> triangles = np.array([0.0, 1.0, 1.0j]) + np.random.default_rng(0).normal(0.0, 0.1, (500, 3))
+    >>> sphere = riemdp.Ball.whole(riemdp.Sphere(3))  # of preshapes; no ball is needed
+    >>> mean = ProcrustesMean()
+    >>> release = riemdp.private_statistic(mean, preshapes(triangles), sphere, riemdp.GDP(1.0))
+    >>> release.value["shape"].shape
+    (3,)
     """
 
     name: ClassVar[str] = "procrustes-mean"

@@ -290,6 +290,17 @@ class RefinedMean(NoisySteps):
     References
     ----------
     docs/proofs/noisy-steps.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import RefinedMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> release = riemdp.private_statistic(RefinedMean(rounds=3), points, ball, riemdp.GDP(1.0))
+    >>> release.statistic.steps, release.value.shape
+    (3, (2,))
     """
 
     name: ClassVar[str] = "refined-mean"
@@ -481,6 +492,17 @@ class GeometricMedian(WarmSteps):
     References
     ----------
     docs/proofs/noisy-steps.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import GeometricMedian
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> release = riemdp.private_statistic(GeometricMedian(), points, ball, riemdp.GDP(1.0))
+    >>> release.statistic.steps, release.value.shape
+    (13, (2,))
     """
 
     name: ClassVar[str] = "geometric-median"
@@ -536,6 +558,17 @@ class HuberMean(WarmSteps):
     ----------
     Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35(1), 1964;
     docs/proofs/noisy-steps.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import HuberMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> release = riemdp.private_statistic(HuberMean(), points, ball, riemdp.GDP(1.0))
+    >>> release.statistic.steps, release.value.shape
+    (13, (2,))
     """
 
     name: ClassVar[str] = "huber-mean"

@@ -52,6 +52,12 @@ class SumStatistic(FeatureSum):
     References
     ----------
     docs/proofs/joint-sensitivities.md
+
+    Examples
+    --------
+    >>> from riemdp.statistics import Moments
+    >>> Moments().size(2), Moments().recentres  # features in two dimensions: a mean, a mean square
+    (3, True)
     """
 
     projects: ClassVar[bool] = False

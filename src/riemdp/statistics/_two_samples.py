@@ -41,6 +41,20 @@ class TwoSampleTest(ArrayFields):
         means are equal. At least 2e-12.
     note : str
         What it rests on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 2.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> one, other = (
+    ...     riemdp.private_moments(points + shift, ball, riemdp.GDP(1.0), second="matrix")
+    ...     for shift in (0.0, 1.0)
+    ... )
+    >>> result = riemdp.two_sample_test(one, other)
+    >>> result.p_value < 1e-6, result.dim
+    (True, 2)
     """
 
     difference: FloatArray

@@ -146,6 +146,17 @@ class Variance(VarianceOfMoments):
     References
     ----------
     docs/proofs/joint-sensitivities.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import Variance
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
+    >>> release = riemdp.private_statistic(Variance(), points, ball, riemdp.GDP(1.0))
+    >>> release.statistic.steps, release.value.shape
+    (2, (1,))
     """
 
     name: ClassVar[str] = "variance"

@@ -44,6 +44,14 @@ class ExactDraw(ABC):
     References
     ----------
     docs/proofs/exact-draws.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> from riemdp.noise import family
+    >>> draw = family("laplace", riemdp.Sphere(2)).law(0.5).exact_draw()
+    >>> type(draw).__name__, draw.coordinates
+    ('SpaceFormDraw', 2)
     """
 
     proof: ClassVar[str | None] = None
