@@ -56,7 +56,8 @@ const within = (item) => {
         if (scrolls(item)) return true;
     return false;
 };
-const words = (item) => item.tagName.toLowerCase() + ' ' + item.textContent.trim().slice(0, 40);
+const words = (item) => item.tagName.toLowerCase() + ' '
+    + item.textContent.trim().replace(/\\s+/g, ' ').slice(0, 40);
 for (const item of [document.scrollingElement, document.querySelector('.bd-article-container')])
     if (item && item.scrollWidth > item.clientWidth)
         found.push('scrolls sideways by ' + (item.scrollWidth - item.clientWidth) + ' px');
