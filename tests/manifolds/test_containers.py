@@ -99,7 +99,7 @@ def public_methods(thing):
     # A ball asks these of its space: they are tried through it.
     asked = {"coordinates", "point", "clip", "check_ball", "rounding", "proofs"}
     asked |= {"extreme_directions", "room"}  # and these an audit, a check or a law
-    asked |= {"in_units"}  # of a number
+    asked |= {"in_units", "unit", "draw"}  # of a number; draw: tests/manifolds/test_pictures.py
     if not isinstance(thing, Sphere):
         asked |= {"unit_vectors"}  # refused elsewhere
     return names - {"whole"} if isinstance(thing, Ball) else names - asked

@@ -72,3 +72,21 @@ def test_releases_balls_and_advice_say_it():
         points, riemdp.Ball(Euclidean(3), points[0], 0.5), riemdp.PureDP(1.0)
     )
     assert " expected, without the bias" in str(flat)
+
+
+@pytest.mark.parametrize("distance", [0.01, 0.5, 2.0])
+@pytest.mark.parametrize(
+    "space", [Sphere(2, 0.25), Rotations(), ProjectiveSpace(2), SPDLogEuclidean(2)], ids=str
+)
+def test_units_have_an_inverse_and_a_name(space, distance):
+    unit = space.unit(distance)
+    assert unit.back(unit.of(distance)) == pytest.approx(distance)
+    assert f"{float(unit.of(distance)):.3g}" in unit.said(distance)
+    assert f"{float(unit.of(distance)):.3g}" in unit.short(distance)
+    assert unit.label
+    assert not np.isnan(unit.back(np.array([-1.0, 0.0, 1.0]))).any()  # where an axis may begin
+
+
+def test_where_there_is_no_unit():
+    assert Euclidean(3).unit(0.1) is None
+    assert SPDAffineInvariant(3).unit(1e4) is None

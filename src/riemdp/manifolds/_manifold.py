@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds._flat_manifold import FlatManifold
     from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._units import Unit
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -479,7 +480,22 @@ class Manifold(Part, sort="manifold"):
         """
         return 4.0 * _EPS * float(long_norm(center.reshape(-1)))
 
-    def in_units(self, distance: float) -> str:  # noqa: ARG002
+    def unit(self, distance: float) -> Unit | None:  # noqa: ARG002
+        """Return the unit of those who measured the records, such as degrees.
+
+        Parameters
+        ----------
+        distance : float
+            The largest that is said in it.
+
+        Returns
+        -------
+        Unit or None
+            None where none is known, as by default.
+        """
+        return None
+
+    def in_units(self, distance: float) -> str:
         """Say a distance in the units of those who measured the records, such as degrees.
 
         Parameters
@@ -489,9 +505,27 @@ class Manifold(Part, sort="manifold"):
         Returns
         -------
         str
-            To follow the number, in brackets; empty where no unit is known, as by default.
+            To follow the number, in brackets; empty where :meth:`unit` is None.
         """
-        return ""
+        unit = self.unit(distance)
+        return "" if unit is None else unit.said(distance)
+
+    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:  # noqa: ARG002
+        r"""Draw a point, and the points at a distance from it, where the space has a picture.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes
+        point : ndarray, shape (\*point_shape,)
+        radius : float
+            In units of geodesic distance; 0 for the point alone.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or None
+            None where it has no picture, as by default; nothing was drawn then.
+        """
+        return None
 
     def extreme_directions(self, base: ArrayLike) -> FloatArray:  # noqa: ARG002
         r"""Return unit tangent directions at a point along which curvature differs most.

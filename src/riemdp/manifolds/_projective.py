@@ -10,7 +10,7 @@ from riemdp._part import register
 from riemdp.manifolds._antipodal import AntipodalQuotient, signed
 from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._sphere import Sphere
-from riemdp.manifolds._units import degrees
+from riemdp.manifolds._units import Degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -63,9 +63,9 @@ class ProjectiveSpace(AntipodalQuotient):
         """``(dim + 1,)``."""
         return (self.dim + 1,)
 
-    def in_units(self, distance: float) -> str:
-        """In degrees; see :meth:`Manifold.in_units`."""
-        return degrees(distance)
+    def unit(self, distance: float) -> Degrees:  # noqa: ARG002
+        """Degrees; see :meth:`Manifold.unit`."""
+        return Degrees()
 
     @property
     def cover(self) -> Sphere:

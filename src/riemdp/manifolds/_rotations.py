@@ -13,7 +13,7 @@ from riemdp._part import register
 from riemdp.manifolds._antipodal import AntipodalQuotient, dot
 from riemdp.manifolds._points import as_floats, check_points, raise_first
 from riemdp.manifolds._sphere import Sphere
-from riemdp.manifolds._units import degrees
+from riemdp.manifolds._units import Degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -57,9 +57,9 @@ class Rotations(AntipodalQuotient):
         """``(3, 3)``."""
         return (3, 3)
 
-    def in_units(self, distance: float) -> str:
-        """In degrees; see :meth:`Manifold.in_units`."""
-        return degrees(distance)
+    def unit(self, distance: float) -> Degrees:  # noqa: ARG002
+        """Degrees; see :meth:`Manifold.unit`."""
+        return Degrees()
 
     @property
     def cover(self) -> Sphere:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.manifolds._manifold import Manifold
+from riemdp.manifolds._pictures import draw_ellipses
 from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._units import OF_MATRICES, eigenvalues
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._units import Unit
 
 #: Spread of eigenvalues from which distances are refined by singular values.
 _REFINE_ABOVE = 1e5
@@ -226,9 +228,13 @@ class SPDAffineInvariant(Manifold):
         except (NotOnManifoldError, np.linalg.LinAlgError):
             return True
 
-    def in_units(self, distance: float) -> str:
-        """As a relative change of eigenvalues; see :meth:`Manifold.in_units`."""
+    def unit(self, distance: float) -> Unit | None:
+        """Relative change of eigenvalues; see :meth:`Manifold.unit`."""
         return eigenvalues(distance)
+
+    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
+        """As ellipses, for k = 2 and 3; see :meth:`Manifold.draw`."""
+        return draw_ellipses(ax, self, point, radius)
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, which are known to eps times the largest one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._norms import clip_norm, long_norm
+from riemdp.manifolds._pictures import draw_ellipses
 from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._units import OF_MATRICES
 
@@ -171,6 +172,10 @@ class SPDLogCholesky(FlatManifold):
                 f"least {limit:.3g}: float64 does not hold the matrices about it; choose another "
                 "centre, or add a multiple of the identity to all matrices"
             )
+
+    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
+        """As ellipses, for k = 2 and 3; see :meth:`Manifold.draw`."""
+        return draw_ellipses(ax, self, point, radius)
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of factors, known to eps over the least eigenvalue of the correlation matrix.

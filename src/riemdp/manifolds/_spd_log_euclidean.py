@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from riemdp._errors import UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
+from riemdp.manifolds._pictures import draw_ellipses
 from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._units import OF_MATRICES, eigenvalues
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._units import Unit
 
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -157,9 +159,13 @@ class SPDLogEuclidean(FlatManifold):
                 "it; choose other units for the coordinates, or the affine-invariant metric"
             )
 
-    def in_units(self, distance: float) -> str:
-        """As a relative change of eigenvalues; see :meth:`Manifold.in_units`."""
+    def unit(self, distance: float) -> Unit | None:
+        """Relative change of eigenvalues; see :meth:`Manifold.unit`."""
         return eigenvalues(distance)
+
+    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
+        """As ellipses, for k = 2 and 3; see :meth:`Manifold.draw`."""
+        return draw_ellipses(ax, self, point, radius)
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, known to eps times the largest one, and of their logarithms."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
+from riemdp.manifolds._pictures import draw_ellipses
 from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._units import OF_MATRICES
 
@@ -165,6 +166,10 @@ class SPDPower(FlatManifold):
                 f"e^-{_LARGEST_LOG - limit:.3g} and e^{_LARGEST_LOG - limit:.3g}; choose other "
                 "units"
             )
+
+    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
+        """As ellipses, for k = 2 and 3; see :meth:`Manifold.draw`."""
+        return draw_ellipses(ax, self, point, radius)
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, known to eps times the largest one, and of their powers."""

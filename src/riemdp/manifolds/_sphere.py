@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from riemdp._errors import CutLocusError, InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._norms import all_within, square_norm
+from riemdp.manifolds._pictures import draw_on_globe
 from riemdp.manifolds._points import as_floats, check_finite, check_shape, raise_first
-from riemdp.manifolds._units import degrees
+from riemdp.manifolds._units import Degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -193,9 +194,16 @@ class Sphere(Manifold):
         base = math.sqrt(self.curvature) * as_floats(base)
         return _reflect(base, as_floats(tangent))[..., 1:]
 
-    def in_units(self, distance: float) -> str:
-        """In degrees, of the angle at the centre of the sphere; see :meth:`Manifold.in_units`."""
-        return degrees(math.sqrt(self.curvature) * distance)
+    def unit(self, distance: float) -> Degrees:  # noqa: ARG002
+        """Degrees of the angle at the centre of the sphere; see :meth:`Manifold.unit`."""
+        return Degrees(math.sqrt(self.curvature))
+
+    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
+        """On a globe, in dimension 2; see :meth:`Manifold.draw`."""
+        if self.dim != 2:
+            return None
+        scale = math.sqrt(self.curvature)
+        return draw_on_globe(ax, scale * np.asarray(point), scale * radius)
 
     def rounding(self, center: FloatArray, radius: float) -> float:  # noqa: ARG002
         """Of the entries of a point, which are at most ``1/sqrt(curvature)``."""

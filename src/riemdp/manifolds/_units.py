@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
 
 #: Units that covariances and tensors are often in by mistake; see :attr:`Manifold.other_units`.
 OF_MATRICES = (
@@ -13,22 +23,147 @@ OF_MATRICES = (
 _AS_PERCENT, _LARGEST = math.log(2.0), 700.0
 
 
-def degrees(angle: float) -> str:
-    """Return an angle in radians in words.
+class Unit(ABC):
+    """What distances are said in by those who measured the records, and how.
+
+    Attributes
+    ----------
+    label : str
+        What an axis in this unit is called.
+    """
+
+    label: ClassVar[str]
+
+    @abstractmethod
+    def of(self, distance: FloatArray | float) -> FloatArray:
+        """Return geodesic distances in this unit.
+
+        Parameters
+        ----------
+        distance : array_like, shape (...)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+
+    @abstractmethod
+    def back(self, value: FloatArray | float) -> FloatArray:
+        """Return the geodesic distances that are so much in this unit.
+
+        Parameters
+        ----------
+        value : array_like, shape (...)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+
+    @abstractmethod
+    def said(self, distance: float) -> str:
+        """Say a distance in words, to follow its number in brackets.
+
+        Parameters
+        ----------
+        distance : float
+
+        Returns
+        -------
+        str
+        """
+
+    def short(self, distance: float) -> str:
+        """Say it in few words, as pictures have room for; by default those of :meth:`said`.
+
+        Parameters
+        ----------
+        distance : float
+
+        Returns
+        -------
+        str
+        """
+        return self.said(distance)
+
+
+@dataclass(frozen=True)
+class Degrees(Unit):
+    """Degrees of an angle.
 
     Parameters
     ----------
-    angle : float
-
-    Returns
-    -------
-    str
+    per_distance : float, default 1.0
+        Radians for each unit of geodesic distance.
     """
-    return f"{math.degrees(angle):.3g} degrees"
+
+    label = "degrees"
+
+    per_distance: float = 1.0
+
+    def of(self, distance: FloatArray | float) -> FloatArray:
+        """Return distances in degrees; see :meth:`Unit.of`."""
+        return np.asarray(np.degrees(self.per_distance * np.asarray(distance)))
+
+    def back(self, value: FloatArray | float) -> FloatArray:
+        """Inverse of :meth:`of`."""
+        return np.asarray(np.radians(value) / self.per_distance)
+
+    def said(self, distance: float) -> str:
+        """As in ``"1.5 degrees"``; see :meth:`Unit.said`."""
+        return f"{math.degrees(self.per_distance * distance):.3g} degrees"
 
 
-def eigenvalues(distance: float) -> str:
-    """Say how far eigenvalues may differ where the norm of a difference of logarithms is given.
+@dataclass(frozen=True)
+class EigenvaluePercent(Unit):
+    """Change of eigenvalues in percent: the largest that is possible at a distance."""
+
+    label = "eigenvalues differ by at most, in %"
+
+    def of(self, distance: FloatArray | float) -> FloatArray:
+        """Return ``100 (e^distance - 1)``; see :meth:`Unit.of`."""
+        with np.errstate(over="ignore"):
+            return np.asarray(100.0 * np.expm1(distance))
+
+    def back(self, value: FloatArray | float) -> FloatArray:
+        """Inverse of :meth:`of`."""
+        return np.asarray(np.log1p(np.maximum(np.asarray(value) / 100.0, -0.99)))
+
+    def said(self, distance: float) -> str:
+        """As in ``"that far, eigenvalues differ by at most 5 %"``; see :meth:`Unit.said`."""
+        return f"that far, eigenvalues differ by at most {100.0 * math.expm1(distance):.3g} %"
+
+    def short(self, distance: float) -> str:
+        """As in ``"eigenvalues: 5 %"``; see :meth:`Unit.short`."""
+        return f"eigenvalues: {100.0 * math.expm1(distance):.3g} %"
+
+
+@dataclass(frozen=True)
+class EigenvalueFactor(Unit):
+    """Change of eigenvalues as a factor: the largest that is possible at a distance."""
+
+    label = "eigenvalues differ by a factor of at most"
+
+    def of(self, distance: FloatArray | float) -> FloatArray:
+        """Return ``e^distance``; see :meth:`Unit.of`."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(distance))
+
+    def back(self, value: FloatArray | float) -> FloatArray:
+        """Inverse of :meth:`of`."""
+        return np.asarray(np.log(np.maximum(value, 1e-300)))
+
+    def said(self, distance: float) -> str:
+        """As in ``"that far, eigenvalues differ by a factor of at most 3"``."""
+        return f"that far, eigenvalues differ by a factor of at most {math.exp(distance):.3g}"
+
+    def short(self, distance: float) -> str:
+        """As in ``"eigenvalues: factor 3"``; see :meth:`Unit.short`."""
+        return f"eigenvalues: factor {math.exp(distance):.3g}"
+
+
+def eigenvalues(distance: float) -> Unit | None:
+    """Return how far eigenvalues may differ where the norm of a difference of logarithms is given.
 
     By Weyl's inequality each logarithm of an eigenvalue differs by at most the distance of two
     matrices, log-Euclidean or affine-invariant.
@@ -36,14 +171,13 @@ def eigenvalues(distance: float) -> str:
     Parameters
     ----------
     distance : float
+        The largest that is said in it.
 
     Returns
     -------
-    str
-        Empty where the factor is too large for float64.
+    Unit or None
+        None where the factor is too large for float64.
     """
     if not distance <= _LARGEST:
-        return ""
-    if distance <= _AS_PERCENT:
-        return f"that far, eigenvalues differ by at most {100.0 * math.expm1(distance):.3g} %"
-    return f"that far, eigenvalues differ by a factor of at most {math.exp(distance):.3g}"
+        return None
+    return EigenvaluePercent() if distance <= _AS_PERCENT else EigenvalueFactor()

@@ -1,0 +1,100 @@
+"""What all pictures share: axes, colours that everybody can tell apart, and users' units."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, Protocol
+
+from riemdp._checks import kind_of
+from riemdp._errors import InvalidParameterError, UnsupportedError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Okabe and Ito, "Color universal design", 2008: told apart with any kind of colour vision.
+BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
+GREY = "#595959"
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#000000", "#E69F00")
+MARKERS = "osD^vPX"
+_TITLE_WIDTH = 60
+
+
+class Unit(Protocol):
+    """Unit that distances are said in by those who measured the records, such as degrees."""
+
+    @property
+    def label(self) -> str:
+        """What an axis in this unit is called."""
+
+    def of(self, distance: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Return distances in this unit, shape (...)."""
+
+    def back(self, value: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Return the distances that are so much in this unit, shape (...)."""
+
+
+def axes(ax: Any = None) -> Any:
+    """Return the axes to draw on, new ones for None.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    UnsupportedError
+        If matplotlib is not installed.
+    InvalidParameterError
+        If it is something else.
+    """
+    try:
+        from matplotlib.axes import Axes
+    except ImportError:
+        raise UnsupportedError("pictures need matplotlib: pip install 'riemdp[plot]'") from None
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        return plt.subplots(layout="constrained")[1]
+    if not isinstance(ax, Axes):
+        raise InvalidParameterError(
+            f"ax must be one matplotlib Axes, as plt.subplots()[1] is, got {kind_of(ax)}"
+        )
+    return ax
+
+
+def titled(ax: Any, *lines: str) -> None:
+    """Set a title, long lines of it broken.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    *lines : str
+        Empty ones are left out.
+    """
+    broken = [textwrap.fill(line, _TITLE_WIDTH) for line in lines if line]
+    ax.set_title("\n".join(broken).replace("$", r"\$"), fontsize="medium")
+
+
+def second_axis(ax: Any, unit: Unit | None, *, along: str = "x") -> None:
+    """Add an axis in the users' unit opposite to one of geodesic distances.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    unit : Unit or None
+        Nothing is added for None.
+    along : {"x", "y"}
+        Which axis is one of distances.
+    """
+    if unit is None:
+        return
+    functions = (unit.of, unit.back)
+    if along == "x":
+        ax.secondary_xaxis("top", functions=functions).set_xlabel(unit.label)
+    else:
+        ax.secondary_yaxis("right", functions=functions).set_ylabel(unit.label)
