@@ -123,3 +123,15 @@ def test_proofs_and_versions(release):
     doubtful = replace(release, stated_proofs=(("a part", None),), stated_versions=())
     assert "not proved" in _sections.proved(doubtful)
     assert "states no versions" in _sections.proved(doubtful)
+
+
+def test_errors_are_said_in_the_users_unit_too():
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)
+    points = np.tile(ball.center, (50, 1))
+    release = private_mean(points, ball, GDP(1.0), mechanism="tangent-gaussian")
+    page = _sections.released(release)
+    for far in (release.expected_distance, release.error_quantile(0.95)):
+        assert f"{far:.4g} ({np.degrees(far):.3g} degrees)" in page
+    assert "radius 0.5 (28.6 degrees) about" in page
+    flat = private_mean(ROWS, BALL, GDP(1.0), mechanism="tangent-gaussian")
+    assert "degrees" not in _sections.released(flat)

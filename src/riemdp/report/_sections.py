@@ -14,6 +14,7 @@ from riemdp.report._picture import trade_off
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
     from riemdp.release import Check, Release
     from riemdp.statistics import Neighbours
@@ -80,9 +81,15 @@ def _ball(release: Release) -> str:
     if ball.is_whole:
         return "the whole space: no record is moved"
     return (
-        f"radius {ball.radius:.6g} about a public centre. Records farther away count as the "
-        "nearest point of the ball."
+        f"radius {ball.radius:.6g}{_units(ball.manifold, ball.radius)} about a public centre. "
+        "Records farther away count as the nearest point of the ball."
     )
+
+
+def _units(space: Manifold, distance: float) -> str:
+    """Say a distance in the units of those who measured the records, in brackets."""
+    units = space.in_units(distance)
+    return f" ({units})" if units else ""
 
 
 def _search(release: Release) -> list[tuple[object, object]]:
@@ -100,7 +107,10 @@ def _error(release: Release) -> str:
         "expected": if_known(lambda: release.expected_distance),
         "in 95 of 100 cases under": if_known(release.error_quantile, 0.95),
     }
-    said = ", ".join(f"{name} {x:.4g}" for name, x in known.items() if x is not None)
+    space = release.statistic.range(release.ball).manifold
+    said = ", ".join(
+        f"{name} {x:.4g}{_units(space, x)}" for name, x in known.items() if x is not None
+    )
     return f"{said} (a distance in the space; clipping and sampling are not in it)" if said else (
         "its law is not known"
     )  # fmt: skip
