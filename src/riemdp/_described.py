@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 #: Numbers of an array that are shown.
 _SHOWN = 16
 _WIDTH = 100
+#: Numbers that a share of a budget may have.
+_LONG = re.compile(r"\d+\.\d{5,}(?:e[-+]?\d+)?")
 _STYLE = "text-align:left;vertical-align:top;padding:2px 12px 2px 0"
 
 
@@ -112,6 +116,41 @@ def digits(value: NDArray[Any] | float) -> str:
         return f"[{few}, ...], shape {array.shape}"
     formatter = dict.fromkeys(("float_kind", "complex_kind"), "{:.4g}".format)
     return np.array2string(array, formatter=formatter, max_line_width=_WIDTH)  # type: ignore[arg-type]
+
+
+def few_digits(text: str) -> str:
+    """Return a text, long numbers in it with four digits.
+
+    Parameters
+    ----------
+    text : str
+        Such as that of a share of a budget, with all digits.
+
+    Returns
+    -------
+    str
+    """
+    return _LONG.sub(lambda found: f"{float(found[0]):.4g}", text)
+
+
+def value_rows(value: Any) -> list[tuple[str, str]]:
+    """Return a line for a point, or one for each value that has a name.
+
+    Parameters
+    ----------
+    value : ndarray or Mapping
+
+    Returns
+    -------
+    list of (str, str)
+    """
+    if not isinstance(value, Mapping):
+        return [("value", digits(np.asarray(value)))]
+    found = []
+    for name, each in value.items():
+        array = np.asarray(each)
+        found.append((name, digits(array) if array.dtype.kind in "fiuc" else str(each)))
+    return found
 
 
 def frame(records: Sequence[dict[str, Any]]) -> Any:

@@ -86,8 +86,8 @@ def test_a_refusal_names_both_amounts_and_changes_nothing(total, guarantee, left
     before = account.spent, account.remaining, account.ledger
     with pytest.raises(errors.BudgetExceededError) as refusal:
         account.spend(total, "second")
-    assert str(total) in str(refusal.value)
-    assert str(account.remaining) in str(refusal.value)
+    assert repr(total) in str(refusal.value)
+    assert repr(account.remaining) in str(refusal.value)
     assert (account.spent, account.remaining, account.ledger) == before
 
 
@@ -447,3 +447,19 @@ def test_nothing_is_given_back_by_a_spend(asked):
 def test_a_price_without_end_is_over_every_limit(asked):
     with pytest.raises(BudgetExceededError):
         Accountant(Priced(1.0)).spend(Priced(1.0, asked), "all")
+
+
+def test_its_text_lists_what_was_spent_and_is_left():
+    account = Accountant(GDP(2.0))
+    assert "releases  none" in str(account)
+    for k in range(25):
+        account.spend(GDP(1.0 / 3.0), f"mean {k}")
+    lines = str(account).splitlines()
+    assert lines[0] == "Account of GDP(mu=2.0), replace-one"
+    assert lines[1].split()[-1] == str(account.spent) == "GDP(mu=1.667)"
+    assert lines[2].split()[-1] == str(account.remaining)
+    assert "the last 20 of 25" in lines[3]
+    assert lines[-1].endswith("GDP(mu=0.3333): mean 24")
+    assert "mean 4" not in str(account)
+    assert "mean 24" in account._repr_html_()
+    assert repr(account).startswith("Accountant(total=GDP(mu=2.0), remaining=GDP(mu=1.1055")

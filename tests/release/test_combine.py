@@ -344,3 +344,20 @@ def test_one_seeded_release_makes_a_combination_that_is_not_private():
     assert combine([secure]).private
     for releases in ([seeded, secure], [secure, seeded]):
         assert not combine(releases).private
+
+
+def test_its_text_says_what_it_is_and_what_it_assumes():
+    points = np.zeros((50, 2))
+    sites = [
+        private_mean(points[:n], PLANE, GDP(1.0 / 3.0), mechanism="tangent-gaussian")
+        for n in (20, 30)
+    ]
+    both = combine(sites)
+    lines = str(both).splitlines()
+    assert lines[0] == "Combination of 2 private frechet-mean releases"
+    assert "guarantee  GDP(mu=0.3333), replace-one" in str(both)
+    assert ", ".join(f"{weight:.4g}" for weight in both.weights) in str(both)
+    assert f"{both.noise_sd:.4g} in each coordinate" in str(both)
+    assert "no person is in two" in " ".join(str(both).split())
+    assert "NO" not in str(both)
+    assert "Combination of 2" in both._repr_html_()

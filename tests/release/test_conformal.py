@@ -281,3 +281,9 @@ def test_cells_hold_half_the_share_of_the_records(monkeypatch):
     law = ConformalLaplace.private(_cluster(PLANE, 40), PLANE, 0.5, epsilon_density=0.2, nodes=300)
     assert law.epsilon_density == 0.2
     assert seen == [0.5 * 40 * 0.2]
+
+
+def test_its_text_says_what_it_spends():
+    made = ConformalLaplace.public(PLANE, lambda x: np.ones(len(x)), 1.0, 0.5, nodes=100)
+    assert "epsilon      1, 0 of it for the density" in str(made)
+    assert "sensitivity  0.5" in str(made)

@@ -198,3 +198,14 @@ def test_every_shell_has_enough_numbers(shape, numbers):
     )
     order = np.argsort(lengths.ravel(), kind="stable")
     assert np.all(np.diff(shells[order]) >= 0)
+
+
+def test_its_text_says_that_it_is_biased():
+    space = Power(Euclidean(1), 4)
+    ball = ProductBall(space, np.zeros((4, 1)), rms_radius=1.0)
+    release = private_mean(np.zeros((50, 4, 1)), ball, GDP(1.0), mechanism="tangent-gaussian")
+    found = release.denoise(grid=(2, 2))
+    assert str(found).startswith("Denoised field of 2 x 2 means")
+    assert "it is biased" in str(found)
+    assert f"{found.noise_deviation:.4g} in a coordinate" in str(found)
+    assert "0.0000000" not in found._repr_html_()

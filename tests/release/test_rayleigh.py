@@ -140,3 +140,10 @@ def test_its_power():
     """Uniform directions, moved by .3 along an axis before they are made unit vectors."""
     assert np.mean(p_values(200, 0.5, 200, shift=0.3) <= 0.05) > 0.94
     assert np.mean(p_values(1000, 0.2, 200, shift=0.3) <= 0.05) > 0.99
+
+
+def test_its_text_has_the_p_value():
+    found = rayleigh_test(released())
+    assert str(found).startswith("Rayleigh test of uniformity")
+    assert f"{found.p_value:.4g}, asymptotic" in str(found)
+    assert f"{found.statistic:.4g}, 3 degrees of freedom" in found._repr_html_()

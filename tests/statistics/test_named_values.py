@@ -23,7 +23,8 @@ def test_parts_are_found_by_name_either_way():
     assert len(found) == 2
     assert "mean" in dir(found)
     assert repr(found).startswith("NamedValues(mean=")
-    assert str(found) == "mean:\n[1. 2.]\nsecond_moment:\n3.0"
+    assert str(found) == "Released values\n  mean           [1 2]\n  second_moment  3"
+    assert "second_moment" in found._repr_html_()
     with pytest.raises(AttributeError, match="variance"):
         _ = found.variance
     with pytest.raises(KeyError):

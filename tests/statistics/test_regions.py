@@ -332,3 +332,11 @@ def test_curved_frechet_means_have_no_such_ellipsoid():
     largest = np.linalg.eigvals(np.linalg.solve(covariance, limit)).real.max()
     assert largest == pytest.approx(1.1617, abs=1e-3)
     assert np.all(np.linalg.eigvalsh(limit) <= np.linalg.eigvalsh(covariance))
+
+
+def test_its_text_says_how_far_it_reaches_and_what_that_rests_on():
+    rng = np.random.default_rng(0)
+    found = confidence_region(release(records("normal", 2, (200,), rng), 1.0, rng))
+    assert str(found).startswith("Confidence region for a mean, level 0.95")
+    assert f"radius  {found.radius:.4g} at most" in str(found)
+    assert "clipped" in str(found)

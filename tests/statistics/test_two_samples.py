@@ -158,3 +158,10 @@ def test_what_is_refused():
             two_sample_test(first, other)
     with pytest.raises(InsufficientSamplesError):
         two_sample_test(second, ReleasedMoments(np.zeros(3), np.eye(3), 0.1, 0.1, 1, 1.0))
+
+
+def test_its_text_has_the_p_value_and_what_it_rests_on():
+    rng = np.random.default_rng(0)
+    found = two_sample_test(release(rng, 2, 200, 1.0), release(rng, 2, 300, 1.0))
+    assert f"p-value     {found.p_value:.4g}" in str(found)
+    assert found.note.split(";")[0][:20] in str(found)

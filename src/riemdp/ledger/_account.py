@@ -274,8 +274,8 @@ class LedgerAccount(Account):
             if after is None:
                 left = self._filter.remaining(sums)
                 raise BudgetExceededError(
-                    f"asked for {guarantee} ({label}), left is "
-                    f"{'nothing' if left is None else left} of {self.total}"
+                    f"asked for {guarantee!r} ({label}), left is "
+                    f"{'nothing' if left is None else repr(left)} of {self.total!r}"
                 )
             row = Row(
                 dataset=self.name,

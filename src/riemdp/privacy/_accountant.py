@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from riemdp._checks import kind_of
+from riemdp._described import Described
 from riemdp._errors import BudgetExceededError, InvalidBudgetError, InvalidParameterError
 from riemdp.privacy._adjacency import REPLACE_ONE, check_adjacency, check_same
 from riemdp.privacy._budget import Budget, check_budget
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
     from typing import NoReturn, Self
 
 
-class Accountant(Account):
+#: Entries of the ledger that a text shows.
+_SHOWN = 20
+
+
+class Accountant(Account, Described):
     """Filter: lets releases pass as long as they stay within a total budget, together.
 
     Every release may be chosen after the results of the earlier ones, its guarantee included: the
@@ -216,8 +221,8 @@ class Accountant(Account):
             if after is None:
                 left = self._filter.remaining(self._sums)
                 raise BudgetExceededError(
-                    f"asked for {guarantee} ({label}), left is "
-                    f"{'nothing' if left is None else left} of {self._total}"
+                    f"asked for {guarantee!r} ({label}), left is "
+                    f"{'nothing' if left is None else repr(left)} of {self._total!r}"
                 )
             self._sums = after
             self._ledger.append(entry)
@@ -238,8 +243,20 @@ class Accountant(Account):
     ) -> None:
         self.close()
 
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        spent, left, entries = self.spent, self.remaining, self.ledger
+        listed = [f"{guarantee}: {label}" for label, guarantee in entries[-_SHOWN:]]
+        if len(entries) > _SHOWN:
+            listed.insert(0, f"the last {_SHOWN} of {len(entries):,}")
+        return f"Account of {self.total}, {self.adjacency}", [
+            ("spent", "nothing" if spent is None else str(spent)),
+            ("left", "nothing" if left is None else str(left)),
+            ("releases", "\n".join(listed) or "none"),
+        ]
+
     def __repr__(self) -> str:
-        return f"Accountant(total={self._total}, remaining={self.remaining})"
+        return f"Accountant(total={self._total!r}, remaining={self.remaining!r})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("an accountant cannot be copied or pickled: a copy would double the budget")

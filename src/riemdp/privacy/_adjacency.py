@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import shown
+from riemdp._described import few_digits
 from riemdp._errors import InvalidBudgetError, NoConversionError, UnsupportedNeighboursError
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ class AboutNeighbours(ABC):
             elif type(member) is property and member.fget is not None:
                 kept = _kept(name, member.fget)
                 setattr(cls, name, property(kept, member.fset, member.fdel, member.__doc__))
+
+    def __str__(self) -> str:
+        """Text with four digits; all of them are in ``repr``."""
+        return few_digits(repr(self))
 
     @abstractmethod
     def under(self, adjacency: str) -> Self:

@@ -151,8 +151,9 @@ class Reservation:
             parts = [*(step.guarantee for step in self._steps), taken]
             if not within_total(self._shared, parts):
                 raise BudgetExceededError(
-                    f"asked for {guarantee} ({label}), left is {self._left()} of {self.guarantee} "
-                    f"({self.label}); search for another ball, or give each release a share"
+                    f"asked for {guarantee!r} ({label}), left is {self._left()!r} of "
+                    f"{self.guarantee!r} ({self.label}); search for another ball, or "
+                    "give each release a share"
                 )
             self._steps.append(LedgerEntry(label, taken))
         return None

@@ -12,6 +12,7 @@ import numpy as np
 
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import is_one_of, kind_of, shown
+from riemdp._described import Described, value_rows
 from riemdp._errors import (
     InvalidParameterError,
     NotOnManifoldError,
@@ -59,7 +60,7 @@ _TOGETHER = (
 
 
 @dataclass(frozen=True, eq=False)
-class Combination(ArrayFields):
+class Combination(ArrayFields, Described):
     r"""One value of the releases of several sites, and what they guarantee together.
 
     Attributes
@@ -106,6 +107,20 @@ class Combination(ArrayFields):
 
     def __post_init__(self) -> None:
         self._seal()
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        first = self.releases[0]
+        return f"Combination of {len(self.releases)} private {first.statistic.name} releases", [
+            *value_rows(self.value),
+            ("guarantee", f"{self.guarantee}, {first.neighbours.title}"),
+            ("space", str(first.ball.manifold)),
+            ("weights", ", ".join(f"{weight:.4g}" for weight in self.weights)),
+            ("noise", f"standard deviation {self.noise_sd:.4g} in each coordinate"),
+            ("private", "yes" if self.private else "NO: noise was seeded"),
+            ("proved", "yes" if self.proven else "NO"),
+            *(("warning", text) for text in self.warnings),
+        ]
 
     @property
     def adjacency(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, positive
+from riemdp._described import Described
 from riemdp._errors import InvalidParameterError
 from riemdp.mechanisms._conformal_density import (
     LARGEST_SCALING,
@@ -52,7 +53,7 @@ _MEAN_TOL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class ConformalLaplace(ArrayFields):
+class ConformalLaplace(ArrayFields, Described):
     """Laplace noise in a conformal metric, over a finite public net of a ball.
 
     Made by :meth:`public` or :meth:`private`, both proved. At equal epsilon neither was found to
@@ -88,6 +89,16 @@ class ConformalLaplace(ArrayFields):
     epsilon: float
     epsilon_density: float = 0.0
     anchor: Anchor | None = None
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        law = self.law
+        return "Conformal Laplace noise, one private draw", [
+            ("epsilon", f"{self.epsilon:.4g}, {self.epsilon_density:.4g} of it for the density"),
+            ("sensitivity", f"{law.sensitivity:.4g}"),
+            ("space", f"{law.ball.manifold}, ball of radius {law.ball.radius:.4g}"),
+            ("nodes", f"{len(law.factor):,}"),
+        ]
 
     @classmethod
     def public(

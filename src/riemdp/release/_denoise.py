@@ -11,6 +11,7 @@ import scipy
 
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import count, is_one_of, kind_of, shown
+from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._progress import work
 from riemdp.noise.exact import Rounded
@@ -32,7 +33,7 @@ _PLACES = 2**28
 
 
 @dataclass(frozen=True, eq=False)
-class Denoised(ArrayFields):
+class Denoised(ArrayFields, Described):
     """A field of means with less noise than its release, and biased.
 
     Attributes
@@ -73,6 +74,17 @@ class Denoised(ArrayFields):
 
     def __post_init__(self) -> None:
         self._seal()
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        few, many = (digits(float(kept)) for kept in (self.kept[-1], self.kept[0]))
+        return f"Denoised field of {' x '.join(map(str, self.shape))} means", [
+            ("value", digits(self.value)),
+            ("method", f"{self.method}: {many} of the longest waves kept, {few} of the shortest"),
+            ("noise", f"standard deviation {self.noise_deviation:.4g} in a coordinate before"),
+            ("guarantee", f"{self.release.guarantee}, that of the release"),
+            *(("warning", text) for text in self.warnings),
+        ]
 
     @property
     def warnings(self) -> tuple[str, ...]:

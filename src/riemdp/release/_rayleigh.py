@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from riemdp._checks import count, shown
+from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._potential import potential
 from riemdp._progress import work
@@ -24,7 +25,7 @@ _MOST = 10**8
 
 
 @dataclass(frozen=True)
-class RayleighTest:
+class RayleighTest(Described):
     """Result of :func:`rayleigh_test`.
 
     Attributes
@@ -57,6 +58,13 @@ class RayleighTest:
     p_value: float
     degrees_of_freedom: int
     method: Literal["asymptotic", "simulated"]
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        return "Rayleigh test of uniformity", [
+            ("p-value", f"{self.p_value:.4g}, {self.method}"),
+            ("statistic", f"{self.statistic:.4g}, {self.degrees_of_freedom} degrees of freedom"),
+        ]
 
 
 @work("rayleigh_test")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._described import digits
+from riemdp._described import value_rows
 from riemdp._errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
     n = "private" if release.n is None else f"{release.n:,}"
     noise = error_of(release)
     rows = [
-        *_value_rows(release.value),
+        *value_rows(release.value),
         ("guarantee", f"{release.guarantee}, {who}"),
         ("space", f"{ball.manifold}, {_size(ball)}"),
         ("n", n),
@@ -143,14 +142,3 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
 
 def _size(ball: Ball) -> str:
     return "the whole of it" if ball.is_whole else f"ball of radius {ball.radius:.4g}"
-
-
-def _value_rows(value: Any) -> list[tuple[str, str]]:
-    """Return a line for a point, or one for each value that has a name."""
-    if not isinstance(value, Mapping):
-        return [("value", digits(np.asarray(value)))]
-    found = []
-    for name, each in value.items():
-        array = np.asarray(each)
-        found.append((name, digits(array) if array.dtype.kind in "fiuc" else str(each)))
-    return found

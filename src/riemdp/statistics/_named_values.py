@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riemdp._described import Described, value_rows
 
-class NamedValues(Mapping[str, Any]):
+
+class NamedValues(Described, Mapping[str, Any]):
     """What was released, part by part: ``value.mean`` is ``value["mean"]``.
 
     Parameters
@@ -76,8 +78,9 @@ class NamedValues(Mapping[str, Any]):
     def __reduce__(self) -> tuple[Any, ...]:
         return NamedValues, (self._raw, self._parts)
 
-    def __str__(self) -> str:
-        return "\n".join(f"{name}:\n{value}" for name, value in self._parts.items())
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        return "Released values", value_rows(self)
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name}={value!r}" for name, value in self._parts.items())

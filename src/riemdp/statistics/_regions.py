@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, final
@@ -12,6 +12,7 @@ import numpy as np
 
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import is_one_of, real_array, shown
+from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.statistics._largest_eigenvalue import largest_eigenvalue_quantile
 from riemdp.statistics._noisy_variance import calibrated
@@ -33,7 +34,7 @@ _ASYMPTOTIC = "asymptotic in the number of records, by the central limit theorem
 
 
 @dataclass(frozen=True, eq=False)
-class ConfidenceRegion(ArrayFields, ABC):
+class ConfidenceRegion(ArrayFields, Described):
     """Region of a tangent space for the mean of the law that the records come from.
 
     The mean is that of the *clipped* records' normal coordinates about the base.
@@ -65,6 +66,14 @@ class ConfidenceRegion(ArrayFields, ABC):
 
     def __post_init__(self) -> None:
         self._seal()
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        return f"Confidence region for a mean, level {self.level:.4g}", [
+            ("centre", f"{digits(self.center)}, normal coordinates about the base"),
+            ("radius", f"{self.radius:.4g} at most, in units of geodesic distance"),
+            ("note", self.note),
+        ]
 
     @property
     def dim(self) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
+from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError
 from riemdp.statistics._noisy_variance import calibrated, worst_tail
 from riemdp.statistics._regions import SHARE_MEAN, mean_noise_quantile
@@ -27,7 +28,7 @@ _EDGES, _REFERENCE = tuple(2.0 * 10.0**-k for k in range(2, 13)), 2.5
 
 @final
 @dataclass(frozen=True, eq=False)
-class TwoSampleTest(ArrayFields):
+class TwoSampleTest(ArrayFields, Described):
     """Test of whether two groups have one mean.
 
     Attributes
@@ -64,6 +65,15 @@ class TwoSampleTest(ArrayFields):
 
     def __post_init__(self) -> None:
         self._seal()
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        return "Test of one mean in two groups", [
+            ("p-value", f"{self.p_value:.4g}"),
+            ("difference", f"{digits(self.difference)}, normal coordinates about the base"),
+            ("statistic", f"{self.statistic:.4g}"),
+            ("note", self.note),
+        ]
 
     @property
     def dim(self) -> int:

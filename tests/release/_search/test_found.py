@@ -149,3 +149,16 @@ def test_the_bound_of_those_left_out_fails_as_rarely_as_it_says():
             step = ChoiceStep("radius", "", GDP(1.0), rate, 1.0, 25, penalty, float(value))
             fails += weight * (np.sum(distances > value) > _left_out(step, beta))
         assert fails <= beta
+
+
+def test_its_text_says_what_was_found_and_what_is_left():
+    found = _found()
+    assert f"{found.ball.radius:.4g}" in str(found)
+    assert "NO: the noise was seeded" in str(found)
+    assert f"{found.left}, for releases" in str(found)
+    for label, guarantee in found.spent:
+        assert f"{label}: {guarantee}" in str(found)
+    assert {"found": "yes", "wide": "no"}[found.reason] in str(found)
+    found.account.spend(found.left, "release")
+    assert "left     nothing" in str(found)
+    assert "Private ball in" in found._repr_html_()

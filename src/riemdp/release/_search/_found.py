@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from riemdp._checks import real
+from riemdp._described import Described, digits
 from riemdp._errors import BudgetExceededError, InvalidParameterError
 from riemdp.manifolds import Ball
 from riemdp.privacy import Budget, Reservation, check_budget
@@ -16,9 +17,16 @@ if TYPE_CHECKING:
     from riemdp.privacy import Anchor
     from riemdp.release._search._schedule import Reason
 
+_REASONS: dict[Reason, str] = {
+    "small n": "no: the records are too few for a search, and nothing was spent",
+    "wide": "no: the records are about as wide as the public ball",
+    "found": "yes",
+    "back": "no: a smaller one was found, and given up",
+}
+
 
 @dataclass(frozen=True, eq=False)
-class PrivateBall:
+class PrivateBall(Described):
     """A smaller ball that was found within a budget, and what is left of that.
 
     It goes where a ball goes: ``private_mean(points, found)`` releases on it with what is left.
@@ -67,6 +75,26 @@ class PrivateBall:
     account: Reservation = field(repr=False)
     accountant: object = field(default=None, repr=False)
     anchor: Anchor | None = field(default=None, repr=False)
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        units = self.ball.manifold.in_units(self.ball.radius)
+        left = self.left
+        steps = [f"{label}: {guarantee}" for label, guarantee in self.spent]
+        return f"Private ball in {self.ball.manifold}", [
+            ("centre", digits(self.ball.center)),
+            ("radius", f"{self.ball.radius:.4g}{units and f' ({units})'}"),
+            ("public", f"a ball of radius {self.public.radius:.4g}, which it was looked for in"),
+            ("found", _REASONS[self.reason]),
+            ("n", f"{self.n:,}"),
+            ("budget", f"{self.budget}, of search and releases together"),
+            ("spent", "\n".join(steps) or "nothing"),
+            (
+                "left",
+                "nothing" if left is None else f"{left}, for releases on the ball",
+            ),
+            ("private", "yes" if self.private else "NO: the noise was seeded"),
+        ]
 
     @property
     def public(self) -> Ball:
@@ -160,7 +188,7 @@ class PrivateBall:
         if type(budget) is not type(left):
             raise InvalidParameterError(
                 f"the budget of a release on a ball that was found must be a share of what is "
-                f"left, {left}, got {budget}; leave it out to spend all of that"
+                f"left, {left!r}, got {budget!r}; leave it out to spend all of that"
             )
         if type(budget) is not type(self.search.budget):  # nothing was spent, and all may be
             raise InvalidParameterError(
@@ -168,7 +196,7 @@ class PrivateBall:
                 "spend all of that, or search within a PureDP or a GDP"
             )
         if not left.follows_from(budget):
-            raise BudgetExceededError(f"asked for {budget}, left is {left} of {self.budget}")
+            raise BudgetExceededError(f"asked for {budget!r}, left is {left!r} of {self.budget!r}")
         return budget
 
     def receipt(self, part: Budget) -> Search | None:
