@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
-from riemdp._described import Described, digits, frame, table
+import riemdp
+from riemdp import GDP
+from riemdp._described import Described, digits, few_digits, frame, table, value_rows
+from riemdp.privacy import GaussianCurve
 
 
 class Named(Described):
@@ -54,3 +57,56 @@ def test_frames_have_a_row_for_each_record():
     found = frame([{"n": 1, "x": None}, {"n": 2, "x": 0.5}])
     assert isinstance(found, pandas.DataFrame)
     assert found["n"].tolist() == [1, 2]
+
+
+def test_long_numbers_of_a_text_have_four_digits():
+    assert few_digits("GDP(mu=0.14433756729740643), k=3") == "GDP(mu=0.1443), k=3"
+    assert few_digits("x=1.0000000000000002e-06") == "x=1e-06"
+    assert few_digits("x=1.25, n=1234567, y=1e-06") == "x=1.25, n=1234567, y=1e-06"
+
+
+def test_values_have_a_row_for_each_name():
+    assert value_rows(np.array([1.0, 0.123456])) == [("value", "[1 0.1235]")]
+    assert value_rows({"a": 1.0, "b": "text"}) == [("a", "1"), ("b", "text")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AuditResult",
+        "Ball",
+        "Combination",
+        "ConformalLaplace",
+        "Accountant",
+        "Denoised",
+        "PlanRow",
+        "PrivateBall",
+        "PrivateMeans",
+        "RayleighTest",
+        "Release",
+    ],
+)
+def test_what_is_handed_back_has_a_text_for_people(name):
+    assert issubclass(getattr(riemdp, name), Described)
+
+
+@pytest.mark.parametrize("name", ["BallAdvice", "Plan", "PlanGrid"])
+def test_tables_have_their_own(name):
+    kind = getattr(riemdp, name)
+    assert kind.__str__ is not object.__str__
+    assert hasattr(kind, "_repr_html_")
+    assert hasattr(kind, "to_frame")
+
+
+@pytest.mark.parametrize("name", ["AuditResult", "BallAdvice", "Plan", "PlanGrid", "Release"])
+def test_what_has_a_picture(name):
+    assert "Axes" in getattr(riemdp, name).plot.__doc__
+
+
+def test_budgets_and_curves_have_four_digits_in_text_and_all_in_repr():
+    third = 1.0 / 3.0
+    for share in (GDP(third), GDP(third).under("add-remove"), GaussianCurve(third)):
+        assert "0.3333" in str(share)
+        assert "0.33333" not in str(share)
+        assert "0.3333333333333333" in repr(share)
+    assert str(GDP(1.0)) == repr(GDP(1.0)) == "GDP(mu=1.0)"

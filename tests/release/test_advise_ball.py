@@ -187,3 +187,17 @@ def test_bad_arguments_are_refused(change, error, message):
     given = {"points": np.eye(2), "n": 10, "budget": GDP(1.0), "manifold": Euclidean(2)} | change
     with pytest.raises(error, match=message):
         advise_ball(given.pop("points"), given.pop("n"), given.pop("budget"), **given)
+
+
+def test_its_table_is_one_in_notebooks_and_a_frame():
+    pandas = pytest.importorskip("pandas")
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    advice = riemdp.advise_ball(points, 200, riemdp.GDP(1.0), manifold=riemdp.Euclidean(2))
+    page = advice._repr_html_()
+    assert page.count("<tr>") == 1 + len(advice.rows)
+    assert page.count("advised") == 1
+    assert advice.notes[0] in page
+    found = advice.to_frame()
+    assert isinstance(found, pandas.DataFrame)
+    assert found["error"].tolist() == [row.error for row in advice.rows]
+    assert f"noise          {advice.best.noise:.4g}" in str(advice.best)

@@ -320,3 +320,12 @@ def test_the_best_row_is_what_auto_takes_and_no_mean_made_on_request(radius, n):
     assert (refined.expected_distance < best.expected_distance) == (radius == 3.0)
     asked = plan(space, radius, n, budget, statistic=riemdp.statistics.RefinedMean())
     assert asked.best.summary == "refined-mean"
+
+
+def test_a_row_has_a_text_without_what_is_not_known():
+    row = plan(Euclidean(2), 1.0, 100, GDP(1.0), mechanisms=["tangent-gaussian"]).best
+    lines = str(row).splitlines()
+    assert lines[0] == "tangent-gaussian for the frechet-mean"
+    assert f"expected distance  {row.expected_distance:.4g}" in str(row)
+    assert "problem" not in str(row)
+    assert "0.0000" not in row._repr_html_()

@@ -76,3 +76,65 @@ def test_shares_of_budgets_have_four_digits_in_the_text():
     header = str(grid).splitlines()[1]
     assert header.split() == ["n", "GDP(mu=0.1443)", "PureDP(epsilon=2.5)"]
     assert grid.budgets[0].mu != 0.1443
+
+
+@pytest.fixture(scope="module")
+def targeted():
+    return plan_grid(
+        Sphere(2), 0.5, [50, 400], [GDP(0.5), GDP(1.0)], target_error=0.02,
+        mechanisms=["tangent-gaussian"],
+    )  # fmt: skip
+
+
+def test_a_grid_says_what_meets_the_target(targeted):
+    assert targeted.target_error == 0.02
+    np.testing.assert_array_equal(targeted.meets_target, targeted.errors <= 0.02)
+    assert targeted.meets_target.tolist() == [[False, False], [True, True]]
+    lines = str(targeted).splitlines()
+    assert lines[1].endswith("  budget needed")
+    marked = [[cell.endswith("*") for cell in line.split()[1:3]] for line in lines[2:4]]
+    assert marked == targeted.meets_target.tolist()
+    assert lines[4].split() == ["n", "needed", *map(str, targeted.required_n)]
+    assert lines[5] == "* at most the target error 0.02"
+    assert "* at most the target error 0.02" in targeted._repr_html_()
+    assert targeted.to_records()[3]["meets_target"] is True
+    assert targeted.to_records()[3]["required_n"] == targeted.required_n[1]
+
+
+@pytest.mark.parametrize("j", [0, 1])
+def test_the_n_that_a_grid_names_is_the_smallest(targeted, j):
+    def error(n):
+        options = {"mechanisms": ["tangent-gaussian"]}
+        return plan(Sphere(2), 0.5, n, targeted.budgets[j], **options).best.expected_distance
+
+    n = targeted.required_n[j]
+    assert error(n) <= 0.02 < error(n - 1)
+
+
+def test_the_budget_that_a_grid_names_is_enough(targeted):
+    for n, budgets in zip(targeted.ns, targeted.required_budgets, strict=True):
+        (least,) = budgets
+        found = [
+            plan(Sphere(2), 0.5, n, GDP(mu), mechanisms=["tangent-gaussian"]).best
+            for mu in (least.mu, 0.999 * least.mu)
+        ]
+        assert found[0].expected_distance <= 0.02 < found[1].expected_distance
+
+
+def test_a_target_out_of_reach_is_said_to_be():
+    grid = plan_grid(
+        Sphere(2), 0.5, [50], [PureDP(1.0)], target_error=1e-5, mechanisms=["tangent-gaussian"]
+    )
+    assert not grid.meets_target.any()
+    assert str(grid).splitlines()[-1] == "no entry is at most the target error 1e-05"
+    assert grid.required_n == (None,)
+    assert grid.required_budgets == ((),)
+
+
+def test_without_a_target_nothing_is_said_of_one():
+    grid = plan_grid(Sphere(2), 0.5, [50], [GDP(1.0)], mechanisms=["tangent-gaussian"])
+    assert "needed" not in str(grid)
+    assert "*" not in str(grid)
+    assert not grid.meets_target.any()
+    assert grid.required_n == (None,)
+    assert "meets_target" not in grid.to_records()[0]

@@ -23,6 +23,7 @@ from riemdp._progress import ticks, work
 from riemdp.auditing._claims import Claim, check_samples, excess
 from riemdp.auditing._events import CertifiedEvent, certify, choose, error_probability
 from riemdp.auditing._neighbours import check_neighbours, same_records
+from riemdp.auditing._picture import draw_audit
 from riemdp.auditing._scores import (
     DistanceScore,
     IdentityScore,
@@ -109,6 +110,30 @@ class AuditResult(Described):
             ("confidence", f"{self.confidence:.4g}"),
             ("means", _MEANS[self.verdict]),
         ]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the error rates that were measured, against those that the claim allows.
+
+        No test of a mechanism that keeps the claim has rates under its curve; certified bounds
+        there refute it.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        UnsupportedError
+            If matplotlib is not installed.
+        InvalidParameterError
+            If ``ax`` is something else.
+        """
+        return draw_audit(self, ax)
 
     @property
     def mu_lower(self) -> float:

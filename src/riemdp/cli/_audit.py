@@ -17,7 +17,7 @@ import typer
 
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import MOST_NUMBERS, write_files
-from riemdp.auditing import AuditResult, LearnedScore, claimed_trade_off, tail_delta
+from riemdp.auditing import AuditResult, LearnedScore, tail_delta
 from riemdp.auditing import audit as run_audit
 from riemdp.cli._audit_spec import AuditSpec, read_spec
 from riemdp.cli._failures import is_ours, place
@@ -74,7 +74,7 @@ def audit(
         result = _guarded(_run)(wanted)
     if figure is not None and figure_file is not None:
         kind = figure.suffix.lower().removeprefix(".")
-        write_files({figure_file: lambda opened: draw(result, wanted, opened, kind)})
+        write_files({figure_file: lambda opened: draw(result, opened, kind)})
     if as_json:
         say_lines(json.dumps(as_table(result, wanted), indent=2))
     else:
@@ -133,8 +133,8 @@ def as_table(result: AuditResult, spec: AuditSpec) -> dict[str, Any]:
     }
 
 
-def draw(result: AuditResult, spec: AuditSpec, opened: IO[bytes], kind: str) -> None:
-    """Draw the claimed trade-off curve, the measured one with its band, and the certified events.
+def draw(result: AuditResult, opened: IO[bytes], kind: str) -> None:
+    """Draw :meth:`AuditResult.plot` into a file.
 
     Written without pyplot, so that no window and no global state is involved.
     """
@@ -143,23 +143,7 @@ def draw(result: AuditResult, spec: AuditSpec, opened: IO[bytes], kind: str) -> 
 
     figure = Figure(figsize=(5.2, 4.8), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    curve = result.trade_off
-    grid = np.linspace(0.0, 1.0, 401)
-    axes.plot(grid, 1.0 - grid, color="0.8", label="outputs that tell nothing")
-    claimed = claimed_trade_off(spec.claim, grid)
-    axes.plot(grid, claimed, color="C0", label=f"claimed: {describe(spec.claim)}")
-    axes.fill_between(grid, 0.0, claimed, color="C0", alpha=0.08, linewidth=0.0)
-    axes.plot(curve.fpr, curve.fnr, color="C1", label="measured")
-    low = np.clip(np.interp(grid + curve.margin, curve.fpr, curve.fnr) - curve.margin, 0.0, 1.0)
-    high = np.clip(np.interp(grid - curve.margin, curve.fpr, curve.fnr) + curve.margin, 0.0, 1.0)
-    band = f"band of the whole curve, {100.0 * result.confidence:g} %"
-    axes.fill_between(grid, low, high, color="C1", alpha=0.25, linewidth=0.0, label=band)
-    points = [(event.fpr, event.fnr) for event in result.events]
-    axes.plot(*zip(*points, strict=True), "k.", label="certified upper bounds")
-    axes.set(xlabel="false positive rate", ylabel="false negative rate", title=result.verdict)
-    axes.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal")
-    axes.legend(loc="upper right", fontsize="small")
+    result.plot(figure.add_subplot())
     figure.savefig(opened, format=kind)
 
 

@@ -14,6 +14,7 @@ from riemdp._errors import InvalidParameterError, NoConversionError
 from riemdp.privacy import _rules
 from riemdp.privacy._adjacency import REPLACE_ONE, AboutNeighbours, check_adjacency
 from riemdp.privacy._budget import Budget, check_delta
+from riemdp.privacy._curve_picture import draw_curve
 from riemdp.privacy._gaussian import gaussian_delta_up, gaussian_epsilon
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._pure import PureDP
@@ -235,6 +236,34 @@ class PrivacyCurve(AboutNeighbours, ABC):
             If ``n`` is not a positive integer.
         """
         return _rules.together(PrivacyCurve, [(self, n)])  # type: ignore[no-any-return]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the proved ``delta`` against ``epsilon``.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        UnsupportedError
+            If matplotlib is not installed.
+        InvalidParameterError
+            If ``ax`` is something else.
+
+        Examples
+        --------
+        >>> import riemdp
+        >>> both = riemdp.compose([riemdp.GDP(1.0), riemdp.PureDP(0.5)])
+        >>> both.plot().get_yscale()
+        'log'
+        """
+        return draw_curve(self, ax)
 
     def satisfies(self, budget: Budget) -> bool:
         """Whether the curve is proved to lie within a budget.

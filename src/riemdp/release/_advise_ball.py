@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riemdp._checks import count, positive
+from riemdp._described import Described, frame
+from riemdp._described import table as as_table
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
@@ -23,6 +25,7 @@ from riemdp.privacy import check_budget
 from riemdp.release._clipping_bias import ClippingBias
 from riemdp.release._least_error import least_error
 from riemdp.release._offer import expected_distance, wanted_mean
+from riemdp.release._plan_pictures import draw_advice
 from riemdp.release._relation import relation
 from riemdp.statistics import TangentMean, check_rows
 
@@ -49,10 +52,11 @@ _STEPS = 100
 _AS_GOOD = 0.9
 #: Public points under which the tail of their distances is hardly known.
 _MANY = 30
+_COLUMNS = ("radius", "clipped", "bias", "noise", "error")
 
 
 @dataclass(frozen=True)
-class RadiusRow:
+class RadiusRow(Described):
     """What to expect of a release on a ball of one radius.
 
     Attributes
@@ -82,6 +86,14 @@ class RadiusRow:
     clipped: float
     bias: float
     noise: float
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        numbers = {"bias": self.bias, "noise": self.noise, "both together": self.error}
+        rows = [("clipped", f"{self.clipped:.1%}")]
+        return f"Ball of radius {self.radius:.4g}", rows + [
+            (name, f"{value:.4g}") for name, value in numbers.items()
+        ]
 
     @property
     def error(self) -> float:
@@ -148,19 +160,64 @@ class BallAdvice:
             found.append(f"{self.points} public points say little about how far records may lie")
         return tuple(found)
 
+    def _title(self) -> str:
+        budget = str(self.budget)
+        return f"{self.ball.manifold}, n = {self.n}, {budget}: radius {self.best.radius:.4g}"
+
+    def _cells(self, row: RadiusRow) -> list[str]:
+        numbers = (row.bias, row.noise, row.error)
+        cells = [f"{row.radius:.4g}", f"{row.clipped:.1%}", *(f"{x:.3g}" for x in numbers)]
+        return [*cells, *(["<- advised"] if row == self.best else [])]
+
     def __str__(self) -> str:
-        best = self.best
+        widths = (10, 7, 9, 9, 9, 0)
         lines = [
-            f"{self.ball.manifold}, n = {self.n}, {self.budget}: radius {best.radius:.4g}",
-            f"{'radius':>10}  {'clipped':>7}  {'bias':>9}  {'noise':>9}  {'error':>9}",
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=False))
+            for line in (_COLUMNS, *map(self._cells, self.rows))
         ]
-        for row in self.rows:
-            mark = "  <- advised" if row == best else ""
-            lines.append(
-                f"{row.radius:10.4g}  {row.clipped:7.1%}  {row.bias:9.3g}  {row.noise:9.3g}  "
-                f"{row.error:9.3g}{mark}"
-            )
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([self._title(), *lines, *self.notes])
+
+    def _repr_html_(self) -> str:
+        import html
+
+        said = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        rows = [self._cells(row) for row in self.rows]
+        return as_table(self._title(), rows, (*_COLUMNS, "")) + said
+
+    def to_frame(self) -> Any:
+        """Return the rows as a pandas data frame, with a column for each number.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        UnsupportedError
+            If pandas is not installed.
+        """
+        return frame([{**vars(row), "error": row.error} for row in self.rows])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw bias of clipping, noise, and both together against the radius.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        UnsupportedError
+            If matplotlib is not installed.
+        InvalidParameterError
+            If ``ax`` is something else.
+        """
+        return draw_advice(self, ax)
 
 
 @with_advice

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import count, positive
-from riemdp._described import frame
+from riemdp._described import Described, digits, frame
 from riemdp._described import table as as_table
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._keywords import with_advice
@@ -28,6 +28,7 @@ from riemdp.release._offer import (
     wanted_mean,
 )
 from riemdp.release._per_mean import PerMean, noise_per_mean, pure_noise
+from riemdp.release._plan_pictures import draw_plan
 from riemdp.release._relation import check_searched, relation
 from riemdp.release._search._forecast import Forecast, forecast
 from riemdp.statistics import RefinedMean, ReplaceOne, check_statistic
@@ -56,7 +57,7 @@ _SUPPOSED = (
 
 
 @dataclass(frozen=True)
-class PlanRow:
+class PlanRow(Described):
     """What to expect of one mechanism. Distances are those between the exact value and its draw.
 
     They are what ``"auto"`` compares: upper bounds, wherever in the ball the value lies, for noise
@@ -115,6 +116,15 @@ class PlanRow:
     caveat: str = ""
     noise_per_mean: float | None = None
     warning: str = ""
+
+    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
+        """Title and lines of the text; see :class:`riemdp._described.Described`."""
+        left_out = ("mechanism", "summary", None, "")
+        return f"{self.mechanism} for the {self.summary}", [
+            (name.replace("_", " "), digits(value) if isinstance(value, float) else str(value))
+            for name, value in vars(self).items()
+            if value not in left_out and name not in left_out
+        ]
 
 
 @dataclass(frozen=True)
@@ -199,14 +209,14 @@ class Plan:
             "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
             for line in lines
         ]
-        return "\n".join([self._title(), *table, *self._remarks()])
+        return "\n".join([self.title, *table, *self._remarks()])
 
     def _repr_html_(self) -> str:
         import html
 
         rows = [self._cells(row) for row in self.rows]
         said = "".join(f"<p>{html.escape(note)}</p>" for note in self._remarks())
-        return as_table(self._title(), rows, self._header()) + said
+        return as_table(self.title, rows, self._header()) + said
 
     def to_frame(self) -> Any:
         """Return the rows as a pandas data frame, with a column for each of their fields.
@@ -222,6 +232,36 @@ class Plan:
         """
         return frame([vars(row) for row in self.rows])
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the expected error of each mechanism as a bar, with its 95 % quantile.
+
+        The one that ``"auto"`` takes is darker and says so; a line is at the target error.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        UnsupportedError
+            If matplotlib is not installed.
+        InvalidParameterError
+            If ``ax`` is something else.
+
+        Examples
+        --------
+        >>> import riemdp
+        >>> found = riemdp.plan(riemdp.SPDLogEuclidean(3), 2.0, 1000, riemdp.GDP(1.0))
+        >>> found.plot().get_xlabel()
+        'expected distance of the noise, geodesic'
+        """
+        return draw_plan(self, ax)
+
     def _header(self) -> list[str]:
         header = ["mechanism", "estimates", "arithmetic"]
         header += ["sensitivity", "sigma", "E[distance]", "95 %"]
@@ -231,7 +271,9 @@ class Plan:
             header += ["n needed", "budget needed"]
         return header
 
-    def _title(self) -> str:
+    @property
+    def title(self) -> str:
+        """What it is about, in a line."""
         title = f"{self.manifold}, radius {self.radius:g}, n = {self.n}, {self.budget}"
         if self.target_error is not None:
             title += f", target error {self.target_error:g}"

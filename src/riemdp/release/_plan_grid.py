@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from riemdp._described import table as as_table
 from riemdp._errors import InvalidParameterError
 from riemdp._progress import ticks, work
 from riemdp.release._plan import Plan, plan
+from riemdp.release._plan_pictures import draw_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.privacy import Budget
-
-
-#: Numbers that a share of a budget may have.
-_LONG = re.compile(r"\d+\.\d{5,}(?:e[-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -61,6 +57,49 @@ class PlanGrid:
         """
         return np.array([[_error(each) for each in row] for row in self.plans])
 
+    @property
+    def manifold(self) -> Manifold:
+        """Space of the data."""
+        return self.plans[0][0].manifold
+
+    @property
+    def target_error(self) -> float | None:
+        """Expected distance to reach, where one was given."""
+        return self.plans[0][0].target_error
+
+    @property
+    def meets_target(self) -> NDArray[np.bool_]:
+        """Where the expected distance is at most the target, shape (len(ns), len(budgets)).
+
+        Everywhere false without a target.
+        """
+        return np.asarray(self.errors <= (-math.inf if (t := self.target_error) is None else t))
+
+    @property
+    def required_n(self) -> tuple[int | None, ...]:
+        """Smallest n that meets the target under each budget, whether in the grid or not.
+
+        With a mechanism that ``"auto"`` takes somewhere in the grid; None where none is known, or
+        without a target.
+        """
+        columns = zip(*self.plans, strict=True)
+        return tuple(
+            min((n for each in column if (n := _required(each)[0]) is not None), default=None)
+            for column in columns
+        )
+
+    @property
+    def required_budgets(self) -> tuple[tuple[Budget, ...], ...]:
+        """Least budgets that meet the target at each n, one for each definition among ``budgets``.
+
+        Whether in the grid or not; empty where none is known, or without a target.
+        """
+        found = []
+        for row in self.plans:
+            known = [budget for each in row if (budget := _required(each)[1]) is not None]
+            found.append(tuple({str(budget): budget for budget in known}.values()))
+        return tuple(found)
+
     def to_records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each n and budget: what a data frame is made of.
 
@@ -68,7 +107,8 @@ class PlanGrid:
         -------
         list of dict
             With ``n``, ``budget``, ``mechanism``, ``summary``, ``expected_distance``,
-            ``quantile_95``; None where nothing is available.
+            ``quantile_95``; None where nothing is available. With a target also ``meets_target``,
+            ``required_n`` and ``required_budget``, of that mechanism.
         """
         found = []
         for row in self.plans:
@@ -77,11 +117,12 @@ class PlanGrid:
                 found.append(
                     {
                         "n": each.n,
-                        "budget": str(each.budget),
+                        "budget": repr(each.budget),
                         "mechanism": best and best.mechanism,
                         "summary": best and best.summary,
                         "expected_distance": best and best.expected_distance,
                         "quantile_95": best and best.quantile_95,
+                        **self._of_target(each),
                     }
                 )
         return found
@@ -100,19 +141,78 @@ class PlanGrid:
         """
         return frame(self.to_records())
 
+    def _of_target(self, each: Plan) -> dict[str, Any]:
+        """Return what a record says of the target, nothing without one."""
+        if self.target_error is None:
+            return {}
+        n, budget = _required(each)
+        return {
+            "meets_target": _error(each) <= self.target_error,
+            "required_n": n,
+            "required_budget": None if budget is None else repr(budget),
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the expected error against n, a curve for each budget, with the target.
+
+        What lies in the shaded part meets the target.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        UnsupportedError
+            If matplotlib is not installed.
+        InvalidParameterError
+            If ``ax`` is something else.
+        """
+        return draw_grid(self, ax)
+
     def _lines(self) -> list[list[str]]:
-        lines = [["n", *map(_short, self.budgets)]]
-        for n, row in zip(self.ns, self.errors, strict=True):
-            lines.append([str(n), *("-" if math.isnan(x) else f"{x:.4g}" for x in row)])
+        has_target = self.target_error is not None
+        lines = [["n", *map(str, self.budgets), *(["budget needed"] * has_target)]]
+        rows = zip(self.ns, self.errors, self.meets_target, self.required_budgets, strict=True)
+        for n, errors, met, needed in rows:
+            cells = [
+                "-" if math.isnan(x) else f"{x:.4g}" + ("*" if is_met else " " * has_target)
+                for x, is_met in zip(errors, met, strict=True)
+            ]
+            last = [" or ".join(map(str, needed)) or "-"] * has_target
+            lines.append([str(n), *cells, *last])
+        if has_target:
+            sizes = ["-" if n is None else str(n) for n in self.required_n]
+            lines.append(["n needed", *(f"{size} " for size in sizes), ""])
         return lines
 
-    def _title(self) -> str:
+    @property
+    def title(self) -> str:
+        """What it is about, in a line."""
         first = self.plans[0][0]
         return f"{first.manifold}, radius {first.radius:g}: expected distance of the noise"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences under the table."""
+        target = self.target_error
+        if target is None:
+            return ()
+        if not self.meets_target.any():
+            return (f"no entry is at most the target error {target:.4g}",)
+        return (f"* at most the target error {target:.4g}",)
+
     def _repr_html_(self) -> str:
+        import html
+
         header, *rows = self._lines()
-        return as_table(self._title(), rows, header)
+        said = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return as_table(self.title, rows, header) + said
 
     def __str__(self) -> str:
         lines = self._lines()
@@ -120,7 +220,7 @@ class PlanGrid:
         table = [
             "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines
         ]
-        return "\n".join([self._title(), *table])
+        return "\n".join([self.title, *(line.rstrip() for line in table), *self.notes])
 
 
 @work("plan_grid")
@@ -148,6 +248,8 @@ def plan_grid(
     -------
     PlanGrid
         Its text is a table of expected distances, a row for each n and a column for each budget.
+        With ``target_error`` it marks those that are at most that, and says which n each budget
+        needs, and which budget each n.
 
     Raises
     ------
@@ -163,6 +265,16 @@ def plan_grid(
        n  GDP(mu=0.5)  GDP(mu=1.0)
      100        0.094        0.047
     1000       0.0094       0.0047
+
+    With an error to reach:
+
+    >>> print(riemdp.plan_grid(space, 1.0, [100, 1000], [riemdp.GDP(1.0)], target_error=0.01))
+    SPDLogEuclidean(k=3), radius 1: expected distance of the noise
+           n  GDP(mu=1.0)  budget needed
+         100       0.047     GDP(mu=4.7)
+        1000      0.0047*   GDP(mu=0.47)
+    n needed         470
+    * at most the target error 0.01
     """
     for name, given in (("ns", ns), ("budgets", budgets)):
         if not hasattr(given, "__len__") or len(given) == 0:
@@ -177,9 +289,10 @@ def plan_grid(
     return PlanGrid(tuple(row[0].n for row in plans), tuple(budgets), plans)
 
 
-def _short(budget: Budget) -> str:
-    """Name a budget with four digits of its numbers; all of them are in ``budgets``."""
-    return _LONG.sub(lambda found: f"{float(found[0]):.4g}", str(budget))
+def _required(found: Plan) -> tuple[int | None, Budget | None]:
+    """Return the n and the budget that the best mechanism needs for the target."""
+    best = found.best
+    return (None, None) if best is None else (best.required_n, best.required_budget)
 
 
 def _error(found: Plan) -> float:

@@ -38,6 +38,7 @@ from riemdp.release._doubt import doubt
 from riemdp.release._groups import group_guarantee, replacement_guarantee
 from riemdp.release._offer import Offer, exact_draw, noise_factor, noise_length
 from riemdp.release._per_mean import factor_quantile, noise_per_mean, pure_noise
+from riemdp.release._pictures import View, draw_release
 from riemdp.release._remarks import at_the_boundary, is_noise, rows_of
 from riemdp.release._rounded_value import replayed
 from riemdp.release._search._steps import Search
@@ -309,6 +310,45 @@ class Release(ArrayFields, Described):
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         """Title and lines of the text; see :class:`riemdp._described.Described`."""
         return f"Private {self.statistic.name}", rows_of(self)
+
+    def plot(self, ax: Any = None, *, view: View = "auto") -> Any:
+        """Draw the value in its space, or the law of its error.
+
+        Both hold what is public alone: a release that was read from its document has the same
+        pictures.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new ones by default.
+        view : {"auto", "value", "error"}, default "auto"
+            ``"value"``: the released point, and the region about it that the exact one lies in but
+            for one release in 20, on the globe for directions in three dimensions and as ellipses
+            for 2 x 2 and 3 x 3 matrices. That is about the noise: neither clipping nor sampling is
+            in it. ``"error"``: how probable it is that the error stays under each distance, with
+            the expected one. ``"auto"``: the value where its space has a picture, else the error.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        UnsupportedError
+            If matplotlib is not installed, the space has no picture, or the law is not known.
+        InvalidParameterError
+            If an argument is outside its domain.
+
+        Examples
+        --------
+        >>> import numpy as np, riemdp
+        >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+        >>> points = ball.point(np.random.default_rng(0).normal(0.0, 0.3, (50, 2)))
+        >>> release = riemdp.private_mean(points, ball, riemdp.GDP(1.0))
+        >>> release.plot(view="error").get_ylabel()
+        'probability of at most that'
+        """
+        return draw_release(self, ax, view)
 
     @property
     def expected_distance(self) -> float:
