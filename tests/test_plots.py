@@ -44,10 +44,28 @@ def test_new_axes_are_made_and_never_shown(monkeypatch):
 def test_titles_are_broken_and_are_no_formulas(ax):
     _plots.titled(ax, "word " * 40, "", "a $\\frac$ b")
     lines = ax.get_title().splitlines()
-    assert max(map(len, lines)) <= 62
+    widest = max(map(len, lines))
+    assert 40 < widest <= 75
     assert lines[-1] == "a \\$\\frac\\$ b"
     assert "" not in lines
     ax.figure.draw_without_rendering()  # a formula like that would raise
+
+
+def test_titles_fit_their_axes():
+    narrow = figure.Figure(figsize=(3.0, 3.0)).add_subplot()
+    _plots.titled(narrow, "word " * 40)
+    assert max(map(len, narrow.get_title().splitlines())) <= 36
+
+
+def test_logarithmic_axes_have_plain_numbers(ax):
+    ax.set(yscale="log", ylim=(0.01, 1.0))
+    _plots.plain_numbers(ax.yaxis)
+    _plots.second_axis(ax, riemdp.Sphere(2).unit(1.0), along="y")
+    ax.figure.draw_without_rendering()
+    for axis in (ax.yaxis, ax.child_axes[0].yaxis):
+        said = [label.get_text() for label in axis.get_ticklabels() if label.get_text()]
+        assert {"0.05", "5"} & set(said)
+        assert [f"{float(text):g}" for text in said] == said
 
 
 @pytest.mark.parametrize("along", ["x", "y"])

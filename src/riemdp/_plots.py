@@ -17,7 +17,8 @@ BLUE, ORANGE, GREEN, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "
 GREY = "#595959"
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#000000", "#E69F00")
 MARKERS = "osD^vPX"
-_TITLE_WIDTH = 60
+#: Width of a letter, over the size of the font, and the fewest in a line of a title.
+_LETTER, _LEAST = 0.5, 24
 
 
 class Unit(Protocol):
@@ -68,7 +69,7 @@ def axes(ax: Any = None) -> Any:
 
 
 def titled(ax: Any, *lines: str) -> None:
-    """Set a title, long lines of it broken.
+    """Set a title, its lines broken to the width of the axes.
 
     Parameters
     ----------
@@ -76,7 +77,10 @@ def titled(ax: Any, *lines: str) -> None:
     *lines : str
         Empty ones are left out.
     """
-    broken = [textwrap.fill(line, _TITLE_WIDTH) for line in lines if line]
+    size = ax.set_title("", fontsize="medium").get_fontsize()
+    room = 72.0 * ax.get_position().width * ax.figure.get_figwidth()
+    letters = max(int(room / (_LETTER * size)), _LEAST)
+    broken = [textwrap.fill(line, letters) for line in lines if line]
     ax.set_title("\n".join(broken).replace("$", r"\$"), fontsize="medium")
 
 
@@ -95,6 +99,24 @@ def second_axis(ax: Any, unit: Unit | None, *, along: str = "x") -> None:
         return
     functions = (unit.of, unit.back)
     if along == "x":
-        ax.secondary_xaxis("top", functions=functions).set_xlabel(unit.label)
+        second = ax.secondary_xaxis("top", functions=functions)
+        second.set_xlabel(unit.label)
     else:
-        ax.secondary_yaxis("right", functions=functions).set_ylabel(unit.label)
+        second = ax.secondary_yaxis("right", functions=functions)
+        second.set_ylabel(unit.label)
+    if (ax.get_xscale() if along == "x" else ax.get_yscale()) == "log":
+        plain_numbers(second.xaxis if along == "x" else second.yaxis)
+
+
+def plain_numbers(axis: Any) -> None:
+    """Label a logarithmic axis with numbers as 0.02, and not with powers of ten.
+
+    Parameters
+    ----------
+    axis : matplotlib.axis.Axis
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())

@@ -34,6 +34,7 @@ from riemdp.manifolds._spd_power import SPDPower
 from riemdp.manifolds._sphere import Sphere
 from riemdp.manifolds._symmetric import above_diagonal, unvecd
 from riemdp.manifolds._torus import Torus
+from riemdp.manifolds._units import Degrees, Unit
 
 if TYPE_CHECKING:
     from riemdp.manifolds._points import FloatArray as FloatArray
@@ -44,6 +45,7 @@ __all__ = [
     "BoxBall",
     "Combined",
     "CurvedPower",
+    "Degrees",
     "DiscreteQuotient",
     "Euclidean",
     "FlatManifold",
@@ -69,6 +71,7 @@ __all__ = [
     "Sphere",
     "SphereSlice",
     "Torus",
+    "Unit",
     "WholeSlice",
     "above_diagonal",
     "as_affine_invariant",

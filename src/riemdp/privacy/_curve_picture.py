@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 #: Deltas whose epsilon is marked; under the last one nothing is drawn.
 _DELTAS = (1e-3, 1e-6, 1e-9)
 _POINTS = 61
-_LONGEST = 120
+#: Letters of a name, and of a word in it, that a title has room for.
+_LONGEST, _LONGEST_WORD = 120, 30
 
 
 def draw_curve(curve: PrivacyCurve, ax: Any) -> Any:
@@ -51,5 +52,7 @@ def draw_curve(curve: PrivacyCurve, ax: Any) -> Any:
     axes.set_ylim(bottom=0.3 * _DELTAS[-1])
     axes.legend(loc="best", fontsize="small", framealpha=0.9)
     name = str(curve)
-    _plots.titled(axes, name if len(name) <= _LONGEST else type(curve).__name__)
+    is_short = len(name) <= _LONGEST and max(map(len, name.split())) <= _LONGEST_WORD
+    relation = "" if curve.adjacency is None else f"{curve.adjacency} neighbours"
+    _plots.titled(axes, name if is_short else type(curve).__name__, relation)
     return axes

@@ -109,7 +109,7 @@ def _draw_law(release: Release, axes: Any, distances: np.ndarray[Any, Any]) -> N
     mean = if_known(lambda: release.expected_distance)
     if mean is not None:
         axes.axvline(mean, color=ORANGE, linewidth=1.2, label=f"expected {_said(space, mean)}")
-    what = "distance of the release from the exact value, geodesic"
+    what = "error of the noise, geodesic distance"
     if not _is_a_distance(release):
         what = "length of the noise in the tangent space"
     axes.set(xlabel=what, ylabel="probability of at most that", ylim=(0.0, 1.02))

@@ -258,7 +258,7 @@ class Plan:
         >>> import riemdp
         >>> found = riemdp.plan(riemdp.SPDLogEuclidean(3), 2.0, 1000, riemdp.GDP(1.0))
         >>> found.plot().get_xlabel()
-        'expected distance of the noise, geodesic'
+        'expected error, geodesic distance'
         """
         return draw_plan(self, ax)
 
@@ -276,7 +276,7 @@ class Plan:
         """What it is about, in a line."""
         title = f"{self.manifold}, radius {self.radius:g}, n = {self.n}, {self.budget}"
         if self.target_error is not None:
-            title += f", target error {self.target_error:g}"
+            title += f", target error {self.target_error:.4g}"
         return title
 
     def _remarks(self) -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from riemdp.release._plan import Plan, PlanRow
     from riemdp.release._plan_grid import PlanGrid
 
-_ERROR = "expected distance of the noise, geodesic"
+_ERROR = "expected error, geodesic distance"
 
 
 def draw_plan(plan: Plan, ax: Any) -> Any:
@@ -111,6 +111,8 @@ def draw_grid(grid: PlanGrid, ax: Any) -> Any:
             )
         axes.axhspan(0.5 * least, target, color=GREEN, alpha=0.08, linewidth=0.0)
     axes.set(xscale="log", yscale="log", xlabel="number of records, n", ylabel=_ERROR)
+    for axis in (axes.xaxis, axes.yaxis):
+        _plots.plain_numbers(axis)
     if target is not None:
         axes.set_ylim(bottom=0.6 * least)
     known = errors[np.isfinite(errors)]
@@ -147,6 +149,7 @@ def draw_advice(advice: BallAdvice, ax: Any) -> Any:
     axes.plot([best.radius], [best.error], "o", color=BLUE, ms=13, mfc="none", mew=2, label=label)
     axes.axhline(advice.shift, color=GREY, linewidth=1.0, label="error of the public centre alone")
     axes.set(xscale="log", xlabel="radius of the ball, geodesic", ylabel="error, geodesic distance")
+    _plots.plain_numbers(axes.xaxis)
     axes.set_ylim(bottom=0.0)
     top = max(advice.shift, *(row.error for row in advice.rows))
     _plots.second_axis(axes, advice.ball.manifold.unit(top), along="y")
