@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from riemdp._progress import ticks
-from riemdp.cli._output import describe, print_fields, say_lines, warn, working
+from riemdp.cli._output import describe, print_fields, print_value, warn, working
 from riemdp.cli._verify import read_parts
 from riemdp.release import combine as combined
 from riemdp.release import verify
@@ -54,5 +52,4 @@ def combine(
     )
     for warning in found.warnings:
         warn(warning)
-    with np.printoptions(threshold=sys.maxsize, floatmode="unique", linewidth=120):
-        say_lines(str(found.value))
+    print_value(found.value)

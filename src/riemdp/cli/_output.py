@@ -11,6 +11,7 @@ import functools
 import io
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -201,8 +202,16 @@ def print_release(release: Release, unit: str | None = None) -> None:
     )
     if missing := [name for name, proof in release.proofs.items() if proof is None]:
         warn(f"unproven: no proof is known of {', '.join(missing)}")
+    print_value(release.value)
+
+
+def print_value(value: Any) -> None:
+    """Print all digits of a value, its parts by name."""
     with np.printoptions(threshold=sys.maxsize, floatmode="unique", linewidth=120):
-        say_lines(str(release.value))
+        if isinstance(value, Mapping):
+            say_lines("\n".join(f"{name}:\n{part}" for name, part in value.items()))
+        else:
+            say_lines(str(value))
 
 
 def _number(release: Release) -> str:
