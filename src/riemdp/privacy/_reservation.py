@@ -103,7 +103,7 @@ class Reservation:
         check_same(self._shared, guarantee.adjacency, "this reservation")
         within_total(self._shared, [])
         if self._shared != guarantee and not guarantee.follows_from(self._shared):
-            raise InvalidBudgetError(f"{self._shared} does not imply {guarantee}")
+            raise InvalidBudgetError(f"{self._shared!r} does not imply {guarantee!r}")
         self._steps: list[LedgerEntry] = []
         self._process = this_process()
         self._lock = threading.Lock()

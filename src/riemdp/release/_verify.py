@@ -302,7 +302,7 @@ def _guarantee(release: Release) -> tuple[Check, Check]:
         Check(
             "guarantee",
             satisfied,
-            f"{release.budget} from sigma = {release.mechanism.sigma:.9g}{_times(release)}",
+            f"{release.budget!r} from sigma = {release.mechanism.sigma:.9g}{_times(release)}",
         ),
     )
 
@@ -333,7 +333,7 @@ def _search(release: Release) -> tuple[Check, ...]:
     if not problem and (release.n != search.n or release.neighbours != ReplaceOne()):
         problem = "it was made in other records, or for another relation"
     steps = ", ".join(step.label for step in search.steps)
-    said = f"{steps}; with {search.release} for the release within {search.budget}"
+    said = f"{steps}; with {search.release!r} for the release within {search.budget!r}"
     return (Check("search", not problem, problem or said),)
 
 
