@@ -159,7 +159,7 @@ def test_the_existence_limit_of_the_laplace_law_is_named(k):
     with pytest.raises(errors.NotAttainableError) as caught:
         RiemannianLaplace.calibrate(manifold, 0.5, PureDP(0.49 / limit))
     message = str(caught.value)
-    assert f"At sensitivity 0.5 PureDP(epsilon={0.49 / limit})" in message
+    assert f"At sensitivity 0.5 {PureDP(0.49 / limit)}" in message
     assert f"pure epsilon above {0.5 / limit:.6g}" in message
     assert "tangent-laplace" in message
     assert "smaller ball" in message
