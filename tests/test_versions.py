@@ -70,6 +70,6 @@ def test_what_is_not_installed_is_left_out(monkeypatch):
             raise metadata.PackageNotFoundError(name)
         return "1"
 
-    monkeypatch.setattr(_versions.metadata, "version", version)
+    monkeypatch.setattr(metadata, "version", version)
     found = dict(_versions.installed_versions.__wrapped__())
     assert found == dict.fromkeys(("riemdp", "numpy", "scipy", "python-flint"), "1")
