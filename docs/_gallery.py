@@ -13,6 +13,7 @@ ORDER = (
     "directions",
     "spd_metrics",
     "quickstart_spd",
+    "pictures",
     "diffusion_tensors",
     "earthquakes",
     "rotations_and_shapes",

@@ -53,5 +53,6 @@ plt.show()
 # %%
 # Several releases together have a curve, which is better than the sum of their epsilons.
 
+# sphinx_gallery_thumbnail_number = 4
 riemdp.compose([riemdp.GDP(0.5), riemdp.PureDP(0.5)]).plot()
 plt.show()

@@ -30,6 +30,13 @@ class Unit(ABC):
     ----------
     label : str
         What an axis in this unit is called.
+
+    Examples
+    --------
+    >>> import riemdp
+    >>> unit = riemdp.Sphere(2).unit(0.5)
+    >>> unit.label, unit.said(0.5)
+    ('degrees', '28.6 degrees')
     """
 
     label: ClassVar[str]
@@ -95,6 +102,14 @@ class Degrees(Unit):
     ----------
     per_distance : float, default 1.0
         Radians for each unit of geodesic distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riemdp.manifolds import Degrees
+    >>> degrees = Degrees()
+    >>> float(degrees.of(np.pi)), degrees.said(0.1)
+    (180.0, '5.73 degrees')
     """
 
     label = "degrees"
