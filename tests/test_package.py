@@ -155,7 +155,7 @@ def test_import_is_light(tmp_path):
     kept = {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
     runs = (_run(code, **kept).split() for _ in range(4))
     assert any(
-        # 3.5 to 4.0 times as long as NumPy, by the version of Python; scipy.stats alone adds 8 to 10.
+        # 3.5 to 4.0 times as long as NumPy, by the version of Python; scipy.stats adds 8 to 10.
         float(share) <= 5.0 and Path(path).parent == copy
         for share, path in runs
     )
