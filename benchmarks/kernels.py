@@ -158,6 +158,8 @@ def space_forms(quick: bool) -> Iterator[Row]:
 
 def kernels(k: int, compiled: bool) -> dict[str, Callable[[FloatArray], tuple[FloatArray, Any]]]:
     """Return what takes logarithms of this size here: the matrix, and which were left out."""
+    import numpy as np
+
     from riemdp.manifolds import _symmetric
 
     def eigenvectors(matrices: FloatArray) -> tuple[FloatArray, Any]:
@@ -173,7 +175,11 @@ def kernels(k: int, compiled: bool) -> dict[str, Callable[[FloatArray], tuple[Fl
         return _log_fractions.full(found.entries), found.outside
 
     def large(matrices: FloatArray) -> tuple[FloatArray, Any]:
-        logs, _, outside = _logarithms.logarithms(matrices)
+        entries, _, outside = _logarithms.logarithms(matrices)
+        rows, columns = _symmetric.above_diagonal(k)
+        places = np.concatenate([[range(k)] * 2, [rows, columns]], axis=1)
+        logs = np.empty(matrices.shape)
+        logs[:, *places] = logs[:, *places[::-1]] = entries
         return logs, outside
 
     if compiled:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: By how much the bounds of a spectrum are widened, which covers the rounding of what they are
 #: computed from as long as the product of the traces is under 1e13.
-_WIDER, _FURTHER = 1.02, 1.1
+WIDER, FURTHER = 1.02, 1.1
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ def classes(k: int) -> Classes:
     """
     limits, levels = [], []
     for fraction in fractions():
-        limit = _largest_product(k, fraction.spread / (2.0 * _FURTHER))
+        limit = _largest_product(k, fraction.spread / (2.0 * FURTHER))
         limits.append(limit)
-        levels.append(_largest_share(k, limit) * _WIDER / fraction.top)
+        levels.append(_largest_share(k, limit) * WIDER / fraction.top)
     return Classes(tuple(limits), tuple(levels))
 
 

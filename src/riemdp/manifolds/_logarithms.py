@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.manifolds import _log_kernels
+from riemdp.manifolds import _lanes, _log_kernels, _log_lanes
 from riemdp.manifolds._log_fractions import (
     LARGEST_TRACE,
     LEAST_TRACE,
     Logarithms,
     logarithms_3x3,
 )
-from riemdp.manifolds._log_poles import classes, fractions
+from riemdp.manifolds._log_poles import FURTHER, classes, fractions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,13 +38,15 @@ _OLDEST = (0, 59)
 
 @dataclass(frozen=True)
 class Kernels:
-    """Compiled functions of :mod:`riemdp.manifolds._log_kernels`.
+    """Compiled functions.
 
     Attributes
     ----------
     small : callable or None
-        For 3 x 3 matrices; none where its bits are not those of NumPy.
+        For 3 x 3 matrices, :mod:`riemdp.manifolds._log_kernels`; none where its bits are not those
+        of NumPy.
     large : callable
+        For larger ones, :mod:`riemdp.manifolds._log_lanes`.
     """
 
     small: Callable[..., None] | None
@@ -65,7 +67,8 @@ def kernels() -> Kernels | None:
     if settings.DISABLE_JIT or numba.version_info.short < _OLDEST:
         return None
     small = _compiled(numba, _log_kernels.kernel_3x3)
-    return Kernels(small if _same_bits(small) else None, _compiled(numba, _log_kernels.kernel))
+    _lanes.teach(numba)
+    return Kernels(small if _same_bits(small) else None, _compiled(numba, _log_lanes.kernel))
 
 
 def _compiled(numba: Any, function: Callable[..., None]) -> Callable[..., None]:
@@ -140,8 +143,8 @@ def logarithms(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np
 
     Returns
     -------
-    logs : ndarray, shape (n, k, k)
-        Exactly symmetric; zeros for matrices outside.
+    logs : ndarray, shape (n, k (k + 1) / 2)
+        Diagonals, then what is above them, row by row; zeros for matrices outside.
     condition : ndarray, shape (n,)
         At least the condition number, up to rounding; 0 for those outside.
     outside : ndarray of bool, shape (n,)
@@ -152,14 +155,43 @@ def logarithms(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np
     ----------
     docs/proofs/matrix-logarithms.md
     """
-    n, k = matrices.shape[:2]
-    logs, condition, outside = np.empty(matrices.shape), np.zeros(n), np.ones(n, dtype=bool)
     found = kernels()
     if found is None:
-        logs[:] = 0.0
-    else:
-        found.large(np.ascontiguousarray(matrices), *_tables(k), logs, condition, outside)
+        n, k = matrices.shape[:2]
+        return np.zeros((n, k * (k + 1) // 2)), np.zeros(n), np.ones(n, dtype=bool)
+    return _run_larger(found.large, matrices)
+
+
+def _run_larger(
+    kernel: Callable[..., None], matrices: FloatArray
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    n, k = matrices.shape[:2]
+    logs, condition = np.empty((n, k * (k + 1) // 2)), np.empty(n)
+    outside = np.empty(n, dtype=bool)
+    tables = _larger_tables(k)
+    work = _lanes.rows(_log_lanes.rows_of_work(k, tables[2].shape[1]))
+    kernel(np.ascontiguousarray(matrices), *tables, work, logs, condition, outside)
     return logs, condition, outside
+
+
+@functools.lru_cache(maxsize=16)
+def _larger_tables(
+    k: int,
+) -> tuple[FloatArray, NDArray[np.int64], FloatArray, FloatArray, FloatArray]:
+    """Least eigenvalues, numbers of poles, poles and weights of all classes; extreme traces."""
+    table = fractions()
+    counts = [len(fraction.shifts) for fraction in table]
+    shape = (len(table), max(counts) + max(counts) % 2)
+    shifts, weights = np.ones(shape), np.zeros(shape)
+    for fraction, count, s, w in zip(table, counts, shifts, weights, strict=True):
+        s[:count], w[:count] = fraction.shifts, fraction.weights
+    return (
+        np.array([FURTHER * fraction.top / fraction.spread for fraction in table]),
+        np.array(counts, dtype=np.int64),
+        shifts,
+        weights,
+        np.array([LEAST_TRACE, LARGEST_TRACE, classes(k).limits[-1]]),
+    )
 
 
 @functools.lru_cache(maxsize=16)

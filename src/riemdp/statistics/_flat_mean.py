@@ -154,23 +154,33 @@ def _mean_of_logarithms(
     """Compute :func:`_mean` of many larger matrices, compiled, condition rounded up."""
     n, k = data.shape[:2]
 
-    def part(rows: slice) -> tuple[FloatArray, float, float]:
+    def part(rows: slice) -> FloatArray:
         some = data[rows]
         logs, condition, outside = _logarithms.logarithms(some)
         if outside.any():
-            logs[outside], condition[outside] = _decomposed(some, outside, rows.start)
-        share = np.full(len(logs), 1.0 / n) if weights is None else weights[rows]
-        flat = logs.reshape(len(logs), -1)
-        square = np.einsum("ij,ij->i", flat, flat) @ share
-        flat *= share[:, None]
-        whole = len(flat) - len(flat) % GROUP
-        groups = flat[:whole].reshape(-1, GROUP, k * k).sum(axis=1)
-        total = pairwise_sum(np.concatenate([groups, flat[whole:]]))
-        return total.reshape(k, k), float(condition @ share), float(square)
+            found, condition[outside] = _decomposed(some, outside, rows.start)
+            logs[outside] = found[:, *_symmetric_places(k)]
+        shares = logs if weights is None else logs * weights[rows, None]
+        squares = np.einsum("ij,ij->j", logs, shares)
+        spread = condition.sum() if weights is None else condition @ weights[rows]
+        square = squares[:k].sum() + 2.0 * squares[k:].sum()
+        return np.array([*sum_of_rows(shares), spread, square])
 
-    matrices, conditions, squares = zip(*_symmetric.map_chunks(part, n, k), strict=True)
-    mean_log = _symmetric.symmetrise(pairwise_sum(np.array(matrices)))
-    return _symmetric.expm(mean_log), math.fsum(conditions), math.fsum(squares)
+    # compiled code divides chunks itself: they may be larger
+    totals = np.array(list(_symmetric.map_chunks(part, n, k // 2)))
+    if weights is None:
+        totals /= n
+    mean_log = np.empty((k, k))
+    rows, columns = _symmetric_places(k)
+    mean_log[rows, columns] = mean_log[columns, rows] = pairwise_sum(totals[:, :-2])
+    return _symmetric.expm(mean_log), math.fsum(totals[:, -2]), math.fsum(totals[:, -1])
+
+
+def sum_of_rows(rows: FloatArray) -> FloatArray:
+    """Sum over the first axis, by pairs of groups: memory is not contiguous along it."""
+    whole = len(rows) - len(rows) % GROUP
+    groups = rows[:whole].reshape(-1, GROUP, rows.shape[-1]).sum(axis=1)
+    return pairwise_sum(np.concatenate([groups, rows[whole:]]))
 
 
 def _decomposed(

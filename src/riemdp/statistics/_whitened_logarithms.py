@@ -10,7 +10,7 @@ import numpy as np
 
 from riemdp.manifolds import _logarithms, _symmetric, raise_first
 from riemdp.statistics._affine_invariant_mean import pieces
-from riemdp.statistics._flat_mean import GROUP, pairwise_sum
+from riemdp.statistics._flat_mean import sum_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,7 +141,7 @@ def _of_larger(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedLo
     logs, condition, outside = _logarithms.logarithms(whitened)
     if outside.any():
         return None
-    return WhitenedLogarithms(k, logs.reshape(-1, k * k), condition)
+    return WhitenedLogarithms(k, logs, condition)
 
 
 def _decomposed(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedLogarithms:
@@ -166,6 +166,4 @@ def _sum(rows: FloatArray) -> FloatArray:
     """Sum over the first axis by pairs, of groups where memory is not contiguous along it."""
     if rows.flags.f_contiguous:
         return np.asarray(rows.sum(axis=0))
-    whole = len(rows) - len(rows) % GROUP
-    groups = rows[:whole].reshape(-1, GROUP, rows.shape[-1]).sum(axis=1)
-    return pairwise_sum(np.concatenate([groups, rows[whole:]]))
+    return sum_of_rows(rows)
