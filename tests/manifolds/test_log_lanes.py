@@ -8,7 +8,7 @@ import pytest
 
 from riemdp.manifolds import _log_lanes, _logarithms, _symmetric
 from riemdp.manifolds._log_poles import fractions
-from riemdp.manifolds._logarithms import _larger_tables, _run_larger, kernels
+from riemdp.manifolds._logarithms import _run_larger, kernels
 
 EPS = 2.0**-52
 
@@ -94,27 +94,28 @@ def test_matrices_that_are_tridiagonal_or_diagonal_already():
 @pytest.mark.parametrize("which", range(3))  # in the last one rounding is as large
 def test_a_class_takes_what_its_interval_holds_and_no_more(which, monkeypatch):
     fraction = fractions()[which]
-    bottoms, counts, shifts, weights, _ = _larger_tables(4)
     rng = np.random.default_rng(which)
     least = 1.0 / fraction.spread * np.geomspace(0.01, 20.0, 9)
     frames = np.linalg.qr(rng.normal(size=(9, 4, 4)))[0]
     values = np.stack([np.ones(9), np.full(9, 0.5), np.sqrt(least), least], axis=1)
     data = _symmetric.symmetrise((frames * values[:, None, :]) @ np.swapaxes(frames, -1, -2))
     exact = np.array([exact_log(matrix) for matrix in data])
+    table = fractions()[which : which + 1]
+    poles = [part[which : which + 1] for part in _logarithms._poles()]
+    monkeypatch.setattr(_logarithms, "fractions", lambda: table)
+    monkeypatch.setattr(_logarithms, "_poles", lambda: poles)
 
-    def errors(bottom):
-        one = slice(which, which + 1)
-        tables = np.array([bottom]), counts[one], shifts[one], weights[one], [1e-70, 1e70, np.inf]
-        monkeypatch.setattr(_logarithms, "_larger_tables", lambda _: tables)
+    def errors(below):
+        monkeypatch.setattr(_logarithms, "FURTHER", below)
         logs, _, outside = run(data)
         return np.linalg.norm(logs - exact, axis=(-2, -1)) * least / EPS, outside
 
-    found, outside = errors(bottoms[which])
+    found, outside = errors(_logarithms.FURTHER)
     assert outside[0]
     assert not outside[-1]
     assert (found[~outside] < 20.0).all()
     # farther out the poles are wrong
-    found, outside = errors(bottoms[which] / 50.0)
+    found, outside = errors(_logarithms.FURTHER / 50.0)
     assert (found[~outside] > 20.0).any()
 
 

@@ -40,6 +40,16 @@ def put(rows: FloatArray, i: int, values: FloatArray) -> None:
     rows[i] = values
 
 
+def read(values: FloatArray, start: int, step: int) -> FloatArray:
+    """Return every so manieth number of an array of one axis, from one on."""
+    return np.array(values[start : start + WIDE * step : step])
+
+
+def write(values: FloatArray, start: int, numbers: FloatArray) -> None:
+    """Write numbers that follow each other in an array of one axis."""
+    values[start : start + WIDE] = numbers
+
+
 def root(values: FloatArray) -> FloatArray:
     """Return square roots."""
     return np.asarray(np.sqrt(values))
@@ -83,19 +93,34 @@ def teach(numba: Any) -> None:
         one = builder.insert_element(unset, value, first)
         return builder.shuffle_vector(one, unset, everywhere)
 
-    def place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        """Return where a row begins."""
+    def place(context: Any, builder: Any, signature: Any, arguments: Any, step: int) -> Any:
+        """Return where lanes begin, by a number of steps from the first number of an array."""
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         index = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        index = builder.mul(index, context.get_constant(types.intp, WIDE))
-        return builder.bitcast(builder.gep(array.data, [index]), vector.as_pointer())
+        index = builder.mul(index, context.get_constant(types.intp, step))
+        return builder.gep(array.data, [index])
 
-    def read(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(place(context, builder, signature, arguments), align=8)
+    def read_row(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = place(context, builder, signature, arguments, WIDE)
+        return builder.load(builder.bitcast(start, vector.as_pointer()), align=8)
 
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[2], place(context, builder, signature, arguments), align=8)
-        return context.get_dummy_value()
+    def write_to(step: int) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            start = place(context, builder, signature, arguments, step)
+            builder.store(arguments[2], builder.bitcast(start, vector.as_pointer()), align=8)
+            return context.get_dummy_value()
+
+        return generate
+
+    def read_steps(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = place(context, builder, signature, arguments, 1)
+        step = context.cast(builder, arguments[2], signature.args[2], types.intp)
+        found = unset
+        for lane in range(WIDE):
+            index = builder.mul(step, context.get_constant(types.intp, lane))
+            number = builder.load(builder.gep(start, [index]))
+            found = builder.insert_element(found, number, ir.Constant(ir.IntType(32), lane))
+        return found
 
     def broadcast(_context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return spread(builder, signature.args[0], arguments[0])
@@ -123,14 +148,28 @@ def teach(numba: Any) -> None:
             else None
         )
 
-    load = extending.intrinsic(lambda _, rows, i: (kind(rows, i), read))
-    store = extending.intrinsic(lambda _, rows, i, values: (types.void(rows, i, values), write))
+    load = extending.intrinsic(lambda _, rows, i: (kind(rows, i), read_row))
+    store = extending.intrinsic(
+        lambda _, rows, i, values: (types.void(rows, i, values), write_to(WIDE))
+    )
+    gather = extending.intrinsic(
+        lambda _, values, start, step: (kind(values, start, step), read_steps)
+    )
+    save = extending.intrinsic(
+        lambda _, values, start, numbers: (types.void(values, start, numbers), write_to(1))
+    )
     fill = extending.intrinsic(lambda _, value: (kind(types.float64), broadcast))
     sqrt = extending.intrinsic(lambda _, values: (kind(values), square_root))
     take = extending.intrinsic(lambda _, test, yes, no: (kind(test, yes, no), select))
     # functions of Python, whose names for what they are given count
     extending.overload(get)(lambda rows, i: lambda rows, i: load(rows, i))
     extending.overload(put)(lambda rows, i, values: lambda rows, i, values: store(rows, i, values))
+    extending.overload(read)(
+        lambda values, start, step: lambda values, start, step: gather(values, start, step)
+    )
+    extending.overload(write)(
+        lambda values, start, numbers: lambda values, start, numbers: save(values, start, numbers)
+    )
     extending.overload(lanes)(lambda value: lambda value: fill(value))
     extending.overload(root)(lambda values: lambda values: sqrt(values))
     extending.overload(choose)(lambda test, yes, no: lambda test, yes, no: take(test, yes, no))

@@ -11,25 +11,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp.manifolds._lanes import WIDE, choose, get, lanes, put, read, write
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds._points import FloatArray
 
-#: Matrices whose invariants are kept, and whose poles are summed, at a time.
-_BLOCK, _LANES = 1024, 32
-#: So that rows do not begin at the same place of the cache.
-_PAD = 8
 _LOG_2 = math.log(2.0)
+#: By so much T exceeds the condition number, at least.
+_EXCESS = 7.0
+
+
+def rows_of_work(poles: int) -> int:
+    """Rows that :func:`kernel_3x3` works in, of so many poles at most."""
+    return 4 + 2 * poles
 
 
 def kernel_3x3(  # noqa: PLR0917
     matrices: FloatArray,
     limits: FloatArray,
     levels: FloatArray,
-    starts: NDArray[np.int64],
+    counts: NDArray[np.int64],
     shifts: FloatArray,
     weights: FloatArray,
+    extremes: FloatArray,
+    work: FloatArray,
     entries: FloatArray,
     condition: FloatArray,
     outside: NDArray[np.bool_],
@@ -40,116 +47,104 @@ def kernel_3x3(  # noqa: PLR0917
     ----------
     matrices : ndarray, shape (n, 3, 3)
     limits, levels : ndarray, shape (c,)
-        Of the classes; two more levels are the least and the largest trace.
-    starts : ndarray of int, shape (c + 1,)
-        Where the poles of each class begin.
-    shifts, weights : ndarray
+        Of the classes.
+    counts : ndarray of int, shape (c,)
+        Numbers of poles.
+    shifts, weights : ndarray, shape (c, p)
+        Poles of each class; weights beyond their number are zero, and add nothing.
+    extremes : ndarray, shape (2,)
+        Least and largest trace.
+    work : ndarray, shape (rows_of_work(p), WIDE)
     entries : ndarray, shape (6, n)
     condition : ndarray, shape (n,)
     outside : ndarray of bool, shape (n,)
     """
-    count = len(limits)
-    kept = np.empty((15, _BLOCK + _PAD))
-    products = np.empty(_BLOCK)
-    order = np.empty(_BLOCK, dtype=np.int64)
-    ends = np.empty(count + 2, dtype=np.int64)
-    lane = np.empty((12, _LANES))
-    exponents = np.empty(_LANES, dtype=np.int64)
-    sizes = np.empty(_LANES)
-    bits = sizes.view(np.int64)
-    for begin in range(0, len(matrices), _BLOCK):
-        n = min(_BLOCK, len(matrices) - begin)
-        for i in range(n):
-            a, b, c = (
-                matrices[begin + i, 0, 0],
-                matrices[begin + i, 1, 1],
-                matrices[begin + i, 2, 2],
-            )
-            d, e, f = (
-                matrices[begin + i, 1, 0],
-                matrices[begin + i, 2, 0],
-                matrices[begin + i, 2, 1],
-            )
-            aa, bb, cc = b * c - f * f, a * c - e * e, a * b - d * d
-            trace = (a + b) + c
-            minors = (aa + bb) + cc
-            left, below = d / a, e / a
-            second = b - left * d
-            across = f - left * e
-            third = c - below * e
-            third = third - (across * across) / second
-            det = (a * second) * third
-            product = trace * minors / det
-            definite = (a > 0.0) & (second > 0.0) & (third > 0.0)
-            definite &= (trace > levels[count]) & (trace < levels[count + 1])
-            definite &= product <= limits[count - 1]
-            kept[0, i], kept[1, i], kept[2, i] = a, b, c
-            kept[3, i], kept[4, i], kept[5, i] = d, e, f
-            kept[6, i], kept[7, i], kept[8, i] = aa, bb, cc
-            kept[9, i], kept[10, i], kept[11, i] = e * f - d * c, d * f - e * b, d * e - f * a
-            kept[12, i], kept[13, i], kept[14, i] = trace, minors, det
-            products[i] = product if definite else math.inf
-            outside[begin + i] = not definite
-            condition[begin + i] = product - 7.0 if definite else 0.0
-        # matrices of one class side by side
-        ends[:] = 0
-        for i in range(n):
+    n, count, width = len(matrices), len(limits), shifts.shape[1]
+    numbers, results = matrices.reshape(-1), entries.reshape(-1)
+    s, w = work[4 : 4 + width], work[4 + width :]
+    taken = np.full(WIDE, -1)
+    # the last few, and copies of the last one
+    last, found = np.empty(9 * WIDE), np.empty(6 * WIDE)
+    size = np.empty(1)
+    bits = size.view(np.int64)
+    zero, one = lanes(0.0), lanes(1.0)
+    beyond = np.nextafter(limits[count - 1], math.inf)
+    for begin in range(0, n, WIDE):
+        used = min(WIDE, n - begin)
+        source, at = numbers, 9 * begin
+        if used < WIDE:
+            for m in range(WIDE):
+                for j in range(9):
+                    last[9 * m + j] = numbers[9 * (begin + min(m, used - 1)) + j]
+            source, at = last, 0
+        a, b, c = read(source, at, 9), read(source, at + 4, 9), read(source, at + 8, 9)
+        d, e, f = read(source, at + 3, 9), read(source, at + 6, 9), read(source, at + 7, 9)
+        aa, bb, cc = b * c - f * f, a * c - e * e, a * b - d * d
+        dd, ee, ff = e * f - d * c, d * f - e * b, d * e - f * a
+        trace = (a + b) + c
+        minors = (aa + bb) + cc
+        left, below = d / a, e / a
+        pivot = b - left * d
+        across = f - left * e
+        third = c - below * e
+        third = third - (across * across) / pivot
+        det = (a * pivot) * third
+        product = trace * minors / det
+        # what is not a number is not positive
+        definite = choose(third, choose(beyond - product, one, zero), zero)
+        definite = choose(a, choose(pivot, definite, zero), zero)
+        definite = choose(extremes[1] - trace, choose(trace - extremes[0], definite, zero), zero)
+        put(work, 0, definite)
+        put(work, 1, choose(definite, product, zero))
+        put(work, 2, trace)
+        poles = 0
+        for m in range(WIDE):
             which = 0
-            while which < count and products[i] > limits[which]:
+            while work[1, m] > limits[which]:
                 which += 1
-            ends[which + 1] += 1
-        for which in range(count + 1):
-            ends[which + 1] += ends[which]
-        for i in range(n):
-            which = 0
-            while which < count and products[i] > limits[which]:
-                which += 1
-            order[ends[which]] = i
-            ends[which] += 1
-        first = 0
-        for which in range(count):
-            last = ends[which]
-            for start in range(first, last, _LANES):
-                used = min(_LANES, last - start)
-                for i in range(_LANES):
-                    at = order[start + min(i, used - 1)]
-                    sizes[i] = kept[12, at] * levels[which]
-                    exponents[i] = (bits[i] >> 52) - 1022
-                    bits[i] = (1023 - exponents[i]) << 52
-                    square = sizes[i] * sizes[i]
-                    lane[0, i] = kept[12, at] * sizes[i]
-                    lane[1, i] = kept[13, at] * square
-                    lane[2, i] = kept[14, at] * square * sizes[i]
-                lane[3:6] = 0.0
-                for j in range(starts[which], starts[which + 1]):
-                    s, w = shifts[j], weights[j]
-                    for i in range(_LANES):
-                        term = w / (((lane[0, i] + s) * s + lane[1, i]) * s + lane[2, i])
-                        lane[3, i] += term
-                        term = term * s
-                        lane[4, i] += term
-                        lane[5, i] += term * s
-                for i in range(used):
-                    at = order[start + i]
-                    scale = sizes[i]
-                    zeroth, one, two = lane[3, i] * (scale * scale), lane[4, i] * scale, lane[5, i]
-                    a, b, c = kept[0, at], kept[1, at], kept[2, at]
-                    d, e, f = kept[3, at], kept[4, at], kept[5, at]
-                    aa = kept[6, at] * zeroth + (b + c) * one + two
-                    bb = kept[7, at] * zeroth + (a + c) * one + two
-                    cc = kept[8, at] * zeroth + (a + b) * one + two
-                    dd = kept[9, at] * zeroth - d * one
-                    ee = kept[10, at] * zeroth - e * one
-                    ff = kept[11, at] * zeroth - f * one
-                    a, b, c = a * scale - 1.0, b * scale - 1.0, c * scale - 1.0
-                    d, e, f = d * scale, e * scale, f * scale
-                    shift = exponents[i] * _LOG_2
-                    entries[0, begin + at] = a * aa + d * dd + e * ee + shift
-                    entries[1, begin + at] = d * dd + b * bb + f * ff + shift
-                    entries[2, begin + at] = e * ee + f * ff + c * cc + shift
-                    entries[3, begin + at] = a * dd + d * bb + e * ff
-                    entries[4, begin + at] = a * ee + d * ff + e * cc
-                    entries[5, begin + at] = d * ee + b * ff + f * cc
-            first = last
-        for start in range(first, n):
-            entries[:, begin + order[start]] = 0.0
+            poles = max(poles, counts[which])
+            if which != taken[m]:
+                taken[m] = which
+                for j in range(width):
+                    s[j, m], w[j, m] = shifts[which, j], weights[which, j]
+            # the exponent that frexp gives, of positive normal numbers
+            size[0] = work[2, m] * levels[which]
+            exponent = (bits[0] >> 52) - 1022
+            bits[0] = (1023 - exponent) << 52
+            work[2, m] = size[0]
+            work[3, m] = exponent * _LOG_2
+        scale, shift = get(work, 2), get(work, 3)
+        square = scale * scale
+        trace, minors, det = trace * scale, minors * square, det * square * scale
+        zeroth, first, second = zero, zero, zero
+        for j in range(poles):
+            pole = get(s, j)
+            term = get(w, j) / (((trace + pole) * pole + minors) * pole + det)
+            zeroth = zeroth + term
+            term = term * pole
+            first = first + term
+            second = second + term * pole
+        zeroth, first = zeroth * square, first * scale
+        aa = aa * zeroth + (b + c) * first + second
+        bb = bb * zeroth + (a + c) * first + second
+        cc = cc * zeroth + (a + b) * first + second
+        dd, ee, ff = dd * zeroth - d * first, ee * zeroth - e * first, ff * zeroth - f * first
+        a, b, c = a * scale - one, b * scale - one, c * scale - one
+        d, e, f = d * scale, e * scale, f * scale
+        # where they go; of the last few, beside the others first
+        target, at, step = results, begin, n
+        if used < WIDE:
+            target, at, step = found, 0, WIDE
+        write(target, at, choose(definite, a * aa + d * dd + e * ee + shift, zero))
+        write(target, at + step, choose(definite, d * dd + b * bb + f * ff + shift, zero))
+        write(target, at + 2 * step, choose(definite, e * ee + f * ff + c * cc + shift, zero))
+        write(target, at + 3 * step, choose(definite, a * dd + d * bb + e * ff, zero))
+        write(target, at + 4 * step, choose(definite, a * ee + d * ff + e * cc, zero))
+        write(target, at + 5 * step, choose(definite, d * ee + b * ff + f * cc, zero))
+        put(work, 1, choose(definite, product - _EXCESS, zero))
+        for m in range(used):
+            outside[begin + m] = work[0, m] == 0.0
+            condition[begin + m] = work[1, m]
+            if used < WIDE:
+                for j in range(6):
+                    entries[j, begin + m] = found[j * WIDE + m]

@@ -128,8 +128,20 @@ def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
 def _run_3x3(kernel: Callable[..., None], matrices: FloatArray) -> Logarithms:
     n = len(matrices)
     found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
-    matrices = np.ascontiguousarray(matrices)
-    kernel(matrices, *_tables(3), found.entries, found.condition, found.outside)
+    of, (counts, shifts, weights) = classes(3), _poles()
+    kernel(
+        np.ascontiguousarray(matrices),
+        np.array(of.limits),
+        np.array(of.levels),
+        counts,
+        shifts,
+        weights,
+        np.array([LEAST_TRACE, LARGEST_TRACE]),
+        _lanes.rows(_log_kernels.rows_of_work(shifts.shape[1])),
+        found.entries,
+        found.condition,
+        found.outside,
+    )
     return found
 
 
@@ -168,43 +180,29 @@ def _run_larger(
     n, k = matrices.shape[:2]
     logs, condition = np.empty((n, k * (k + 1) // 2)), np.empty(n)
     outside = np.empty(n, dtype=bool)
-    tables = _larger_tables(k)
-    work = _lanes.rows(_log_lanes.rows_of_work(k, tables[2].shape[1]))
-    kernel(np.ascontiguousarray(matrices), *tables, work, logs, condition, outside)
+    counts, shifts, weights = _poles()
+    kernel(
+        np.ascontiguousarray(matrices),
+        np.array([FURTHER * fraction.top / fraction.spread for fraction in fractions()]),
+        counts,
+        shifts,
+        weights,
+        np.array([LEAST_TRACE, LARGEST_TRACE, classes(k).limits[-1]]),
+        _lanes.rows(_log_lanes.rows_of_work(k, shifts.shape[1])),
+        logs,
+        condition,
+        outside,
+    )
     return logs, condition, outside
 
 
-@functools.lru_cache(maxsize=16)
-def _larger_tables(
-    k: int,
-) -> tuple[FloatArray, NDArray[np.int64], FloatArray, FloatArray, FloatArray]:
-    """Least eigenvalues, numbers of poles, poles and weights of all classes; extreme traces."""
+@functools.cache
+def _poles() -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+    """Numbers of poles, poles and weights of all classes: as many of each, some of no weight."""
     table = fractions()
     counts = [len(fraction.shifts) for fraction in table]
     shape = (len(table), max(counts) + max(counts) % 2)
     shifts, weights = np.ones(shape), np.zeros(shape)
     for fraction, count, s, w in zip(table, counts, shifts, weights, strict=True):
         s[:count], w[:count] = fraction.shifts, fraction.weights
-    return (
-        np.array([FURTHER * fraction.top / fraction.spread for fraction in table]),
-        np.array(counts, dtype=np.int64),
-        shifts,
-        weights,
-        np.array([LEAST_TRACE, LARGEST_TRACE, classes(k).limits[-1]]),
-    )
-
-
-@functools.lru_cache(maxsize=16)
-def _tables(
-    k: int,
-) -> tuple[FloatArray, FloatArray, NDArray[np.int64], FloatArray, FloatArray]:
-    """Limits, levels, starts, poles and weights of all classes, as the kernels take them."""
-    of, table = classes(k), fractions()
-    starts = np.cumsum([0, *(len(fraction.shifts) for fraction in table)])
-    return (
-        np.array(of.limits),
-        np.array([*of.levels, LEAST_TRACE, LARGEST_TRACE]),
-        starts.astype(np.int64),
-        np.concatenate([fraction.shifts for fraction in table]),
-        np.concatenate([fraction.weights for fraction in table]),
-    )
+    return np.array(counts, dtype=np.int64), shifts, weights
