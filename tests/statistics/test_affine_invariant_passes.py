@@ -68,6 +68,43 @@ def test_order_and_repetition_do_not_matter(random_points):
     assert space.dist(mean, repeated) > 1e-6
 
 
+def test_polynomials_leave_a_single_pass_to_eigenvectors(random_points, monkeypatch):
+    space = SPDAffineInvariant(4)
+    data = random_points(space, np.random.default_rng(6), 3000, 1.0)
+    monkeypatch.setattr(passes._logarithms, "is_worthwhile", lambda *_: False)
+    surveys, survey = [], passes._survey
+    monkeypatch.setattr(
+        passes,
+        "_survey",
+        lambda problem, *a, **b: surveys.append(problem) or survey(problem, *a, **b),
+    )
+
+    def whole():
+        surveys.clear()
+        found = frechet_mean(space, data, tol=1e-9)
+        return found, sum(len(problem.data) == len(data) for problem in surveys)
+
+    found, number = whole()
+    assert number == 1
+    assert found.passes == 3
+    monkeypatch.setattr(passes, "series", lambda *_: None)
+    without, number = whole()
+    assert number == without.passes == 3
+    assert space.dist(found.value, without.value) <= found.error_bound + without.error_bound
+
+
+@pytest.mark.parametrize("factor", [-3.0, 0.0, 0.5, 1.5, 1e9, np.nan])
+def test_wrong_polynomials_cost_time_alone(factor, random_points, monkeypatch):
+    space = SPDAffineInvariant(4)
+    data = random_points(space, np.random.default_rng(6), 600, 1.0)
+    expected, allowed = newton(data, None, 1e-9)
+    rough = passes.rough_logarithms
+    monkeypatch.setattr(passes, "rough_logarithms", lambda *a: factor * rough(*a) + 0.1)
+    found = frechet_mean(space, data, tol=1e-9)
+    assert found.error_bound <= 1e-9
+    assert space.dist(found.value, expected) <= found.error_bound + allowed
+
+
 @pytest.mark.parametrize(("k", "n"), [(2, 4000), (3, 8000), (4, 4100)])
 def test_three_passes_are_enough(k, n, random_points):
     data = random_points(SPDAffineInvariant(k), np.random.default_rng(5), n, 1.0)

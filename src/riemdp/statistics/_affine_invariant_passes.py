@@ -1,9 +1,9 @@
 """Fréchet mean of SPD matrices in the affine-invariant metric, by passes without eigenvectors.
 
 A pass needs the mean of the whitened logarithms, no more. The Hessian comes from a sample of the
-records, see :mod:`riemdp.statistics._sampled_hessian`, and so does the point to start from; what
-the certificate says depends on neither. Where that makes too little progress Newton's method goes
-on.
+records, see :mod:`riemdp.statistics._sampled_hessian`, and so does the point to start from. Where
+logarithms take eigenvectors, all passes but the last do with polynomials. What the certificate says
+depends on none of these. Where that makes too little progress Newton's method goes on.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from riemdp.statistics._affine_invariant_mean import (
     whitening_allowance,
 )
 from riemdp.statistics._flat_mean import composition_allowance, least_known, pairwise_sum
+from riemdp.statistics._rough_logarithms import rough_logarithms, series
 from riemdp.statistics._sampled_hessian import (
     LARGEST,
     bounded_step,
@@ -35,7 +36,11 @@ from riemdp.statistics._sampled_hessian import (
     sampled_step,
     second_moments,
 )
-from riemdp.statistics._whitened_logarithms import logarithm_error, whitened_logarithms
+from riemdp.statistics._whitened_logarithms import (
+    WhitenedLogarithms,
+    logarithm_error,
+    whitened_logarithms,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +55,9 @@ _SAMPLE, _MORE, _SHARE = 256, 1024, 8
 _STEPS = 20
 #: Shares of the gradient that a step may leave, and that it leaves of data that are not wild.
 _PROGRESS, _TYPICAL = 0.1, 1e-4
+#: Error of polynomials, as a share of the tolerance; mean squared distances, as multiples of the
+#: sample's, of which they are wrong beyond doubt.
+_ROUGH, _WILD = 0.01, 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,23 +124,25 @@ def _approach(problem: Dense, tol: float) -> tuple[_Survey | None, int]:
 
     There is none if rounding makes a record indefinite: Newton's method says which.
     """
-    best, progress, passes = None, _TYPICAL, 0
+    best, progress, passes, size = None, _TYPICAL, 0, math.inf
     n, k = problem.data.shape[:2]
     compiled = _logarithms.is_worthwhile(n, k)
     sample = _sample(problem, _SAMPLE)
     try:
         near = _start(problem, sample, compiled=compiled)
         point = near.point
+        if k > 3 and not compiled:
+            near, point, size, passes = _advance(problem, sample, near, tol)
         while True:
             passes += 1
-            goes_on = best is None or best.size * progress > tol
+            goes_on = size * progress > tol
             here = _survey(problem, point, moments=goes_on, compiled=compiled)
             if best is not None and not here.size <= _PROGRESS * best.size:
                 return (here if here.bound < best.bound else best), passes
             if not here.bound < math.inf:
                 return None, passes
             progress = progress if best is None else here.size / best.size
-            best = here
+            best, size = here, here.size
             if best.bound <= tol or best.size <= best.allowance:
                 return best, passes
             if near.point is not point:
@@ -165,6 +175,55 @@ def _start(problem: Dense, sample: Dense, *, compiled: bool) -> Pass:
             break
         near, _ = newton_step(sample, near)
     return near
+
+
+def _advance(
+    problem: Dense, sample: Dense, near: Pass, tol: float
+) -> tuple[Pass, FloatArray, float, int]:
+    """Take passes by polynomials, up to where the next one should end within the tolerance.
+
+    Returns
+    -------
+    near : Pass
+        Of the sample.
+    point : ndarray, shape (k, k)
+        To go on from.
+    size : float
+        Norm of the gradient before the last step.
+    passes : int
+    """
+    data, weights = problem.data, problem.weights
+    n, k = data.shape[:2]
+    least, largest = math.exp(near.logs.min()), math.exp(near.logs.max())
+    polynomial = series(least, largest, _ROUGH * tol)
+    point, size, passes = near.point, math.inf, 0
+    if polynomial is None:
+        return near, point, size, passes
+    while size * _TYPICAL > tol:
+        inverse = _spd_affine_invariant.inverse_factor(point)
+
+        def part(
+            rows: slice, inverse: FloatArray = inverse
+        ) -> tuple[FloatArray, FloatArray | None, float]:
+            entries = rough_logarithms(inverse, data[rows], polynomial)
+            logs = WhitenedLogarithms(k, entries, np.empty(0))
+            shares = 1.0 / n if weights is None else weights[rows]
+            second = second_moments(logs.half(), shares) if k <= LARGEST else None
+            return logs.total(shares), second, logs.square(shares)
+
+        totals, seconds, squares = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+        passes += 1
+        gradient = pairwise_sum(np.array(totals))
+        now = float(np.linalg.norm(gradient))
+        wild = not math.fsum(squares) <= _WILD * 2.0 * near.objective
+        if wild or not now <= _PROGRESS * size:
+            break
+        size = now
+        if near.point is not point:
+            near = sample.evaluate(point)
+        moments = sum(seconds) if k <= LARGEST else None
+        point = problem.moved(point, sampled_step(near, gradient, moments))
+    return near, point, size, passes
 
 
 def _survey(problem: Dense, point: FloatArray, *, moments: bool, compiled: bool) -> _Survey:
