@@ -110,9 +110,7 @@ def cholesky(matrix: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
 
 
-def whitening_allowance(
-    inverse: FloatArray, point: FloatArray, spread: float, logarithm: float
-) -> float:
+def whitening_allowance(k: int, skeel: float, spread: float, logarithm: float) -> float:
     """Bound for what rounding does to a mean of whitened logarithms, but for their sum.
 
     Whitening magnifies rounding by the square of the Skeel condition number of the factor, which
@@ -121,15 +119,14 @@ def whitening_allowance(
 
     Parameters
     ----------
-    inverse, point : ndarray, shape (k, k)
-        A factor of the point, and its inverse.
+    k : int
+    skeel : float
+        :func:`skeel_condition` of a factor of the point.
     spread : float
         Mean condition number of the whitened matrices.
     logarithm : float
         Mean error of their logarithms, in units of eps.
     """
-    k = len(point)
-    skeel = skeel_condition(inverse, point)
     magnified = 2.0 * skeel**2 * spread + logarithm + 0.5 * (k + 1.0) * skeel**2
     return _EPS * (magnified + 4.0 * k)
 
@@ -170,7 +167,7 @@ class Dense:
         square = math.fsum(squares)
         # eigenvalues are known to eps times the largest one
         spread = math.fsum(spreads)
-        allowance = whitening_allowance(inverse, point, spread, 3.0 * math.sqrt(k) * spread)
+        allowance = whitening_allowance(k, skeel, spread, 3.0 * math.sqrt(k) * spread)
         allowance += composition_allowance(n, k, math.sqrt(square))
         return Pass(point, logs, vectors, gradient, 0.5 * square, allowance, all(known))
 

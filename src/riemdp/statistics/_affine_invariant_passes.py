@@ -232,7 +232,8 @@ def _survey(problem: Dense, point: FloatArray, *, moments: bool, compiled: bool)
     inverse = _spd_affine_invariant.inverse_factor(point)
     moments = moments and k <= LARGEST
 
-    known = least_known(k, 4.0 * skeel_condition(inverse, point) ** 2)
+    skeel = skeel_condition(inverse, point)
+    known = least_known(k, 4.0 * skeel**2)
 
     def part(rows: slice) -> tuple[FloatArray, FloatArray | None, float, float]:
         logs = whitened_logarithms(inverse, data, rows, compiled=compiled)
@@ -242,10 +243,12 @@ def _survey(problem: Dense, point: FloatArray, *, moments: bool, compiled: bool)
         spread = math.inf if (lost & (shares > 0.0)).any() else (logs.condition * shares).sum()
         return logs.total(shares), second, logs.square(shares), float(spread)
 
-    totals, seconds, squares, spreads = zip(*_symmetric.map_chunks(part, n, k), strict=True)
+    # compiled code divides chunks itself: they may be larger
+    chunks = _symmetric.map_chunks(part, n, k // 2 + 1 if compiled else k)
+    totals, seconds, squares, spreads = zip(*chunks, strict=True)
     mean, spread = pairwise_sum(np.array(totals)), math.fsum(spreads)
     size = math.sqrt(math.fsum(squares))  # at least the mean norm
-    allowance = whitening_allowance(inverse, point, spread, logarithm_error(k, spread, size))
+    allowance = whitening_allowance(k, skeel, spread, logarithm_error(k, spread, size))
     allowance += composition_allowance(n, k, size)
     return _Survey(point, mean, allowance, sum(seconds) if moments else None)
 

@@ -121,7 +121,7 @@ def _of_3x3(
     inverse: FloatArray, matrices: FloatArray, *, compiled: bool
 ) -> WhitenedLogarithms | None:
     """Logarithms at public poles; None if these do not cover a matrix."""
-    twice = np.kron(inverse, inverse).T
+    twice = (inverse[:, None, :, None] * inverse[None, :, None, :]).reshape(9, 9).T
     flat = matrices.reshape(-1, 9)
     seen = np.empty(flat.shape)
     step = _PRODUCT // 81
