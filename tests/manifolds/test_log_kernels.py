@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from riemdp.manifolds import _log_kernels, _symmetric
+import numpy as np
+import pytest
+
+from riemdp.manifolds import _log_kernels, _log_lanes, _logarithms, _symmetric
 from riemdp.manifolds._log_fractions import logarithms_3x3
-from riemdp.manifolds._logarithms import _run_3x3
+from riemdp.manifolds._logarithms import Kernels, _run_3x3
+
+EPS = 2.0**-52
 
 
 def definite(rng, n, k, digits):
@@ -35,3 +40,26 @@ def test_loops_over_3x3_have_the_bits_of_numpy():
     np.testing.assert_array_equal(found.condition, expected.condition)
     np.testing.assert_array_equal(found.outside, expected.outside)
     assert 2 <= expected.outside.sum() < 6
+
+
+@pytest.mark.parametrize("n", [3, 8, 11, 700])
+def test_sums_are_those_of_what_is_summed(n, monkeypatch):
+    rng = np.random.default_rng(n)
+    data = definite(rng, n, 3, 2.0)
+    plain = Kernels(_log_kernels.kernel_3x3, _log_lanes.kernel)
+    monkeypatch.setattr(_logarithms, "kernels", lambda: plain)
+    found = logarithms_3x3(data)
+    squares = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0]) @ found.entries**2
+    each = np.concatenate([found.entries, [found.condition, squares]])
+    with np.errstate(all="ignore"):
+        sums = _logarithms.sums_of_3x3(data)
+    expected = np.array([math.fsum(row) for row in each])
+    largest = np.array([math.fsum(abs(row)) for row in each])
+    assert (np.abs(sums - expected) <= 32.0 * EPS * largest).all()
+    # one more or one less is far beyond that
+    assert (np.abs(each[:, -1]) > 1e3 * EPS * largest).all()
+    data[n // 2] = -np.eye(3)
+    with np.errstate(all="ignore"):
+        assert _logarithms.sums_of_3x3(data) is None
+    monkeypatch.setattr(_logarithms, "kernels", lambda: None)
+    assert _logarithms.sums_of_3x3(data) is None

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _LOG_2 = math.log(2.0)
 #: By so much T exceeds the condition number, at least.
 _EXCESS = 7.0
+#: Matrices that each row of sums is over.
+SUMMED = 64 * WIDE
 
 
 def rows_of_work(poles: int) -> int:
@@ -40,6 +42,7 @@ def kernel_3x3(  # noqa: PLR0917
     entries: FloatArray,
     condition: FloatArray,
     outside: NDArray[np.bool_],
+    sums: FloatArray,
 ) -> None:
     """Do what ``_log_fractions.logarithms_3x3`` does, operation by operation, in place.
 
@@ -58,6 +61,9 @@ def kernel_3x3(  # noqa: PLR0917
     entries : ndarray, shape (6, n)
     condition : ndarray, shape (n,)
     outside : ndarray of bool, shape (n,)
+    sums : ndarray, shape (8 b, WIDE)
+        For each :data:`SUMMED` matrices rows to which entries, conditions and squared norms are
+        added. With none, ``entries`` and ``condition`` are written; with some they are left alone.
     """
     n, count, width = len(matrices), len(limits), shifts.shape[1]
     numbers, results = matrices.reshape(-1), entries.reshape(-1)
@@ -93,6 +99,10 @@ def kernel_3x3(  # noqa: PLR0917
         # what is not a number is not positive
         definite = choose(third, choose(beyond - product, one, zero), zero)
         definite = choose(a, choose(pivot, definite, zero), zero)
+        if used < WIDE:
+            for m in range(WIDE):
+                work[0, m] = 1.0 if m < used else 0.0
+            definite = choose(get(work, 0), definite, zero)
         definite = choose(extremes[1] - trace, choose(trace - extremes[0], definite, zero), zero)
         put(work, 0, definite)
         put(work, 1, choose(definite, product, zero))
@@ -131,19 +141,41 @@ def kernel_3x3(  # noqa: PLR0917
         dd, ee, ff = dd * zeroth - d * first, ee * zeroth - e * first, ff * zeroth - f * first
         a, b, c = a * scale - one, b * scale - one, c * scale - one
         d, e, f = d * scale, e * scale, f * scale
+        a, b, c, d, e, f = (
+            choose(definite, a * aa + d * dd + e * ee + shift, zero),
+            choose(definite, d * dd + b * bb + f * ff + shift, zero),
+            choose(definite, e * ee + f * ff + c * cc + shift, zero),
+            choose(definite, a * dd + d * bb + e * ff, zero),
+            choose(definite, a * ee + d * ff + e * cc, zero),
+            choose(definite, d * ee + b * ff + f * cc, zero),
+        )
+        excess = choose(definite, product - _EXCESS, zero)
+        for m in range(used):
+            outside[begin + m] = work[0, m] == 0.0
+        if len(sums) > 0:
+            row = begin // SUMMED * 8
+            put(sums, row, get(sums, row) + a)
+            put(sums, row + 1, get(sums, row + 1) + b)
+            put(sums, row + 2, get(sums, row + 2) + c)
+            put(sums, row + 3, get(sums, row + 3) + d)
+            put(sums, row + 4, get(sums, row + 4) + e)
+            put(sums, row + 5, get(sums, row + 5) + f)
+            put(sums, row + 6, get(sums, row + 6) + excess)
+            square = (a * a + b * b + c * c) + 2.0 * (d * d + e * e + f * f)
+            put(sums, row + 7, get(sums, row + 7) + square)
+            continue
         # where they go; of the last few, beside the others first
         target, at, step = results, begin, n
         if used < WIDE:
             target, at, step = found, 0, WIDE
-        write(target, at, choose(definite, a * aa + d * dd + e * ee + shift, zero))
-        write(target, at + step, choose(definite, d * dd + b * bb + f * ff + shift, zero))
-        write(target, at + 2 * step, choose(definite, e * ee + f * ff + c * cc + shift, zero))
-        write(target, at + 3 * step, choose(definite, a * dd + d * bb + e * ff, zero))
-        write(target, at + 4 * step, choose(definite, a * ee + d * ff + e * cc, zero))
-        write(target, at + 5 * step, choose(definite, d * ee + b * ff + f * cc, zero))
-        put(work, 1, choose(definite, product - _EXCESS, zero))
+        write(target, at, a)
+        write(target, at + step, b)
+        write(target, at + 2 * step, c)
+        write(target, at + 3 * step, d)
+        write(target, at + 4 * step, e)
+        write(target, at + 5 * step, f)
+        put(work, 1, excess)
         for m in range(used):
-            outside[begin + m] = work[0, m] == 0.0
             condition[begin + m] = work[1, m]
             if used < WIDE:
                 for j in range(6):

@@ -125,9 +125,42 @@ def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
     return _run_3x3(found.small, matrices)
 
 
+def sums_of_3x3(matrices: FloatArray) -> FloatArray | None:
+    """Sum what compiled code finds of 3 x 3 matrices, without keeping what is summed.
+
+    Parameters
+    ----------
+    matrices : ndarray, shape (n, 3, 3)
+
+    Returns
+    -------
+    ndarray, shape (8,), or None
+        Of the entries, in the order of :class:`Logarithms`, of the conditions, and of the squared
+        norms. None if a matrix is outside, or where there is no such code.
+    """
+    found = kernels()
+    if found is None or found.small is None:
+        return None
+    n = len(matrices)
+    sums = _lanes.rows(-(-n // _log_kernels.SUMMED) * 8)
+    sums[:] = 0.0
+    nothing = Logarithms(np.empty((6, 0)), np.empty(0), np.empty(n, dtype=bool))
+    _fill_3x3(found.small, matrices, nothing, sums)
+    if nothing.outside.any():
+        return None
+    return np.asarray(sums.reshape(-1, 8, _lanes.WIDE).swapaxes(0, 1).reshape(8, -1).sum(axis=-1))
+
+
 def _run_3x3(kernel: Callable[..., None], matrices: FloatArray) -> Logarithms:
     n = len(matrices)
     found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
+    _fill_3x3(kernel, matrices, found, _lanes.rows(0))
+    return found
+
+
+def _fill_3x3(
+    kernel: Callable[..., None], matrices: FloatArray, found: Logarithms, sums: FloatArray
+) -> None:
     of, (counts, shifts, weights) = classes(3), _poles()
     kernel(
         np.ascontiguousarray(matrices),
@@ -141,8 +174,8 @@ def _run_3x3(kernel: Callable[..., None], matrices: FloatArray) -> Logarithms:
         found.entries,
         found.condition,
         found.outside,
+        sums,
     )
-    return found
 
 
 def logarithms(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
