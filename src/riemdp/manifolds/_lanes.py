@@ -6,6 +6,7 @@ lanes by itself finds them in the simplest loops alone.
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,7 @@ def choose(test: FloatArray, yes: FloatArray, no: FloatArray) -> FloatArray:
     return np.where(test > 0.0, yes, no)
 
 
+@functools.cache
 def teach(numba: Any) -> None:
     """Tell numba what the functions above are, and sums, differences, products and quotients.
 
