@@ -132,7 +132,7 @@ def some_records(rng, k, radius, kinds=KINDS):
 
 
 def seen_by(point, logs, vectors):
-    whitening, _ = certified._whitening(point, logs.shape[1])
+    whitening, _ = certified.whitening(point, logs.shape[1])
     return certified._seen(whitening, logs, vectors, certified._defect(vectors))
 
 
@@ -187,7 +187,7 @@ def test_each_record_is_as_near_its_logarithm_as_is_claimed(k, radius):
     rng = np.random.default_rng([k, round(1e9 * radius)])
     logs, vectors = some_records(rng, k, radius)
     point = _symmetric.vecd(radius * unit_matrix(rng, k, "opposite"))
-    whitening, moved = certified._whitening(point, k)
+    whitening, moved = certified.whitening(point, k)
     found = seen_by(point, logs, vectors)
     frames = certified._frame_distances(logs, certified._defect(vectors))
     shares = []
@@ -273,7 +273,7 @@ def test_the_rounding_of_products_is_covered_and_is_all_that_covers_it(monkeypat
     def missed():
         for i in range(3):
             point = _symmetric.vecd(_symmetric.compose(logs[i], vectors[i]))
-            whitening, _ = certified._whitening(point, 3)
+            whitening, _ = certified.whitening(point, 3)
             found = seen_by(point, logs[i : i + 1], vectors[i : i + 1])
             claimed = matrix_of(found.logs[0], nearest_orthogonal(found.vectors[0]))
             raw = matrix_of(logs[i], exact(vectors[i]))
@@ -289,9 +289,9 @@ def test_the_errors_of_point_and_compositions_are_part_of_the_bound(monkeypatch)
     logs, vectors = some_records(np.random.default_rng(5), 3, 1.0)
     point = certified_mean(logs, vectors, 1.0, floor(3, 1.0))
     sizes = certified._norm(seen_by(point, logs, vectors).logs)
-    whitening, _ = certified._whitening(point, 3)
+    whitening, _ = certified.whitening(point, 3)
     with monkeypatch.context() as broken:
-        broken.setattr(certified, "_whitening", lambda *_: (whitening, 1e-3))
+        broken.setattr(certified, "whitening", lambda *_: (whitening, 1e-3))
         assert certificate(point, logs, vectors) == pytest.approx(1e-3, rel=1e-6)
     with monkeypatch.context() as broken:
         broken.setattr(certified, "_composition_rounding", lambda *_: 1e-3)
@@ -438,7 +438,7 @@ def test_errors_stay_under_half_the_floor_wherever_the_point_lies(k, radius):
         if kind == "at a record":
             logarithm = _symmetric.compose(logs[2], vectors[2])
         point = _symmetric.vecd(logarithm)
-        _, moved = certified._whitening(point, k)
+        _, moved = certified.whitening(point, k)
         found = seen_by(point, logs, vectors)
         errors = found.distances + certified._frame_distances(logs, certified._defect(vectors))
         errors += certified._composition_rounding(k, found.defects) * certified._norm(found.logs)

@@ -301,7 +301,7 @@ def test_a_frame_that_is_not_parallel_is_noticed(name, monkeypatch):
     curvature, dim, radius = SPACES[name]
     records = within(np.random.default_rng(2), 20, dim, radius)
     point = 0.5 * records[0]
-    monkeypatch.setattr(_certified_space_form._Sums, "_turn", lambda _: 0)
+    monkeypatch.setattr(_certified_space_form.Sums, "_turn", lambda _: 0)
     size = float(Ambient(curvature, records).size(point))
     gradient = _certified_space_form._certified(curvature, point, records, 1.0)[1]
     assert abs(np.linalg.norm(gradient) - size) > 1e-3 * size
@@ -336,10 +336,10 @@ def test_no_bound_beyond_a_hemisphere_or_of_what_is_not_finite():
 
 
 def enclosure(size, mean_a, reach, k=2.0):
-    """What :class:`_Enclosure` holds on a sphere, of these exact numbers."""
+    """What :class:`Enclosure` holds on a sphere, of these exact numbers."""
     numbers = (flint.arb(x) for x in (k, reach, size, mean_a))
     k, reach, size, mean_a = numbers
-    return _certified_space_form._Enclosure(True, k, reach, [], size, mean_a)
+    return _certified_space_form.Enclosure(True, k, reach, [], size, mean_a)
 
 
 @pytest.mark.parametrize("reach", [0.25, 0.75, 1.25, 1.5625])

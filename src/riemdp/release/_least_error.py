@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball, Manifold
     from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic, Claims, Wanted
+    from riemdp.release._offer import Arithmetic, Claims, Reading, Wanted
     from riemdp.statistics import Neighbours, Statistic
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def least_error(
     tol: float | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
-    streams: bool = False,
+    streams: Reading = None,
 ) -> tuple[Offer, str]:
     """Return the offer with the least expected distance, and the reason in words.
 

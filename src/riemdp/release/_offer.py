@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     Wanted = Callable[[Manifold, type[Mechanism] | Choice | Mechanism], Statistic]
 
 #: In which arithmetic a release is made.
+#: How often records can be read that come a part at a time; None of those in memory.
+Reading = Literal["once", "again"] | None
 Arithmetic = Literal["exact", "float64"]
 
 
@@ -197,7 +199,7 @@ def offer(
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     draws: bool = True,
-    streams: bool = False,
+    streams: Reading = None,
 ) -> Offer:
     """Calibrate one mechanism for a statistic, or hold one against it.
 
@@ -221,8 +223,9 @@ def offer(
     draws : bool, default True
         Whether the exact draw is looked for, which takes time at each new scale. An offer without
         is for comparisons, see :func:`with_draw`.
-    streams : bool, default False
-        Whether the records come a part at a time.
+    streams : {"once", "again"}, optional
+        How often records can be read that come a part at a time: once for each answer, or several
+        times. By default all of them are in memory.
 
     Returns
     -------
@@ -237,9 +240,12 @@ def offer(
     """
 
     def found(computed: Statistic) -> Offer:
-        if streams:
-            check_streams(computed, ball)
-        return _offer(computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol)
+        if streams == "once" and not computed.streams(ball):
+            raise needs_all(computed, ball)
+        made = _offer(computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol)
+        if streams == "again" and made.statistic.passes(ball, made.tol) is None:
+            raise needs_all(computed, ball)
+        return made
 
     statistic = (neighbours or ReplaceOne()).form(statistic, ball)
     statistic = statistic.in_float64()  # whatever it was made for
@@ -262,19 +268,24 @@ def offer(
     return with_draw(made, lambda: made if exact is statistic else found(statistic))
 
 
-def check_streams(statistic: Statistic, ball: Ball) -> None:
-    """Refuse a statistic that needs all records at once.
+def needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
+    """Return the error for a statistic that needs all records at once.
 
-    Raises
-    ------
+    Parameters
+    ----------
+    statistic : Statistic
+    ball : Ball
+
+    Returns
+    -------
     UnsupportedError
     """
-    if not statistic.streams(ball):
-        raise UnsupportedError(
-            f"the {statistic.name} on {ball.manifold} needs all records at once, and these come in "
-            'chunks; take a sum over the records: the tangent mean (mechanism="tangent-gaussian") '
-            'or private_mean(..., method="refined"), with arithmetic="exact"; or give an array'
-        )
+    return UnsupportedError(
+        f"the {statistic.name} on {ball.manifold} needs all records at once, in a ball of radius "
+        f"{ball.radius:.6g}, and these come in chunks; take a sum over the records: the tangent "
+        'mean (mechanism="tangent-gaussian") or private_mean(..., method="refined"), with '
+        'arithmetic="exact"; or give an array'
+    )
 
 
 def with_draw(made: Offer, in_float64: Callable[[], Offer]) -> Offer:
@@ -429,7 +440,7 @@ def offers(
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     draws: bool = True,
-    streams: bool = False,
+    streams: Reading = None,
 ) -> list[Offer | UnsupportedError]:
     """Return what :func:`offer` returns of each pair, or why it is not available.
 

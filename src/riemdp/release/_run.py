@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -56,6 +57,7 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
@@ -428,7 +430,7 @@ def prepared(
     check_unit(accountant, neighbours)
     start = chosen.statistic.begin(chosen.ball, lambda: noise_length(chosen.mechanism))
     asks = asked(chosen.statistic, chosen.ball, start, 0)
-    if streams and not asks.adds(chosen.ball):
+    if streams and chosen.statistic.passes(chosen.ball, chosen.tol) is None:
         data = all_of_them  # of an array in a file, as it would be without chunks
     data.check(chosen)
     return Ready(chosen, reason, limit, found, data, source, accountant, start, asks)
@@ -450,7 +452,8 @@ def checked_offer(
 ) -> tuple[Offer, str]:
     """Return what a release would be drawn from, and why; by public numbers alone.
 
-    With ``streams`` of a statistic that can be computed of chunks.
+    With ``streams`` of a statistic that can be computed of chunks: by itself one that takes a
+    single pass, if there is any; another one where it is asked for.
 
     Raises
     ------
@@ -460,7 +463,8 @@ def checked_offer(
         If a part is not proved and that is not allowed.
     """
     if isinstance(mechanism, str) and mechanism == "auto":
-        chosen, reason = least_error(
+        compared = functools.partial(
+            least_error,
             wanted,
             ball,
             n,
@@ -469,8 +473,8 @@ def checked_offer(
             tol=tol,
             allow_unproven=allow_unproven,
             arithmetic=arithmetic,
-            streams=streams,
         )
+        chosen, reason = _in_fewest_passes(compared) if streams else compared()
     else:
         kind = named(mechanism)
         statistic = wanted(ball.manifold, kind)
@@ -483,7 +487,7 @@ def checked_offer(
             neighbours=neighbours,
             tol=tol,
             arithmetic=arithmetic,
-            streams=streams,
+            streams="again" if streams else None,
         )
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
@@ -491,6 +495,13 @@ def checked_offer(
     if (missing := unproven(chosen.proofs(budget))) and not allow_unproven:
         raise not_proved(missing)
     return chosen, reason
+
+
+def _in_fewest_passes(compared: Callable[..., tuple[Offer, str]]) -> tuple[Offer, str]:
+    """Return the best offer of one pass an answer, or else of several."""
+    with contextlib.suppress(UnsupportedError):
+        return compared(streams="once")
+    return compared(streams="again")
 
 
 def _check_found(found: PrivateBall, n: int | None, accountant: SupportsSpend | None) -> None:

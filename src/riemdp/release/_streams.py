@@ -380,12 +380,14 @@ class Stream(Source):
         """Refuse more passes than can be made; see :meth:`Source.check`."""
         if is_file_of_array(self._records.points):
             check_given(self._records, self._neighbours, made.statistic)
-        passes = (made.steps or 1) + self._checked
+        of_one = made.statistic.passes(made.ball, made.tol) or 1
+        passes = (made.steps or 1) * of_one + self._checked
         if passes > 1 and not self._chunks.rereadable:
             what = 'charge="checked"' if self._checked else f"the {made.statistic.name}"
             raise UnsupportedError(
                 f"an iterator can be read once, and {what} takes {passes} passes; give a function "
                 "that returns a new one: Chunks(function, n=...)"
+                + ("; or take the tangent mean, which needs one pass" if of_one > 1 else "")
             )
         if self._checked:
             discreetly(made.statistic.name, self._streamed(made).check)

@@ -42,6 +42,23 @@ class Summaries(ABC):
             What :meth:`Question.summarise` or :meth:`Question.merge` returns.
         """
 
+    def found(self, question: Question, tol: float) -> tuple[Question, Partial]:  # noqa: ARG002
+        """Return what is known of the records in the end, and the question that answers of it.
+
+        Parameters
+        ----------
+        question : Question
+        tol : float
+            Public tolerance of the answer.
+
+        Returns
+        -------
+        question : Question
+            By default the same; the last pass, where it takes several.
+        partial : object
+        """
+        return question, self.summary(question)
+
 
 class Prepared(Summaries):
     r"""Records in the forms that questions take: what a class does to them, it does once.
@@ -139,7 +156,8 @@ def answer(
     """
 
     def computed() -> FloatArray | None:
-        return _floats(question.finish(ball, _prepared(ball, data).summary(question), tol))
+        last, partial = _prepared(ball, data).found(question, tol)
+        return _floats(last.finish(ball, partial, tol))
 
     return _answered(question, discreetly(type(question).__name__, computed))
 
@@ -162,9 +180,9 @@ def exact_answer(
     """
 
     def computed() -> FloatArray | tuple[Fraction, ...] | None:
-        partial = _prepared(ball, data).summary(question)
-        exact = question.finish_exactly(ball, partial, tol)
-        return _floats(question.finish(ball, partial, tol)) if exact is None else _rational(exact)
+        last, partial = _prepared(ball, data).found(question, tol)
+        exact = last.finish_exactly(ball, partial, tol)
+        return _floats(last.finish(ball, partial, tol)) if exact is None else _rational(exact)
 
     found = discreetly(type(question).__name__, computed)
     if isinstance(found, tuple):

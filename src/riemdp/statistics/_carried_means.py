@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.statistics._descent import Descent
     from riemdp.statistics._question import Partial
 
     FloatArray = NDArray[np.float64]
@@ -173,6 +174,10 @@ class CarriedMean(ExactMean):
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:
         """Take them as the other's, which they are; see :meth:`ExactMean.of_coordinates`."""
         return self._other.of_coordinates(self._solver.carried(ball), coordinates)
+
+    def descent(self, ball: Ball, tol: float) -> Descent | None:
+        """Return that of the other space, whose coordinates are the same."""
+        return self._other.descent(self._solver.carried(ball), tol)
 
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """See :meth:`ExactMean.mean`."""

@@ -37,7 +37,7 @@ _LONGEST = 64.0
 #: results below the least normal number.
 _UP, _TINY = 1.0 + 2.0**-30, 1e-150
 #: Bits of the enclosures of the few matrices that belong to no record.
-_PRECISION = 256
+PRECISION = 256
 #: Newton steps after those of the solver.
 _STEPS = 4
 #: Logarithm of two in two parts, the first of 40 bits.
@@ -49,6 +49,8 @@ _NEAR = 0.5
 #: Units of roundoff, times k, that frames of LAPACK and its singular value decompositions are wrong
 #: by; measured ones are under two thirds. Only :func:`floor` and :func:`exact_records` use them.
 _FRAME, _DECOMPOSITION = 8.0, 32.0
+#: The same, nearer to what is measured. Only :func:`usual_error` uses them.
+_USUAL = 1.0, 2.0
 
 
 def certified_mean(
@@ -156,16 +158,12 @@ def certificate(
     lengths = np.linalg.norm(logs, axis=-1)
     if not (length <= _LONGEST and bool((lengths <= _LONGEST).all())):
         return math.inf
-    whitening, moved = _whitening(point, k)
+    frame, moved = whitening(point, k)
     if not moved < math.inf:
         return math.inf
 
     def part(rows: slice) -> tuple[FloatArray, float, float]:
-        defects = _defect(vectors[rows])
-        seen = _seen(whitening, logs[rows], vectors[rows], defects)
-        lost = seen.distances + _frame_distances(logs[rows], defects)
-        sizes = _norm(seen.logs)
-        lost += _composition_rounding(k, seen.defects) * sizes
+        seen, lost, sizes = _seen_and_lost(frame, logs[rows], vectors[rows])
         logs_seen = seen.logs
         if weights is not None:
             times = weights[rows].astype(np.float64)  # which rounds none of them
@@ -190,6 +188,44 @@ def certificate(
     return bound * _UP + _TINY if bound < math.inf else math.inf
 
 
+def logarithms(
+    whitening: FloatArray, logs: FloatArray, vectors: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return logarithms of records as seen from a point, and what they are wrong by, one by one.
+
+    Parameters
+    ----------
+    whitening : ndarray, shape (k, k)
+        Of :func:`whitening`.
+    logs, vectors : ndarray
+        See :func:`certificate`.
+
+    Returns
+    -------
+    entries : ndarray, shape (n, k * k)
+        Row by row; they may be anything where ``lost`` is infinite.
+    lost : ndarray, shape (n,)
+        Bounds of Frobenius norms; infinite where nothing is proved.
+    """
+    n, k = logs.shape
+    with np.errstate(all="ignore"):
+        seen, lost, _ = _seen_and_lost(whitening, logs, vectors)
+        matrices = (seen.vectors * seen.logs[:, None, :]) @ np.swapaxes(seen.vectors, -1, -2)
+    return matrices.reshape(n, k * k), np.where(np.isfinite(lost), lost, math.inf)
+
+
+def _seen_and_lost(
+    whitening: FloatArray, logs: FloatArray, vectors: FloatArray
+) -> tuple[_Seen, FloatArray, FloatArray]:
+    """Return records as seen, what their logarithms are wrong by, and the norms of these."""
+    defects = _defect(vectors)
+    seen = _seen(whitening, logs, vectors, defects)
+    lost = seen.distances + _frame_distances(logs, defects)
+    sizes = _norm(seen.logs)
+    lost += _composition_rounding(logs.shape[-1], seen.defects) * sizes
+    return seen, lost, sizes
+
+
 def floor(k: int, radius: float) -> float:
     """Return the least tolerance that any records in a ball can be certified to.
 
@@ -209,18 +245,43 @@ def floor(k: int, radius: float) -> float:
     """
     if radius > _LONGEST:
         return math.inf
+    worst = _worst(k, radius, _FRAME, _DECOMPOSITION)
+    return 2.0 * max(worst_allowance(k, radius), 1.01 * worst)
+
+
+def usual_error(k: int, radius: float) -> float:
+    """Bound what a logarithm of a record in a ball is wrong by, as seen from a point in it.
+
+    For decompositions that are wrong by no more than a half more than measured ones; only how many
+    steps are taken rests on it.
+
+    Parameters
+    ----------
+    k : int
+    radius : float
+
+    Returns
+    -------
+    float
+        In units of geodesic distance.
+    """
+    return 1.01 * _worst(k, radius, *_USUAL) if radius <= _LONGEST else math.inf
+
+
+def _worst(k: int, radius: float, frame: float, decomposition: float) -> float:
+    """Bound what :func:`certificate` adds to the gradient's norm, in a ball."""
     # Largest ratios of eigenvalues' roots: of points and records, and of records seen from points.
     near, far = math.exp(radius / math.sqrt(2.0)), math.exp(math.sqrt(2.0) * radius)
     small = (1.0 + math.sqrt(k) * math.expm1(0.5 * radius)) * near * math.exp(0.5 * radius)
     products = 2.0 * _product_rounding(k) * k * min(small, math.sqrt(k) * far)
     exponentials = 4.0 * math.sqrt(k) * _UNIT * min(4.0, 1.1 + 9.0 * radius)
     close = math.expm1(2.0 * radius) <= _NEAR
-    decomposition = 2.0 * k * _UNIT * (_FRAME if close else _DECOMPOSITION * far)
-    frames = 1.03 * _frame_defect(k) * (far + near) + (k + 1.0) * k * _UNIT
+    decomposed = 2.0 * k * _UNIT * (frame if close else decomposition * far)
+    defect = (frame + k + 1.0) * k * _UNIT
+    frames = 1.03 * defect * (far + near) + (k + 1.0) * k * _UNIT
     point = 2.0 * k * _UNIT * near
-    seen = (float(_composition_rounding(k, np.array(_frame_defect(k)))) + 70.0 * _UNIT) * radius
-    worst = products + exponentials + decomposition + frames + point + 2.0 * seen
-    return 2.0 * max(worst_allowance(k, radius), 1.01 * worst)
+    seen = (float(_composition_rounding(k, np.array(defect))) + 70.0 * _UNIT) * radius
+    return products + exponentials + decomposed + frames + point + 2.0 * seen
 
 
 def exponential(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -281,11 +342,15 @@ def _decomposed(factor: FloatArray) -> tuple[FloatArray, FloatArray]:
     Near the identity from what it differs by: LAPACK is wrong by rounding times the matrix.
     """
     rest = factor @ np.swapaxes(factor, -1, -2) - np.eye(factor.shape[-1])
-    if bool((np.einsum("nij,nij->n", rest, rest) <= _NEAR**2).all()):
-        values, frame = np.linalg.eigh(rest)
-        return np.log1p(values), frame
-    frame, values, _ = np.linalg.svd(factor)
-    return 2.0 * np.log(values), frame
+    near = (rest * rest).sum(axis=(-1, -2)) <= _NEAR**2
+    logs, frames = np.empty(factor.shape[:-1]), np.empty(factor.shape)
+    if near.any():
+        values, frames[near] = np.linalg.eigh(rest[near])
+        logs[near] = np.log1p(values)
+    if not near.all():
+        frames[~near], values, _ = np.linalg.svd(factor[~near])
+        logs[~near] = 2.0 * np.log(values)
+    return logs, frames
 
 
 def _frame_distances(logs: FloatArray, defects: FloatArray) -> FloatArray:
@@ -345,18 +410,27 @@ def _sum(terms: FloatArray) -> FloatArray:
     return np.asarray(terms[0])
 
 
-def _whitening(point: FloatArray, k: int) -> tuple[FloatArray, float]:
+def whitening(point: FloatArray, k: int) -> tuple[FloatArray, float]:
     """Return W, nearly ``exp(-S/2)``, and a bound of ``dist((W^T W)^-1, exp(S))``.
 
-    S is the exact matrix with the coordinates.
+    Parameters
+    ----------
+    point : ndarray, shape (dim,)
+        Coordinates, of which S is the exact matrix.
+    k : int
+
+    Returns
+    -------
+    whitening : ndarray, shape (k, k)
+    moved : float
     """
     from flint import arb_mat
 
-    with working_precision(_PRECISION):
-        root = (_exact_matrix(point, k) / 2).exp()
-        inverse = (-_exact_matrix(point, k) / 2).exp()
-        whitening = np.array([[float(x) for x in row] for row in inverse.table()])
-        return whitening, _displacement(arb_mat(whitening.tolist()) * root)
+    with working_precision(PRECISION):
+        root = (exact_matrix(point, k) / 2).exp()
+        inverse = (-exact_matrix(point, k) / 2).exp()
+        found = np.array([[float(x) for x in row] for row in inverse.table()])
+        return found, _displacement(arb_mat(found.tolist()) * root)
 
 
 def _displacement(seen: Matrix) -> float:
@@ -367,8 +441,18 @@ def _displacement(seen: Matrix) -> float:
     return size / (1.0 - size) * _UP if size < 0.5 else math.inf
 
 
-def _exact_matrix(point: FloatArray, k: int) -> Matrix:
-    """Enclose the symmetric matrix with these coordinates."""
+def exact_matrix(point: FloatArray, k: int) -> Matrix:
+    """Enclose the symmetric matrix with these coordinates, at the working precision.
+
+    Parameters
+    ----------
+    point : ndarray, shape (dim,)
+    k : int
+
+    Returns
+    -------
+    arb_mat
+    """
     from flint import arb, arb_mat
 
     rows = [[arb(0)] * k for _ in range(k)]

@@ -13,12 +13,15 @@ from riemdp._progress import ticks
 from riemdp.manifolds import _symmetric
 from riemdp.statistics import _certified_affine_invariant, _certified_space_form
 from riemdp.statistics._clipped_affine_invariant_mean import clipped_spectrum
+from riemdp.statistics._descent_affine_invariant import affine_invariant_descent
+from riemdp.statistics._descent_space_form import space_form_descent
 from riemdp.statistics._exact_mean import ExactMean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
+    from riemdp.statistics._descent import Descent
     from riemdp.statistics._mean_solver import MeanSolver
     from riemdp.statistics._question import Partial
 
@@ -46,6 +49,11 @@ class SpaceFormMean(ExactMean):
     def floor(self, ball: Ball) -> float:
         """Return that of the solver, which gets as near as that."""
         return self._solver.floor(ball)
+
+    def descent(self, ball: Ball, tol: float) -> Descent | None:
+        """See :meth:`ExactMean.descent`."""
+        manifold: Any = ball.manifold
+        return space_form_descent(manifold.dim, manifold.curvature, ball.radius, tol)
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> FloatArray:  # noqa: ARG002
         """Themselves; see :meth:`ExactMean.of_coordinates`."""
@@ -101,6 +109,11 @@ class AffineInvariantMean(ExactMean):
         """See :meth:`ExactMean.floor`."""
         manifold: Any = ball.manifold
         return _certified_affine_invariant.floor(manifold.k, ball.radius)
+
+    def descent(self, ball: Ball, tol: float) -> Descent | None:
+        """See :meth:`ExactMean.descent`."""
+        manifold: Any = ball.manifold
+        return affine_invariant_descent(manifold.k, ball.radius, tol)
 
     def records(self, ball: Ball, data: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Log-eigenvalues as seen from the centre, and eigenvectors, of the matrices themselves."""

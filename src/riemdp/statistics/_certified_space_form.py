@@ -156,11 +156,11 @@ def _enclosure(
     point: FloatArray,
     records: FloatArray,
     weights: NDArray[np.int64] | None,
-) -> _Enclosure | None:
+) -> Enclosure | None:
     """Enclose what bounds the distance, None where a sphere's mean is not seen to be unique."""
     from flint import arb
 
-    sums = _Sums(curvature, point)
+    sums = Sums(curvature, point)
     for start in range(0, len(records), _CHUNK):
         rows = slice(start, start + _CHUNK)
         sums.add(records[rows], None if weights is None else weights[rows])
@@ -169,7 +169,7 @@ def _enclosure(
     return sums.enclosure()
 
 
-class _Sums:
+class Sums:
     """Sums over records at the working precision; point and records are exact numbers.
 
     Angles are distances times ``k = sqrt(|curvature|)``, ``s`` and ``c`` sine and cosine or the
@@ -223,7 +223,24 @@ class _Sums:
         self.cosines += cosines
         self.count += sum(times)
 
-    def enclosure(self) -> _Enclosure:
+    def take(self, vectors: list[Ball], cosines: Ball, reach: float, count: int) -> None:
+        """Add what was added elsewhere, of records whose coordinates have at most a norm.
+
+        Parameters
+        ----------
+        vectors : list of arb
+        cosines : arb
+        reach : float
+        count : int
+        """
+        from flint import arb
+
+        self.vectors = [x + y for x, y in zip(self.vectors, vectors, strict=True)]
+        self.cosines += cosines
+        self.reach = _largest([self.reach, self.k * arb(reach)])
+        self.count += count
+
+    def enclosure(self) -> Enclosure:
         """Enclose averages over all records."""
         from flint import arb
 
@@ -234,7 +251,7 @@ class _Sums:
         gradient = [(x - along * v) / self.count for x, v in pairs]
         size = sum([x * x for x in gradient], zero).nonnegative_part().sqrt()
         mean_a = (self.cosine * self.cosines + self.curvature * self.sinc * inner) / self.count
-        return _Enclosure(self.spherical, self.k, self.reach, gradient, size, mean_a)
+        return Enclosure(self.spherical, self.k, self.reach, gradient, size, mean_a)
 
     def _turn(self) -> Ball:
         """Enclose what the frame that is parallel to the point adds to ``along``."""
@@ -243,7 +260,7 @@ class _Sums:
 
 
 @dataclass(frozen=True)
-class _Enclosure:
+class Enclosure:
     """Balls of one working precision.
 
     Attributes

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
+    from riemdp.statistics._descent import Descent
     from riemdp.statistics._question import Partial
 
     FloatArray = NDArray[np.float64]
@@ -104,6 +105,21 @@ class ExactMean(ABC):
         ConvergenceError
             If that cannot be proved.
         """
+
+    def descent(self, ball: Ball, tol: float) -> Descent | None:  # noqa: ARG002
+        """Return steps that end within ``tol`` of the mean of any records in a ball.
+
+        Parameters
+        ----------
+        ball : Ball
+        tol : float
+
+        Returns
+        -------
+        Descent or None
+            None, by default, where nobody has proved that any public number of them is enough.
+        """
+        return None
 
     def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:
         """Say of records what :meth:`weighted` needs of each; by default what :meth:`mean` does.

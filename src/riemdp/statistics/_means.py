@@ -11,6 +11,7 @@ from riemdp._checks import is_one_of
 from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.statistics._counted_mean import CountedMean
+from riemdp.statistics._descent import descent_of
 from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
 from riemdp.statistics._records import joined
 from riemdp.statistics._sensitivity import (
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import Ball, Manifold
     from riemdp.statistics._exact_mean import ExactMean
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._question import Partial, Pass
     from riemdp.statistics._statistic import Metric
 
     FloatArray = NDArray[np.float64]
@@ -91,6 +92,12 @@ class Mean(InTwoArithmetics, Summary):
         """Whether integers are added: of averages in exact arithmetic."""
         exact = self._exact(ball)
         return exact is not None and exact.adds
+
+    def in_passes(self, ball: Ball, tol: float) -> Pass | None:
+        """Descend to a mean that is certified in the end; see :meth:`Question.in_passes`."""
+        exact = self._exact(ball)
+        descent = None if exact is None else exact.descent(ball, tol)
+        return None if descent is None else descent_of(self, descent)
 
     def summarise(self, ball: Ball, records: FloatArray) -> Partial:
         """Clip; see :meth:`Question.summarise`."""

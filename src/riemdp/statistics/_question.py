@@ -164,3 +164,48 @@ class Question(ABC):
             If the tolerance cannot be certified.
         """
         return None
+
+    def in_passes(self, ball: Ball, tol: float) -> Pass | None:  # noqa: ARG002
+        """Return how this is answered of records that come a part at a time, in several passes.
+
+        Where :meth:`adds` is false: what has to be known of all records at once may be found in a
+        number of passes that is public, each of which adds up integers.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball.
+        tol : float
+            Public tolerance of the answer.
+
+        Returns
+        -------
+        Pass or None
+            The first; None, by default, where nobody has proved that any number of them is enough.
+        """
+        return None
+
+
+class Pass(Question):
+    """One of several passes over records that come a part at a time; the last one answers."""
+
+    @property
+    @abstractmethod
+    def left(self) -> int:
+        """Number of passes with this one, public."""
+
+    @abstractmethod
+    def after(self, ball: Ball, partial: Partial) -> Pass:
+        """Return the next pass.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball.
+        partial : object
+            What this one has found, of all records.
+
+        Returns
+        -------
+        Pass
+        """

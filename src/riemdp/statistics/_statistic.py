@@ -415,6 +415,28 @@ class Statistic(Part, sort="statistic"):
         """
         return self.ask(ball, self.start(ball), 0).adds(ball)
 
+    def passes(self, ball: Ball, tol: float) -> int | None:
+        """Return how often records that come a part at a time are read for an answer.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball of the records.
+        tol : float
+            Public tolerance of the answer.
+
+        Returns
+        -------
+        int or None
+            Once where :meth:`streams` is true; see :meth:`Question.in_passes`. None where it cannot
+            be computed so.
+        """
+        asked = self.ask(ball, self.start(ball), 0)
+        if asked.adds(ball):
+            return 1
+        first = asked.in_passes(ball, tol)
+        return None if first is None else first.left
+
     def start(self, ball: Ball) -> Any:
         r"""Public point of the range that the first question may use: its centre.
 

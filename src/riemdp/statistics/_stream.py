@@ -71,8 +71,10 @@ class Outcome:
 class Summarise:
     """Read, validate, clip and summarise a part: what is sent to where the records are.
 
-    It holds public numbers and releases alone, and never raises: an engine that writes down what
-    failed, with what it was called with, has nothing to write.
+    It holds public numbers and releases alone, and where a question takes several passes what the
+    last one has found, which is as private as the records are and in no text of it. It never
+    raises: an engine that writes down what failed, with what it was called with, has nothing to
+    write.
 
     Attributes
     ----------
@@ -223,6 +225,17 @@ class Streamed(Summaries):
         if not question.adds(self._ball):
             raise UnsupportedError("this question needs all records at once")
         return self._pass(question)
+
+    def found(self, question: Question, tol: float) -> tuple[Question, Partial]:
+        """Read all chunks as often as the question needs; see :meth:`Summaries.found`."""
+        if question.adds(self._ball):
+            return question, self.summary(question)
+        step = question.in_passes(self._ball, tol)
+        if step is None:
+            raise UnsupportedError("this question needs all records at once")
+        for _ in range(step.left - 1):
+            step = step.after(self._ball, self._pass(step))
+        return step, self._pass(step)
 
     def check(self) -> None:
         """Read all chunks once, and check records alone; raises what :meth:`summary` does."""

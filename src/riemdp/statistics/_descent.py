@@ -1,0 +1,331 @@
+"""Means of curved spaces in a public number of passes over records that come a part at a time.
+
+Each pass adds up, as integers, what records say of the gradient at a point, and moves the point by
+a public multiple of it. That so many passes are enough is proved beforehand, for all records of a
+ball; that the last point is near enough is certified afterwards, in the last pass.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp.statistics._question import Pass, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.statistics._question import Partial
+
+    FloatArray = NDArray[np.float64]
+
+#: Passes that are made at most; a ball that needs more is refused.
+_MOST = 200
+#: Share of the radius by which rounding may add to the distances that Hessians are bounded at.
+_ROOM = 2.0**-20
+#: What a sum or product of a few floats is raised by.
+_UP = 1.0 + 1e-12
+#: Share of the tolerance that is left free.
+_USED = 0.99
+
+
+class Descent(ABC):
+    """Steps against the gradient from the centre of a ball, for one ball and one tolerance.
+
+    All of it is public: lengths and number of steps are the same for all records.
+
+    Attributes
+    ----------
+    steps : tuple of float
+        What gradients are multiplied by; there is one pass more, which certifies.
+    """
+
+    steps: tuple[float, ...]
+
+    @abstractmethod
+    def start(self) -> FloatArray:
+        """Coordinates ``(dim,)`` of the first point, the centre."""
+
+    def view(self, point: FloatArray) -> Any:
+        """Return what records are compared with at a point; by default the point.
+
+        Parameters
+        ----------
+        point : ndarray, shape (dim,)
+            Normal coordinates about the centre.
+        """
+        return point
+
+    @abstractmethod
+    def seen(self, records: Partial, view: Any, *, last: bool) -> Partial:
+        """Add up what records say of the gradient, each by itself.
+
+        Parameters
+        ----------
+        records : object
+            Of :meth:`ExactMean.records`.
+        view : object
+            Of :meth:`view`.
+        last : bool
+            Whether the point is to be certified, and not to be moved.
+
+        Returns
+        -------
+        object
+            Of one size; ``+`` puts those of two chunks together, in whatever order.
+        """
+
+    @abstractmethod
+    def moved(self, point: FloatArray, partial: Partial, step: float) -> FloatArray:
+        """Return the next point, in the ball.
+
+        Parameters
+        ----------
+        point : ndarray, shape (dim,)
+        partial : object
+            Of :meth:`seen`, of all records.
+        step : float
+        """
+
+    @abstractmethod
+    def certified(
+        self, point: FloatArray, view: Any, partial: Partial, tol: float
+    ) -> tuple[Fraction, ...]:
+        """Return the coordinates of the last point.
+
+        Raises
+        ------
+        ConvergenceError
+            If it is not proved to lie within ``tol`` of the mean.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class DescentPass(Pass):
+    """One pass. Where it looks from is as private as the records, and in no text.
+
+    Attributes
+    ----------
+    question : Question
+        Which clips records.
+    descent : Descent
+    number : int
+        From 0.
+    point : ndarray, shape (dim,)
+    view : object
+        Of :meth:`Descent.view`.
+    """
+
+    clips = True
+
+    question: Question
+    descent: Descent
+    number: int
+    point: FloatArray = field(repr=False)
+    view: Any = field(repr=False)
+
+    @property
+    def left(self) -> int:
+        """See :attr:`Pass.left`."""
+        return len(self.descent.steps) + 1 - self.number
+
+    def adds(self, ball: Ball) -> bool:  # noqa: ARG002
+        """Integers alone; see :meth:`Question.adds`."""
+        return True
+
+    def summarise(self, ball: Ball, records: FloatArray) -> Partial:
+        """See :meth:`Question.summarise`."""
+        given = self.question.summarise(ball, records)
+        return self.descent.seen(given, self.view, last=self.left == 1)
+
+    def merge(self, first: Partial, second: Partial) -> Partial:
+        """Add; see :meth:`Question.merge`."""
+        return first + second
+
+    def after(self, ball: Ball, partial: Partial) -> DescentPass:  # noqa: ARG002
+        """Move; see :meth:`Pass.after`."""
+        step = self.descent.steps[self.number]
+        return _pass(
+            self.question,
+            self.descent,
+            self.number + 1,
+            self.descent.moved(self.point, partial, step),
+        )
+
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+        """See :meth:`Question.finish`."""
+        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
+
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
+        """Certify; see :meth:`Question.finish_exactly`."""
+        return self.descent.certified(self.point, self.view, partial, tol)
+
+
+def descent_of(question: Question, descent: Descent) -> DescentPass:
+    """Return the first pass, from the centre.
+
+    Parameters
+    ----------
+    question : Question
+    descent : Descent
+
+    Returns
+    -------
+    DescentPass
+    """
+    return _pass(question, descent, 0, descent.start())
+
+
+def _pass(question: Question, descent: Descent, number: int, point: FloatArray) -> DescentPass:
+    return DescentPass(question, descent, number, point, descent.view(point))
+
+
+def hadamard_steps(
+    k: float,
+    radius: float,
+    tol: float,
+    *,
+    error: float,
+    moving: Callable[[float], float],
+    own: float,
+) -> tuple[float, ...] | None:
+    """Return steps that end within a tolerance where no curvature is positive.
+
+    Parameters
+    ----------
+    k : float
+        Curvatures are ``-k^2`` at least.
+    radius : float
+        Of the ball that holds the records.
+    tol : float
+    error : float
+        How far the gradient may be from what is computed of it.
+    moving : callable
+        Returns how far a point may be from where a computed step takes it, of at most this length.
+    own : float
+        What the last bound may exceed the norm of the gradient by.
+
+    Returns
+    -------
+    tuple of float, or None
+        None if rounding may keep points from coming so near, or it takes too many steps.
+
+    References
+    ----------
+    docs/proofs/streamed-frechet-means.md, "No positive curvature"
+    """
+    largest = _coth(k * radius * (1.0 + _ROOM))
+    far, steps, moved = radius, [], 0.0
+    while not (largest * far + own) * _UP <= _USED * tol:
+        if len(steps) >= _MOST - 1:
+            return None
+        bent = _coth(k * far)
+        step = 2.0 / (bent * (largest + 1.0))
+        rate = math.sqrt(1.0 - 4.0 * largest / (bent * (largest + 1.0) ** 2))
+        length = 2.0 * (far + error)
+        lost = _sinhc(k * length) * step * error + moving(length)
+        far, moved = (rate * far + lost) * _UP, moved + lost
+        steps.append(step)
+    return tuple(steps) if moved <= _ROOM * radius / 8.0 else None
+
+
+def spherical_steps(
+    k: float, radius: float, tol: float, *, error: float, moving: float
+) -> tuple[float, ...] | None:
+    """Return steps that end within a tolerance on a sphere of curvature ``k^2``.
+
+    Parameters
+    ----------
+    k, radius, tol, error : float
+        See :func:`hadamard_steps`.
+    moving : float
+        How far a point may be from where a computed step takes it.
+
+    Returns
+    -------
+    tuple of float, or None
+        None too where the Hessian is not known to be positive.
+
+    References
+    ----------
+    docs/proofs/streamed-frechet-means.md, "Spheres"
+    """
+    least = least_hessian(k * radius * (1.0 + _ROOM))
+    if not least > 0.0:
+        return None
+    step, rate = 2.0 / (1.0 + least), (1.0 - least) / (1.0 + least)
+    wide = k * (2.0 * radius + tol)
+    bend = (wide - math.sin(wide) * math.cos(wide)) / math.sin(wide) ** 2
+    certified = least - k * tol * bend
+    far, steps, moved = radius, [], 0.0
+    while not far * _UP <= _USED * tol * certified:
+        if len(steps) >= _MOST - 1:
+            return None
+        lost = step * error + moving
+        far, moved = (rate * far + lost) * _UP, moved + lost
+        steps.append(step)
+    return tuple(steps) if moved <= _ROOM * radius / 8.0 else None
+
+
+def least_hessian(x: float) -> float:
+    """Bound the Hessian on a sphere from below where the functional is no more than at the centre.
+
+    Parameters
+    ----------
+    x : float
+        Radius of the ball times the root of the curvature.
+
+    Returns
+    -------
+    float
+        Not positive where nothing is known.
+    """
+    if not 0.0 < 2.0 * x < math.pi:
+        return 0.0
+    return 1.0 - (1.0 - 2.0 * x / math.tan(2.0 * x)) / 4.0 - 1e-12
+
+
+def _coth(x: float) -> float:
+    """``x coth x``, rounded up."""
+    return (x / math.tanh(x) if x > 1e-9 else 1.0) * _UP
+
+
+def _sinhc(x: float) -> float:
+    """``sinh(x) / x``, rounded up; inf far beyond any use."""
+    if x > 700.0:
+        return math.inf
+    return (math.sinh(x) / x if x > 1e-9 else 1.0) * _UP
+
+
+#: Bits of the lower parts of integers under ``2^62``, of which int64 adds ``2^20``.
+_LOW, _ROWS = 31, 2**20
+
+
+def added_rows(rows: FloatArray, bits: int) -> tuple[int, ...]:
+    """Round each number towards zero to a multiple of ``2^-bits``, and add up columns exactly.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (m, d)
+        Under ``2^(62 - bits)``.
+    bits : int
+
+    Returns
+    -------
+    tuple of int, length d
+    """
+    total = [0] * rows.shape[-1]
+    for start in range(0, len(rows), _ROWS):
+        whole = np.ldexp(rows[start : start + _ROWS], bits).astype(np.int64)
+        high = (whole >> _LOW).sum(axis=0).tolist()
+        low = (whole & (2**_LOW - 1)).sum(axis=0).tolist()
+        total = [x + (a << _LOW) + b for x, a, b in zip(total, high, low, strict=True)]
+    return tuple(total)
