@@ -25,6 +25,8 @@ from riemdp import (
     PureDP,
     Records,
     ReleaseFailedError,
+    Rotations,
+    SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
     UnsupportedError,
@@ -182,16 +184,98 @@ def test_auto_takes_what_can_be_added_up(tmp_path):
     assert found.statistic.name == "tangent-mean"
     assert found.numerical_delta == 0.0
     assert riemdp.verify(found).passed
-    with pytest.raises(UnsupportedError, match='method="refined"'):
+    with pytest.raises(UnsupportedError, match=r"takes \d+ passes.*or take the tangent mean"):
         private_mean(iter([POINTS]), CAP, PureDP(1.0), n=N, mechanism="riemannian-laplace")
+    wide = Ball(Sphere(2), [0.0, 0.0, 1.0], 1.4)
+    with pytest.raises(UnsupportedError, match=r'radius 1\.4.*method="refined"'):
+        private_mean(Chunks([POINTS]), wide, PureDP(1.0), n=N, mechanism="riemannian-laplace")
     with pytest.raises(UnsupportedError, match="needs all records at once"):
         private_mean(iter([POINTS]), CAP, PureDP(1.0), n=N, arithmetic="float64")
+
+
+TENSORS = Ball(SPDAffineInvariant(3), np.eye(3), 1.0)
+CURVED = [
+    (CAP, POINTS),
+    (TENSORS, TENSORS.point(0.2 * np.random.default_rng(0).normal(size=(N, 6)))),
+    pytest.param(
+        Ball(Rotations(), Rotations().origin, 0.5),
+        Ball(Rotations(), Rotations().origin, 0.5).point(0.2 * np.c_[ROWS, ROWS[:, 0]]),
+        marks=pytest.mark.slow,
+    ),
+]
+
+
+@pytest.mark.parametrize(("ball", "points"), CURVED)
+def test_curved_means_are_found_in_several_passes(ball, points, tmp_path):
+    options = {"mechanism": "riemannian-gaussian"}
+    whole = private_mean(points, ball, GDP(1.0), generator=source(), **options)
+    assert whole.statistic == FrechetMean()
+    turned = np.random.default_rng(3).permutation(N)
+    forms = {
+        "memmap": mapped(tmp_path, points),
+        "sizes": Chunks(np.split(points[turned], [13]), sizes=[13, N - 13]),
+        "functions": Chunks([lambda: points[:3], lambda: points[3:]], n=N),
+        "function": Chunks(lambda: iter(np.split(points, 4)), n=N),
+        "sequence": Chunks(np.split(points, 4), n=N, mapper=backwards),
+    }
+    found = {
+        name: private_mean(given, ball, GDP(1.0), generator=source(), **options)
+        for name, given in forms.items()
+    }
+    for name, release in found.items():
+        assert release.rounded == found["memmap"].rounded, name
+    release = found["sizes"]
+    assert riemdp.verify(release).passed
+    assert (release.tol, release.sensitivity, release.mechanism, release.proofs) == (
+        whole.tol,
+        whole.sensitivity,
+        whole.mechanism,
+        whole.proofs,
+    )
+    assert release.numerical_delta == 0.0
+    assert ball.manifold.dist(release.value, whole.value) <= 4.0 * whole.tol + 2.0**-38
+    assert private_mean(forms["sizes"], ball, GDP(1.0)).statistic.name == "tangent-mean"
+    assert private_statistic(FrechetMean(), forms["sizes"], ball, GDP(1.0)).n == N
+
+
+def backwards(function, tasks):
+    return list(map(function, list(tasks)[::-1]))
+
+
+def test_the_centre_stands_for_what_is_missing_of_a_curved_mean():
+    given = Chunks([POINTS[:30]], n=N)
+    filled = np.concatenate([POINTS[:30], np.tile(CAP.center, (N - 30, 1))])
+    found, whole = (
+        private_statistic(FrechetMean(), some, CAP, GDP(1.0), generator=source())
+        for some in (given, Chunks([filled], n=N))
+    )
+    same(found, whole)
+
+
+def test_records_that_change_between_passes_are_one_failure_after_the_charge(caplog):
+    """The last pass is about other records than the steps before: their mean is elsewhere."""
+    account, reads = Accountant(GDP(5.0)), []
+
+    def parts(changes):
+        reads.append(1)
+        moved = -POINTS * [1.0, 1.0, -1.0] if changes and len(reads) > 5 else POINTS
+        return iter([moved])
+
+    options = {"mechanism": "riemannian-gaussian", "generator": source(), "accountant": account}
+    private_mean(Chunks(partial(parts, False), n=N), CAP, GDP(1.0), **options)
+    assert len(reads) == FrechetMean().exactly(CAP).passes(CAP, 1e-10)
+    reads.clear()
+    with pytest.raises(ReleaseFailedError) as caught:
+        private_mean(Chunks(partial(parts, True), n=N), CAP, GDP(1.0), **options)
+    assert len(reads) > 5
+    assert caught.value.__cause__ is None
+    assert "did the records change" in caplog.text  # which is for the holder of the data
+    assert account.spent.mu > 1.4
 
 
 def test_what_needs_all_records_of_a_file_reads_it(tmp_path):
     points = mapped(tmp_path, POINTS)
     for options in (
-        {"mechanism": "riemannian-laplace"},
         {"users": np.arange(N) // 2},
         {"weights": np.linspace(0.5, 1.0, N)},
         {"arithmetic": "float64"},

@@ -115,8 +115,9 @@ def private_statistic(
         Data, n >= 1. Records outside the ball are projected onto it. With labels or covariates,
         where the statistic takes them, as :class:`riemdp.statistics.Records`. Or a function
         without arguments that returns them: with ``charge="first"`` it is called after the charge.
-        Or records that are read a part at a time, where the statistic is a sum over them: a memory
-        map, a Zarr array, an iterator of arrays, a list of paths, or :class:`riemdp.Chunks`.
+        Or records that are read a part at a time, where the statistic is a sum over them, or takes
+        a public number of passes: a memory map, a Zarr array, an iterator of arrays, a list of
+        paths, or :class:`riemdp.Chunks`.
     ball : Ball or PrivateBall
         Public ball, chosen without looking at the data; or one that :func:`riemdp.private_ball`
         found in the same records.

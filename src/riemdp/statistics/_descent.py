@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp._errors import ConvergenceError
 from riemdp.statistics._question import Pass, Question
 
 if TYPE_CHECKING:
@@ -223,7 +224,8 @@ def hadamard_steps(
     docs/proofs/streamed-frechet-means.md, "No positive curvature"
     """
     largest = _coth(k * radius * (1.0 + _ROOM))
-    far, steps, moved = radius, [], 0.0
+    steps: list[float] = []
+    far, moved = radius, 0.0
     while not (largest * far + own) * _UP <= _USED * tol:
         if len(steps) >= _MOST - 1:
             return None
@@ -265,7 +267,8 @@ def spherical_steps(
     wide = k * (2.0 * radius + tol)
     bend = (wide - math.sin(wide) * math.cos(wide)) / math.sin(wide) ** 2
     certified = least - k * tol * bend
-    far, steps, moved = radius, [], 0.0
+    steps: list[float] = []
+    far, moved = radius, 0.0
     while not far * _UP <= _USED * tol * certified:
         if len(steps) >= _MOST - 1:
             return None
@@ -303,6 +306,24 @@ def _sinhc(x: float) -> float:
     if x > 700.0:
         return math.inf
     return (math.sinh(x) / x if x > 1e-9 else 1.0) * _UP
+
+
+def check_reached(bound: float, tol: float) -> None:
+    """Raise ``ConvergenceError`` for a certificate of the last pass that exceeds the tolerance.
+
+    Parameters
+    ----------
+    bound, tol : float
+
+    Raises
+    ------
+    ConvergenceError
+    """
+    if not bound <= tol:
+        raise ConvergenceError(
+            f"the mean cannot be certified to tol = {tol:.3g} in the last pass, as it is proved to "
+            "be of records that are the same in each; did the records change in between?"
+        )
 
 
 #: Bits of the lower parts of integers under ``2^62``, of which int64 adds ``2^20``.

@@ -12,8 +12,7 @@ import numpy as np
 from riemdp._working_precision import working_precision
 from riemdp.manifolds import _symmetric, clip_norm
 from riemdp.statistics import _certified_affine_invariant as certified
-from riemdp.statistics._descent import Descent, added_rows, hadamard_steps
-from riemdp.statistics._mean_solver import check_bound
+from riemdp.statistics._descent import Descent, added_rows, check_reached, hadamard_steps
 from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class AffineInvariantDescent(Descent):
         wrong = float(Fraction(lost, partial.count)) * 2.0**-_BITS + self.k * 2.0**-_BITS
         size = float(np.linalg.norm(self._gradient(partial)))
         bound = (view.moved + size + wrong) * (1.0 + 2.0**-30) + 1e-150
-        check_bound(math.inf if unknown else bound, tol)
+        check_reached(math.inf if unknown else bound, tol)
         return tuple(map(Fraction, point.tolist()))
 
     def _gradient(self, partial: IntegerSum) -> FloatArray:

@@ -12,8 +12,13 @@ import numpy as np
 from riemdp._working_precision import working_precision
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._certified_space_form import Sums
-from riemdp.statistics._descent import Descent, added_rows, hadamard_steps, spherical_steps
-from riemdp.statistics._mean_solver import check_bound
+from riemdp.statistics._descent import (
+    Descent,
+    added_rows,
+    check_reached,
+    hadamard_steps,
+    spherical_steps,
+)
 from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
@@ -110,9 +115,8 @@ class SpaceFormDescent(Descent):
                 for low, high, bits in zip(partial.below, partial.above, self._grids(), strict=True)
             ]
             sums.take(found[:-1], found[-1], partial.reach, partial.count)
-            enclosure = sums.enclosure()
-            bound = math.inf if enclosure is None else enclosure.distance(tol)
-        check_bound(bound, tol)
+            bound = sums.enclosure().distance(tol)
+        check_reached(bound, tol)
         return tuple(map(Fraction, point.tolist()))
 
     def _bits(self, whole: int) -> int:
