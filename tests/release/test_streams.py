@@ -216,7 +216,7 @@ def test_curved_means_are_found_in_several_passes(ball, points, tmp_path):
         "sizes": Chunks(np.split(points[turned], [13]), sizes=[13, N - 13]),
         "functions": Chunks([lambda: points[:3], lambda: points[3:]], n=N),
         "function": Chunks(lambda: iter(np.split(points, 4)), n=N),
-        "sequence": Chunks(np.split(points, 4), n=N, mapper=backwards),
+        "sequence": Chunks(np.split(points, 4), n=N, mapper=in_reverse),
     }
     found = {
         name: private_mean(given, ball, GDP(1.0), generator=source(), **options)
@@ -238,7 +238,7 @@ def test_curved_means_are_found_in_several_passes(ball, points, tmp_path):
     assert private_statistic(FrechetMean(), forms["sizes"], ball, GDP(1.0)).n == N
 
 
-def backwards(function, tasks):
+def in_reverse(function, tasks):
     return list(map(function, list(tasks)[::-1]))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball, Manifold
     from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic, Claims, Reading, Wanted
+    from riemdp.release._offer import Arithmetic, Claims, Wanted
     from riemdp.statistics import Neighbours, Statistic
 
 T = TypeVar("T")
@@ -47,7 +47,8 @@ def least_error(
     tol: float | None = None,
     allow_unproven: bool = False,
     arithmetic: Arithmetic = "exact",
-    streams: Reading = None,
+    streams: bool = False,
+    rereads: bool = False,
 ) -> tuple[Offer, str]:
     """Return the offer with the least expected distance, and the reason in words.
 
@@ -73,6 +74,7 @@ def least_error(
         arithmetic=arithmetic,
         draws=False,  # of what is taken alone
         streams=streams,
+        rereads=rereads,
     )
     found = [
         _Candidate(each, pair, _error(each))
@@ -89,7 +91,14 @@ def least_error(
         return unproven(made.proofs(budget, claims[about][1]))
 
     given = functools.partial(
-        offer, ball=ball, n=n, budget=budget, neighbours=neighbours, tol=tol, streams=streams
+        offer,
+        ball=ball,
+        n=n,
+        budget=budget,
+        neighbours=neighbours,
+        tol=tol,
+        streams=streams,
+        rereads=rereads,
     )
 
     def drawable(best: Offer, statistic: Statistic, kind: type[Mechanism]) -> Offer:

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     Wanted = Callable[[Manifold, type[Mechanism] | Choice | Mechanism], Statistic]
 
 #: In which arithmetic a release is made.
-#: How often records can be read that come a part at a time; None of those in memory.
-Reading = Literal["once", "again"] | None
 Arithmetic = Literal["exact", "float64"]
 
 
@@ -199,7 +197,8 @@ def offer(
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     draws: bool = True,
-    streams: Reading = None,
+    streams: bool = False,
+    rereads: bool = False,
 ) -> Offer:
     """Calibrate one mechanism for a statistic, or hold one against it.
 
@@ -223,9 +222,10 @@ def offer(
     draws : bool, default True
         Whether the exact draw is looked for, which takes time at each new scale. An offer without
         is for comparisons, see :func:`with_draw`.
-    streams : {"once", "again"}, optional
-        How often records can be read that come a part at a time: once for each answer, or several
-        times. By default all of them are in memory.
+    streams : bool, default False
+        Whether the records come a part at a time.
+    rereads : bool, default False
+        Whether these may be read several times for an answer, where it takes that.
 
     Returns
     -------
@@ -240,10 +240,10 @@ def offer(
     """
 
     def found(computed: Statistic) -> Offer:
-        if streams == "once" and not computed.streams(ball):
+        if streams and not (rereads or computed.streams(ball)):
             raise needs_all(computed, ball)
         made = _offer(computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol)
-        if streams == "again" and made.statistic.passes(ball, made.tol) is None:
+        if streams and made.statistic.passes(ball, made.tol) is None:
             raise needs_all(computed, ball)
         return made
 
@@ -440,14 +440,15 @@ def offers(
     tol: float | None = None,
     arithmetic: Arithmetic = "exact",
     draws: bool = True,
-    streams: Reading = None,
+    streams: bool = False,
+    rereads: bool = False,
 ) -> list[Offer | UnsupportedError]:
     """Return what :func:`offer` returns of each pair, or why it is not available.
 
     Parameters
     ----------
     pairs : iterable of (Statistic, Mechanism class or Choice)
-    ball, n, budget, neighbours, tol, arithmetic, draws, streams
+    ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads
         See :func:`offer`.
 
     Returns
@@ -468,6 +469,7 @@ def offers(
                 arithmetic=arithmetic,
                 draws=draws,
                 streams=streams,
+                rereads=rereads,
             )
             if not is_own(as_choice(kind).kind):
                 _check_error(made)

@@ -488,7 +488,8 @@ def checked_offer(
             neighbours=neighbours,
             tol=tol,
             arithmetic=arithmetic,
-            streams="again" if streams else None,
+            streams=streams,
+            rereads=True,
         )
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
@@ -501,8 +502,8 @@ def checked_offer(
 def _in_fewest_passes(compared: Callable[..., tuple[Offer, str]]) -> tuple[Offer, str]:
     """Return the best offer of one pass an answer, or else of several."""
     with contextlib.suppress(UnsupportedError):
-        return compared(streams="once")
-    return compared(streams="again")
+        return compared(streams=True)
+    return compared(streams=True, rereads=True)
 
 
 def _check_found(found: PrivateBall, n: int | None, accountant: SupportsSpend | None) -> None:

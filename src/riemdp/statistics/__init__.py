@@ -44,7 +44,7 @@ from riemdp.statistics._neighbours import (
     public_size,
 )
 from riemdp.statistics._point_statistic import PointStatistic
-from riemdp.statistics._question import Question
+from riemdp.statistics._question import Pass, Question
 from riemdp.statistics._recentred import Recentred
 from riemdp.statistics._regions import (
     ConfidenceEllipsoid,
@@ -109,6 +109,7 @@ __all__ = [
     "Moments",
     "NamedValues",
     "Neighbours",
+    "Pass",
     "PointStatistic",
     "Prepared",
     "ProcrustesMean",
