@@ -147,8 +147,8 @@ def test_a_hostile_record_is_one_of_many():
     rows[-1, 0] = 1.0 - 2.0**-40
     descent = space_form_descent(2, -1.0, 1.0, 1e-11)
     point = descent.start()
-    for step in descent.steps:
-        point = descent.moved(point, descent.seen(rows, point, last=False), step)
+    for number in range(len(descent.steps)):
+        point = descent.moved(point, descent.seen(rows, point, last=False), number)
     assert descent.certified(point, point, descent.seen(rows, point, last=True), 1e-11)
     assert math.isclose(point[0], 1.0 / 1001, rel_tol=1e-3)
     assert ball.radius == 1.0

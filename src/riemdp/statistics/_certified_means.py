@@ -14,6 +14,7 @@ from riemdp.manifolds import _symmetric
 from riemdp.statistics import _certified_affine_invariant, _certified_space_form
 from riemdp.statistics._clipped_affine_invariant_mean import clipped_spectrum
 from riemdp.statistics._descent_affine_invariant import affine_invariant_descent
+from riemdp.statistics._descent_product import product_descent
 from riemdp.statistics._descent_space_form import space_form_descent
 from riemdp.statistics._exact_mean import ExactMean
 
@@ -174,6 +175,11 @@ class ProductMean(ExactMean):
         each = dict(zip(manifold.balls(ball), self._parts, strict=True))
         largest: float = max(part.floor(own) for own, part in each.items())
         return math.sqrt(len(self._parts)) * largest * (1.0 + 1e-14)
+
+    def descent(self, ball: Ball, tol: float) -> Descent | None:
+        """Descend in all factors at once; see :meth:`ExactMean.descent`."""
+        manifold: Any = ball.manifold
+        return product_descent(zip(self._parts, manifold.balls(ball), strict=True), tol)
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
         """Those of the factors, one after the other; see :meth:`ExactMean.of_coordinates`."""

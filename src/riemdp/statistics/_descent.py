@@ -85,7 +85,7 @@ class Descent(ABC):
         """
 
     @abstractmethod
-    def moved(self, point: FloatArray, partial: Partial, step: float) -> FloatArray:
+    def moved(self, point: FloatArray, partial: Partial, number: int) -> FloatArray:
         """Return the next point, in the ball.
 
         Parameters
@@ -93,7 +93,8 @@ class Descent(ABC):
         point : ndarray, shape (dim,)
         partial : object
             Of :meth:`seen`, of all records.
-        step : float
+        number : int
+            Of the step, from 0.
         """
 
     @abstractmethod
@@ -153,13 +154,8 @@ class DescentPass(Pass):
 
     def after(self, ball: Ball, partial: Partial) -> DescentPass:  # noqa: ARG002
         """Move; see :meth:`Pass.after`."""
-        step = self.descent.steps[self.number]
-        return _pass(
-            self.question,
-            self.descent,
-            self.number + 1,
-            self.descent.moved(self.point, partial, step),
-        )
+        point = self.descent.moved(self.point, partial, self.number)
+        return _pass(self.question, self.descent, self.number + 1, point)
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
         """See :meth:`Question.finish`."""

@@ -89,9 +89,9 @@ class AffineInvariantDescent(Descent):
         totals = added_rows(np.concatenate([entries, raised[:, None]], axis=-1), _BITS)
         return IntegerSum((*totals, int((~known).sum())), len(logs))
 
-    def moved(self, point: FloatArray, partial: IntegerSum, step: float) -> FloatArray:
+    def moved(self, point: FloatArray, partial: IntegerSum, number: int) -> FloatArray:
         """Go along the gradient, and into the ball; see :meth:`Descent.moved`."""
-        along = step * _symmetric.symmetrise(self._gradient(partial))
+        along = self.steps[number] * _symmetric.symmetrise(self._gradient(partial))
         found = _displaced(point, along, self.k)
         return clip_norm(found, self.radius) if np.isfinite(found).all() else point
 

@@ -96,10 +96,10 @@ class SpaceFormDescent(Descent):
         rows = np.where(np.isfinite(rows), rows, 0.0)
         return IntegerSum(added_rows(rows, self._bits(58)), len(records))
 
-    def moved(self, point: FloatArray, partial: IntegerSum, step: float) -> FloatArray:
+    def moved(self, point: FloatArray, partial: IntegerSum, number: int) -> FloatArray:
         """Go along the gradient, and into the ball; see :meth:`Descent.moved`."""
         unit = Fraction(2) ** self._bits(58) * partial.count
-        along = np.array([[step * float(total / unit) for total in partial.total]])
+        along = np.array([[self.steps[number] * float(total / unit) for total in partial.total]])
         found = logarithms(self.curvature, -point, along)[0]  # seen from -point it is a translation
         return clip_norm(found, self.radius) if np.isfinite(found).all() else point
 

@@ -1,0 +1,69 @@
+"""Means of products in as many passes as the factor takes that takes most."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    Ball,
+    Euclidean,
+    Grassmann,
+    Hyperbolic,
+    Power,
+    Product,
+    SPDAffineInvariant,
+    Sphere,
+)
+from riemdp._errors import ConvergenceError
+from riemdp.statistics import FrechetMean
+from riemdp.statistics._answer import Prepared
+
+SPACES = [
+    Product(Sphere(2), Euclidean(2), SPDAffineInvariant(2)),
+    Power(Hyperbolic(2), 3),
+]
+
+
+def passed(mean, ball, records, tol):
+    """Return the last pass and what it ends with."""
+    asked, seen = mean.in_passes(ball, tol), Prepared(ball, records)
+    while asked.left > 1:
+        asked = asked.after(ball, seen.summary(asked))
+    return asked, seen.summary(asked)
+
+
+@pytest.mark.parametrize("space", SPACES, ids=repr)
+def test_means_are_those_of_all_records_together(space):
+    ball = Ball(space, space.origin, 0.6)
+    records = ball.point(0.2 * np.random.default_rng(0).normal(size=(30, space.dim)))
+    mean = FrechetMean().exactly(ball)
+    tol = mean.tolerance(ball, mean.replace_one(ball, 30, "distance"))
+    asked, partial = passed(mean, ball, records, tol)
+    found = asked.finish_exactly(ball, partial, tol)
+    whole = mean.finish_exactly(ball, Prepared(ball, records).summary(mean), tol)
+    rest = [float(x - y) for x, y in zip(found, whole, strict=True)]
+    assert 0.0 < np.linalg.norm(rest) <= 3.0 * tol
+    several = [
+        FrechetMean().exactly(own).passes(own, tol / len(space.balls(ball)) ** 0.5)
+        for own in space.balls(ball)
+    ]
+    assert mean.passes(ball, tol) == max(several) > min(several) - 1
+    with pytest.raises(ConvergenceError):
+        asked.finish_exactly(ball, partial, 1e-18)
+
+
+def test_parts_are_added_in_any_order():
+    space = SPACES[0]
+    ball = Ball(space, space.origin, 0.6)
+    records = ball.point(0.2 * np.random.default_rng(0).normal(size=(30, space.dim)))
+    first = FrechetMean().exactly(ball).in_passes(ball, 1e-10)
+    whole = Prepared(ball, records).summary(first)
+    parts = [Prepared(ball, records[rows]).summary(first) for rows in ([*range(9, 30)], range(9))]
+    assert first.merge(*parts) == whole == first.merge(*parts[::-1])
+
+
+def test_a_factor_of_which_nothing_is_proved_is_enough_to_refuse():
+    space = Product(Sphere(2), Grassmann(2, 4))
+    ball = Ball(space, space.origin, 0.3)
+    assert FrechetMean().exactly(ball).passes(ball, 1e-9) is None
