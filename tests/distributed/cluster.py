@@ -29,6 +29,7 @@ MARK = 0.123456789
 SPD, SPHERE = riemdp.SPDLogEuclidean(2), riemdp.Sphere(2)
 MATRICES = Ball(SPD, np.eye(2), 2.0)
 DIRECTIONS = Ball(SPHERE, np.array([0.0, 0.0, 1.0]), 1.0)
+CAP = Ball(SPHERE, np.array([0.0, 0.0, 1.0]), 0.4)
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,14 @@ def releases(matrices, directions):
             TangentMean(), directions, DIRECTIONS, budget, mechanism="tangent-gaussian", **seeded()
         ),
         "moments": lambda: riemdp.private_moments(matrices, MATRICES, budget, **seeded()),
+        "curved mean": lambda: riemdp.private_statistic(
+            FrechetMean(),
+            Chunks([directions], sizes=[N]) if isinstance(directions, np.ndarray) else directions,
+            CAP,
+            budget,
+            mechanism="riemannian-gaussian",
+            **seeded(),
+        ),
         "median": lambda: riemdp.private_median(
             directions, DIRECTIONS, budget, steps=3, **seeded()
         ),

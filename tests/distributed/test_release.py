@@ -25,6 +25,7 @@ from riemdp import (
     NotOnManifoldError,
     ReleaseFailedError,
     SPDLogEuclidean,
+    Sphere,
     UnsupportedError,
     WorkersFailedError,
     release,
@@ -112,6 +113,37 @@ def test_spread_goes_where_points_go(points, path):
     given = spread(str(path), elsewhere, tasks=3)
     other = riemdp.private_median(given, BALL, BUDGET, steps=2, generator=seeded())
     assert other.rounded == one.rounded
+
+
+def test_points_between_passes_are_in_no_text():
+    """They are sent, and whoever writes down what is sent by its text writes none of them."""
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.4)
+    sent = []
+
+    def client(function, arguments):
+        sent.append(function)
+        return map(function, arguments)
+
+    given = {"n": N, "client": client, "generator": seeded(), "mechanism": "riemannian-gaussian"}
+    found = private_statistic(FrechetMean(), [partial(_made_of, N)], ball, BUDGET, **given)
+    assert len(sent) == found.statistic.passes(ball, found.tol) > 5
+    spots = [spot for each in sent for spot in _points_in(each)]
+    assert len(spots) == 2 * len(sent)
+    for each in sent:
+        assert not any(repr(float(x))[:7] in repr(each) for x in spots if x)
+
+
+def _made_of(n):
+    ball = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.4)
+    return ball.point(0.1 * np.random.default_rng(3).normal(size=(n, 2)) + 0.1)
+
+
+def _points_in(function):
+    """Numbers of the point that a function was sent with, wherever it is."""
+    inner = function
+    while not hasattr(inner, "question"):
+        inner = next(x for x in vars(inner).values() if callable(x))
+    return inner.question.point.tolist()
 
 
 @pytest.fixture
@@ -389,7 +421,7 @@ def test_three_killed_workers_change_no_bit(killed):
     assert killed["rounded"] == serial
     assert killed["dask"] == killed["mixed"] == killed["serial"]
     footpoints = [tuple(map(tuple, found)) for found, _ in killed["serial"].values()]
-    assert len(set(footpoints)) == len(footpoints) == 4
+    assert len(set(footpoints)) == len(footpoints) == 5
 
 
 @unix
