@@ -6,6 +6,7 @@ import concurrent.futures
 import pickle
 import subprocess
 import sys
+import tracemalloc
 from functools import partial
 from pathlib import Path
 
@@ -236,6 +237,30 @@ def test_curved_means_are_found_in_several_passes(ball, points, tmp_path):
     assert ball.manifold.dist(release.value, whole.value) <= 4.0 * whole.tol + 2.0**-38
     assert private_mean(forms["sizes"], ball, GDP(1.0)).statistic.name == "tangent-mean"
     assert private_statistic(FrechetMean(), forms["sizes"], ball, GDP(1.0)).n == N
+
+
+@pytest.mark.slow
+def test_memory_of_a_curved_mean_does_not_grow_with_the_records():
+    """Of an array it does."""
+    ball = Ball(SPDAffineInvariant(3), np.eye(3), 0.1)
+
+    def rows(number):
+        return ball.point(0.03 * np.random.default_rng(number).normal(size=(2000, 6)))
+
+    def peak(points):
+        tracemalloc.start()
+        private_statistic(FrechetMean(), points, ball, GDP(1.0))
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    few, many = (
+        peak(Chunks([partial(rows, i) for i in range(parts)], sizes=[2000] * parts))
+        for parts in (3, 12)
+    )
+    assert many < 1.2 * few
+    arrays = [np.concatenate([rows(i) for i in range(parts)]) for parts in (3, 12)]
+    assert peak(arrays[1]) > 2.0 * peak(arrays[0])
 
 
 def in_reverse(function, tasks):
