@@ -36,7 +36,8 @@ from riemdp import (
     private_statistic,
 )
 from riemdp.release import chunks_of
-from riemdp.release._streams import RowsOfFile, _whole, is_stream
+from riemdp.release._rows_of_file import RowsOfFile
+from riemdp.release._streams import _whole, is_stream
 from riemdp.statistics import ClassMoments, FrechetMean, ReplaceUser
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
@@ -433,6 +434,23 @@ def test_checked_records_are_read_once_more():
     assert opened == [None, None, GDP(1.0)]
     with pytest.raises(UnsupportedError, match="takes 2 passes"):
         private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, **options)
+
+
+def test_checked_records_that_change_are_one_failure_after_the_charge():
+    """Not an error about the record that changed; that would be an answer that was not drawn."""
+    account, reads = Accountant(GDP(3.0)), []
+
+    def parts():
+        reads.append(1)
+        yield ROWS if len(reads) % 2 else ROWS * np.nan
+
+    options = {"accountant": account, "charge": "checked"}
+    with pytest.raises(ReleaseFailedError) as caught:
+        private_mean(Chunks(parts, n=N), PLANE, GDP(1.0), **options)
+    assert caught.value.__context__ is None
+    assert account.spent == GDP(1.0)
+    with pytest.raises(NotOnManifoldError, match="row 0"):  # without an account it costs nothing
+        private_mean(Chunks([ROWS * np.nan], n=N), PLANE, GDP(1.0))
 
 
 def test_workers_are_sent_paths_and_not_records(tmp_path):

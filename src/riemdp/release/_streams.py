@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 from riemdp._checks import count, kind_of, shown
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
+from riemdp.release._rows_of_file import root_of, rows_of_map
 from riemdp.release._unopened import Source, check_given
 from riemdp.statistics import Chunks, Neighbours, Records, Streamed
 
@@ -30,40 +30,6 @@ if TYPE_CHECKING:
 _NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16
 _NAMES = ("labels", "ids")
 _EXTRAS = (*_NAMES, "covariates", "weights")
-
-
-@dataclass(frozen=True)
-class RowsOfFile:
-    """Some rows of an array in a file, as a description that can be sent anywhere.
-
-    Attributes
-    ----------
-    path : str
-    dtype : numpy.dtype
-    offset : int
-        Of the first row, in bytes.
-    shape, strides : tuple of int
-    """
-
-    path: str
-    dtype: np.dtype[Any]
-    offset: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-
-    def __call__(self) -> NDArray[Any]:
-        """Read them; the file is not kept open, nor in memory."""
-        ends = [(size - 1) * step for size, step in zip(self.shape, self.strides, strict=True)]
-        first = self.offset + sum(min(end, 0) for end in ends)
-        last = self.offset + sum(max(end, 0) for end in ends) + self.dtype.itemsize
-        with open(self.path, "rb") as file:
-            file.seek(first)
-            found = file.read(last - first)
-        if len(found) != last - first:
-            raise InvalidParameterError("the file is shorter than the array that it was to hold")
-        return np.ndarray(
-            self.shape, self.dtype, found, offset=self.offset - first, strides=self.strides
-        )
 
 
 @dataclass(frozen=True)
@@ -173,14 +139,8 @@ def _is_mapped(points: Any) -> bool:
         and points.filename is not None
         and points.mode != "c"
         and not points.dtype.hasobject
-        and isinstance(_root(points), np.memmap)
+        and isinstance(root_of(points), np.memmap)
     )
-
-
-def _root(array: Any) -> Any:
-    """Return the whole array of a map that this one is a view of; None of another one."""
-    base = getattr(array, "base", None)
-    return array if base is None or isinstance(base, mmap.mmap) else _root(base)
 
 
 def _is_zarr(points: Any) -> bool:
@@ -220,7 +180,7 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
         found = given if n is None else _with_n(given, count(n, "n"))
         found = replace(found, parts=_with_files(found))
     elif _is_mapped(given):
-        found = _cut(given, n, rows, _rows_of_map)
+        found = _cut(given, n, rows, rows_of_map(given))
     elif _is_zarr(given):
         found = _cut(given, n, rows, RowsOfZarr)
     elif not is_stream(given):
@@ -273,13 +233,6 @@ def _whole(step: int, chunks: tuple[int, ...] | None) -> int:
     """Round a number of rows to whole chunks of a Zarr array, which are read as a whole."""
     size = chunks[0] if chunks else 1
     return max(size, step // size * size) if size <= 4 * step else step
-
-
-def _rows_of_map(points: Any, start: int, stop: int) -> RowsOfFile:
-    root = _root(points)
-    place = points.ctypes.data - root.ctypes.data + root.offset + start * points.strides[0]
-    path = str(Path(points.filename).absolute())
-    return RowsOfFile(path, points.dtype, place, (stop - start, *points.shape[1:]), points.strides)
 
 
 def _beside(chunks: Chunks, extras: dict[str, Any]) -> Chunks:
@@ -348,7 +301,7 @@ class Stream(Source):
     def __init__(
         self, records: Records, neighbours: Neighbours, *, late: bool, checked: bool
     ) -> None:
-        self.late = late
+        self.late = late or checked  # they are read after the charge in either case
         if records.users is not None or _has_units(neighbours):
             raise UnsupportedNeighboursError(
                 "the records of a person may be in several chunks, so that a guarantee about "

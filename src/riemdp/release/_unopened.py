@@ -32,7 +32,7 @@ class Source(ABC):
     Attributes
     ----------
     late : bool
-        Whether nothing is read before the charge, so that every failure is one error.
+        Whether records are read after the charge, so that every failure from then on is one error.
     """
 
     late: bool

@@ -1,0 +1,155 @@
+"""Rows of an array in a file, which are read from there when they are needed."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class StateOfFile:
+    """Which file it is that a path leads to, and when it was last written to.
+
+    Attributes
+    ----------
+    size, written : int
+        In bytes, and in nanoseconds.
+    node : str
+        Name of the machine that has seen it.
+    place : tuple of (int, int)
+        Device and number of the file, which mean something on that machine alone.
+    """
+
+    size: int
+    written: int
+    node: str
+    place: tuple[int, int]
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> StateOfFile:
+        """Return that of a file with these properties.
+
+        Parameters
+        ----------
+        found : os.stat_result
+
+        Returns
+        -------
+        StateOfFile
+        """
+        place = found.st_dev, found.st_ino
+        return cls(found.st_size, found.st_mtime_ns, platform.node(), place)
+
+    def is_still(self, other: StateOfFile) -> bool:
+        """Whether it is the same file, and nobody has written to it; as far as can be seen.
+
+        Parameters
+        ----------
+        other : StateOfFile
+            Seen later, perhaps on another machine.
+
+        Returns
+        -------
+        bool
+        """
+        same = (self.size, self.written) == (other.size, other.written)
+        return same and (self.node != other.node or self.place == other.place)
+
+
+@dataclass(frozen=True)
+class RowsOfFile:
+    """Some rows of an array in a file, as a description that can be sent anywhere.
+
+    Attributes
+    ----------
+    path : str
+    dtype : numpy.dtype
+    offset : int
+        Of the first row, in bytes.
+    shape, strides : tuple of int
+    state : StateOfFile, optional
+        That of the file when the array was given; another one is refused.
+    """
+
+    path: str
+    dtype: np.dtype[Any]
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    state: StateOfFile | None = None
+
+    def __call__(self) -> NDArray[Any]:
+        """Read them; the file is not kept open, nor in memory."""
+        ends = [(size - 1) * step for size, step in zip(self.shape, self.strides, strict=True)]
+        first = self.offset + sum(min(end, 0) for end in ends)
+        last = self.offset + sum(max(end, 0) for end in ends) + self.dtype.itemsize
+        with open(self.path, "rb") as file:
+            now = StateOfFile.of(os.fstat(file.fileno()))
+            if self.state is not None and not self.state.is_still(now):
+                raise InvalidParameterError(
+                    "the file was replaced or written to after its array was given; open it anew"
+                )
+            file.seek(first)
+            found = file.read(last - first)
+        if len(found) != last - first:
+            raise InvalidParameterError("the file is shorter than the array that it was to hold")
+        return np.ndarray(
+            self.shape, self.dtype, found, offset=self.offset - first, strides=self.strides
+        )
+
+
+def rows_of_map(points: Any) -> Callable[[Any, int, int], RowsOfFile]:
+    """Return what describes some rows of a map of a file as the file is now.
+
+    Parameters
+    ----------
+    points : numpy.memmap
+        Or a view of one.
+
+    Returns
+    -------
+    callable
+        Of the map, and of the first row and the one after the last.
+    """
+    path = str(Path(points.filename).absolute())
+    try:
+        with open(path, "rb") as file:
+            state = StateOfFile.of(os.fstat(file.fileno()))
+    except OSError:  # whoever reads it will say so
+        state = None
+
+    def some(points: Any, start: int, stop: int) -> RowsOfFile:
+        root = root_of(points)
+        place = points.ctypes.data - root.ctypes.data + root.offset + start * points.strides[0]
+        shape = (stop - start, *points.shape[1:])
+        return RowsOfFile(path, points.dtype, place, shape, points.strides, state)
+
+    return some
+
+
+def root_of(array: Any) -> Any:
+    """Return the whole array of a map that this one is a view of; None of another one.
+
+    Parameters
+    ----------
+    array : ndarray
+
+    Returns
+    -------
+    ndarray or None
+    """
+    base = getattr(array, "base", None)
+    return array if base is None or isinstance(base, mmap.mmap) else root_of(base)

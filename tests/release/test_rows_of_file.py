@@ -1,0 +1,65 @@
+"""Rows of an array in a file, and whether it is still that file."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from riemdp import (
+    GDP,
+    Accountant,
+    Ball,
+    Euclidean,
+    InvalidParameterError,
+    ReleaseFailedError,
+    private_mean,
+)
+from riemdp.release import chunks_of
+from riemdp.release._rows_of_file import StateOfFile
+
+PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+ROWS = 0.8 * np.random.default_rng(0).normal(size=(40, 2))
+
+
+def test_a_file_that_is_not_the_same_any_more_is_refused(tmp_path):
+    path = tmp_path / "points.npy"
+    np.save(path, ROWS)
+    points = np.load(path, mmap_mode="r")
+    chunks, seen = chunks_of(points), path.stat()
+    private_mean(chunks, PLANE, GDP(1.0))
+    match = "was replaced or written to"
+
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns + 1))  # written to
+    with pytest.raises(InvalidParameterError, match=match):
+        private_mean(chunks, PLANE, GDP(1.0))
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    private_mean(chunks, PLANE, GDP(1.0))
+
+    np.save(tmp_path / "other.npy", -ROWS)  # as large, and as old
+    os.utime(tmp_path / "other.npy", ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    os.replace(tmp_path / "other.npy", path)
+    with pytest.raises(InvalidParameterError, match=match) as caught:
+        private_mean(chunks, PLANE, GDP(1.0))
+    assert str(path) not in str(caught.value)
+    with pytest.raises(ReleaseFailedError):
+        private_mean(chunks, PLANE, GDP(1.0), accountant=Accountant(GDP(1.0)))
+    private_mean(np.load(path, mmap_mode="r"), PLANE, GDP(1.0))
+
+    with path.open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(InvalidParameterError, match=match):
+        private_mean(chunks, PLANE, GDP(1.0))
+
+
+def test_another_machine_may_have_another_number_for_a_file():
+    """Of a shared disk; size and time are those of the disk."""
+    here = StateOfFile(100, 5, "one", (1, 2))
+    assert here.is_still(StateOfFile(100, 5, "other", (3, 4)))
+    for other in (
+        StateOfFile(100, 5, "one", (1, 3)),
+        StateOfFile(100, 6, "other", (1, 2)),
+        StateOfFile(101, 5, "other", (1, 2)),
+    ):
+        assert not here.is_still(other)
