@@ -53,14 +53,25 @@ def test_means_are_those_of_all_records_together(space):
         asked.finish_exactly(ball, partial, 1e-18)
 
 
-def test_parts_are_added_in_any_order():
-    space = SPACES[0]
+@pytest.mark.parametrize(
+    "space",
+    [SPACES[0], Product(Product(Euclidean(1), Product(Euclidean(2), Euclidean(1))), Sphere(2))],
+    ids=["flat factor", "flat product of products"],
+)
+def test_parts_are_added_in_any_order(space):
     ball = Ball(space, space.origin, 0.6)
     records = ball.point(0.2 * np.random.default_rng(0).normal(size=(30, space.dim)))
     first = FrechetMean().exactly(ball).in_passes(ball, 1e-10)
     whole = Prepared(ball, records).summary(first)
     parts = [Prepared(ball, records[rows]).summary(first) for rows in ([*range(9, 30)], range(9))]
     assert first.merge(*parts) == whole == first.merge(*parts[::-1])
+    asked, found = first, []
+    while asked.left > 1:
+        asked = asked.after(ball, Prepared(ball, records).summary(asked))
+    for rows in (records, records[::-1]):
+        parts = [Prepared(ball, some).summary(asked) for some in np.split(rows, [9])]
+        found.append(asked.finish_exactly(ball, asked.merge(*parts), 1e-10))
+    assert found[0] == found[1]
 
 
 def test_a_factor_of_which_nothing_is_proved_is_enough_to_refuse():

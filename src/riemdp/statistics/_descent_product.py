@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp.statistics._descent import Descent
+from riemdp.statistics._records import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +40,22 @@ class Together:
         return Together(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
 
 
+@dataclass(frozen=True)
+class Sums:
+    """What is known of a factor that is a product of flat spaces itself: sums, in tuples.
+
+    Attributes
+    ----------
+    partial : object
+        Which ``+`` would put next to another one.
+    """
+
+    partial: Partial = field(repr=False)
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(joined(self.partial, other.partial))
+
+
 @dataclass(frozen=True, eq=False)
 class SumOfFactor(Descent):
     """A factor whose mean is a sum of integers: it is known after any pass.
@@ -57,9 +74,9 @@ class SumOfFactor(Descent):
         """See :meth:`Descent.start`."""
         return np.zeros(self.ball.manifold.dim)
 
-    def seen(self, records: Partial, view: Any, *, last: bool) -> Partial:  # noqa: ARG002
+    def seen(self, records: Partial, view: Any, *, last: bool) -> Sums:  # noqa: ARG002
         """Return what they are, sums; see :meth:`Descent.seen`."""
-        return records
+        return Sums(records)
 
     def moved(self, point: FloatArray, partial: Partial, number: int) -> FloatArray:  # noqa: ARG002
         """Return the same point; see :meth:`Descent.moved`."""
@@ -69,11 +86,11 @@ class SumOfFactor(Descent):
         self,
         point: FloatArray,  # noqa: ARG002
         view: Any,  # noqa: ARG002
-        partial: Partial,
+        partial: Sums,
         tol: float,
     ) -> tuple[Fraction, ...]:
         """Divide; see :meth:`Descent.certified`."""
-        return self.mean.mean(self.ball, partial, tol)
+        return self.mean.mean(self.ball, partial.partial, tol)
 
 
 @dataclass(frozen=True, eq=False)
