@@ -1,0 +1,398 @@
+"""Newton's method on spheres and hyperbolic spaces, as loops for a compiler.
+
+Plain Python, which numba compiles on demand: :mod:`riemdp.statistics._compiled_space_form`.
+Records lie in tiles, an axis of the ambient space after the other, so that the lanes of a processor
+hold records side by side. Sums over records are made lane by lane, in an order that is fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+#: Records of a tile; lanes of a sum, each of which adds ``TILE / LANES`` records of a tile; and
+#: tiles after which the lanes are emptied into others.
+TILE, LANES, RUN = 128, 32, 64
+#: Rows that are looked at before an interval is chosen.
+_ROWS = 64
+#: Newton steps; more than a few are left to the solver that shortens them.
+_STEPS = 12
+_PRODUCTS = 20
+#: As in :mod:`riemdp.statistics._space_form_mean`, where the method is described.
+_HESSIAN_FLOOR = 1e-12
+_TINY = 1e-32
+_LONGEST = 350.0
+
+
+def fill_tiles(  # noqa: PLR0917
+    data: FloatArray,
+    shares: FloatArray,
+    center: FloatArray,
+    curvature: float,
+    rounding: float,
+    tiles: FloatArray,
+    total: FloatArray,
+    known: FloatArray,
+) -> None:
+    """Rearrange records, check them and add them up.
+
+    Parameters
+    ----------
+    data : ndarray, shape (n, d + 1)
+    shares : ndarray, shape (t, TILE)
+        Weights, and zeros behind the last record, which is repeated there.
+    center : ndarray, shape (d + 1,)
+        Of a ball on the sphere.
+    curvature, rounding : float
+        Relative deviation of squares from the manifold up to which a record is good.
+    tiles : ndarray, shape (t, d + 1, TILE)
+    total : ndarray, shape (d + 1,)
+        Sum of the records, each times its weight.
+    known : ndarray, shape (2,)
+        How many are good, those behind the last one as well. On spheres the least product with the
+        centre, on hyperbolic spaces the largest time coordinate.
+    """
+    n, width = data.shape
+    spherical = curvature > 0.0
+    first = 0 if spherical else 1
+    offset = 0.0 if spherical else -1.0 / curvature
+    square, along = np.empty(TILE), np.empty(TILE)
+    good, extreme = np.zeros(TILE), np.empty(TILE)
+    sums = np.zeros((width, LANES))
+    extreme[:] = math.inf if spherical else 0.0
+    for tile in range(len(tiles)):
+        begin = tile * TILE
+        if begin + TILE <= n:
+            for j in range(width):
+                for i in range(TILE):
+                    tiles[tile, j, i] = data[begin + i, j]
+        else:
+            for j in range(width):
+                for i in range(TILE):
+                    tiles[tile, j, i] = data[min(begin + i, n - 1), j]
+        for i in range(TILE):
+            square[i] = offset
+        for j in range(first, width):
+            for i in range(TILE):
+                square[i] += tiles[tile, j, i] * tiles[tile, j, i]
+        if spherical:
+            for i in range(TILE):
+                along[i] = 0.0
+            for j in range(width):
+                q = center[j]
+                for i in range(TILE):
+                    along[i] += q * tiles[tile, j, i]
+            for i in range(TILE):
+                good[i] += 1.0 if abs(curvature * square[i] - 1.0) <= rounding else 0.0
+                extreme[i] = along[i] if along[i] < extreme[i] else extreme[i]
+        else:
+            for i in range(TILE):
+                time = tiles[tile, 0, i]
+                near = abs(time * time - square[i]) <= rounding * square[i]
+                good[i] += 1.0 if near & (time > 0.0) else 0.0
+                extreme[i] = time if time > extreme[i] else extreme[i]
+        for j in range(width):
+            for i in range(LANES):
+                some = (
+                    shares[tile, i] * tiles[tile, j, i]
+                    + shares[tile, LANES + i] * tiles[tile, j, LANES + i]
+                )
+                more = (
+                    shares[tile, 2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
+                    + shares[tile, 3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
+                )
+                sums[j, i] += some + more
+    known[0], known[1] = 0.0, extreme[0]
+    for i in range(TILE):
+        known[0] += good[i]
+        if spherical:
+            known[1] = min(known[1], extreme[i])
+        else:
+            known[1] = max(known[1], extreme[i])
+    for j in range(width):
+        total[j] = 0.0
+        for i in range(LANES):
+            total[j] += sums[j, i]
+
+
+def solve(  # noqa: PLR0917
+    tiles: FloatArray,
+    shares: FloatArray,
+    curvature: float,
+    weight: float,
+    goal: float,
+    enough: float,
+    limits: FloatArray,
+    degrees: NDArray[np.int64],
+    coefficients: FloatArray,
+    point: FloatArray,
+    cosines: FloatArray,
+    factors: FloatArray,
+    found: FloatArray,
+) -> None:
+    """Take Newton steps until the gradient is as small as is wanted, or give up.
+
+    Parameters
+    ----------
+    tiles, shares, curvature
+        See :func:`fill_tiles`.
+    weight : float
+        Sum of the weights.
+    goal, enough : float
+        Norm of the gradient, as a share of the mean of ``theta cot(theta)`` at most 1, at which to
+        stop; residual of a Newton equation that is not worth another product.
+    limits : ndarray, shape (c, 2)
+        Intervals of ``1 + c``, the smallest first.
+    degrees : ndarray of int, shape (c,)
+    coefficients : ndarray, shape (c, 2, m)
+        See ``tools/build_arc_weights.py``.
+    point : ndarray, shape (d + 1,)
+        Where to begin, at unit curvature: where it ended.
+    cosines, factors : ndarray, shape (t, TILE)
+        Of the last pass: c of each record, and its w times its weight.
+    found : ndarray, shape (7,)
+        1 if the goal was met; norm of the gradient; mean of ``theta cot(theta)``; least and largest
+        c; passes; the interval.
+    """
+    count, width = len(tiles), len(point)
+    spherical = curvature > 0.0
+    k = math.sqrt(abs(curvature))
+    sign = 1.0 if spherical else -1.0
+    signs = np.ones(width)
+    if not spherical:
+        signs[1:] = -1.0  # minus the Minkowski product: what takes the place of a cosine
+    least_cosine = -1.0 if spherical else 1.0
+    floor = 1.0 + _HESSIAN_FLOOR if spherical else 1.0 - _HESSIAN_FLOOR
+    scaled, image, gradient = np.empty(width), np.empty(width), np.empty(width)
+    direction, residual, search = np.empty(width), np.empty(width), np.empty(width)
+    over, under, low, high = np.empty((4, TILE))
+    sums, sums_of_runs = np.empty((2, width, LANES))
+    found[:] = 0.0
+    last, chosen = math.inf, -1
+    for j in range(width):
+        scaled[j] = k * signs[j] * point[j]
+    # an interval that the farthest of some rows lies well within
+    farthest = 1.0
+    every = max(1, count * TILE // _ROWS)
+    for row in range(0, count * TILE, every):
+        c = 0.0
+        for j in range(width):
+            c += scaled[j] * tiles[row // TILE, j, row % TILE]
+        farthest = min(farthest, c) if spherical else max(farthest, c)
+    guess = 1.0 + farthest + 0.25 * (farthest - 1.0)
+    for each in range(len(degrees)):
+        if chosen < 0 and limits[each, 0] <= guess <= limits[each, 1]:
+            chosen = each
+    if chosen < 0:
+        chosen = len(degrees) - 1
+    while found[5] < _STEPS:
+        # a pass
+        found[5] += 1.0
+        low[:], high[:] = math.inf, -math.inf
+        sums_of_runs[:] = 0.0
+        degree = degrees[chosen]
+        for run in range(0, count, RUN):
+            sums[:] = 0.0
+            for tile in range(run, min(run + RUN, count)):
+                for i in range(TILE):
+                    cosines[tile, i] = scaled[0] * tiles[tile, 0, i]
+                for j in range(1, width):
+                    q = scaled[j]
+                    for i in range(TILE):
+                        cosines[tile, i] += q * tiles[tile, j, i]
+                for step in range(0, degree, 4):
+                    a0 = coefficients[chosen, 0, step]
+                    a1 = coefficients[chosen, 0, step + 1]
+                    a2 = coefficients[chosen, 0, step + 2]
+                    a3 = coefficients[chosen, 0, step + 3]
+                    b0 = coefficients[chosen, 1, step]
+                    b1 = coefficients[chosen, 1, step + 1]
+                    b2 = coefficients[chosen, 1, step + 2]
+                    b3 = coefficients[chosen, 1, step + 3]
+                    if step == 0:
+                        for i in range(TILE):
+                            c = cosines[tile, i]
+                            low[i] = c if c < low[i] else low[i]
+                            high[i] = c if c > high[i] else high[i]
+                            c = least_cosine if c < least_cosine else c
+                            cosines[tile, i] = c
+                            x = 1.0 + c
+                            over[i] = ((a0 * x + a1) * x + a2) * x + a3
+                            under[i] = (((x + b0) * x + b1) * x + b2) * x + b3
+                    else:
+                        for i in range(TILE):
+                            x = 1.0 + cosines[tile, i]
+                            over[i] = (((over[i] * x + a0) * x + a1) * x + a2) * x + a3
+                            under[i] = (((under[i] * x + b0) * x + b1) * x + b2) * x + b3
+                for i in range(TILE):
+                    factors[tile, i] = shares[tile, i] * (over[i] / under[i])
+                for j in range(width):
+                    for i in range(LANES):
+                        some = (
+                            factors[tile, i] * tiles[tile, j, i]
+                            + factors[tile, LANES + i] * tiles[tile, j, LANES + i]
+                        )
+                        more = (
+                            factors[tile, 2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
+                            + factors[tile, 3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
+                        )
+                        sums[j, i] += some + more
+            for j in range(width):
+                for i in range(LANES):
+                    sums_of_runs[j, i] += sums[j, i]
+        found[3], found[4] = low[0], high[0]
+        for i in range(TILE):
+            found[3], found[4] = min(found[3], low[i]), max(found[4], high[i])
+        nearest, farthest = 1.0 + max(found[3], least_cosine), 1.0 + found[4]
+        if not (limits[chosen, 0] <= nearest and farthest <= limits[chosen, 1]):
+            before, chosen = chosen, -1
+            for each in range(len(degrees)):
+                if chosen < 0 and (
+                    limits[each, 0] <= nearest and farthest <= limits[each, 1]
+                ):
+                    chosen = each
+            if chosen < 0 or chosen == before:
+                return
+            continue
+        found[6] = chosen
+        # the gradient of -F
+        mean_a = 0.0
+        for j in range(width):
+            gradient[j] = 0.0
+            for i in range(LANES):
+                gradient[j] += sums_of_runs[j, i]
+            gradient[j] *= k / weight
+            mean_a += gradient[j] * signs[j] * point[j]
+        along = 0.0
+        for j in range(width):
+            gradient[j] -= mean_a * point[j]
+            along += gradient[j] * signs[j] * point[j]
+        square = 0.0
+        for j in range(width):
+            gradient[j] -= along * point[j]  # the rounding of the loop before
+        if spherical:
+            for j in range(width):
+                square += gradient[j] * gradient[j]
+        else:  # from coordinates, where nothing cancels
+            slope = gradient[0] / (1.0 + point[0])
+            for j in range(1, width):
+                square += (gradient[j] - point[j] * slope) ** 2
+        size = math.sqrt(square)
+        found[1], found[2] = size, mean_a
+        if size <= goal * min(1.0, mean_a):
+            found[0] = 1.0
+            return
+        if not size <= 0.5 * last:
+            return
+        last = size
+        # what the Hessian makes of w
+        for tile in range(count):
+            for i in range(TILE):
+                c = cosines[tile, i]
+                across = shares[tile, i] - factors[tile, i] * c
+                factors[tile, i] = across / (sign * (floor - c * c))
+        # Newton's equation
+        least = size * min(0.1, 0.01 * size)
+        least = max(least, min(0.1 * size, enough))
+        share = sign * k * k / weight
+        for j in range(width):
+            direction[j], residual[j], search[j] = 0.0, gradient[j], gradient[j]
+        for _ in range(_PRODUCTS):
+            for j in range(width):
+                scaled[j] = share * signs[j] * search[j]
+            sums_of_runs[:] = 0.0
+            for run in range(0, count, RUN):
+                sums[:] = 0.0
+                for tile in range(run, min(run + RUN, count)):
+                    for i in range(TILE):
+                        over[i] = scaled[0] * tiles[tile, 0, i]
+                    for j in range(1, width):
+                        q = scaled[j]
+                        for i in range(TILE):
+                            over[i] += q * tiles[tile, j, i]
+                    for i in range(TILE):
+                        over[i] *= factors[tile, i]
+                    for j in range(width):
+                        for i in range(LANES):
+                            some = (
+                                over[i] * tiles[tile, j, i]
+                                + over[LANES + i] * tiles[tile, j, LANES + i]
+                            )
+                            more = (
+                                over[2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
+                                + over[3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
+                            )
+                            sums[j, i] += some + more
+                for j in range(width):
+                    for i in range(LANES):
+                        sums_of_runs[j, i] += sums[j, i]
+            for j in range(width):
+                image[j] = 0.0
+                for i in range(LANES):
+                    image[j] += sums_of_runs[j, i]
+            for _ in range(2):  # the second time removes the rounding of the first
+                along = 0.0
+                for j in range(width):
+                    along += image[j] * signs[j] * point[j]
+                for j in range(width):
+                    image[j] -= along * point[j]
+            bend = 0.0
+            for j in range(width):
+                image[j] += mean_a * search[j]
+                bend += sign * search[j] * signs[j] * image[j]
+            if not bend > 0.0:
+                return
+            if width == 3:
+                # The trace is known, so Cayley and Hamilton give the inverse of the Hessian.
+                trace, length = 1.0 + mean_a, 0.0
+                for j in range(width):
+                    length += sign * image[j] * signs[j] * image[j]
+                determinant = trace * bend - length
+                if trace > 0.0 and determinant > 0.0:
+                    for j in range(width):
+                        direction[j] = (square / determinant) * (trace * search[j] - image[j])
+                    break
+            step_length = square / bend
+            before_square = square
+            square = 0.0
+            for j in range(width):
+                direction[j] += step_length * search[j]
+                residual[j] -= step_length * image[j]
+                square += sign * residual[j] * signs[j] * residual[j]
+            if square <= least * least:
+                break
+            for j in range(width):
+                search[j] = residual[j] + (square / before_square) * search[j]
+        # the exponential
+        square = 0.0
+        if spherical:
+            for j in range(width):
+                square += direction[j] * direction[j]
+        else:
+            slope = direction[0] / (1.0 + point[0])
+            for j in range(1, width):
+                square += (direction[j] - point[j] * slope) ** 2
+        angle = max(math.sqrt(square), _TINY)
+        if not angle < _LONGEST:
+            return
+        even = math.cos(angle) if spherical else math.cosh(angle)
+        odd = (math.sin(angle) if spherical else math.sinh(angle)) / angle
+        square = 0.0 if spherical else 1.0
+        for j in range(width):
+            point[j] = even * point[j] + odd * direction[j]
+            if spherical or j > 0:
+                square += point[j] * point[j]
+        if spherical:
+            for j in range(width):
+                point[j] /= math.sqrt(square)
+        else:
+            point[0] = math.sqrt(square)
+        for j in range(width):
+            scaled[j] = k * signs[j] * point[j]
