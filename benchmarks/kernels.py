@@ -257,10 +257,9 @@ def child(way: str, only: str, quick: bool) -> None:
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "log-Euclidean": lambda: log_euclidean(quick),
         "affine-invariant": lambda: affine_invariant(quick),
+        "spheres": lambda: space_forms(quick),
         "accuracy": lambda: accuracy(quick, compiled=way == "fast"),
     }
-    if way == "plain":  # nothing of it is compiled
-        parts["spheres"] = lambda: space_forms(quick)
     for name, part in parts.items():
         for line in part() if only in name else ():
             print(json.dumps(line), flush=True)

@@ -17,6 +17,7 @@ import pytest
 from riemdp import Euclidean, Hyperbolic, Sphere, _part
 from riemdp.manifolds import Manifold, _logarithms
 from riemdp.noise import _generator
+from riemdp.statistics import _compiled_space_form
 
 #: Parts of other packages, a file each.
 PLUGINS = Path(__file__).parent / "plugins"
@@ -31,7 +32,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("riemdp")
 
 # Compiling takes half a minute: tests of compiled code ask for it.
-_logarithms.WORTH = sys.maxsize
+_logarithms.WORTH = _compiled_space_form.WORTH = sys.maxsize
 
 # Next to nothing of what is made while tests are collected is garbage.
 gc.set_threshold(100_000, 50, 100)

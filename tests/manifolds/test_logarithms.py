@@ -61,26 +61,6 @@ def test_what_releases_are_made_of_is_never_compiled_beyond_3x3(k, monkeypatch):
     np.testing.assert_array_equal(charts[:3], SPDLogEuclidean(k).to_chart(data[:3]))
 
 
-class Compiler:
-    """As numba, without a folder to write to."""
-
-    def __init__(self):
-        self.asked = []
-
-    def njit(self, **options):
-        self.asked.append(options)
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return lambda function: function
-
-
-def test_without_a_folder_to_write_to_nothing_is_kept():
-    compiler = Compiler()
-    assert _logarithms._compiled(compiler, definite) is definite
-    assert [options.get("cache", False) for options in compiler.asked] == [True, False]
-    assert all("fastmath" not in options for options in compiler.asked)
-
-
 def test_a_compiler_that_rounds_otherwise_is_found_out():
     """A compiler that contracts a * b + c is found out."""
 

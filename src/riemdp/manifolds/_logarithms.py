@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp._compiling import compiler
 from riemdp.manifolds import _lanes, _log_kernels, _log_lanes
 from riemdp.manifolds._log_fractions import (
     LARGEST_TRACE,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 #: Rows of matrices from which on compiled code is asked for: compiling it takes seconds, once on a
 #: machine, and loading it a third of one.
 WORTH = 2**14
-#: Oldest version of numba that has been tried.
-_OLDEST = (0, 59)
 
 
 @dataclass(frozen=True)
@@ -59,25 +58,14 @@ def kernels() -> Kernels | None:
 
     Nothing is compiled yet but what 3 x 3 matrices take, to compare its bits.
     """
-    try:
-        import numba
-    except ImportError:  # also where NumPy is newer than numba allows
+    compiled = compiler()
+    if compiled is None:
         return None
-    settings: Any = numba.config
-    if settings.DISABLE_JIT or numba.version_info.short < _OLDEST:
-        return None
-    small = _compiled(numba, _log_kernels.kernel_3x3)
+    import numba
+
+    small = compiled(_log_kernels.kernel_3x3)
     _lanes.teach(numba)
-    return Kernels(small if _same_bits(small) else None, _compiled(numba, _log_lanes.kernel))
-
-
-def _compiled(numba: Any, function: Callable[..., None]) -> Callable[..., None]:
-    """Compile without rearranging arithmetic; keep the result on disk where that is possible."""
-    options = {"error_model": "numpy", "nogil": True}
-    try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # no folder to write to
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    return Kernels(small if _same_bits(small) else None, compiled(_log_lanes.kernel))
 
 
 def _same_bits(kernel: Callable[..., None]) -> bool:

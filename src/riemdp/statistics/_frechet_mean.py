@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import positive, real_array
-from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._checks import positive
+from riemdp._errors import NotOnManifoldError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold, clip_norm
@@ -20,6 +19,7 @@ from riemdp.statistics._mean_solver import (
     space_solver,
 )
 from riemdp.statistics._records import record_coordinates
+from riemdp.statistics._shares import shares_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -98,9 +98,12 @@ def frechet_mean(
         check_ball(ball)
     tol = positive(tol, "tol")
     solver = space_solver(manifold)
+    at_once = solver.solve_at_once(manifold, points, weights, ball, tol)
+    if at_once is not None:
+        return at_once
     data = solver.validate(manifold, points)
     check_rows(data, manifold)
-    normalised = None if weights is None else _check_weights(weights, len(data))
+    normalised = None if weights is None else shares_of(weights, len(data))
     solver.check_domain(manifold, data, ball)
     found = solver.solve(manifold, data, normalised, ball, tol)
     check_bound(found.error_bound, tol)
@@ -245,19 +248,3 @@ def check_shape_of_rows(data: FloatArray, manifold: Manifold) -> None:
             f"data must have shape (n, {', '.join(map(str, manifold.point_shape))}), "
             f"got rows of shape {data.shape[1:]}{advice}"
         )
-
-
-def _check_weights(weights: ArrayLike, n: int) -> FloatArray:
-    array = real_array(weights, "weights", booleans=True)
-    if array.shape != (n,):
-        raise InvalidParameterError(f"weights must have shape ({n},), got {array.shape}")
-    bad = ~(np.isfinite(array) & (array >= 0.0))
-    if bad.any():
-        raise InvalidParameterError(
-            f"weights must be finite and not negative; row {int(np.argmax(bad))} is not"
-        )
-    largest = float(array.max())
-    if largest == 0.0:
-        raise InvalidParameterError("weights must have a positive sum; all are zero")
-    shares = array / largest  # now no sum of them can overflow
-    return np.asarray(shares / math.fsum(shares))

@@ -24,6 +24,7 @@ from riemdp.manifolds import (
 from riemdp.statistics import (
     _affine_invariant_passes,
     _clipped_affine_invariant_mean,
+    _compiled_space_form,
     _flat_mean,
     _space_form_mean,
 )
@@ -142,6 +143,20 @@ class SphereSolver(MeanSolver):
             return
         check_inside(ball, data)
 
+    def solve_at_once(
+        self,
+        manifold: Any,
+        points: ArrayLike,
+        weights: ArrayLike | None,
+        ball: Ball | None,
+        tol: float,
+    ) -> CertifiedMean | None:
+        """By compiled loops, where there are any; see :meth:`MeanSolver.solve_at_once`."""
+        if ball is None or ball.manifold != manifold or not _in_hemisphere(ball):
+            return None
+        found = _compiled_space_form.mean(manifold, points, weights, ball, tol)
+        return None if found is None else CertifiedMean(*found)
+
     def solve(
         self,
         manifold: Any,
@@ -194,6 +209,18 @@ class HyperbolicSolver(MeanSolver):
     def floor(self, ball: Ball) -> float:
         """Largest over the ball."""
         return hyperbolic_floor(ball)
+
+    def solve_at_once(
+        self,
+        manifold: Any,
+        points: ArrayLike,
+        weights: ArrayLike | None,
+        ball: Ball | None,  # noqa: ARG002
+        tol: float,
+    ) -> CertifiedMean | None:
+        """By compiled loops, where there are any; see :meth:`MeanSolver.solve_at_once`."""
+        found = _compiled_space_form.mean(manifold, points, weights, None, tol)
+        return None if found is None else CertifiedMean(*found)
 
     def solve(
         self,
@@ -354,12 +381,16 @@ def _factor_balls(manifold: Any, ball: Ball | None) -> tuple[Ball | None, ...]:
 
 def _check_hemisphere(ball: Ball) -> None:
     """Require a ball inside the open hemisphere about its centre."""
-    limit = 0.5 * ball.manifold.injectivity_radius
-    if ball.radius >= limit:
+    if not _in_hemisphere(ball):
+        limit = 0.5 * ball.manifold.injectivity_radius
         raise UnsupportedBallError(
             f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/(2 sqrt(curvature)) for "
             "the Fréchet mean to be unique; choose a smaller ball or the tangent mean"
         )
+
+
+def _in_hemisphere(ball: Ball) -> bool:
+    return ball.radius < 0.5 * ball.manifold.injectivity_radius
 
 
 register_solver(Euclidean, EuclideanAverage())

@@ -254,9 +254,7 @@ def solve(  # noqa: PLR0917
         if not (limits[chosen, 0] <= nearest and farthest <= limits[chosen, 1]):
             before, chosen = chosen, -1
             for each in range(len(degrees)):
-                if chosen < 0 and (
-                    limits[each, 0] <= nearest and farthest <= limits[each, 1]
-                ):
+                if chosen < 0 and (limits[each, 0] <= nearest and farthest <= limits[each, 1]):
                     chosen = each
             if chosen < 0 or chosen == before:
                 return

@@ -43,7 +43,7 @@ _HESSIAN_FLOOR = 1e-12
 
 
 @dataclass
-class _Pass:
+class Pass:
     """What one pass over the data yields at a point, all at unit curvature."""
 
     point: FloatArray
@@ -156,7 +156,7 @@ class _Problem:
             return point  # well inside
         return self.k * self.ball.project(point / self.k)
 
-    def evaluate(self, point: FloatArray) -> _Pass:
+    def evaluate(self, point: FloatArray) -> Pass:
         """One pass over the data."""
         pull = np.zeros(len(point))
         objective = farthest = lost = mean_w = 0.0
@@ -193,7 +193,7 @@ class _Problem:
             allowance += 16.0 * math.pi * _EPS * math.sqrt(len(point)) * lost / self.total
         else:
             allowance *= max(1.0, float(point[0]) * self.height)
-        return _Pass(
+        return Pass(
             point,
             objective * 0.5 / self.total,
             gradient,
@@ -246,30 +246,11 @@ class _Problem:
             if share is not None:
                 np.multiply(factor, share, out=factor)
 
-    def certificate(self, at: _Pass, tol: float) -> float:
+    def certificate(self, at: Pass, tol: float) -> float:
         """Bound of the distance to the mean, inf where none is proved."""
-        size = at.size + at.allowance
-        if not self.spherical:
-            return size / self.k
-        assert self.center is not None
-        bound = math.inf
-        if 2.0 * self.radius < 0.5 * math.pi:
-            bound = size / (2.0 * self.radius / math.tan(2.0 * self.radius)) / self.k
-        tau = self.k * tol
-        if bound <= tol or size >= tau:
-            return bound  # proved, or out of reach of the local certificate: its h is at most 1
-        assert self.ball is not None
-        from_center = self.k * float(self.ball.manifold.dist(self.ball.center, at.point / self.k))
-        reach = at.farthest + tau
-        if max(from_center, self.radius) + tau < 0.5 * math.pi and reach < math.pi:
-            # a is concave and decreasing: its fall over tau is at most tau |a'(reach)|.
-            steepest = (reach - math.sin(reach) * math.cos(reach)) / math.sin(reach) ** 2
-            h = (at.mean_a - at.allowance - tau * steepest) * (1.0 - 1e-9)
-            if h > 0.0 and size < tau * h:
-                bound = min(bound, size / h / self.k)
-        return bound
+        return certificate(at, self.k, self.ball if self.spherical else None, tol)
 
-    def step(self, at: _Pass) -> tuple[_Pass, int]:
+    def step(self, at: Pass) -> tuple[Pass, int]:
         """Newton step with backtracking, truncated where the Hessian is not positive."""
         direction = self._newton_direction(at)
         length, used = 1.0, 0
@@ -286,7 +267,7 @@ class _Problem:
                 return trial, used  # the objective is at its rounding level
             length *= 0.5
 
-    def _newton_direction(self, at: _Pass) -> FloatArray:
+    def _newton_direction(self, at: Pass) -> FloatArray:
         """Solve the Newton equation by conjugate gradients, to what Newton's method can use."""
         self._prepare_hessian()
         image = self._hessian_product(at, at.gradient)
@@ -315,7 +296,7 @@ class _Problem:
             curvature = self._inner(search, image)
         return direction
 
-    def _hessian_product(self, at: _Pass, tangent: FloatArray) -> FloatArray:
+    def _hessian_product(self, at: Pass, tangent: FloatArray) -> FloatArray:
         scaled = (self.sign * self.k**2 / self.total) * self._covector(tangent)
         image = np.zeros(len(at.point))
         for part in self.parts:
@@ -327,6 +308,48 @@ class _Problem:
             image -= float(image @ covector) * at.point
         image += at.mean_a * tangent
         return image
+
+
+def certificate(at: Pass, k: float, ball: Ball | None, tol: float) -> float:
+    """Bound the distance from a point to the mean, inf where nothing is proved.
+
+    Parameters
+    ----------
+    at : Pass
+    k : float
+        Root of the size of the curvature.
+    ball : Ball or None
+        That holds the data and the point, on spheres; None on hyperbolic spaces.
+    tol : float
+        What the bound should not exceed.
+
+    Returns
+    -------
+    float
+        In units of distance.
+
+    References
+    ----------
+    docs/proofs/frechet-mean-certificate.md, (a) without a ball, (b) and (c) with one
+    """
+    size = at.size + at.allowance
+    if ball is None:
+        return size / k
+    radius, bound = k * ball.radius, math.inf
+    if 2.0 * radius < 0.5 * math.pi:
+        bound = size / (2.0 * radius / math.tan(2.0 * radius)) / k
+    tau = k * tol
+    if bound <= tol or size >= tau:
+        return bound  # proved, or out of reach of the local certificate: its h is at most 1
+    from_center = k * float(ball.manifold.dist(ball.center, at.point / k))
+    reach = at.farthest + tau
+    if max(from_center, radius) + tau < 0.5 * math.pi and reach < math.pi:
+        # a is concave and decreasing: its fall over tau is at most tau |a'(reach)|.
+        steepest = (reach - math.sin(reach) * math.cos(reach)) / math.sin(reach) ** 2
+        h = (at.mean_a - at.allowance - tau * steepest) * (1.0 - 1e-9)
+        if h > 0.0 and size < tau * h:
+            bound = min(bound, size / h / k)
+    return bound
 
 
 def _angles(cosine: FloatArray, sine: FloatArray, theta: FloatArray) -> float:

@@ -1,0 +1,239 @@
+"""Means on spheres and hyperbolic spaces by compiled loops, where that is worth their start.
+
+A private release, whose bits must depend neither on what is installed nor on how many records
+there are, does not ask for them. What is not plain (other arrays, records that are to be mended or
+refused, that lie far apart, or whose mean is not found in a few steps) is left to the other solver,
+which says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._compiling import compiler
+from riemdp._errors import InvalidParameterError
+from riemdp.statistics import _space_form_kernels as loops
+from riemdp.statistics._shares import shares_of
+from riemdp.statistics._space_form_mean import Pass, certificate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.manifolds import Ball
+
+    FloatArray = NDArray[np.float64]
+
+#: Entries of the data from which on compiled code is asked for: compiling it takes seconds, once on
+#: a machine, and loading it some tenths of one. Beyond as many as that the data are not copied.
+WORTH, MOST = 2**14, 2**24
+_EPS = float(np.finfo(np.float64).eps)
+#: As in the other solver: relative rounding of squares that is not corrected.
+_ROUNDING = 4.0 * _EPS
+#: Shares of the tolerance for the gradient, and for the residual of a Newton equation.
+_GOAL, _ENOUGH = 0.9, 0.1
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Compiled functions of :mod:`riemdp.statistics._space_form_kernels`."""
+
+    fill_tiles: Callable[..., None]
+    solve: Callable[..., None]
+
+
+@functools.cache
+def kernels() -> Kernels | None:
+    """Return what numba compiles when it is called; none where there is no numba."""
+    compiled = compiler()
+    if compiled is None:
+        return None
+    return Kernels(compiled(loops.fill_tiles), compiled(loops.solve))
+
+
+@dataclass(frozen=True, eq=False)
+class Fractions:
+    """The fractions for the weights of records, as the loops take them.
+
+    Attributes
+    ----------
+    limits : ndarray, shape (c, 2)
+        Intervals of ``1 + c`` on which the errors are proved.
+    degrees : ndarray of int, shape (c,)
+    coefficients : ndarray, shape (c, 2, m)
+    errors : tuple of float
+        Bounds of the relative error, rounding included.
+    """
+
+    limits: FloatArray
+    degrees: NDArray[np.int64]
+    coefficients: FloatArray
+    errors: tuple[float, ...]
+
+
+@functools.cache
+def fractions(space: str) -> Fractions:
+    """Return those for a space, ``"sphere"`` or ``"hyperbolic"``, the smallest interval first.
+
+    References
+    ----------
+    docs/proofs/space-form-kernels.md
+    """
+    from importlib import resources
+
+    path = resources.files("riemdp.statistics").joinpath("data/arc_weights.json")
+    rows = [row for row in json.loads(path.read_text("ascii"))["classes"] if row["space"] == space]
+    coefficients = np.zeros((len(rows), 2, max(len(row["over"]) for row in rows)))
+    for place, row in zip(coefficients, rows, strict=True):
+        place[:, : len(row["over"])] = row["over"], row["under"]
+    return Fractions(
+        np.array([[row["low"], row["high"]] for row in rows]),
+        np.array([len(row["over"]) for row in rows], dtype=np.int64),
+        coefficients,
+        tuple(row["error"] for row in rows),
+    )
+
+
+def is_worthwhile(points: ArrayLike, width: int) -> bool:
+    """Whether compiled code is asked for: of the shape of the data, and of what is installed.
+
+    Parameters
+    ----------
+    points : array_like
+    width : int
+        Of a record, at least 3: a circle and a line have formulas.
+
+    Returns
+    -------
+    bool
+    """
+    plain = type(points) is np.ndarray and points.dtype == np.float64 and points.ndim == 2
+    if not plain or width < 3 or points.shape[1] != width:  # type: ignore[union-attr]
+        return False
+    return WORTH <= points.size <= MOST and kernels() is not None  # type: ignore[union-attr]
+
+
+def mean(
+    manifold: Any,
+    points: ArrayLike,
+    weights: ArrayLike | None,
+    ball: Ball | None,
+    tol: float,
+) -> tuple[FloatArray, float, int] | None:
+    """Validate data and find their mean; None where that is left to the other solver.
+
+    Parameters
+    ----------
+    manifold : Sphere or Hyperbolic
+    points : array_like, shape (n, dim + 1)
+        Not validated.
+    weights : array_like, shape (n,), optional
+    ball : Ball, optional
+        Within the open hemisphere about its centre, on spheres.
+    tol : float
+
+    Returns
+    -------
+    tuple or None
+        The mean, its certified error and the number of passes.
+
+    References
+    ----------
+    docs/proofs/space-form-kernels.md
+    """
+    compiled = kernels() if is_worthwhile(points, manifold.dim + 1) else None
+    if compiled is None:
+        return None
+    data: FloatArray = np.require(points, requirements=["C", "W"])  # of one kind, compiled once
+    try:
+        shares = _padded(weights, len(data))
+    except InvalidParameterError:  # of less consequence than what may be wrong with the data
+        return None
+    spherical, k = manifold.curvature > 0.0, math.sqrt(abs(manifold.curvature))
+    weight = float(len(data)) if weights is None else 1.0
+    tiles = np.empty((len(shares), data.shape[1], loops.TILE))
+    point, known = np.empty(data.shape[1]), np.empty(2)
+    center = np.zeros(data.shape[1]) if ball is None else np.array(ball.center)
+    compiled.fill_tiles(data, shares, center, manifold.curvature, _ROUNDING, tiles, point, known)
+    if known[0] != shares.size or not np.isfinite(point).all():
+        return None
+    if spherical and not (
+        ball is not None and manifold.curvature * known[1] > math.cos(k * ball.radius)
+    ):
+        return None
+    point /= _length(point, spherical)
+    table = fractions("sphere" if spherical else "hyperbolic")
+    cosines, factors, found = np.empty(shares.shape), np.empty(shares.shape), np.empty(7)
+    compiled.solve(
+        tiles,
+        shares,
+        manifold.curvature,
+        weight,
+        _GOAL * k * tol,
+        _ENOUGH * k * tol,
+        table.limits,
+        table.degrees,
+        table.coefficients,
+        point,
+        cosines,
+        factors,
+        found,
+    )
+    if found[0] != 1.0:
+        return None
+    if spherical and not k * float(center @ point) > math.cos(k * ball.radius) + 4.0 * _EPS:  # type: ignore[union-attr]
+        return None
+    reach = _reach(found, spherical)
+    weighed = reach / math.sin(reach) if spherical and reach else 1.0  # the largest weight
+    allowance = 8.0 * _EPS * math.sqrt(len(point)) * (1.0 + reach)
+    allowance += _EPS * _chain(len(shares)) * weighed
+    allowance += table.errors[int(found[6])] * (reach + weighed)
+    if spherical:
+        far = (
+            shares * np.where(cosines < 0.0, 1.0 / (1.0 - cosines * cosines), 0.0)
+            if found[3] < 0.0
+            else 0.0
+        )
+        allowance += 16.0 * math.pi * _EPS * math.sqrt(len(point)) * float(np.sum(far)) / weight
+    else:
+        allowance *= max(1.0, float(point[0]) * k * float(known[1]))
+    at = Pass(point, math.nan, point, float(found[1]), float(found[2]), reach, allowance)
+    bound = certificate(at, k, ball if spherical else None, tol)
+    return (point / k, bound, int(found[5])) if bound <= tol else None
+
+
+def _padded(weights: ArrayLike | None, n: int) -> FloatArray:
+    """Shares of the records, in tiles, and zeros behind the last one."""
+    shares = np.ones((-(-n // loops.TILE), loops.TILE))
+    flat = shares.reshape(-1)
+    if weights is not None:
+        flat[:n] = shares_of(weights, n)
+    flat[n:] = 0.0
+    return shares
+
+
+def _length(vector: FloatArray, spherical: bool) -> float:
+    """Of a sum of records, in the geometry of the ambient space."""
+    across = vector[1:] @ vector[1:]
+    square = vector[0] ** 2 + (across if spherical else -across)
+    return math.sqrt(abs(square))
+
+
+def _reach(found: FloatArray, spherical: bool) -> float:
+    """Distance of the farthest record, at unit curvature."""
+    if spherical:
+        return math.acos(min(max(float(found[3]), -1.0), 1.0))
+    return math.acosh(max(float(found[4]), 1.0))
+
+
+def _chain(tiles: int) -> int:
+    """Additions that a term of a sum over the records goes through, at most, and its product."""
+    within = loops.TILE // loops.LANES + min(tiles, loops.RUN)
+    return within + -(-tiles // loops.RUN) + loops.LANES
