@@ -151,29 +151,28 @@ def mean(
     compiled = kernels() if is_worthwhile(points, manifold.dim + 1) else None
     if compiled is None:
         return None
-    data: FloatArray = np.require(points, requirements=["C", "W"])  # of one kind, compiled once
+    data: Any = points
+    if not (data.flags.c_contiguous and data.flags.writeable):
+        data = np.array(data)  # of one kind, compiled once
+    spherical, k = manifold.curvature > 0.0, math.sqrt(abs(manifold.curvature))
+    n, width = data.shape
     try:
-        shares = _padded(weights, len(data))
+        shares = np.ones(1) if weights is None else shares_of(weights, n)
     except InvalidParameterError:  # of less consequence than what may be wrong with the data
         return None
-    spherical, k = manifold.curvature > 0.0, math.sqrt(abs(manifold.curvature))
-    weight = float(len(data)) if weights is None else 1.0
-    tiles = np.empty((len(shares), data.shape[1], loops.TILE))
-    point, known = np.empty(data.shape[1]), np.empty(2)
-    center = np.zeros(data.shape[1]) if ball is None else np.array(ball.center)
+    weight = float(n) if weights is None else 1.0
+    tiles = np.empty((-(-n // loops.TILE), width + 3, loops.TILE))
+    point, known = np.empty(width), np.empty(2)
+    center = np.zeros(width) if ball is None else np.array(ball.center)
     compiled.fill_tiles(data, shares, center, manifold.curvature, _ROUNDING, tiles, point, known)
-    if known[0] != shares.size or not np.isfinite(point).all():
+    if known[0] != len(tiles) * loops.TILE or not math.isfinite(float(point @ point)):
         return None
-    if spherical and not (
-        ball is not None and manifold.curvature * known[1] > math.cos(k * ball.radius)
-    ):
+    if spherical and not manifold.curvature * known[1] > _cosine(ball, k):
         return None
     point /= _length(point, spherical)
-    table = fractions("sphere" if spherical else "hyperbolic")
-    cosines, factors, found = np.empty(shares.shape), np.empty(shares.shape), np.empty(7)
+    table, found = fractions("sphere" if spherical else "hyperbolic"), np.empty(7)
     compiled.solve(
         tiles,
-        shares,
         manifold.curvature,
         weight,
         _GOAL * k * tol,
@@ -182,41 +181,35 @@ def mean(
         table.degrees,
         table.coefficients,
         point,
-        cosines,
-        factors,
         found,
     )
     if found[0] != 1.0:
         return None
-    if spherical and not k * float(center @ point) > math.cos(k * ball.radius) + 4.0 * _EPS:  # type: ignore[union-attr]
+    if spherical and not k * float(center @ point) > _cosine(ball, k) + 4.0 * _EPS:
         return None
     reach = _reach(found, spherical)
     weighed = reach / math.sin(reach) if spherical and reach else 1.0  # the largest weight
     allowance = 8.0 * _EPS * math.sqrt(len(point)) * (1.0 + reach)
-    allowance += _EPS * _chain(len(shares)) * weighed
+    allowance += _EPS * _chain(len(tiles)) * weighed
     allowance += table.errors[int(found[6])] * (reach + weighed)
-    if spherical:
-        far = (
-            shares * np.where(cosines < 0.0, 1.0 / (1.0 - cosines * cosines), 0.0)
-            if found[3] < 0.0
-            else 0.0
-        )
-        allowance += 16.0 * math.pi * _EPS * math.sqrt(len(point)) * float(np.sum(far)) / weight
-    else:
+    if spherical and found[3] < 0.0:
+        lost = float(np.sum(_beyond_right_angles(tiles[:, width], tiles[:, width + 1])))
+        allowance += 16.0 * math.pi * _EPS * math.sqrt(width) * lost / weight
+    elif not spherical:
         allowance *= max(1.0, float(point[0]) * k * float(known[1]))
     at = Pass(point, math.nan, point, float(found[1]), float(found[2]), reach, allowance)
     bound = certificate(at, k, ball if spherical else None, tol)
     return (point / k, bound, int(found[5])) if bound <= tol else None
 
 
-def _padded(weights: ArrayLike | None, n: int) -> FloatArray:
-    """Shares of the records, in tiles, and zeros behind the last one."""
-    shares = np.ones((-(-n // loops.TILE), loops.TILE))
-    flat = shares.reshape(-1)
-    if weights is not None:
-        flat[:n] = shares_of(weights, n)
-    flat[n:] = 0.0
-    return shares
+def _cosine(ball: Ball | None, k: float) -> float:
+    """Of the radius of a ball on a sphere."""
+    return math.inf if ball is None else math.cos(k * ball.radius)
+
+
+def _beyond_right_angles(shares: FloatArray, cosines: FloatArray) -> FloatArray:
+    """Weights over squares of sines, of records that are farther away than a right angle."""
+    return np.where(cosines < 0.0, shares / (1.0 - cosines * cosines), 0.0)
 
 
 def _length(vector: FloatArray, spherical: bool) -> float:

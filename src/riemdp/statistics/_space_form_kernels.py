@@ -33,7 +33,7 @@ _LONGEST = 350.0
 
 def fill_tiles(  # noqa: PLR0917
     data: FloatArray,
-    shares: FloatArray,
+    weights: FloatArray,
     center: FloatArray,
     curvature: float,
     rounding: float,
@@ -46,13 +46,15 @@ def fill_tiles(  # noqa: PLR0917
     Parameters
     ----------
     data : ndarray, shape (n, d + 1)
-    shares : ndarray, shape (t, TILE)
-        Weights, and zeros behind the last record, which is repeated there.
+    weights : ndarray, shape (n,)
+        Or one number, the weight of each.
     center : ndarray, shape (d + 1,)
-        Of a ball on the sphere.
+        Of a ball on the sphere; any vector on hyperbolic spaces.
     curvature, rounding : float
         Relative deviation of squares from the manifold up to which a record is good.
-    tiles : ndarray, shape (t, d + 1, TILE)
+    tiles : ndarray, shape (t, d + 4, TILE)
+        Records, the last one repeated behind itself; their weights, zeros behind the last record;
+        and room for :func:`solve`.
     total : ndarray, shape (d + 1,)
         Sum of the records, each times its weight.
     known : ndarray, shape (2,)
@@ -60,71 +62,77 @@ def fill_tiles(  # noqa: PLR0917
         centre, on hyperbolic spaces the largest time coordinate.
     """
     n, width = data.shape
-    spherical = curvature > 0.0
-    first = 0 if spherical else 1
-    offset = 0.0 if spherical else -1.0 / curvature
+    spherical, weighted = curvature > 0.0, len(weights) > 1
     square, along = np.empty(TILE), np.empty(TILE)
     good, extreme = np.zeros(TILE), np.empty(TILE)
-    sums = np.zeros((width, LANES))
+    sums, runs = np.empty((width, LANES)), np.zeros((width, LANES))
     extreme[:] = math.inf if spherical else 0.0
-    for tile in range(len(tiles)):
-        begin = tile * TILE
-        if begin + TILE <= n:
-            for j in range(width):
+    for run in range(0, len(tiles), RUN):
+        sums[:] = 0.0
+        for tile in range(run, min(run + RUN, len(tiles))):
+            begin = tile * TILE
+            if begin + TILE <= n:
+                for j in range(width):
+                    for i in range(TILE):
+                        tiles[tile, j, i] = data[begin + i, j]
                 for i in range(TILE):
-                    tiles[tile, j, i] = data[begin + i, j]
-        else:
-            for j in range(width):
+                    tiles[tile, width, i] = weights[begin + i] if weighted else weights[0]
+            else:
+                for j in range(width):
+                    for i in range(TILE):
+                        tiles[tile, j, i] = data[min(begin + i, n - 1), j]
                 for i in range(TILE):
-                    tiles[tile, j, i] = data[min(begin + i, n - 1), j]
-        for i in range(TILE):
-            square[i] = offset
-        for j in range(first, width):
+                    given = weights[min(begin + i, n - 1) if weighted else 0]
+                    tiles[tile, width, i] = given if begin + i < n else 0.0
             for i in range(TILE):
-                square[i] += tiles[tile, j, i] * tiles[tile, j, i]
-        if spherical:
-            for i in range(TILE):
-                along[i] = 0.0
-            for j in range(width):
-                q = center[j]
+                square[i], along[i] = 0.0, 0.0
+            if spherical:
+                for j in range(width):
+                    q = center[j]
+                    for i in range(TILE):
+                        x = tiles[tile, j, i]
+                        square[i] += x * x
+                        along[i] += q * x
+            else:
+                for j in range(1, width):
+                    for i in range(TILE):
+                        square[i] += tiles[tile, j, i] * tiles[tile, j, i]
+            if spherical:
                 for i in range(TILE):
-                    along[i] += q * tiles[tile, j, i]
-            for i in range(TILE):
-                good[i] += 1.0 if abs(curvature * square[i] - 1.0) <= rounding else 0.0
-                extreme[i] = along[i] if along[i] < extreme[i] else extreme[i]
-        else:
-            for i in range(TILE):
-                time = tiles[tile, 0, i]
-                near = abs(time * time - square[i]) <= rounding * square[i]
-                good[i] += 1.0 if near & (time > 0.0) else 0.0
-                extreme[i] = time if time > extreme[i] else extreme[i]
+                    good[i] += 1.0 if abs(curvature * square[i] - 1.0) <= rounding else 0.0
+                    extreme[i] = along[i] if along[i] < extreme[i] else extreme[i]
+            else:
+                for i in range(TILE):
+                    time, wanted = tiles[tile, 0, i], square[i] - 1.0 / curvature
+                    near = abs(time * time - wanted) <= rounding * wanted
+                    good[i] += 1.0 if near & (time > 0.0) else 0.0
+                    extreme[i] = time if time > extreme[i] else extreme[i]
+            for j in range(width):
+                for i in range(LANES):
+                    some = (
+                        tiles[tile, width, i] * tiles[tile, j, i]
+                        + tiles[tile, width, LANES + i] * tiles[tile, j, LANES + i]
+                    )
+                    more = (
+                        tiles[tile, width, 2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
+                        + tiles[tile, width, 3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
+                    )
+                    sums[j, i] += some + more
         for j in range(width):
             for i in range(LANES):
-                some = (
-                    shares[tile, i] * tiles[tile, j, i]
-                    + shares[tile, LANES + i] * tiles[tile, j, LANES + i]
-                )
-                more = (
-                    shares[tile, 2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
-                    + shares[tile, 3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
-                )
-                sums[j, i] += some + more
+                runs[j, i] += sums[j, i]
     known[0], known[1] = 0.0, extreme[0]
     for i in range(TILE):
         known[0] += good[i]
-        if spherical:
-            known[1] = min(known[1], extreme[i])
-        else:
-            known[1] = max(known[1], extreme[i])
+        known[1] = min(known[1], extreme[i]) if spherical else max(known[1], extreme[i])
     for j in range(width):
         total[j] = 0.0
         for i in range(LANES):
-            total[j] += sums[j, i]
+            total[j] += runs[j, i]
 
 
 def solve(  # noqa: PLR0917
     tiles: FloatArray,
-    shares: FloatArray,
     curvature: float,
     weight: float,
     goal: float,
@@ -133,16 +141,14 @@ def solve(  # noqa: PLR0917
     degrees: NDArray[np.int64],
     coefficients: FloatArray,
     point: FloatArray,
-    cosines: FloatArray,
-    factors: FloatArray,
     found: FloatArray,
 ) -> None:
     """Take Newton steps until the gradient is as small as is wanted, or give up.
 
     Parameters
     ----------
-    tiles, shares, curvature
-        See :func:`fill_tiles`.
+    tiles, curvature
+        See :func:`fill_tiles`. Behind the weights: c of each record, and its w times its weight.
     weight : float
         Sum of the weights.
     goal, enough : float
@@ -155,8 +161,6 @@ def solve(  # noqa: PLR0917
         See ``tools/build_arc_weights.py``.
     point : ndarray, shape (d + 1,)
         Where to begin, at unit curvature: where it ended.
-    cosines, factors : ndarray, shape (t, TILE)
-        Of the last pass: c of each record, and its w times its weight.
     found : ndarray, shape (7,)
         1 if the goal was met; norm of the gradient; mean of ``theta cot(theta)``; least and largest
         c; passes; the interval.
@@ -173,9 +177,11 @@ def solve(  # noqa: PLR0917
     scaled, image, gradient = np.empty(width), np.empty(width), np.empty(width)
     direction, residual, search = np.empty(width), np.empty(width), np.empty(width)
     over, under, low, high = np.empty((4, TILE))
+    products = np.empty(TILE)
     sums, sums_of_runs = np.empty((2, width, LANES))
     found[:] = 0.0
     last, chosen = math.inf, -1
+    stiffness, uneven = 1.0, math.inf
     for j in range(width):
         scaled[j] = k * signs[j] * point[j]
     # an interval that the farthest of some rows lies well within
@@ -198,50 +204,62 @@ def solve(  # noqa: PLR0917
         low[:], high[:] = math.inf, -math.inf
         sums_of_runs[:] = 0.0
         degree = degrees[chosen]
+        a0, a1 = coefficients[chosen, 0, 0], coefficients[chosen, 0, 1]
+        a2, a3 = coefficients[chosen, 0, 2], coefficients[chosen, 0, 3]
+        a4, a5 = coefficients[chosen, 0, 4], coefficients[chosen, 0, 5]
+        a6, a7 = coefficients[chosen, 0, 6], coefficients[chosen, 0, 7]
+        b0, b1 = coefficients[chosen, 1, 0], coefficients[chosen, 1, 1]
+        b2, b3 = coefficients[chosen, 1, 2], coefficients[chosen, 1, 3]
+        b4, b5 = coefficients[chosen, 1, 4], coefficients[chosen, 1, 5]
+        b6, b7 = coefficients[chosen, 1, 6], coefficients[chosen, 1, 7]
         for run in range(0, count, RUN):
             sums[:] = 0.0
             for tile in range(run, min(run + RUN, count)):
+                q0, q1 = scaled[0], scaled[1]
                 for i in range(TILE):
-                    cosines[tile, i] = scaled[0] * tiles[tile, 0, i]
-                for j in range(1, width):
-                    q = scaled[j]
+                    products[i] = q0 * tiles[tile, 0, i] + q1 * tiles[tile, 1, i]
+                for j in range(2, width - 1, 2):
+                    p0, p1 = scaled[j], scaled[j + 1]
                     for i in range(TILE):
-                        cosines[tile, i] += q * tiles[tile, j, i]
-                for step in range(0, degree, 4):
-                    a0 = coefficients[chosen, 0, step]
-                    a1 = coefficients[chosen, 0, step + 1]
-                    a2 = coefficients[chosen, 0, step + 2]
-                    a3 = coefficients[chosen, 0, step + 3]
-                    b0 = coefficients[chosen, 1, step]
-                    b1 = coefficients[chosen, 1, step + 1]
-                    b2 = coefficients[chosen, 1, step + 2]
-                    b3 = coefficients[chosen, 1, step + 3]
-                    if step == 0:
-                        for i in range(TILE):
-                            c = cosines[tile, i]
-                            low[i] = c if c < low[i] else low[i]
-                            high[i] = c if c > high[i] else high[i]
-                            c = least_cosine if c < least_cosine else c
-                            cosines[tile, i] = c
-                            x = 1.0 + c
-                            over[i] = ((a0 * x + a1) * x + a2) * x + a3
-                            under[i] = (((x + b0) * x + b1) * x + b2) * x + b3
-                    else:
-                        for i in range(TILE):
-                            x = 1.0 + cosines[tile, i]
-                            over[i] = (((over[i] * x + a0) * x + a1) * x + a2) * x + a3
-                            under[i] = (((under[i] * x + b0) * x + b1) * x + b2) * x + b3
+                        products[i] += p0 * tiles[tile, j, i] + p1 * tiles[tile, j + 1, i]
+                if width % 2:
+                    p0 = scaled[width - 1]
+                    for i in range(TILE):
+                        products[i] += p0 * tiles[tile, width - 1, i]
                 for i in range(TILE):
-                    factors[tile, i] = shares[tile, i] * (over[i] / under[i])
+                    c = products[i]
+                    low[i] = c if c < low[i] else low[i]
+                    high[i] = c if c > high[i] else high[i]
+                    c = least_cosine if c < least_cosine else c
+                    tiles[tile, width + 1, i] = c
+                    x = 1.0 + c
+                    y = (
+                        (((((a0 * x + a1) * x + a2) * x + a3) * x + a4) * x + a5) * x + a6
+                    ) * x + a7
+                    z = (
+                        ((((((x + b0) * x + b1) * x + b2) * x + b3) * x + b4) * x + b5) * x + b6
+                    ) * x + b7
+                    over[i], under[i] = y, z
+                for step in range(8, degree, 4):
+                    p0, p1 = coefficients[chosen, 0, step], coefficients[chosen, 0, step + 1]
+                    p2, p3 = coefficients[chosen, 0, step + 2], coefficients[chosen, 0, step + 3]
+                    q0, q1 = coefficients[chosen, 1, step], coefficients[chosen, 1, step + 1]
+                    q2, q3 = coefficients[chosen, 1, step + 2], coefficients[chosen, 1, step + 3]
+                    for i in range(TILE):
+                        x = 1.0 + tiles[tile, width + 1, i]
+                        over[i] = (((over[i] * x + p0) * x + p1) * x + p2) * x + p3
+                        under[i] = (((under[i] * x + q0) * x + q1) * x + q2) * x + q3
+                for i in range(TILE):
+                    tiles[tile, width + 2, i] = tiles[tile, width, i] * (over[i] / under[i])
                 for j in range(width):
                     for i in range(LANES):
                         some = (
-                            factors[tile, i] * tiles[tile, j, i]
-                            + factors[tile, LANES + i] * tiles[tile, j, LANES + i]
+                            tiles[tile, width + 2, i] * tiles[tile, j, i]
+                            + tiles[tile, width + 2, LANES + i] * tiles[tile, j, LANES + i]
                         )
                         more = (
-                            factors[tile, 2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
-                            + factors[tile, 3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
+                            tiles[tile, width + 2, 2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
+                            + tiles[tile, width + 2, 3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
                         )
                         sums[j, i] += some + more
             for j in range(width):
@@ -290,33 +308,43 @@ def solve(  # noqa: PLR0917
         if not size <= 0.5 * last:
             return
         last = size
-        # what the Hessian makes of w
-        for tile in range(count):
-            for i in range(TILE):
-                c = cosines[tile, i]
-                across = shares[tile, i] - factors[tile, i] * c
-                factors[tile, i] = across / (sign * (floor - c * c))
-        # Newton's equation
+        # Newton's equation; near the end the Hessian is as good as a number, if it was before
         least = size * min(0.1, 0.01 * size)
         least = max(least, min(0.1 * size, enough))
         share = sign * k * k / weight
         for j in range(width):
             direction[j], residual[j], search[j] = 0.0, gradient[j], gradient[j]
-        for _ in range(_PRODUCTS):
+        products_left = _PRODUCTS
+        if uneven * size <= 0.25 * goal:
+            products_left = 0
+            for j in range(width):
+                direction[j] = gradient[j] / stiffness
+        fresh = True
+        for _ in range(products_left):
             for j in range(width):
                 scaled[j] = share * signs[j] * search[j]
             sums_of_runs[:] = 0.0
             for run in range(0, count, RUN):
                 sums[:] = 0.0
                 for tile in range(run, min(run + RUN, count)):
+                    q0, q1 = scaled[0], scaled[1]
                     for i in range(TILE):
-                        over[i] = scaled[0] * tiles[tile, 0, i]
-                    for j in range(1, width):
-                        q = scaled[j]
+                        over[i] = q0 * tiles[tile, 0, i] + q1 * tiles[tile, 1, i]
+                    for j in range(2, width - 1, 2):
+                        p0, p1 = scaled[j], scaled[j + 1]
                         for i in range(TILE):
-                            over[i] += q * tiles[tile, j, i]
+                            over[i] += p0 * tiles[tile, j, i] + p1 * tiles[tile, j + 1, i]
+                    if width % 2:
+                        p0 = scaled[width - 1]
+                        for i in range(TILE):
+                            over[i] += p0 * tiles[tile, width - 1, i]
+                    if fresh:  # what the Hessian makes of w
+                        for i in range(TILE):
+                            c = tiles[tile, width + 1, i]
+                            across = tiles[tile, width, i] - tiles[tile, width + 2, i] * c
+                            tiles[tile, width + 2, i] = across / (sign * (floor - c * c))
                     for i in range(TILE):
-                        over[i] *= factors[tile, i]
+                        over[i] *= tiles[tile, width + 2, i]
                     for j in range(width):
                         for i in range(LANES):
                             some = (
@@ -359,11 +387,16 @@ def solve(  # noqa: PLR0917
                     break
             step_length = square / bend
             before_square = square
+            if fresh:
+                stiffness = bend / square
             square = 0.0
             for j in range(width):
                 direction[j] += step_length * search[j]
                 residual[j] -= step_length * image[j]
                 square += sign * residual[j] * signs[j] * residual[j]
+            if fresh:
+                uneven = math.sqrt(square / before_square)
+            fresh = False
             if square <= least * least:
                 break
             for j in range(width):
