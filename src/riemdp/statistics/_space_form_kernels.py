@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Records of a tile; lanes of a sum, each of which adds ``TILE / LANES`` records of a tile; and
 #: tiles after which the lanes are emptied into others.
-TILE, LANES, RUN = 128, 32, 64
+TILE, LANES, RUN = 128, 16, 64
 #: Rows that are looked at before an interval is chosen.
 _ROWS = 64
 #: Newton steps; more than a few are left to the solver that shortens them.
@@ -62,7 +62,7 @@ def fill_tiles(  # noqa: PLR0917
         centre, on hyperbolic spaces the largest time coordinate.
     """
     n, width = data.shape
-    spherical, weighted = curvature > 0.0, len(weights) > 1
+    spherical, weighted, alike = curvature > 0.0, len(weights) > 1, weights[0]
     square, along = np.empty(TILE), np.empty(TILE)
     good, extreme = np.zeros(TILE), np.empty(TILE)
     sums, runs = np.empty((width, LANES)), np.zeros((width, LANES))
@@ -75,8 +75,12 @@ def fill_tiles(  # noqa: PLR0917
                 for j in range(width):
                     for i in range(TILE):
                         tiles[tile, j, i] = data[begin + i, j]
-                for i in range(TILE):
-                    tiles[tile, width, i] = weights[begin + i] if weighted else weights[0]
+                if weighted:
+                    for i in range(TILE):
+                        tiles[tile, width, i] = weights[begin + i]
+                else:
+                    for i in range(TILE):
+                        tiles[tile, width, i] = alike
             else:
                 for j in range(width):
                     for i in range(TILE):
@@ -109,15 +113,23 @@ def fill_tiles(  # noqa: PLR0917
                     extreme[i] = time if time > extreme[i] else extreme[i]
             for j in range(width):
                 for i in range(LANES):
-                    some = (
+                    one = (
                         tiles[tile, width, i] * tiles[tile, j, i]
                         + tiles[tile, width, LANES + i] * tiles[tile, j, LANES + i]
                     )
-                    more = (
+                    two = (
                         tiles[tile, width, 2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
                         + tiles[tile, width, 3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
                     )
-                    sums[j, i] += some + more
+                    three = (
+                        tiles[tile, width, 4 * LANES + i] * tiles[tile, j, 4 * LANES + i]
+                        + tiles[tile, width, 5 * LANES + i] * tiles[tile, j, 5 * LANES + i]
+                    )
+                    four = (
+                        tiles[tile, width, 6 * LANES + i] * tiles[tile, j, 6 * LANES + i]
+                        + tiles[tile, width, 7 * LANES + i] * tiles[tile, j, 7 * LANES + i]
+                    )
+                    sums[j, i] += (one + two) + (three + four)
         for j in range(width):
             for i in range(LANES):
                 runs[j, i] += sums[j, i]
@@ -240,6 +252,7 @@ def solve(  # noqa: PLR0917
                         ((((((x + b0) * x + b1) * x + b2) * x + b3) * x + b4) * x + b5) * x + b6
                     ) * x + b7
                     over[i], under[i] = y, z
+                    tiles[tile, width + 2, i] = tiles[tile, width, i] * (y / z)
                 for step in range(8, degree, 4):
                     p0, p1 = coefficients[chosen, 0, step], coefficients[chosen, 0, step + 1]
                     p2, p3 = coefficients[chosen, 0, step + 2], coefficients[chosen, 0, step + 3]
@@ -249,19 +262,28 @@ def solve(  # noqa: PLR0917
                         x = 1.0 + tiles[tile, width + 1, i]
                         over[i] = (((over[i] * x + p0) * x + p1) * x + p2) * x + p3
                         under[i] = (((under[i] * x + q0) * x + q1) * x + q2) * x + q3
-                for i in range(TILE):
-                    tiles[tile, width + 2, i] = tiles[tile, width, i] * (over[i] / under[i])
+                if degree > 8:
+                    for i in range(TILE):
+                        tiles[tile, width + 2, i] = tiles[tile, width, i] * (over[i] / under[i])
                 for j in range(width):
                     for i in range(LANES):
-                        some = (
+                        one = (
                             tiles[tile, width + 2, i] * tiles[tile, j, i]
                             + tiles[tile, width + 2, LANES + i] * tiles[tile, j, LANES + i]
                         )
-                        more = (
+                        two = (
                             tiles[tile, width + 2, 2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
                             + tiles[tile, width + 2, 3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
                         )
-                        sums[j, i] += some + more
+                        three = (
+                            tiles[tile, width + 2, 4 * LANES + i] * tiles[tile, j, 4 * LANES + i]
+                            + tiles[tile, width + 2, 5 * LANES + i] * tiles[tile, j, 5 * LANES + i]
+                        )
+                        four = (
+                            tiles[tile, width + 2, 6 * LANES + i] * tiles[tile, j, 6 * LANES + i]
+                            + tiles[tile, width + 2, 7 * LANES + i] * tiles[tile, j, 7 * LANES + i]
+                        )
+                        sums[j, i] += (one + two) + (three + four)
             for j in range(width):
                 for i in range(LANES):
                     sums_of_runs[j, i] += sums[j, i]
@@ -347,15 +369,23 @@ def solve(  # noqa: PLR0917
                         over[i] *= tiles[tile, width + 2, i]
                     for j in range(width):
                         for i in range(LANES):
-                            some = (
+                            one = (
                                 over[i] * tiles[tile, j, i]
                                 + over[LANES + i] * tiles[tile, j, LANES + i]
                             )
-                            more = (
+                            two = (
                                 over[2 * LANES + i] * tiles[tile, j, 2 * LANES + i]
                                 + over[3 * LANES + i] * tiles[tile, j, 3 * LANES + i]
                             )
-                            sums[j, i] += some + more
+                            three = (
+                                over[4 * LANES + i] * tiles[tile, j, 4 * LANES + i]
+                                + over[5 * LANES + i] * tiles[tile, j, 5 * LANES + i]
+                            )
+                            four = (
+                                over[6 * LANES + i] * tiles[tile, j, 6 * LANES + i]
+                                + over[7 * LANES + i] * tiles[tile, j, 7 * LANES + i]
+                            )
+                            sums[j, i] += (one + two) + (three + four)
                 for j in range(width):
                     for i in range(LANES):
                         sums_of_runs[j, i] += sums[j, i]
