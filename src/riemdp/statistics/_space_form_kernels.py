@@ -91,16 +91,26 @@ def fill_tiles(  # noqa: PLR0917
             for i in range(TILE):
                 square[i], along[i] = 0.0, 0.0
             if spherical:
-                for j in range(width):
-                    q = center[j]
+                for j in range(0, width - 1, 2):
+                    p, q = center[j], center[j + 1]
                     for i in range(TILE):
-                        x = tiles[tile, j, i]
+                        x, y = tiles[tile, j, i], tiles[tile, j + 1, i]
+                        square[i] += x * x + y * y
+                        along[i] += p * x + q * y
+                if width % 2:
+                    p = center[width - 1]
+                    for i in range(TILE):
+                        x = tiles[tile, width - 1, i]
                         square[i] += x * x
-                        along[i] += q * x
+                        along[i] += p * x
             else:
-                for j in range(1, width):
+                for j in range(1, width - 1, 2):
                     for i in range(TILE):
-                        square[i] += tiles[tile, j, i] * tiles[tile, j, i]
+                        x, y = tiles[tile, j, i], tiles[tile, j + 1, i]
+                        square[i] += x * x + y * y
+                if width % 2 == 0:
+                    for i in range(TILE):
+                        square[i] += tiles[tile, width - 1, i] * tiles[tile, width - 1, i]
             if spherical:
                 for i in range(TILE):
                     good[i] += 1.0 if abs(curvature * square[i] - 1.0) <= rounding else 0.0
