@@ -61,6 +61,7 @@ def series(middle: arb) -> arb_series:
     By ``(1 - c^2) f' = c f - 1``, and about 2, where that says nothing of the leading term, by the
     hypergeometric series in ``(2 - x) / 2``, of which it is F(1, 1; 3/2).
     """
+    ctx.cap = TERMS  # series are cut to so many terms, to ten if nobody says so
     if middle == 2:
         terms, term = [], arb(1)
         for i in range(TERMS):
@@ -116,6 +117,7 @@ def approximation(over: list[float], under: list[float], middle: arb, reach: arb
     within half the middle, ``|P(z)| <= P(3/2 middle)``, likewise Q, as their coefficients are
     positive, and ``|f(z)| <= f(middle / 2)``, as ``Re z >= middle / 2``. f decreases and Q grows.
     """
+    ctx.cap = TERMS
     monic = [1.0, *under]
     at = arb_series([middle, 1], TERMS)
     difference = horner(over, at) - horner(monic, at) * series(middle)
@@ -131,16 +133,17 @@ def intervals(low: float, high: float) -> list[tuple[arb, arb]]:
 
     One has 2 for its middle, and the others keep away from it.
     """
-    found = [(arb(2), arb(2) * REACH)]
+    wider = 1 + arb(2) ** -40  # than the rounding of ends, which are float64 numbers
+    found = [(arb(2), arb(2) * REACH * wider)]
     end = 2.0 * (1.0 - REACH)
     while end > low:
         middle = end / (1.0 + REACH)
-        found.append((arb(middle), arb(middle) * REACH * (1 + arb(2) ** -40)))
+        found.append((arb(middle), arb(middle) * REACH * wider))
         end = middle * (1.0 - REACH)
     end = 2.0 * (1.0 + REACH)
     while end < high:
         middle = end / (1.0 - REACH)
-        found.append((arb(middle), arb(middle) * REACH * (1 + arb(2) ** -40)))
+        found.append((arb(middle), arb(middle) * REACH * wider))
         end = middle * (1.0 + REACH)
     return found
 

@@ -119,7 +119,7 @@ def fill_tiles(  # noqa: PLR0917
                 for i in range(TILE):
                     time, wanted = tiles[tile, 0, i], square[i] - 1.0 / curvature
                     near = abs(time * time - wanted) <= rounding * wanted
-                    good[i] += 1.0 if near & (time > 0.0) else 0.0
+                    good[i] += 1.0 if near & (time > 0.0) & (wanted < math.inf) else 0.0
                     extreme[i] = time if time > extreme[i] else extreme[i]
             for j in range(width):
                 for i in range(LANES):
