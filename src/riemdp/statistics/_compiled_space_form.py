@@ -165,7 +165,7 @@ def mean(
     point, known = np.empty(width), np.empty(2)
     center = np.zeros(width) if ball is None else np.array(ball.center)
     compiled.fill_tiles(data, shares, center, manifold.curvature, _ROUNDING, tiles, point, known)
-    if known[0] != len(tiles) * loops.TILE or not math.isfinite(float(point @ point)):
+    if known[0] != len(tiles) * loops.TILE or not all(map(math.isfinite, point.tolist())):
         return None
     if spherical and not manifold.curvature * known[1] > _cosine(ball, k):
         return None

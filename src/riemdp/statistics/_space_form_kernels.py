@@ -435,7 +435,7 @@ def solve(  # noqa: PLR0917
                 residual[j] -= step_length * image[j]
                 square += sign * residual[j] * signs[j] * residual[j]
             if fresh:
-                uneven = math.sqrt(square / before_square)
+                uneven = math.sqrt(max(square, 0.0) / before_square)
             fresh = False
             if square <= least * least:
                 break
