@@ -137,7 +137,7 @@ def certify(shifts: list[float], shares: list[float], spread: float, every: int 
 
     Of every so manieth part of it alone if ``every`` exceeds 1, which proves nothing of the rest.
     """
-    ctx.prec = 200
+    ctx.prec, ctx.cap = 200, TERMS  # series are cut to ten terms if nobody says so
     parts = intervals(spread)[::every]
     bounds = [relative_error(shifts, shares, *part).upper() for part in parts]
     if not all(bound.is_finite() for bound in bounds):
