@@ -187,7 +187,29 @@ class Question(ABC):
 
 
 class Pass(Question):
-    """One of several passes over records that come a part at a time; the last one answers."""
+    """One of several passes over records that come a part at a time; the last one answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import FrechetMean
+    >>> ball = riemdp.Ball(riemdp.Sphere(2), [0.0, 0.0, 1.0], 1.0)
+    >>> parts = [np.array([[0.6, 0.0, 0.8]]), np.array([[0.0, 0.6, 0.8]])]
+    >>> tol = 1e-9
+    >>> this = FrechetMean().exactly(ball).in_passes(ball, tol)
+    >>> passes = this.left
+    >>> def ask(this):
+    ...     prepared = (this.prepare(ball, part) for part in parts)
+    ...     return this.merge(*(this.summarise(ball, part) for part in prepared))
+    ...
+    >>> while this.left > 1:
+    ...     this = this.after(ball, ask(this))
+    ...
+    >>> mean = this.finish(ball, ask(this), tol)  # in coordinates about the centre
+    >>> passes, mean.round(4)
+    (20, array([ 0.3448, -0.3448]))
+    """
 
     @property
     @abstractmethod
