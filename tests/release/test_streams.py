@@ -38,7 +38,13 @@ from riemdp import (
 from riemdp.release import chunks_of
 from riemdp.release._rows_of_file import RowsOfFile
 from riemdp.release._streams import _whole, is_stream
-from riemdp.statistics import ClassMoments, FrechetMean, ReplaceUser
+from riemdp.statistics import (
+    ClassMoments,
+    FrechetMean,
+    ReplaceUser,
+    WeightedFrechetMean,
+    largest_share,
+)
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 CAP = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.7)
@@ -304,12 +310,24 @@ def test_what_needs_all_records_of_a_file_reads_it(tmp_path):
     for options in (
         {"users": np.arange(N) // 2},
         {"weights": np.linspace(0.5, 1.0, N)},
+        {"weights": np.linspace(0.5, 1.0, N), "mechanism": "riemannian-laplace"},
         {"arithmetic": "float64"},
     ):
         found = private_mean(points, CAP, PureDP(1.0), generator=source(), **options)
         whole = private_mean(POINTS, CAP, PureDP(1.0), generator=source(), **options)
         assert (found.rounded, found.statistic) == (whole.rounded, whole.statistic)
         assert np.array_equal(found.value, whole.value)
+
+
+def test_weighted_means_of_curved_spaces_are_refused_before_the_charge():
+    """The passes are those of the mean without weights."""
+    weights, account = np.linspace(0.5, 1.0, N), Accountant(GDP(3.0))
+    given = Chunks([Records(POINTS, weights=weights)], sizes=[N])
+    with pytest.raises(UnsupportedError, match="needs all records at once"):
+        private_statistic(
+            WeightedFrechetMean(largest_share(weights)), given, CAP, GDP(1.0), accountant=account
+        )
+    assert account.spent is None
 
 
 def test_what_belongs_to_points_is_cut_with_them(tmp_path):

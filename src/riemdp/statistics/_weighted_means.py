@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball, Manifold
     from riemdp.statistics._data import Records
     from riemdp.statistics._exact_mean import ExactMean
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._question import Partial, Pass
     from riemdp.statistics._statistic import Metric, Statistic
 
     FloatArray = NDArray[np.float64]
@@ -213,6 +213,10 @@ class WeightedMeanOfPlaces(Mean):
     def adds(self, ball: Ball) -> bool:  # noqa: ARG002
         """Weights belong to places among all records; see :meth:`Question.adds`."""
         return False
+
+    def in_passes(self, ball: Ball, tol: float) -> Pass | None:  # noqa: ARG002
+        """Refuse: passes are those of the mean that all records weigh the same in."""
+        return None
 
     def summarise(self, ball: Ball, records: Any) -> Partial:
         """Clip, and keep weights as integers; see :meth:`Question.summarise`."""
