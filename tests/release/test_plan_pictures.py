@@ -64,6 +64,12 @@ def test_what_is_not_available_leaves_a_gap():
     empty = plan_grid(Sphere(2), 0.5, [50, 60], [PureDP(1.0)], mechanisms=["tangent-gaussian"])
     ax = empty.plot(new())
     assert np.isnan(ax.lines[0].get_ydata()).all()
+    ax.figure.draw_without_rendering()
+    for options in ({}, {"target_error": 0.1}):
+        one = plan_grid(
+            Sphere(2), 0.5, [10], [PureDP(1.0)], mechanisms=["tangent-gaussian"], **options
+        )
+        one.plot(new()).figure.draw_without_rendering()
     assert len(empty.plans[0][0].plot(new()).patches) == 0
 
 

@@ -116,6 +116,10 @@ def draw_grid(grid: PlanGrid, ax: Any) -> Any:
     if target is not None:
         axes.set_ylim(bottom=0.6 * least)
     known = errors[np.isfinite(errors)]
+    if not known.size:  # nothing that logarithmic axes could find their limits by
+        axes.set_xlim(0.5 * ns[0], 2.0 * ns[-1])
+        if target is None:
+            axes.set_ylim(0.1, 1.0)
     top = max(float(known.max()) if known.size else 0.0, target or 0.0)
     _plots.second_axis(axes, grid.manifold.unit(top), along="y")
     axes.legend(loc="best", fontsize="small", framealpha=0.9)
