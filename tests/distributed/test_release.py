@@ -400,8 +400,13 @@ def test_the_array_of_jobs_of_the_page(points, paths, tmp_path, monkeypatch):
     found = private_mean(paths, BALL, BUDGET, client=client, n=N, generator=seeded())
     one = riemdp.private_mean(points, BALL, BUDGET, generator=seeded())
     assert found.rounded == one.rounded
-    assert len(list(tmp_path.glob("*.work"))) == 3
-    assert list(tmp_path.glob("*.found")) == []
+    left = [*tmp_path.glob("*.work"), *tmp_path.glob("*.found")]
+    assert left == []
+    (tmp_path / "job.sh").write_text("exit 1")
+    with pytest.raises(WorkersFailedError):
+        private_mean(paths, BALL, BUDGET, client=client, n=N)
+    left = [*tmp_path.glob("*.work"), *tmp_path.glob("*.found")]
+    assert left == []  # each holds a point near the mean, or sums
 
 
 # Real workers: cluster.py
