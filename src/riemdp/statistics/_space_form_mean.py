@@ -32,7 +32,7 @@ _MAX_PASSES = 100
 #: Share of the decrease that a Newton step promises, and that it has to keep.
 _DECREASE = 0.25
 #: Share of the tolerance that the residual of a Newton equation may take.
-_ENOUGH = 0.01
+_ENOUGH = 0.1
 #: Smallest square of a sine, far under its rounding: rows at the point itself get w = 1.
 _FLOOR = 1e-32
 #: Longest step in hyperbolic space: cosh of twice its length does not overflow.
