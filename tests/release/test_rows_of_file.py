@@ -53,6 +53,19 @@ def test_a_file_that_is_not_the_same_any_more_is_refused(tmp_path):
         private_mean(chunks, PLANE, GDP(1.0))
 
 
+def test_what_was_written_through_a_map_is_written_before_the_file_is_looked_at(
+    tmp_path, monkeypatch
+):
+    path, seen = tmp_path / "points.npy", []
+    points = np.lib.format.open_memmap(path, mode="w+", dtype=float, shape=ROWS.shape)
+    points[:] = ROWS
+    flush, of = np.memmap.flush, StateOfFile.of
+    monkeypatch.setattr(np.memmap, "flush", lambda array: (seen.append("flush"), flush(array)))
+    monkeypatch.setattr(StateOfFile, "of", lambda found: (seen.append("of"), of(found))[1])
+    private_mean(points[3:], PLANE, GDP(1.0))
+    assert seen[:2] == ["flush", "of"]
+
+
 def test_another_machine_may_have_another_number_for_a_file():
     """Of a shared disk; size and time are those of the disk."""
     here = StateOfFile(100, 5, "one", (1, 2))

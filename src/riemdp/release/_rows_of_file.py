@@ -125,6 +125,7 @@ def rows_of_map(points: Any) -> Callable[[Any, int, int], RowsOfFile]:
         Of the map, and of the first row and the one after the last.
     """
     path = str(Path(points.filename).absolute())
+    root_of(points).flush()  # what was written through the map is in the file, and in its time
     try:
         with open(path, "rb") as file:
             state = StateOfFile.of(os.fstat(file.fileno()))
