@@ -21,6 +21,16 @@ PLANE = Euclidean(2)
 POINTS = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
 
 
+def test_the_text_of_records_names_what_they_hold_and_neither_values_nor_how_many_there_are():
+    columns = {"labels": ["secret", "x", "x"], "weights": [7.25, 1, 1], "ids": ["me", "b", "c"]}
+    fewer = {name: values[:2] for name, values in columns.items()}
+    text = "Records(points of shape (2,), labels, weights, ids)"
+    assert repr(Records(np.array(POINTS), **columns)) == text
+    assert str(Records(np.array(POINTS[:2]), **fewer)) == text
+    assert repr(Records(POINTS)) == repr(Records([])) == "Records(list)"
+    assert repr(Records(np.array(3.0))) == "Records(ndarray)"
+
+
 def test_records_are_made_arrays():
     found = Records(POINTS, labels=["a", "b", "a"], covariates=[1, 2, 3]).validated(PLANE)
     assert len(found) == 3

@@ -324,9 +324,11 @@ class Release(ArrayFields, Described):
         view : {"auto", "value", "error"}, default "auto"
             ``"value"``: the released point, and the region about it that the exact one lies in but
             for one release in 20, on the globe for directions in three dimensions and as ellipses
-            for 2 x 2 and 3 x 3 matrices. That is about the noise: neither clipping nor sampling is
-            in it. ``"error"``: how probable it is that the error stays under each distance, with
-            the expected one. ``"auto"``: the value where its space has a picture, else the error.
+            for 2 x 2 and 3 x 3 matrices. Where the law of that distance is not known, the region
+            reaches as far as is expected at most, and the title says so. That is about the noise:
+            neither clipping nor sampling is in it. ``"error"``: how probable it is that the error
+            stays under each distance, with the expected one. ``"auto"``: the value where its space
+            has a picture, else the error.
 
         Returns
         -------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import plain_array, real_entries
+from riemdp._checks import kind_of, plain_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp.statistics._ids import first_twice
 
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 _EXTRAS = ("labels", "covariates", "weights", "users")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Records:
     r"""Points with what belongs to each of them, in the same order.
 
-    It goes where an array of points goes, for statistics that take more than points.
+    It goes where an array of points goes, for statistics that take more than points. Its text
+    names what it holds, and neither values nor how many there are, which may be private.
 
     Parameters
     ----------
@@ -69,6 +70,13 @@ class Records:
 
     def __len__(self) -> int:
         return len(np.asarray(self.points))
+
+    def __repr__(self) -> str:
+        shape: Any = getattr(self.points, "shape", None)
+        is_array = isinstance(shape, tuple) and len(shape) > 0
+        held = [f"points of shape {shape[1:]}" if is_array else kind_of(self.points)]
+        held += [*self.extras, *(["ids"] if self.ids is not None else [])]
+        return f"{type(self).__name__}({', '.join(held)})"
 
     @property
     def extras(self) -> tuple[str, ...]:
