@@ -27,6 +27,13 @@ def test_long_sentences_are_broken_and_rows_of_arrays_are_not():
     assert lines[-1].endswith(row)
 
 
+def test_what_it_holds_steers_no_terminal_and_makes_no_lines():
+    held = Named("a\x1b[2J", [("b\n  verified", "one\x9b31m\u202e\ntwo")])
+    expected = "a\\x1b[2J\n  b\\n  verified  one\\x9b31m\\u202e\n                 two"
+    assert str(held) == expected
+    assert not {"\x1b", "\x9b", "\u202e"} & set(held._repr_html_())
+
+
 def test_what_it_holds_is_no_markup():
     page = Named("<b>", [("<i>", "<script>alert(1)</script>")])._repr_html_()
     assert "<script" not in page

@@ -22,6 +22,8 @@ _SHOWN = 16
 _WIDTH = 100
 #: Numbers that a share of a budget may have.
 _LONG = re.compile(r"\d+\.\d{5,}(?:e[-+]?\d+)?")
+#: Control characters but for the end of a line, and what turns the direction of a text.
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _STYLE = "text-align:left;vertical-align:top;padding:2px 12px 2px 0"
 
 
@@ -39,7 +41,7 @@ class Described(ABC):
         """
 
     def __str__(self) -> str:
-        title, rows = self._describe()
+        title, rows = self._described()
         width = max((len(name) for name, _ in rows), default=0)
         lines = [title]
         for name, text in rows:
@@ -52,8 +54,20 @@ class Described(ABC):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        title, rows = self._describe()
+        title, rows = self._described()
         return table(title, [[name, text] for name, text in rows])
+
+    def _described(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return what is described, where names of a document that was read steer no terminal."""
+        title, rows = self._describe()
+        return _tame(title, "\n"), [(_tame(name, "\n"), _tame(text)) for name, text in rows]
+
+
+def _tame(text: str, more: str = "") -> str:
+    """Write control characters, and what else is named, as Python does."""
+    if more:
+        text = text.replace(more, ascii(more)[1:-1])
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def _wrapped(text: str, width: int) -> list[str]:
