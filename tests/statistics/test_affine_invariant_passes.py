@@ -12,6 +12,7 @@ from riemdp import ConvergenceError, NotOnManifoldError, SPDAffineInvariant, fre
 from riemdp.manifolds import _symmetric
 from riemdp.statistics import _affine_invariant_passes as passes
 from riemdp.statistics._affine_invariant_mean import Dense, arithmetic_mean, descend
+from riemdp.statistics._sampled_hessian import positions
 
 
 def newton(data, weights, tol):
@@ -155,6 +156,19 @@ def test_a_wrong_logarithm_shows(monkeypatch, random_points):
     monkeypatch.setattr(passes, "whitened_logarithms", wrong)
     value, bound, _ = passes.solve(data, None, 1e-10)
     assert space.dist(value, expected) > bound + allowed
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-80, 1e40, 1e150, 1e300])
+def test_one_record_far_from_all_others(factor, random_points):
+    space, n = SPDAffineInvariant(4), 520
+    data = random_points(space, np.random.default_rng(11), n, 0.3)
+    at = int(positions(n, None, n // 8)[1])  # of the sample
+    data[at] = factor * np.eye(4)
+    found = frechet_mean(space, data, tol=1e-9)
+    assert found.error_bound <= 1e-9
+    other, _ = descend(Dense(data, None), arithmetic_mean(data, None), 1e-9)
+    gap = space.dist(found.value, other.point @ other.point.T)
+    assert gap <= found.error_bound + other.size + other.allowance
 
 
 @pytest.mark.parametrize("step", [-1.0, 0.0, 1e3])

@@ -39,6 +39,15 @@ def test_there_is_no_polynomial_where_its_degree_would_be_too_high():
     assert series(1e-4, 1.0, 1e-4) is None
 
 
+@pytest.mark.parametrize(
+    "ends",
+    [(1e-140, 1e160), (1e-20, 1e20), (0.0, 1.0), (0.0, 0.0), (1.0, math.inf), (math.nan, 1.0)],
+)
+def test_nor_where_one_record_is_far_from_the_others(ends):
+    assert series(*ends, 1e-9) is None
+    assert series(*ends, 1e3) is None
+
+
 @pytest.mark.parametrize("k", [2, 5, 9])
 def test_logarithms_of_whitened_matrices(k):
     rng = np.random.default_rng(k)

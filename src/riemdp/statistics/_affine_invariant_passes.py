@@ -194,7 +194,7 @@ def _advance(
     """
     data, weights = problem.data, problem.weights
     n, k = data.shape[:2]
-    least, largest = math.exp(near.logs.min()), math.exp(near.logs.max())
+    least, largest = np.exp([near.logs.min(), near.logs.max()]).tolist()
     polynomial = series(least, largest, _ROUGH * tol)
     point, size, passes = near.point, math.inf, 0
     if polynomial is None:

@@ -16,6 +16,8 @@ FloatArray = NDArray[np.float64]
 
 #: Degree from which on eigenvectors are no slower.
 _DEGREE = 150
+#: Ratio of the ends of an interval that takes more: one record far from all others is enough.
+_WIDEST = 1e16
 #: By how much ends of a spectrum are moved, as few matrices show them.
 _ROOM = 1.15
 #: Matrix entries that are worked on at a time, and multiplications in one product: ``pieces``.
@@ -44,7 +46,7 @@ def series(least: float, largest: float, error: float) -> Series | None:
     Parameters
     ----------
     least, largest : float
-        Positive ends.
+        Positive ends, or what their exponentials under- or overflow to.
     error : float
         About what it may be wrong by.
 
@@ -54,6 +56,8 @@ def series(least: float, largest: float, error: float) -> Series | None:
         None where its degree would be too high.
     """
     least, largest = least / _ROOM, largest * _ROOM
+    if not largest < _WIDEST * least:  # also of a zero, and of what is not finite
+        return None
     ratio = math.sqrt(largest / least)
     # coefficients fall like powers of this
     fall = math.log((ratio + 1.0) / (ratio - 1.0))
