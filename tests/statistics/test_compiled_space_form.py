@@ -118,6 +118,21 @@ def test_one_record_and_equal_records_are_their_mean(manifold):
 
 
 @pytest.mark.usefixtures("by_loops")
+def test_records_at_the_mean_while_others_are_beyond_a_right_angle():
+    sphere = Sphere(2)
+    ball = Ball(sphere, sphere.exp(sphere.origin, [0.9, 0.0, 0.0]), 1.5)
+    data = np.repeat(sphere.origin[None], 40, axis=0)
+    data[5] = [math.sin(2.0), 0.0, math.cos(2.0)]
+    data = sphere.validate(data)
+    weights = np.ones(40)
+    weights[5] = 1e-14
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        value, bound, _ = compiled.mean(sphere, data, weights, ball, 1e-10)
+    assert error_bound(sphere, data, value, weights) <= bound + 2e-15
+
+
+@pytest.mark.usefixtures("by_loops")
 def test_next_to_the_hemisphere_and_far_out():
     for many, beyond in ((19, False), (3, True)):  # 120 degrees, where the next fraction begins
         sphere = Sphere(3)
@@ -236,6 +251,15 @@ def test_few_or_very_many_records_do_not_load_numba(monkeypatch):
         with pytest.raises(pytest.fail.Exception):
             compiled.is_worthwhile(enough, width)
     assert not compiled.is_worthwhile(np.empty((2**14, 2)), 2)
+
+
+def test_wide_records_are_left_to_the_other_solver(monkeypatch):
+    # a tile of one record is as large as that of 128, and sums along a record are made in sequence
+    monkeypatch.setattr(compiled, "kernels", lambda: PLAIN)
+    monkeypatch.setattr(compiled, "WORTH", 2**14)
+    for n in (5, 500):
+        assert compiled.is_worthwhile(np.zeros((n, compiled.WIDEST)), compiled.WIDEST)
+        assert not compiled.is_worthwhile(np.zeros((n, compiled.WIDEST + 1)), compiled.WIDEST + 1)
 
 
 def test_without_numba_nothing_is_compiled_and_nothing_is_said(monkeypatch):

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 #: Entries of the data from which on compiled code is asked for: compiling it takes seconds, once on
 #: a machine, and loading it some tenths of one. Beyond as many as that the data are not copied.
 WORTH, MOST = 2**14, 2**24
+#: Width of a record up to which tiles of few records are small, and products of two records, which
+#: the loops add in sequence, are within the allowance for them.
+WIDEST = 2**12
 _EPS = float(np.finfo(np.float64).eps)
 #: As in the other solver: relative rounding of squares that is not corrected.
 _ROUNDING = 4.0 * _EPS
@@ -108,14 +111,14 @@ def is_worthwhile(points: ArrayLike, width: int) -> bool:
     ----------
     points : array_like
     width : int
-        Of a record, at least 3: a circle and a line have formulas.
+        Of a record, at least 3 (a circle and a line have formulas) and at most ``WIDEST``.
 
     Returns
     -------
     bool
     """
     plain = type(points) is np.ndarray and points.dtype == np.float64 and points.ndim == 2
-    if not plain or width < 3 or points.shape[1] != width:  # type: ignore[union-attr]
+    if not plain or not 3 <= width <= WIDEST or points.shape[1] != width:  # type: ignore[union-attr]
         return False
     return WORTH <= points.size <= MOST and kernels() is not None  # type: ignore[union-attr]
 
@@ -208,8 +211,9 @@ def _cosine(ball: Ball | None, k: float) -> float:
 
 
 def _beyond_right_angles(shares: FloatArray, cosines: FloatArray) -> FloatArray:
-    """Weights over squares of sines, of records that are farther away than a right angle."""
-    return np.where(cosines < 0.0, shares / (1.0 - cosines * cosines), 0.0)
+    """Weights over squares of sines, of those records that are farther away than a right angle."""
+    beyond = cosines < 0.0  # others may be at the point itself, where no sine is left
+    return shares[beyond] / (1.0 - cosines[beyond] * cosines[beyond])
 
 
 def _length(vector: FloatArray, spherical: bool) -> float:
