@@ -16,6 +16,7 @@ from riemdp import (
     ConvergenceError,
     Euclidean,
     NotOnManifoldError,
+    SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
     frechet_mean,
@@ -416,3 +417,13 @@ def test_the_allowance_of_a_sum_has_a_rounding_for_every_doubling(doublings):
     """Pairwise sums of blocks of 128 terms, eight of them side by side."""
     least = (doublings + 9.0) * np.finfo(np.float64).eps
     assert 3.0 * least <= _flat_mean.summation_allowance(2**doublings, 3.0) <= 6.0 * least
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_conditions_beyond_float64_give_no_warning(k):
+    data = np.repeat(np.eye(k)[None], 600, axis=0)
+    data[5] = np.diag([1e-200] * (k - 1) + [1e200])
+    data[599] = data[5]
+    for space in (SPDLogEuclidean(k), SPDAffineInvariant(k)):
+        with pytest.raises((ConvergenceError, NotOnManifoldError)):
+            frechet_mean(space, data)

@@ -14,6 +14,7 @@ from riemdp.manifolds import _symmetric, raise_first
 from riemdp.manifolds._spd_affine_invariant import inverse_factor, whiten
 from riemdp.statistics._flat_mean import (
     composition_allowance,
+    condition_numbers,
     is_known,
     pairwise_sum,
     sum_of_compositions,
@@ -158,7 +159,7 @@ class Dense:
             share = np.full(len(values), 1.0 / n) if weights is None else weights[rows]
             total = sum_of_compositions(logs[rows] * share[:, None], vectors[rows])
             square = np.einsum("ij,ij->i", logs[rows], logs[rows])
-            spread = float(share @ (values[:, -1] / values[:, 0]))
+            spread = float(share @ condition_numbers(values))
             known = bool((is_known(values, 4.0 * skeel**2) | (share == 0.0)).all())
             return total, float(share @ square), spread, known
 

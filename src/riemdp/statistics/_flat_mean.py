@@ -104,7 +104,7 @@ def _mean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, flo
     def part(rows: slice) -> tuple[FloatArray, float, float]:
         values, vectors = np.linalg.eigh(data[rows])
         raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
-        condition = np.where(is_known(values), values[:, -1] / values[:, 0], _UNKNOWN)
+        condition = np.where(is_known(values), condition_numbers(values), _UNKNOWN)
         logs = np.log(values, out=values)
         share = np.full(len(logs), 1.0 / n) if weights is None else weights[rows]
         square = np.einsum("ij,ij->i", logs, logs) @ share
@@ -198,7 +198,7 @@ def _decomposed(
     bad = np.zeros(len(data), dtype=bool)
     bad[outside] = ~(values[:, 0] > 0.0)
     raise_first(bad, _symmetric.NOT_POSITIVE_DEFINITE, first_row)
-    condition = np.where(is_known(values), values[:, -1] / values[:, 0], _UNKNOWN)
+    condition = np.where(is_known(values), condition_numbers(values), _UNKNOWN)
     return _symmetric.compose(np.log(values), vectors), condition
 
 
@@ -220,6 +220,12 @@ def is_known(values: FloatArray, more: float = 0.0) -> NDArray[np.bool_]:
     ndarray of bool, shape (n,)
     """
     return np.asarray(values[:, 0] > least_known(values.shape[-1], more) * values[:, -1])
+
+
+def condition_numbers(values: FloatArray) -> FloatArray:
+    """Condition numbers from eigenvalues ``(n, k)``, ascending; infinite beyond float64."""
+    with np.errstate(over="ignore"):  # here: errstate does not reach the threads of chunks
+        return np.asarray(values[:, -1] / values[:, 0])
 
 
 def least_known(k: int, more: float = 0.0) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from riemdp.manifolds import _logarithms, _symmetric, raise_first
 from riemdp.statistics._affine_invariant_mean import pieces
-from riemdp.statistics._flat_mean import sum_of_rows
+from riemdp.statistics._flat_mean import condition_numbers, sum_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,7 +149,7 @@ def _decomposed(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedL
     whitened = np.concatenate([_whitened(inverse, data[few]) for few in pieces(rows, k)])
     values, vectors = np.linalg.eigh(whitened)
     raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
-    condition = values[:, -1] / values[:, 0]
+    condition = condition_numbers(values)
     logs = np.log(values, out=values)
     matrices = (vectors * logs[:, None, :]) @ np.swapaxes(vectors, -1, -2)
     return WhitenedLogarithms(k, matrices.reshape(-1, k * k), condition)
