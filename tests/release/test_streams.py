@@ -204,7 +204,11 @@ def test_auto_takes_what_can_be_added_up(tmp_path):
 TENSORS = Ball(SPDAffineInvariant(3), np.eye(3), 1.0)
 CURVED = [
     (CAP, POINTS),
-    (TENSORS, TENSORS.point(0.2 * np.random.default_rng(0).normal(size=(N, 6)))),
+    pytest.param(
+        TENSORS,
+        TENSORS.point(0.2 * np.random.default_rng(0).normal(size=(N, 6))),
+        marks=pytest.mark.slow,
+    ),
     pytest.param(
         Ball(Rotations(), Rotations().origin, 0.5),
         Ball(Rotations(), Rotations().origin, 0.5).point(0.2 * np.c_[ROWS, ROWS[:, 0]]),
