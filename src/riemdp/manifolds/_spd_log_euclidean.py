@@ -161,7 +161,7 @@ class SPDLogEuclidean(FlatManifold):
 
     def unit(self, distance: float) -> Unit | None:
         """Relative change of eigenvalues; see :meth:`Manifold.unit`."""
-        return eigenvalues(distance)
+        return eigenvalues(distance, self.k)
 
     def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
         """As ellipses, for k = 2 and 3; see :meth:`Manifold.draw`."""

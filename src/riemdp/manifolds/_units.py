@@ -19,6 +19,8 @@ OF_MATRICES = (
     "covariances in microvolts squared are 1e12 times those in volts squared, diffusion tensors in "
     "mm^2/s a thousandth of those in um^2/ms"
 )
+#: By how much fractional anisotropy changes at most for each unit of distance.
+_ANISOTROPY = math.sqrt(2.0 / 3.0)
 #: Logarithm up to which a factor is said as a percentage, and that of the largest one.
 _AS_PERCENT, _LARGEST = math.log(2.0), 700.0
 
@@ -131,9 +133,17 @@ class Degrees(Unit):
 
 @dataclass(frozen=True)
 class EigenvaluePercent(Unit):
-    """Change of eigenvalues in percent: the largest that is possible at a distance."""
+    """Change of eigenvalues in percent: the largest that is possible at a distance.
+
+    Parameters
+    ----------
+    anisotropy : bool, default False
+        Whether fractional anisotropy is said beside them: of matrices of size 3.
+    """
 
     label = "eigenvalues differ by at most, in %"
+
+    anisotropy: bool = False
 
     def of(self, distance: FloatArray | float) -> FloatArray:
         """Return ``100 (e^distance - 1)``; see :meth:`Unit.of`."""
@@ -146,7 +156,8 @@ class EigenvaluePercent(Unit):
 
     def said(self, distance: float) -> str:
         """As in ``"that far, eigenvalues differ by at most 5 %"``; see :meth:`Unit.said`."""
-        return f"that far, eigenvalues differ by at most {100.0 * math.expm1(distance):.3g} %"
+        said = f"that far, eigenvalues differ by at most {100.0 * math.expm1(distance):.3g} %"
+        return said + _and_anisotropy(distance) if self.anisotropy else said
 
     def short(self, distance: float) -> str:
         """As in ``"eigenvalues: 5 %"``; see :meth:`Unit.short`."""
@@ -155,9 +166,17 @@ class EigenvaluePercent(Unit):
 
 @dataclass(frozen=True)
 class EigenvalueFactor(Unit):
-    """Change of eigenvalues as a factor: the largest that is possible at a distance."""
+    """Change of eigenvalues as a factor: the largest that is possible at a distance.
+
+    Parameters
+    ----------
+    anisotropy : bool, default False
+        See :class:`EigenvaluePercent`.
+    """
 
     label = "eigenvalues differ by a factor of at most"
+
+    anisotropy: bool = False
 
     def of(self, distance: FloatArray | float) -> FloatArray:
         """Return ``e^distance``; see :meth:`Unit.of`."""
@@ -170,14 +189,21 @@ class EigenvalueFactor(Unit):
 
     def said(self, distance: float) -> str:
         """As in ``"that far, eigenvalues differ by a factor of at most 3"``."""
-        return f"that far, eigenvalues differ by a factor of at most {math.exp(distance):.3g}"
+        said = f"that far, eigenvalues differ by a factor of at most {math.exp(distance):.3g}"
+        return said + _and_anisotropy(distance) if self.anisotropy else said
 
     def short(self, distance: float) -> str:
         """As in ``"eigenvalues: factor 3"``; see :meth:`Unit.short`."""
         return f"eigenvalues: factor {math.exp(distance):.3g}"
 
 
-def eigenvalues(distance: float) -> Unit | None:
+def _and_anisotropy(distance: float) -> str:
+    """Say how far fractional anisotropy may differ, where that is less than all it can."""
+    most = _ANISOTROPY * distance
+    return f", fractional anisotropy by at most {most:.3g}" if most < 1.0 else ""
+
+
+def eigenvalues(distance: float, k: int) -> Unit | None:
     """Return how far eigenvalues may differ where the norm of a difference of logarithms is given.
 
     By Weyl's inequality each logarithm of an eigenvalue differs by at most the distance of two
@@ -187,12 +213,20 @@ def eigenvalues(distance: float) -> Unit | None:
     ----------
     distance : float
         The largest that is said in it.
+    k : int
+        Size of the matrices. Of size 3 fractional anisotropy is said too: it moves by at most
+        sqrt(2/3) for each unit of distance.
 
     Returns
     -------
     Unit or None
         None where the factor is too large for float64.
+
+    References
+    ----------
+    docs/proofs/anisotropy.md
     """
     if not distance <= _LARGEST:
         return None
-    return EigenvaluePercent() if distance <= _AS_PERCENT else EigenvalueFactor()
+    unit = EigenvaluePercent if distance <= _AS_PERCENT else EigenvalueFactor
+    return unit(anisotropy=k == 3)
