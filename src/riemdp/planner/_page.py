@@ -133,7 +133,7 @@ def _server(input: Any, output: Any, session: Any) -> None:  # noqa: A002, ARG00
         axes.axvline(asked.n, color="#d0d7de", zorder=0)
         axes.set_xlabel("number of records, n")
         axes.set_ylabel("geodesic distance")
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="lower left")  # the noise falls from the upper left
         return figure
 
     @render.code
