@@ -11,7 +11,11 @@ import pytest
 from riemdp._errors import ConvergenceError
 from riemdp.manifolds import _symmetric
 from riemdp.statistics import _certified_affine_invariant as certified
-from riemdp.statistics._descent_affine_invariant import _displaced, affine_invariant_descent
+from riemdp.statistics._descent_affine_invariant import (
+    View,
+    _displaced,
+    affine_invariant_descent,
+)
 
 
 def records_in(k, radius, n, seed=0):
@@ -119,6 +123,27 @@ def test_what_is_not_proved_is_no_certificate():
         descent.certified(descent.start(), view, partial, 1.0)
     broken[7] = np.nan
     assert np.isfinite(descent.moved(descent.start(), partial, 0)).all()
+
+
+@pytest.mark.parametrize(("k", "radius"), [(2, 0.3), (3, 1.0), (5, 2.0)])
+def test_the_last_bound_is_that_of_all_records_together(k, radius):
+    """Far from the mean, where the gradient decides, and at it, where errors do."""
+    logs, frames = records_in(k, radius, 40)
+    descent = affine_invariant_descent(k, radius, 2.0 * certified.floor(k, radius))
+    point, bounds = descent.start(), []
+    for number in range(len(descent.steps) + 1):
+        view = descent.view(point)
+        partial = descent.seen((logs, frames), view, last=True)
+        bounds.append(descent._bound(view, partial))
+        whole = certified.certificate(point, logs, frames)
+        assert 0.94 * whole < bounds[-1] < 1.02 * whole  # sums of floats round, these do not
+        moved = descent._bound(View(view.whitening, 1.0), partial)
+        assert moved - bounds[-1] == pytest.approx(1.0 - view.moved, rel=1e-8)
+        if number < len(descent.steps):
+            point = descent.moved(point, partial, number)
+    lost = partial.total[-2] / 40 * 2.0**-54
+    assert bounds[0] > 1e9 * lost
+    assert bounds[-1] < 2.0 * lost  # so neither could be left out
 
 
 def test_balls_in_which_rounding_is_too_much_are_not_offered():

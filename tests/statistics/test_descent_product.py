@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,21 @@ def test_means_are_those_of_all_records_together(space):
     assert mean.passes(ball, tol) == max(several) > min(several) - 1
     with pytest.raises(ConvergenceError):
         asked.finish_exactly(ball, partial, 1e-18)
+
+
+def test_factors_share_the_tolerance():
+    """Four that are each within it are together as far off as twice that."""
+    space = Power(Hyperbolic(2), 4)
+    ball = Ball(space, space.origin, 0.6)
+    one = 0.05 * np.random.default_rng(0).normal(size=(30, 2))
+    first = FrechetMean().exactly(ball).in_passes(ball, 1e-10)  # which looks from the centre
+    last = replace(first, number=first.left - 1)
+    partial = Prepared(ball, ball.point(np.tile(one, 4))).summary(last)
+    bound = float(np.linalg.norm(one.mean(axis=0)))  # of each; about the centre a norm of averages
+    assert len(last.finish_exactly(ball, partial, 2.001 * bound)) == 8
+    for tol in (1.999 * bound, 1.001 * bound):
+        with pytest.raises(ConvergenceError):
+            last.finish_exactly(ball, partial, tol)
 
 
 @pytest.mark.parametrize(

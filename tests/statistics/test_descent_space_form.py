@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 
 import mpmath as mp
 import numpy as np
@@ -138,6 +139,22 @@ def test_the_last_pass_certifies_as_much_as_all_records_together(ball):
     assert descent.certified(point, point, partial, tol)
     with pytest.raises(ConvergenceError):
         descent.certified(point, point, partial, tol * (1.0 - 1e-6) if curvature < 0 else 1e-3)
+
+
+def test_the_last_pass_knows_how_far_records_are():
+    """On spheres the bound grows with that, and there is none from a right angle on."""
+    descent, tol = space_form_descent(2, 1.0, 1.0, 1e-11), 0.02
+    rows, point = np.array([[0.9, 0.0], [-0.9, 0.0], [0.0, 0.2]]), np.array([0.0, 0.085])
+    partial = descent.seen(rows, point, last=True)
+    assert 0.9 <= partial.reach < 0.9 * (1.0 + 1e-14)
+    bound = descent._bound(point, partial, tol)
+    assert bound == pytest.approx(certificate(1.0, point, rows, tol), rel=1e-9)
+    assert bound < tol
+    reached = [
+        descent._bound(point, replace(partial, reach=reach), tol) for reach in (0.0, 1.2, 1.58)
+    ]
+    assert reached[0] < 0.99 * bound < 0.99 * reached[1]
+    assert reached[2] == math.inf
 
 
 def test_a_hostile_record_is_one_of_many():

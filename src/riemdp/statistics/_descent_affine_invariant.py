@@ -99,12 +99,17 @@ class AffineInvariantDescent(Descent):
         self, point: FloatArray, view: View, partial: IntegerSum, tol: float
     ) -> tuple[Fraction, ...]:
         """Add what logarithms may be wrong by; see :meth:`Descent.certified`."""
+        check_reached(self._bound(view, partial), tol)
+        return tuple(map(Fraction, point.tolist()))
+
+    def _bound(self, view: View, partial: IntegerSum) -> float:
+        """Bound the distance to the mean, rounded up, inf where nothing is proved."""
         *_, lost, unknown = partial.total
+        if unknown:
+            return math.inf
         wrong = float(Fraction(lost, partial.count)) * 2.0**-_BITS + self.k * 2.0**-_BITS
         size = float(np.linalg.norm(self._gradient(partial)))
-        bound = (view.moved + size + wrong) * (1.0 + 2.0**-30) + 1e-150
-        check_reached(math.inf if unknown else bound, tol)
-        return tuple(map(Fraction, point.tolist()))
+        return (view.moved + size + wrong) * (1.0 + 2.0**-30) + 1e-150
 
     def _gradient(self, partial: IntegerSum) -> FloatArray:
         unit = partial.count << _BITS

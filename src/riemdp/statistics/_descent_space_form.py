@@ -108,6 +108,11 @@ class SpaceFormDescent(Descent):
     ) -> tuple[Fraction, ...]:
         """Enclose the gradient; see :meth:`Descent.certified`."""
         del view
+        check_reached(self._bound(point, partial, tol), tol)
+        return tuple(map(Fraction, point.tolist()))
+
+    def _bound(self, point: FloatArray, partial: Enclosed, tol: float) -> float:
+        """Bound the distance to the mean, rounded up, inf where nothing is proved."""
         with working_precision(_PRECISION):
             sums = Sums(self.curvature, point)
             found = [
@@ -115,9 +120,7 @@ class SpaceFormDescent(Descent):
                 for low, high, bits in zip(partial.below, partial.above, self._grids(), strict=True)
             ]
             sums.take(found[:-1], found[-1], partial.reach, partial.count)
-            bound = sums.enclosure().distance(tol)
-        check_reached(bound, tol)
-        return tuple(map(Fraction, point.tolist()))
+            return sums.enclosure().distance(tol)
 
     def _bits(self, whole: int) -> int:
         """Minus the binary logarithm of a grid of lengths, from the radius alone."""
