@@ -158,6 +158,86 @@ def test_next_to_the_hemisphere_and_far_out():
     assert frechet_mean(space, ends, tol=1e-3).error_bound <= 1e-3
 
 
+def test_each_part_of_the_allowance():
+    """Of the note, part by part: 26 additions with one tile, 8 of a tile and 16 of its lanes."""
+    of = compiled._allowance
+    assert of(9, 1, 0.0, 0.0) == pytest.approx((24.0 + 26.0) * EPS, rel=1e-12, abs=0.0)
+    assert of(9, 640, 0.0, 0.0) == pytest.approx((24.0 + 98.0) * EPS, rel=1e-12, abs=0.0)
+    # at a right angle the weight is pi / 2; on hyperbolic spaces it is 1 at most
+    right = math.pi / 2.0
+    rounding = 24.0 * (1.0 + right)
+    assert of(9, 1, 0.0, right) == pytest.approx(
+        (rounding + 26.0 * right) * EPS, rel=1e-12, abs=0.0
+    )
+    assert of(9, 1, 0.0, right, spread=1.0) == pytest.approx(
+        (rounding + 26.0) * EPS, rel=1e-12, abs=0.0
+    )
+    assert of(9, 1, 0.0, right, spread=7.0) == pytest.approx(
+        (rounding + 26.0) * 7.0 * EPS, rel=1e-12, abs=0.0
+    )
+    assert of(9, 1, 0.0, right, spread=0.5) == of(9, 1, 0.0, right, spread=1.0)
+    sphere = of(9, 1, 1e-3, right)
+    assert sphere == pytest.approx(2e-3 * right, rel=1e-9, abs=0.0)
+    assert of(9, 1, 1e-3, right, spread=3.0) == pytest.approx(
+        3e-3 * (right + 1.0), rel=1e-9, abs=0.0
+    )
+    assert of(9, 1, 1e-3, right, lost=2.0) - sphere == pytest.approx(
+        96.0 * math.pi * EPS, rel=1e-3, abs=0.0
+    )
+
+
+@pytest.mark.usefixtures("by_loops")
+def test_what_the_allowance_is_told(monkeypatch):
+    told, allowance = {}, compiled._allowance
+
+    def listen(*given, **beyond):
+        told.clear()
+        told.update(zip(("width", "tiles", "error", "reach"), given, strict=True), **beyond)
+        return allowance(*given, **beyond)
+
+    monkeypatch.setattr(compiled, "_allowance", listen)
+    sphere = Sphere(3, 4.0)
+    ball = Ball(sphere, sphere.origin, 0.75)
+    sides = np.zeros((150, 3))
+    sides[:, 0], sides[:10, 0] = -0.7, 0.7
+    data = sphere.validate(ball.point(sides))
+    weights = np.linspace(1.0, 2.0, 150)
+    value, _, _ = compiled.mean(sphere, data, weights, ball, 1e-10)
+    angles = 2.0 * sphere.dist(value, data)
+    beyond = angles > math.pi / 2.0
+    lost = np.sum(weights[beyond] / np.sin(angles[beyond]) ** 2) / np.sum(weights)
+    assert beyond.sum() == 10
+    assert told["lost"] == pytest.approx(lost, rel=1e-9)
+    assert (told["width"], told["tiles"]) == (4, 2)
+    assert told["reach"] == pytest.approx(angles.max(), rel=1e-9)
+    assert "spread" not in told
+    assert told["error"] == compiled.fractions("sphere").errors[1]  # beyond 120 degrees
+    space = Hyperbolic(2, -4.0)
+    data = points(space, np.random.default_rng(9), 30)
+    value, _, _ = compiled.mean(space, data, None, None, 1e-10)
+    assert told["spread"] == pytest.approx(4.0 * value[0] * data[:, 0].max(), rel=1e-9)
+    assert told["reach"] == pytest.approx(2.0 * space.dist(value, data).max(), rel=1e-9)
+    assert (told["width"], told["tiles"]) == (3, 1)
+    assert "lost" not in told
+    assert told["error"] == compiled.fractions("hyperbolic").errors[0]
+
+
+@pytest.mark.usefixtures("by_loops")
+def test_an_end_that_is_not_the_goal_is_left_to_the_other_solver(monkeypatch):
+    sphere = Sphere(2)
+    data, ball = points(sphere, np.random.default_rng(10), 30), ball_of(sphere)
+    assert compiled.mean(sphere, data, None, ball, 1e-10) is not None
+
+    def gives_up(*arrays):
+        quiet(loops.solve)(*arrays)
+        arrays[-1][0] = 0.0
+
+    monkeypatch.setattr(
+        compiled, "kernels", lambda: compiled.Kernels(quiet(loops.fill_tiles), gives_up)
+    )
+    assert compiled.mean(sphere, data, None, ball, 1e-10) is None
+
+
 def outcomes(call):
     """What a call returns or raises."""
     with warnings.catch_warnings():

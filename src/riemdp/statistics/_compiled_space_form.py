@@ -191,18 +191,52 @@ def mean(
     if spherical and not k * float(center @ point) > _cosine(ball, k) + 4.0 * _EPS:
         return None
     reach = _reach(found, spherical)
-    weighed = reach / math.sin(reach) if spherical and reach else 1.0  # the largest weight
-    allowance = 8.0 * _EPS * math.sqrt(len(point)) * (1.0 + reach)
-    allowance += _EPS * _chain(len(tiles)) * weighed
-    allowance += table.errors[int(found[6])] * (reach + weighed)
+    beyond = {}
     if spherical and found[3] < 0.0:
-        lost = float(np.sum(_beyond_right_angles(tiles[:, width], tiles[:, width + 1])))
-        allowance += 16.0 * math.pi * _EPS * math.sqrt(width) * lost / weight
+        over = _beyond_right_angles(tiles[:, width], tiles[:, width + 1])
+        beyond["lost"] = float(np.sum(over)) / weight
     elif not spherical:
-        allowance *= max(1.0, float(point[0]) * k * float(known[1]))
+        beyond["spread"] = float(point[0]) * k * float(known[1])
+    error = table.errors[int(found[6])]
+    allowance = _allowance(width, len(tiles), error, reach, **beyond)
     at = Pass(point, math.nan, point, float(found[1]), float(found[2]), reach, allowance)
     bound = certificate(at, k, ball if spherical else None, tol)
     return (point / k, bound, int(found[5])) if bound <= tol else None
+
+
+def _allowance(
+    width: int, tiles: int, error: float, reach: float, *, lost: float = 0.0, spread: float = 0.0
+) -> float:
+    """Return what rounding and the fractions may add to the norm of a gradient.
+
+    Parameters
+    ----------
+    width : int
+        Of a record.
+    tiles : int
+    error : float
+        Of the weights, relative.
+    reach : float
+        Distance of the farthest record, at unit curvature.
+    lost : float
+        On spheres, the mean of 1 over the squared sine, of records within a right angle 0.
+    spread : float
+        On hyperbolic spaces, the product of the time coordinates of the point and of the farthest
+        record, at unit curvature; zero on spheres.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    docs/proofs/space-form-kernels.md, 3 to 5
+    """
+    weight = 1.0 if spread or not reach else reach / math.sin(reach)  # the largest one
+    allowance = 8.0 * _EPS * math.sqrt(width) * (1.0 + reach)
+    allowance += _EPS * _chain(tiles) * weight
+    allowance += error * (reach + weight)
+    return allowance * max(1.0, spread) + 16.0 * math.pi * _EPS * math.sqrt(width) * lost
 
 
 def _cosine(ball: Ball | None, k: float) -> float:
