@@ -63,16 +63,9 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
                 f"{_KINDS.get(labels.dtype.kind, 'something else')}; "
                 "continuous targets are for a regression"
             )
-        release = private_statistic(
-            self._statistic(),
-            Records(rows, labels=labels),
-            self.ball,
-            self.budget,
-            users=users,
-            **self._options(users),
-        )
-        self._keep(release, stacklevel=4)
-        value: Any = release.value
+        records = Records(rows, labels=labels)
+        release = private_statistic(self._statistic(), records, **self._options(users))
+        value = self._kept(release, stacklevel=4)
         self.classes_: NDArray[Any] = np.array(value.classes)
         self.means_, self.base_, self.clip_ = value.means, value.base, value.clip
         number = release.count
