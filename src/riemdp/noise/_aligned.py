@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from riemdp._part import both_proved
 from riemdp.manifolds import Aligned
-from riemdp.noise._family import Family, family, rule
+from riemdp.noise._family import Family
 from riemdp.noise._law import Law
 from riemdp.noise._pushed import PushedFamily
+from riemdp.noise._rules import family, rule
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,10 +11,10 @@ import numpy as np
 from riemdp._checks import count, positive
 from riemdp._errors import NotAttainableError, NotOnManifoldError
 from riemdp._potential import potential
-from riemdp.noise._family import family, has_family
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import check_onto, leading_axes
+from riemdp.noise._rules import family, has_family
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

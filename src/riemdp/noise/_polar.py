@@ -10,7 +10,7 @@ import numpy as np
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.noise._family import is_isotropic
+from riemdp.noise._rules import is_isotropic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,8 +11,9 @@ import numpy as np
 
 from riemdp._part import both_proved
 from riemdp.manifolds import Ball, DiscreteQuotient, Quotient
-from riemdp.noise._family import Family, SpaceForm, family, rule
+from riemdp.noise._family import Family, SpaceForm
 from riemdp.noise._law import Law
+from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._folded import FoldedDraw
 
 if TYPE_CHECKING:
