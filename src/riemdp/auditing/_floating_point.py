@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.auditing._scores import flat, pair
+from riemdp.auditing._learned_scores import pair
+from riemdp.auditing._scores import flat
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

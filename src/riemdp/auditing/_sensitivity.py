@@ -13,7 +13,7 @@ from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.auditing._pairs import search_pair
+from riemdp.auditing._search import search_pair
 from riemdp.manifolds import Ball, check_ball
 
 if TYPE_CHECKING:
