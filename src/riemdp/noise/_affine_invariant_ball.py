@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray, SPDAffineInvariant
+    from riemdp.noise._generator import Size, Source
     from riemdp.noise._law import DistanceLaw
 
 Scheme = Literal["free", "chart"]
@@ -162,10 +163,7 @@ class AffineInvariantBallLaplace(RestrictedLaw):
             )
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw points of the ball; see :meth:`Law.sample`.
 
@@ -180,11 +178,7 @@ class AffineInvariantBallLaplace(RestrictedLaw):
         return self.ball.point(self._coordinates(coordinates, size, generator))
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """See :meth:`Law.sample_from_coordinates`."""
         if ball == self.ball:
@@ -200,12 +194,7 @@ class AffineInvariantBallLaplace(RestrictedLaw):
             "audit with riemdp.auditing.DistanceScore loses nothing"
         )
 
-    def _coordinates(
-        self,
-        coordinates: FloatArray,
-        size: int | tuple[int, ...] | None,
-        generator: np.random.Generator | None,
-    ) -> FloatArray:
+    def _coordinates(self, coordinates: FloatArray, size: Size, generator: Source) -> FloatArray:
         """Draws, as normal coordinates about the centre."""
         self.check_drawable()
         generator = resolve_generator(generator)

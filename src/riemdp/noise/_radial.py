@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
+    from riemdp.noise._generator import Source
 
 
 @dataclass(frozen=True)
@@ -223,9 +224,7 @@ class RadialLaw:
             return 1.0
         return self._table.mass / Envelope.of(self._profile).area
 
-    def sample(
-        self, size: int | tuple[int, ...], generator: np.random.Generator | None = None
-    ) -> FloatArray:
+    def sample(self, size: int | tuple[int, ...], generator: Source = None) -> FloatArray:
         """Draw distances.
 
         Parameters

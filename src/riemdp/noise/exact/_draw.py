@@ -23,7 +23,7 @@ from riemdp.privacy import certified_available
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
+    from riemdp.noise._generator import Source
 
     Ball = Any
     #: Coordinates at python-flint's working precision, None where that leaves them open.
@@ -111,7 +111,7 @@ class ExactDraw(ABC):
         footpoint: Sequence[Any],
         grid: int,
         *,
-        generator: np.random.Generator | None = None,
+        generator: Source = None,
         precision: int = PRECISION,
     ) -> Rounded:
         """Draw about a footpoint, and round.
