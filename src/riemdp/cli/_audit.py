@@ -10,7 +10,7 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, TextIO
+from typing import IO, Annotated, Any, TextIO
 
 import numpy as np
 import typer
@@ -25,9 +25,6 @@ from riemdp.cli._io import check_output
 from riemdp.cli._options import MaxNumbersOption
 from riemdp.cli._output import describe, print_fields, say_lines, warn, working
 from riemdp.privacy import Budget
-
-if TYPE_CHECKING:
-    pass
 
 #: Outputs per data set where the file does not say.
 SAMPLES = 4000

@@ -24,6 +24,7 @@ from riemdp.manifolds import (
     SPDPower,
     Sphere,
 )
+from riemdp.mechanisms import MECHANISMS
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
 from riemdp.release import relation
 from riemdp.statistics import Neighbours
@@ -49,18 +50,6 @@ class ManifoldName(StrEnum):
         return self.startswith("spd")
 
 
-class MechanismName(StrEnum):
-    """The mechanisms that the command line knows, ``auto`` for the one with the least error."""
-
-    AUTO = "auto"
-    RIEMANNIAN_LAPLACE = "riemannian-laplace"
-    RIEMANNIAN_GAUSSIAN = "riemannian-gaussian"
-    TANGENT_GAUSSIAN = "tangent-gaussian"
-    TANGENT_LAPLACE = "tangent-laplace"
-    WRAPPED_GAUSSIAN = "wrapped-gaussian"
-    WRAPPED_LAPLACE = "wrapped-laplace"
-
-
 class AdjacencyName(StrEnum):
     """How neighbouring data sets differ."""
 
@@ -81,7 +70,7 @@ MechanismOption = Annotated[
     str,
     typer.Option(
         "--mechanism",
-        help=f"One of {', '.join(MechanismName)} or of an installed package; auto takes the one "
+        help=f"One of auto, {', '.join(MECHANISMS)} or of an installed package; auto takes the one "
         "with the least expected distance.",
     ),
 ]

@@ -37,13 +37,10 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     def _class_moments(self) -> ClassMoments:
         """Return moments of the classes in the order of scikit-learn, which is that of labels."""
         sizes = () if self.sizes is None else tuple(self.sizes)
-        given = ClassMoments(self._public_classes(), self._second, sizes)
+        given = ClassMoments(self.classes, self._second, sizes)
         order = sorted(range(len(given.classes)), key=given.classes.__getitem__)
         classes = tuple(given.classes[i] for i in order)
         return ClassMoments(classes, self._second, tuple(given.sizes[i] for i in order if sizes))
-
-    def _public_classes(self) -> Any:
-        return self.classes
 
     def _statistic(self) -> Statistic:
         return seen_from_base(self._class_moments(), self.base, self.share, self.alpha)

@@ -10,7 +10,7 @@ import numpy as np
 from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds._ball import Ball
 from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._points import as_floats
+from riemdp.manifolds._points import as_floats, with_axes
 from riemdp.manifolds._slice import WholeSlice
 
 if TYPE_CHECKING:
@@ -334,9 +334,8 @@ class DiscreteQuotient(Quotient):
         outside = self.cover.dist(start, near) > radius
         if not outside.any():
             return points.copy()
-        axes = (*outside.shape, *(1 for _ in self.point_shape))
         moved = self.push(self.cover.clip(start, near, radius))
-        return np.where(outside.reshape(axes), moved, points)
+        return np.where(with_axes(outside, self.point_shape), moved, points)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Both the space and its cover need room; see :meth:`Manifold.check_ball`."""
