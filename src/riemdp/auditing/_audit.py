@@ -35,9 +35,9 @@ from riemdp.noise import resolve_generator
 from riemdp.privacy import check_claim
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 
 @with_advice

@@ -21,9 +21,9 @@ from riemdp.privacy import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 Claim = Budget | PrivacyCurve
 

@@ -15,11 +15,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp.auditing._scores import Score, flat
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Manifold
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray, Manifold
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,6 @@ from riemdp.auditing._neighbours import same_records
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
-
 
 def drawer(
     mechanism: Any,

@@ -12,9 +12,8 @@ from riemdp._errors import InvalidParameterError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds import Ball, FloatArray, Manifold
 
-    FloatArray = NDArray[np.float64]
     Pair = tuple[FloatArray, FloatArray]
     IntArray = NDArray[np.int64]
 

@@ -15,9 +15,9 @@ from riemdp.auditing._trade_off import TradeOff
 from riemdp.privacy import check_delta, check_epsilon
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 Verdict = Literal["consistent", "violated"]
 

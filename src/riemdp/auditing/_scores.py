@@ -17,11 +17,9 @@ from riemdp._checks import plain_array, real_array
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Manifold
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray, Manifold
 
 Score = Callable[[Any], Any]
 

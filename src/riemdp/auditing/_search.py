@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
 
-    FloatArray = NDArray[np.float64]
     Pair = tuple[FloatArray, FloatArray]
     IntArray = NDArray[np.int64]
 

@@ -19,9 +19,7 @@ from riemdp.manifolds import Ball, check_ball
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Rounding that distances are forgiven, relative to the claim and to the ball's radius.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-13

@@ -7,7 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
@@ -31,6 +30,8 @@ from riemdp.statistics import Neighbours
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from riemdp.manifolds import FloatArray
 
 
 class ManifoldName(StrEnum):
@@ -303,7 +304,7 @@ def _shape(array: NDArray[Any]) -> str:
     return f"({', '.join(map(str, ('n', *array.shape[1:])))}{',' if array.ndim == 1 else ''})"
 
 
-def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> NDArray[np.float64]:
+def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> FloatArray:
     """Return the centre of the ball: the space's own named point, or the one in a file.
 
     Raises

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
 
 
 class PointsEstimator(BaseEstimator):  # type: ignore[misc]
@@ -51,18 +51,18 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
         check_features(self, found if listed and len(X) == 0 else X, reset=reset)
         return found
 
-    def _points(self, X: Any) -> NDArray[np.float64]:
+    def _points(self, X: Any) -> FloatArray:
         """Return points that an estimator that was fitted is asked about."""
         check_is_fitted(self)
         rows = self._rows(X)
         return self._public_ball().manifold.validate(rows)
 
-    def _seen(self, X: Any, base: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _seen(self, X: Any, base: FloatArray) -> FloatArray:
         """Return normal coordinates of points about a base, shape (n, dim)."""
         points = self._points(X)
         return self._public_ball().manifold.coordinates(base, points)
 
-    def _unseen(self, vectors: NDArray[np.float64], base: NDArray[np.float64]) -> Any:
+    def _unseen(self, vectors: FloatArray, base: FloatArray) -> Any:
         """Return the points at normal coordinates about a base."""
         return self._public_ball().manifold.point(base, vectors)
 
@@ -149,7 +149,7 @@ def rows_of(
     return found
 
 
-def checked_vectors(vectors: object, width: int) -> NDArray[np.float64]:
+def checked_vectors(vectors: object, width: int) -> FloatArray:
     """Return vectors that an inverse transformation is asked about.
 
     Parameters

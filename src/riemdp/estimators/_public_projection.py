@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp.manifolds import FloatArray
     from riemdp.release import PrivateBall
-
-    FloatArray = NDArray[np.float64]
 
 
 class PublicProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PointsEstimator):  # type: ignore[misc]

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics import Neighbours, Question, Statistic
-    from riemdp.testing._tools import FloatArray
 
 _SIZES = (1, 2, 12)
 #: Answers that are looked at, of several.
