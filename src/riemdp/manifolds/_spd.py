@@ -11,13 +11,14 @@ from riemdp._checks import count
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._pictures import draw_ellipses
+from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._units import OF_MATRICES, eigenvalues
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._points import FloatArray
-    from riemdp.manifolds._units import Unit
+    from riemdp.manifolds._points import FloatArray, as_floats
+from riemdp.manifolds._units import Unit
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Half the range of log-eigenvalues that float64 holds in one matrix, with a margin.
@@ -71,6 +72,10 @@ class SPDManifold(Manifold):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
         return _symmetric_checks.check_definite(points, self.k)
+
+    def _log_eigh(self, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Log-eigenvalues and eigenvectors of points."""
+        return _symmetric.log_eigh(as_floats(points))
 
 
 class LogarithmicSPD(SPDManifold):

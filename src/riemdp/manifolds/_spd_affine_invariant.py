@@ -97,13 +97,13 @@ class SPDAffineInvariant(LogarithmicSPD):
         """``L Expm(L^-1 V L^-T) L^T`` with ``P = L L^T``."""
         factor = self._factor(base)
         inside = whiten(inverse_factor(factor), as_floats(tangent))
-        return colour(factor, _symmetric.expm(inside))
+        return _symmetric.congruent(factor, _symmetric.expm(inside))
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """``L Logm(L^-1 X L^-T) L^T`` with ``P = L L^T``."""
         factor = self._factor(base)
         inside = whiten(inverse_factor(factor), as_floats(point))
-        return colour(factor, _symmetric.logm(inside))
+        return _symmetric.congruent(factor, _symmetric.logm(inside))
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """``|Logm(L^-1 B L^-T)|_F`` from the eigenvalues, with ``A = L L^T``."""
@@ -130,7 +130,7 @@ class SPDAffineInvariant(LogarithmicSPD):
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``L S L^T`` for the symmetric matrix S with these coordinates."""
         inside = _symmetric.unvecd(as_floats(coordinates), self.k)
-        return colour(self._factor(base), inside)
+        return _symmetric.congruent(self._factor(base), inside)
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``vecd(L^-1 V L^-T)``, the inverse of :meth:`tangent_vector`."""
@@ -156,7 +156,7 @@ class SPDAffineInvariant(LogarithmicSPD):
 
         def within(half: float) -> FloatArray:
             reach = np.maximum(half - 0.5 * spread, 1.0)[..., None]
-            return colour(factor, _symmetric.expm_within(inside, 0.0, reach))
+            return _symmetric.congruent(factor, _symmetric.expm_within(inside, 0.0, reach))
 
         found, narrow = within(REACH), half_range(self.k)
         if narrow == REACH or (held := _symmetric_checks.is_held(found)).all():
@@ -241,16 +241,11 @@ def whiten(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
     One factor for a batch of matrices becomes two large products instead of many small ones.
     """
     if inverse.ndim > 2:
-        return _symmetric.symmetrise(inverse @ matrices @ np.swapaxes(inverse, -1, -2))
+        return _symmetric.congruent(inverse, matrices)
     k = inverse.shape[-1]
     half = matrices.reshape(-1, k) @ inverse.T
     swapped = np.ascontiguousarray(np.swapaxes(half.reshape(matrices.shape), -1, -2))
     return _symmetric.symmetrise((swapped.reshape(-1, k) @ inverse.T).reshape(matrices.shape))
-
-
-def colour(factor: FloatArray, matrices: FloatArray) -> FloatArray:
-    """``L X L^T``, exactly symmetric."""
-    return _symmetric.symmetrise(factor @ matrices @ np.swapaxes(factor, -1, -2))
 
 
 def spectral_log(center: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:

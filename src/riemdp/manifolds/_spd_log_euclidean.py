@@ -91,20 +91,16 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``D_{Logm P} Expm [S]`` for the symmetric matrix S with these coordinates."""
-        logs, vectors = self._decompose(base)
+        logs, vectors = self._log_eigh(base)
         inside = _symmetric.unvecd(as_floats(coordinates), self.k)
         weights = _symmetric.divided_difference_exp(logs)
-        return _conjugate(vectors, weights * _conjugate(np.swapaxes(vectors, -1, -2), inside))
+        return _weighted(vectors, weights, inside)
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``vecd(D_P Logm [V])``, the inverse of :meth:`tangent_vector`."""
-        logs, vectors = self._decompose(base)
-        outside = as_floats(tangent)
+        logs, vectors = self._log_eigh(base)
         weights = _symmetric.divided_difference_log(logs)
-        derivative = _conjugate(
-            vectors, weights * _conjugate(np.swapaxes(vectors, -1, -2), outside)
-        )
-        return _symmetric.vecd(derivative)
+        return _symmetric.vecd(_weighted(vectors, weights, as_floats(tangent)))
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``Expm`` of the sum of the charts, its eigenvalues within a range that float64 holds.
@@ -126,7 +122,7 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
         in other directions cannot be told from one without full rank.
         """
         super().check_ball(center, radius)
-        spread = float(np.ptp(self._decompose(center)[0]))
+        spread = float(np.ptp(self._log_eigh(center)[0]))
         limit = 2.0 * half_range(self.k) + _ROOM
         if spread > limit:
             raise UnsupportedBallError(
@@ -160,11 +156,8 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
         """
         return _symmetric_checks.check_symmetric(points, self.k)
 
-    def _decompose(self, base: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Log-eigenvalues and eigenvectors of the base points."""
-        return _symmetric.log_eigh(as_floats(base))
 
-
-def _conjugate(left: FloatArray, middle: FloatArray) -> FloatArray:
-    """``L M L^T``, symmetrised."""
-    return _symmetric.symmetrise(left @ middle @ np.swapaxes(left, -1, -2))
+def _weighted(vectors: FloatArray, weights: FloatArray, matrices: FloatArray) -> FloatArray:
+    """Matrices whose entries in a basis of eigenvectors are multiplied by weights."""
+    entries = _symmetric.congruent(np.swapaxes(vectors, -1, -2), matrices)
+    return _symmetric.congruent(vectors, weights * entries)

@@ -94,7 +94,7 @@ class SPDPower(SPDManifold, FlatManifold):
 
     def room(self, center: ArrayLike) -> float:
         """Distance from which on :meth:`from_chart` may move a point; see :meth:`Manifold.room`."""
-        powers = np.exp(self.alpha * self._logs(center)[0])
+        powers = np.exp(self.alpha * self._log_eigh(center)[0])
         ratio = least_ratio(self.k) ** self.alpha if self.k > 1 else 0.0
         return max(float(powers.min() - ratio * powers.max()) / (1.0 + ratio), 0.0)
 
@@ -106,7 +106,7 @@ class SPDPower(SPDManifold, FlatManifold):
         NotOnManifoldError
             If a matrix is not positive definite in float64.
         """
-        logs, vectors = self._logs(points)
+        logs, vectors = self._log_eigh(points)
         return _symmetric.vecd(_symmetric.compose(np.exp(self.alpha * logs), vectors))
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
@@ -123,7 +123,7 @@ class SPDPower(SPDManifold, FlatManifold):
         times the largest one, and the centre's largest one; or as small as the centre's, if these
         are smaller.
         """
-        logs, vectors = self._logs(center)
+        logs, vectors = self._log_eigh(center)
         middle = _symmetric.vecd(_symmetric.compose(np.exp(self.alpha * logs), vectors))
         top, low = (f(logs, axis=-1, keepdims=True) for f in (np.max, np.min))
         ratio = np.minimum(least_ratio(self.k), np.exp(low - top)) ** self.alpha
@@ -134,7 +134,7 @@ class SPDPower(SPDManifold, FlatManifold):
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Refuse a centre whose neighbours float64 cannot hold; see :meth:`Manifold.check_ball`."""
         super().check_ball(center, radius)
-        logs = self._logs(center)[0]
+        logs = self._log_eigh(center)[0]
         spread, limit = float(np.ptp(logs)), -math.log(_ROOM * least_ratio(self.k))
         if spread > limit:
             raise UnsupportedBallError(
@@ -151,7 +151,7 @@ class SPDPower(SPDManifold, FlatManifold):
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, known to eps times the largest one, and of their powers."""
-        scaled = self.alpha * self._logs(center)[0]
+        scaled = self.alpha * self._log_eigh(center)[0]
         powers = np.exp(scaled)
         largest = float(powers.max()) + radius
         least = (_ROOM * least_ratio(self.k)) ** self.alpha
@@ -159,10 +159,6 @@ class SPDPower(SPDManifold, FlatManifold):
         lost = max(1.0, self.alpha * ratio ** (1.0 - 1.0 / self.alpha))
         logs = float(np.abs(scaled).max())
         return float((8.0 * self.k * lost + 4.0 * logs) * _EPS * largest)
-
-    def _logs(self, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Log-eigenvalues and eigenvectors of points."""
-        return _symmetric.log_eigh(as_floats(points))
 
     def _nearest(self, coordinates: FloatArray, least: FloatArray, ratio: FloatArray) -> FloatArray:
         """Point of the nearest power with eigenvalues from ``least`` on, and no wide ratio."""

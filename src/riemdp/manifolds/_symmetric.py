@@ -112,6 +112,20 @@ def compose(values: FloatArray, vectors: FloatArray) -> FloatArray:
     return symmetrise(product)
 
 
+def congruent(factor: FloatArray, matrices: FloatArray) -> FloatArray:
+    """``L X L^T``, exactly symmetric.
+
+    Parameters
+    ----------
+    factor, matrices : ndarray, shape (..., k, k)
+
+    Returns
+    -------
+    ndarray, shape (..., k, k)
+    """
+    return symmetrise(factor @ matrices @ np.swapaxes(factor, -1, -2))
+
+
 def symmetrise(matrices: FloatArray) -> FloatArray:
     """``X/2 + X^T/2``, which does not overflow."""
     half = 0.5 * matrices

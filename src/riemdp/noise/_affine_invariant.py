@@ -18,7 +18,7 @@ from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import leading_axes
-from riemdp.noise._radial import check_kind, check_sigma
+from riemdp.noise._radial import check_sigma
 from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.noise.exact._affine_invariant import AffineInvariantDraw as RoundedDraw
 from riemdp.noise.exact._flat import FlatDraw
@@ -96,7 +96,7 @@ class AffineInvariantLaw(Law):
 
     def __post_init__(self) -> None:
         as_affine_invariant(self.manifold, OTHER_SPACES)
-        check_kind(self.kind)
+        potential(self.kind)  # which has to be known
         object.__setattr__(self, "sigma", check_sigma(self.sigma))
         _ = self.radial  # checks the rest
 
