@@ -34,21 +34,16 @@ if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray
 
 
-class ManifoldName(StrEnum):
-    """The manifolds that the command line knows."""
-
-    EUCLIDEAN = "euclidean"
-    SPHERE = "sphere"
-    HYPERBOLIC = "hyperbolic"
-    SPD_LOG_EUCLIDEAN = "spd-log-euclidean"
-    SPD_LOG_CHOLESKY = "spd-log-cholesky"
-    SPD_POWER = "spd-power"
-    SPD_AFFINE_INVARIANT = "spd-affine-invariant"
-
-    @property
-    def is_spd(self) -> bool:
-        """Whether points are symmetric positive definite matrices."""
-        return self.startswith("spd")
+#: The manifolds that the command line knows by a short name, of a dimension or a size.
+MANIFOLDS: dict[str, Any] = {
+    "euclidean": Euclidean,
+    "sphere": Sphere,
+    "hyperbolic": Hyperbolic,
+    "spd-log-euclidean": SPDLogEuclidean,
+    "spd-log-cholesky": SPDLogCholesky,
+    "spd-power": SPDPower,
+    "spd-affine-invariant": SPDAffineInvariant,
+}
 
 
 class AdjacencyName(StrEnum):
@@ -63,9 +58,7 @@ _AS_PART = "name:field=value,... as riemdp parts lists them"
 
 ManifoldOption = Annotated[
     str,
-    typer.Option(
-        "--manifold", help=f"Space of the data: {', '.join(ManifoldName)}, or {_AS_PART}."
-    ),
+    typer.Option("--manifold", help=f"Space of the data: {', '.join(MANIFOLDS)}, or {_AS_PART}."),
 ]
 MechanismOption = Annotated[
     str,
@@ -208,37 +201,28 @@ def manifold_of(text: str, dim: int | None, size: int | None, curvature: float |
     InvalidParameterError
         If the dimension is missing or of the wrong kind, or the curvature does not belong here.
     """
-    if text not in list(ManifoldName):
+    if text not in MANIFOLDS:
         return _registered(text, dim, size, curvature)
-    name = ManifoldName(text)
-    wanted, other = ("--size", dim) if name.is_spd else ("--dim", size)
-    number = size if name.is_spd else dim
+    wanted, number, other = ("--size", size, dim) if _is_spd(text) else ("--dim", dim, size)
     if number is None or other is not None:
-        raise InvalidParameterError(f"{name} needs {wanted}, and no other dimension")
-    constructors: dict[ManifoldName, Any] = {
-        ManifoldName.EUCLIDEAN: Euclidean,
-        ManifoldName.SPHERE: Sphere,
-        ManifoldName.HYPERBOLIC: Hyperbolic,
-        ManifoldName.SPD_LOG_EUCLIDEAN: SPDLogEuclidean,
-        ManifoldName.SPD_LOG_CHOLESKY: SPDLogCholesky,
-        ManifoldName.SPD_POWER: SPDPower,
-        ManifoldName.SPD_AFFINE_INVARIANT: SPDAffineInvariant,
-    }
-    manifold: Manifold
-    if curvature is None:
-        manifold = constructors[name](number)
-    elif name in (ManifoldName.SPHERE, ManifoldName.HYPERBOLIC):
-        manifold = constructors[name](number, curvature)
-    else:
+        raise InvalidParameterError(f"{text} needs {wanted}, and no other dimension")
+    if curvature is not None and text not in ("sphere", "hyperbolic"):
         raise InvalidParameterError("--curvature is for sphere and hyperbolic")
+    numbers = (number,) if curvature is None else (number, curvature)
+    manifold: Manifold = MANIFOLDS[text](*numbers)
     return manifold
+
+
+def _is_spd(name: str) -> bool:
+    """Whether points are symmetric positive definite matrices."""
+    return name.startswith("spd")
 
 
 def _registered(text: str, dim: int | None, size: int | None, curvature: float | None) -> Manifold:
     """Return the manifold that a text names in full."""
     if (dim, size, curvature) != (None, None, None):
         raise InvalidParameterError(
-            f"--dim, --size and --curvature are for {', '.join(ManifoldName)}; other spaces have "
+            f"--dim, --size and --curvature are for {', '.join(MANIFOLDS)}; other spaces have "
             "their fields in the name: name:field=value,..."
         )
     manifold: Manifold = from_text(text, Manifold.sort)
@@ -267,14 +251,13 @@ def records_of(
     if array.size == 0 and not (may_be_none and array.ndim > 0 and math.prod(array.shape[1:]) > 0):
         raise NotOnManifoldError(f"{path.name} holds no records")
     flat = path.suffix.lower() == ".csv" if flat is None else flat
-    if text not in list(ManifoldName):
+    if text not in MANIFOLDS:
         manifold = _registered(text, None, None, curvature)
         if flat and array.ndim == 2 and array.shape[1] == math.prod(manifold.point_shape):
             array = array.reshape(-1, *manifold.point_shape)
         return manifold, array
-    name = ManifoldName(text)
     size = array.shape[-1] if array.ndim else 0
-    if name.is_spd:
+    if _is_spd(text):
         if flat and array.ndim == 2:
             size = math.isqrt(size)
             if size * size != array.shape[1]:
@@ -285,16 +268,16 @@ def records_of(
             array = array.reshape(-1, size, size)
         if array.ndim != 3 or array.shape[1] != size:
             raise NotOnManifoldError(
-                f"{name} data must have shape (n, k, k), got {_shape(array)} in {path.name}"
+                f"{text} data must have shape (n, k, k), got {_shape(array)} in {path.name}"
             )
-        return manifold_of(name, None, size, curvature), array
-    is_flat = name is ManifoldName.EUCLIDEAN
+        return manifold_of(text, None, size, curvature), array
+    is_flat = text == "euclidean"
     if array.ndim != 2 or (not is_flat and size < 2):
         columns = "d" if is_flat else "d + 1"
         raise NotOnManifoldError(
-            f"{name} data must have shape (n, {columns}), got {_shape(array)} in {path.name}"
+            f"{text} data must have shape (n, {columns}), got {_shape(array)} in {path.name}"
         )
-    return manifold_of(name, size if is_flat else size - 1, None, curvature), array
+    return manifold_of(text, size if is_flat else size - 1, None, curvature), array
 
 
 def _shape(array: NDArray[Any]) -> str:
