@@ -7,11 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from riemdp import (
-    InvalidParameterError,
-    NotOnManifoldError,
-    Sphere,
-)
+from riemdp import InvalidParameterError, NotOnManifoldError, Sphere
 from riemdp.auditing import (
     ClassifierScore,
     FrequencyScore,

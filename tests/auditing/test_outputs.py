@@ -5,13 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp import (
-    GDP,
-    InvalidParameterError,
-)
-from riemdp.auditing import (
-    audit,
-)
+from riemdp import GDP, InvalidParameterError
+from riemdp.auditing import audit
 
 
 def test_a_mechanism_that_changes_its_data_is_refused():

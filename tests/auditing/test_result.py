@@ -5,17 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp import (
-    GDP,
-    ApproxDP,
-    Euclidean,
-    InvalidParameterError,
-    PureDP,
-    TangentGaussian,
-)
-from riemdp.auditing import (
-    audit,
-)
+from riemdp import GDP, ApproxDP, Euclidean, InvalidParameterError, PureDP, TangentGaussian
+from riemdp.auditing import audit
 
 
 def gaussian_audit(mu, seed, claim=None):

@@ -11,12 +11,7 @@ from riemdp import (
     Sphere,
     TangentGaussian,
 )
-from riemdp.auditing import (
-    DistanceScore,
-    IdentityScore,
-    LinearScore,
-    LogLikelihoodRatio,
-)
+from riemdp.auditing import DistanceScore, IdentityScore, LinearScore, LogLikelihoodRatio
 from riemdp.auditing._scores import evaluate, flat
 
 

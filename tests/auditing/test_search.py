@@ -5,17 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp import (
-    Ball,
-    Euclidean,
-    InvalidParameterError,
-    Sphere,
-    UnsupportedBallError,
-)
-from riemdp.auditing import (
-    neighbouring_datasets,
-    search_pair,
-)
+from riemdp import Ball, Euclidean, InvalidParameterError, Sphere, UnsupportedBallError
+from riemdp.auditing import neighbouring_datasets, search_pair
 from riemdp.auditing._neighbours import check_neighbours
 
 

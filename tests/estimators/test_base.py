@@ -10,28 +10,14 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    KFold,
-    cross_val_score,
-    cross_validate,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import riemdp
 from riemdp import GDP, Accountant, BudgetExceededError, InvalidParameterError, PureDP
-from riemdp.estimators import (
-    PrivateFrechetMean,
-    PrivateMDM,
-    PrivateTangentSpace,
-)
-from riemdp.estimators._base import (
-    AccountLeftBehind,
-    generator_of,
-    is_recentred,
-)
+from riemdp.estimators import PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
+from riemdp.estimators._base import AccountLeftBehind, generator_of, is_recentred
 
 
 def fitted(estimator):

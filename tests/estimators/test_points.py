@@ -9,12 +9,7 @@ import sklearn
 
 import riemdp
 from riemdp import InvalidParameterError
-from riemdp.estimators import (
-    NotPrivateWarning,
-    PrivateFrechetMean,
-    PrivateMDM,
-    PrivateTangentSpace,
-)
+from riemdp.estimators import NotPrivateWarning, PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
 from riemdp.estimators._points import checked_vectors, rows_of
 
 

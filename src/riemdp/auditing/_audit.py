@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import count, real, shown
-from riemdp._errors import (
-    InsufficientSamplesError,
-    InvalidParameterError,
-    UnsupportedManifoldError,
-)
+from riemdp._errors import InsufficientSamplesError, InvalidParameterError, UnsupportedManifoldError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.auditing._claims import Claim, check_samples

@@ -10,15 +10,7 @@ import numpy as np
 
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 from riemdp.auditing._confidence import delta_bound, epsilon_bound, mu_bound, upper_bound
-from riemdp.privacy import (
-    GDP,
-    ApproxDP,
-    Budget,
-    GaussianCurve,
-    PrivacyCurve,
-    PureCurve,
-    PureDP,
-)
+from riemdp.privacy import GDP, ApproxDP, Budget, GaussianCurve, PrivacyCurve, PureCurve, PureDP
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -155,12 +155,7 @@ def choose(
 
 
 def certify(
-    events: tuple[Event, ...],
-    first: FloatArray,
-    second: FloatArray,
-    alpha: float,
-    *,
-    exact: bool,
+    events: tuple[Event, ...], first: FloatArray, second: FloatArray, alpha: float, *, exact: bool
 ) -> tuple[CertifiedEvent, ...]:
     """Bound the error rates of events by samples that had no part in choosing them."""
     fpr, fnr = _rates(list(events), first, second, alpha, exact=exact)

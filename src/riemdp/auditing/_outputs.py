@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import plain_array, shown
-from riemdp._errors import (
-    InvalidParameterError,
-)
+from riemdp._errors import InvalidParameterError
 from riemdp._progress import ticks
 from riemdp.auditing._neighbours import same_records
 
@@ -21,10 +19,7 @@ if TYPE_CHECKING:
 
 
 def drawer(
-    mechanism: Any,
-    dataset: Any,
-    neighbour: Any,
-    check: Callable[[Any, Any], None],
+    mechanism: Any, dataset: Any, neighbour: Any, check: Callable[[Any, Any], None]
 ) -> Callable[..., Any]:
     """Return ``draw(dataset, samples, generator) -> outputs``, the pair being checked."""
     if hasattr(mechanism, "sample"):

@@ -144,13 +144,7 @@ def audit_sensitivity(
         return math.inf if math.isnan(distance) else distance  # no summary is a violation
 
     worst = search_pair(
-        moved,
-        ball,
-        n,
-        adjacency=adjacency,
-        restarts=restarts,
-        steps=steps,
-        generator=generator,
+        moved, ball, n, adjacency=adjacency, restarts=restarts, steps=steps, generator=generator
     )
     allowance = 2.0 * tolerance + _RELATIVE * claimed + _ABSOLUTE * ball.radius
     return SensitivityAudit(

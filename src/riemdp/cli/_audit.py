@@ -33,8 +33,7 @@ _FIGURES = (".png", ".pdf", ".svg")
 
 def audit(
     spec: Annotated[
-        Path,
-        typer.Argument(help="What to audit, .toml or .json: see the page on audits."),
+        Path, typer.Argument(help="What to audit, .toml or .json: see the page on audits.")
     ],
     *,
     samples: Annotated[

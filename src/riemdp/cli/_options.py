@@ -178,11 +178,7 @@ def budget_of(
 
 
 def relation_of(
-    neighbours: str | None,
-    adjacency: AdjacencyName | None,
-    budget: Budget,
-    *,
-    has_users: bool,
+    neighbours: str | None, adjacency: AdjacencyName | None, budget: Budget, *, has_users: bool
 ) -> Neighbours:
     """Return the relation that the options name, replace-one where they name none."""
     return relation(

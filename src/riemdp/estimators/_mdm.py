@@ -8,10 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from riemdp.estimators._classifiers import ClassEstimator
-from riemdp.estimators._scikit_learn import (
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from riemdp.estimators._scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

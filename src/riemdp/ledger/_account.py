@@ -14,13 +14,7 @@ from riemdp._errors import (
     LedgerTamperedError,
     LedgerUnavailableError,
 )
-from riemdp.ledger._chain import (
-    Row,
-    read_amounts,
-    read_sums,
-    written_amounts,
-    written_sums,
-)
+from riemdp.ledger._chain import Row, read_amounts, read_sums, written_amounts, written_sums
 from riemdp.ledger._entry import (
     CHARGE,
     CLOSE,

@@ -192,9 +192,7 @@ def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, 
     return logs, vectors
 
 
-def log_eigh_or_not(
-    matrices: FloatArray,
-) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+def log_eigh_or_not(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Do what :func:`log_eigh` does, and mark the matrices that count as the identity ``(...)``."""
     values, vectors, graded = _graded_eigh(matrices)
     if not graded.any():

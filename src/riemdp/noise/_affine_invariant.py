@@ -196,12 +196,7 @@ class AffineInvariantLaw(Law):
         return self._about(coordinates, ball, size, generator, math.inf)
 
     def _about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: Size,
-        generator: Source,
-        longest: float,
+        self, coordinates: FloatArray, ball: Ball, size: Size, generator: Source, longest: float
     ) -> FloatArray:
         """Draws, those farther from the centre than ``longest`` shortened to that."""
         generator = resolve_generator(generator)

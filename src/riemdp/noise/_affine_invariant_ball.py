@@ -11,11 +11,7 @@ import numpy as np
 
 from riemdp._errors import NotAttainableError, UnsupportedManifoldError
 from riemdp.manifolds import Ball, Euclidean, _symmetric, as_affine_invariant, as_floats
-from riemdp.noise._affine_invariant import (
-    OTHER_SPACES,
-    affine_invariant_draw,
-    seen_from_center,
-)
+from riemdp.noise._affine_invariant import OTHER_SPACES, affine_invariant_draw, seen_from_center
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial, check_distance_scale
 from riemdp.noise._ball_laplace import BallLaplace
 from riemdp.noise._cut_radial import CutRadial

@@ -11,13 +11,7 @@ from riemdp._working_precision import working_precision
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise.exact._bits import Bits
 from riemdp.noise.exact._ladder import PRECISION, Ladder
-from riemdp.noise.exact._rounded import (
-    Rounded,
-    ball_of,
-    check_grid,
-    check_precision,
-    exact_numbers,
-)
+from riemdp.noise.exact._rounded import Rounded, ball_of, check_grid, check_precision, exact_numbers
 from riemdp.privacy import certified_available
 
 if TYPE_CHECKING:
