@@ -12,7 +12,7 @@ import numpy as np
 from riemdp._checks import plain_array, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._progress import ticks
-from riemdp.auditing._neighbours import same_records
+from riemdp.auditing._neighbours import as_array, same_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def drawer(
                 "mechanism changed the data set it was given, so its later outputs belong to "
                 "another one; let it work on a copy"
             )
-        return _stacked(outputs)
+        return as_array(outputs, "outputs")
 
     return draw
 
@@ -90,13 +90,3 @@ def _counted(outputs: Any, samples: int) -> Any:
         )
     plain_array(outputs, "outputs")  # refuses masked ones
     return outputs
-
-
-def _stacked(outputs: list[Any]) -> Any:
-    """Return outputs as one array if they have one shape, else as an array of objects."""
-    array = plain_array(outputs, "outputs")
-    if array is None:
-        array = np.empty(len(outputs), dtype=object)
-        for row, output in enumerate(outputs):
-            array[row] = output
-    return array
