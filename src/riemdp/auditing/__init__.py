@@ -1,29 +1,31 @@
 """Audits: lower bounds on the privacy loss of any mechanism, and checks of what it is made of."""
 
-from riemdp.auditing._audit import AuditResult, audit
+from riemdp.auditing._audit import audit
 from riemdp.auditing._claims import tail_delta
 from riemdp.auditing._density import DensityAudit, audit_density_ratio
 from riemdp.auditing._events import CertifiedEvent, Event
 from riemdp.auditing._floating_point import LowBitScore, output_grid
+from riemdp.auditing._learned_scores import (
+    ClassifierScore,
+    FrequencyScore,
+    LinearScore,
+    NearestNeighbourScore,
+)
 from riemdp.auditing._pairs import (
-    WorstPair,
     extreme_directions,
     footpoint_pair,
     neighbouring_datasets,
     neighbouring_users,
-    search_pair,
 )
+from riemdp.auditing._result import AuditResult
 from riemdp.auditing._sampler import SamplerAudit, audit_sampler
 from riemdp.auditing._scores import (
-    ClassifierScore,
     DistanceScore,
-    FrequencyScore,
     IdentityScore,
     LearnedScore,
-    LinearScore,
     LogLikelihoodRatio,
-    NearestNeighbourScore,
 )
+from riemdp.auditing._search import WorstPair, search_pair
 from riemdp.auditing._sensitivity import SensitivityAudit, audit_sensitivity
 from riemdp.auditing._streams import StreamAudit, audit_streams, seeded_release_is_marked
 from riemdp.auditing._trade_off import TradeOff, claimed_trade_off

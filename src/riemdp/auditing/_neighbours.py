@@ -68,7 +68,7 @@ def check_neighbours(
 
 
 def _one_replaced(dataset: Any, neighbour: Any) -> None:
-    first, second = _array(dataset), _array(neighbour)
+    first, second = as_array(dataset), as_array(neighbour)
     if first.shape != second.shape:
         raise InvalidParameterError(
             f"dataset and neighbour must have the same number of records of the same shape, got "
@@ -86,7 +86,7 @@ def _one_replaced(dataset: Any, neighbour: Any) -> None:
 
 
 def _one_more(dataset: Any, neighbour: Any) -> None:
-    first, second = _array(dataset), _array(neighbour)
+    first, second = as_array(dataset), as_array(neighbour)
     counted = first.ndim > 0 and second.ndim > 0
     if not counted or abs(len(first) - len(second)) != 1:
         raise InvalidParameterError(
@@ -131,9 +131,9 @@ class _People:
             raise InvalidParameterError(
                 f"a claim about people needs {name}: for each record of the data set whose it is"
             )
-        columns = [_array(dataset.points if held else dataset)]
+        columns = [as_array(dataset.points if held else dataset)]
         found = (getattr(dataset, column, None) for column in _COLUMNS if held)
-        columns += [_array(column) for column in found if column is not None]
+        columns += [as_array(column) for column in found if column is not None]
         ids = plain_array(users, name)
         if ids is None or ids.ndim != 1 or any(part.shape[:1] != ids.shape for part in columns):
             shape = "texts and numbers" if ids is None else f"shape {ids.shape}"
@@ -204,7 +204,7 @@ _OF_USERS: dict[str, Callable[[_People, _People], None]] = {
 
 def same_records(first: object, second: object) -> bool:
     """Whether two arrays or sequences hold the same records."""
-    one, other = _array(first), _array(second)
+    one, other = as_array(first), as_array(second)
     return one.shape == other.shape and _changed(one, other) == 0
 
 
@@ -239,10 +239,21 @@ def _is_plain(dataset: object) -> bool:
     )
 
 
-def _array(dataset: Any) -> Array:
-    """Return a data set as an array; records of different kinds as objects."""
-    array = plain_array(dataset, "a data set")
-    return _objects(dataset) if array is None else array
+def as_array(values: Any, name: str = "a data set") -> Array:
+    """Return a sequence as an array, of objects where they are of different kinds or shapes.
+
+    Parameters
+    ----------
+    values : array_like or sequence
+    name : str
+        What it is, for the message about a masked one.
+
+    Returns
+    -------
+    ndarray
+    """
+    array = plain_array(values, name)
+    return _objects(values) if array is None else array
 
 
 def _objects(dataset: Any) -> Array:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds._points import FloatArray
 
 #: Entries of an array that are worked on at once where temporary arrays should stay in the cache.
 CHUNK_ENTRIES = 16384

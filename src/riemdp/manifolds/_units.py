@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds._points import FloatArray
 
 #: Units that covariances and tensors are often in by mistake; see :attr:`Manifold.other_units`.
 OF_MATRICES = (

@@ -6,7 +6,7 @@ from riemdp.noise._affine_invariant_ball import AffineInvariantBallLaplace
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._aligned import AlignedLaw
 from riemdp.noise._ball_laplace import BallLaplace, RestrictedLaplace
-from riemdp.noise._family import Family, SpaceForm, bisected, family, has_family, rule
+from riemdp.noise._family import Family, SpaceForm, bisected
 from riemdp.noise._fisher import fisher_information
 from riemdp.noise._generator import (
     SecureGenerator,
@@ -31,6 +31,7 @@ from riemdp.noise._polar import constant_curvature, leading_axes, normal_coordin
 from riemdp.noise._pushed import LiftedLaw, PushedLaw
 from riemdp.noise._quadrature import gauss_legendre
 from riemdp.noise._radial import RadialLaw
+from riemdp.noise._rules import family, has_family, rule
 from riemdp.noise._samplers import Sampler, find_sampler
 from riemdp.noise._spaces import DensityFamily, has_curve, isotropic_curve
 

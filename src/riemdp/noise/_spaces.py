@@ -12,12 +12,13 @@ from riemdp.manifolds import FlatManifold, Hyperbolic, SPDAffineInvariant, Spher
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._affine_invariant_ball import AffineInvariantBallLaplace
 from riemdp.noise._ball_laplace import RestrictedLaplace
-from riemdp.noise._family import Family, SpaceForm, no_law, rule
+from riemdp.noise._family import Family, SpaceForm
 from riemdp.noise._fisher import fisher_information
 from riemdp.noise._isotropic import IsotropicLaw
 from riemdp.noise._law import Law, RestrictedLaw
 from riemdp.noise._polar import constant_curvature
 from riemdp.noise._radial import RadialLaw, check_sigma
+from riemdp.noise._rules import no_law, rule
 from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.privacy import (
     AffineInvariantGaussianCurve,
