@@ -10,6 +10,7 @@ import numpy as np
 
 from riemdp._array_fields import ArrayFields
 from riemdp._errors import ConvergenceError, InvalidParameterError, UnsupportedManifoldError
+from riemdp._lazy import lazy_entries
 from riemdp._part import is_proof
 from riemdp.manifolds import FlatManifold, Manifold, clip_norm
 from riemdp.statistics import _flat_mean
@@ -364,6 +365,16 @@ class FlatAverage(Average):
 
 _solvers: dict[type[Manifold], MeanSolver] = {}
 _with_subclasses: set[type[Manifold]] = set()
+_load = lazy_entries(
+    "riemdp.statistics",
+    {
+        "_solvers": (
+            "Euclidean SPDLogEuclidean Sphere Hyperbolic SPDAffineInvariant Product CurvedPower"
+        ),
+        "_carried_means": "DiscreteQuotient Aligned",
+        "_subspace_means": "PlanarShapes Grassmann",
+    },
+)
 _AVERAGE = Average()
 
 
@@ -389,6 +400,7 @@ def register_solver(kind: type[Any], solver: MeanSolver, *, subclasses: bool = F
     InvalidParameterError
         If the class has a solver.
     """
+    _load(kind)
     if _solvers.setdefault(kind, solver) is not solver:
         raise InvalidParameterError(f"{kind.__name__} has a solver; another space is another class")
     if subclasses:
@@ -463,6 +475,7 @@ def unknown_mean(manifold: Manifold) -> UnsupportedManifoldError:
 
 
 def _kind(manifold: Manifold) -> type[Manifold] | None:
+    _load(type(manifold))
     return next((kind for kind in type(manifold).__mro__ if kind in _solvers), None)
 
 
