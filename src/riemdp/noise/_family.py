@@ -29,7 +29,8 @@ _rules: dict[tuple[str, type[Manifold]], type[Family]] = {}
 _load = lazy_entries(
     "riemdp.noise",
     {
-        "_spaces": "FlatManifold Sphere Hyperbolic SPDAffineInvariant",
+        "_spaces": "FlatManifold Sphere Hyperbolic",
+        "_affine_invariant_family": "SPDAffineInvariant",
         "_pushed": "Quotient DiscreteQuotient",
         "_aligned": "Aligned",
         "_independent": "Product CurvedPower",
