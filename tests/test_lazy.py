@@ -17,11 +17,13 @@ from pathlib import Path
 import pytest
 
 import riemdp
-from riemdp import _lazy
+from riemdp import PureDP, Sphere, _lazy
 from riemdp._lazy import lazy_entries, lazy_names
-from riemdp.noise import _family, family
-from riemdp.privacy import PrivacyCurve, _rules
+from riemdp.noise import Family, _family, family, has_family, rule
+from riemdp.privacy import PrivacyCurve, PureCurve, _rules
+from riemdp.privacy._composed import worst_curve
 from riemdp.statistics import _mean_solver
+from riemdp.statistics._mean_solver import FlatAverage
 
 PACKAGE = Path(riemdp.__file__).parent
 #: Packages whose names are found lazily.
@@ -157,6 +159,49 @@ def test_a_table_loads_all_that_fills_it(table, entries, monkeypatch):
         assert module in {*seen, table.__name__}, cls
 
 
+class Flat(Family):
+    """Noise of somebody else."""
+
+    law = None
+
+
+def again():
+    _mean_solver.register_solver(Sphere, FlatAverage())
+
+
+ASKS = {
+    "family": (_family, lambda: family("laplace", Sphere(2)), Sphere),
+    "has_family": (_family, lambda: has_family("laplace", Sphere(2)), Sphere),
+    "is_isotropic": (_family, lambda: _family.is_isotropic(Sphere(2)), Sphere),
+    "rule": (_family, lambda: rule("laplace", Sphere)(Flat), Sphere),
+    "mean_solver": (_mean_solver, lambda: _mean_solver.mean_solver(Sphere(2)), Sphere),
+    "space_solver": (_mean_solver, lambda: _mean_solver.space_solver(Sphere(2)), Sphere),
+    "is_solved": (_mean_solver, lambda: _mean_solver.is_solved(Sphere(2)), Sphere),
+    "average": (_mean_solver, lambda: _mean_solver.average(Sphere(2)), Sphere),
+    "register_solver": (_mean_solver, again, Sphere),
+    "implied": (_rules, lambda: worst_curve(PureDP(1.0)), PrivacyCurve),
+    "composes": (_rules, lambda: _rules.composes(PrivacyCurve), PrivacyCurve),
+    "together": (_rules, lambda: PureCurve(1.0).self_compose(2), PrivacyCurve),
+}
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_a_table_is_filled_before_it_is_asked_or_added_to(ask, monkeypatch):
+    table, asked, cls = ASKS[ask]
+
+    def load(kind):
+        assert kind is cls
+        raise LoadedError
+
+    class LoadedError(Exception):
+        """What is asked for comes first."""
+
+    monkeypatch.setattr(_family, "_rules", {})
+    monkeypatch.setattr(table, "_load", load)
+    with pytest.raises(LoadedError):
+        asked()
+
+
 def rules_of(source):
     """Names of classes in each call that fills a table of the definitions, and those defined."""
     tree = ast.parse(source)
@@ -203,20 +248,27 @@ def test_nobody_takes_a_name_of_this_library_before_it_is_loaded():
         """
         import sys
         from riemdp import InvalidParameterError, Part, register
-        from riemdp._part import borrowed, lookup
-        home = "riemdp.manifolds._spd_power"
-        assert home not in sys.modules
-        for module in (home, "riemdp.elsewhere", "lab"):
-            liar = type("SPDPower", (Part,), {"__module__": module, "proof": "x"}, sort="manifold")
-            print(*borrowed(liar()))
+        from riemdp._part import borrowed, is_registered, lookup
+        def made(name, module):
+            own = {"__module__": module, "proof": "a paper"}
+            return type(name, (Part,), own, sort="manifold")
+        for name, home, module in (
+            ("SPDPower", "_spd_power", "riemdp.manifolds._spd_power"),
+            ("SPDLogCholesky", "_spd_log_cholesky", "riemdp.elsewhere"),
+            ("Torus", "_torus", "lab"),
+        ):
+            assert f"riemdp.manifolds.{home}" not in sys.modules
             try:
-                register(liar)
+                register(made(name, module))
             except InvalidParameterError:
-                print("refused")
-            print(lookup("SPDPower").__module__ == home and lookup("SPDPower") is not liar)
+                print("refused", lookup(name).__module__)
+        assert "riemdp.manifolds._hyperbolic" not in sys.modules
+        print(*borrowed(made("Hyperbolic", "lab")()), is_registered(made("Rotations", "lab")()))
         """
     )
-    assert found == ["SPDPower", "refused", "True"] * 3
+    homes = ["spd_power", "spd_log_cholesky", "torus"]
+    expected = [word for home in homes for word in ("refused", f"riemdp.manifolds._{home}")]
+    assert found == [*expected, "Hyperbolic", "False"]
 
 
 def test_threads_find_names_at_once():
