@@ -82,12 +82,31 @@ def test_a_name_that_does_not_exist_gives_the_usual_errors(package):
 def test_entries_are_loaded_for_a_class_and_its_bases(monkeypatch):
     seen = []
     monkeypatch.setattr(_lazy, "import_module", seen.append)
-    load = lazy_entries("some.package", {"_a": "Base Other", "_b": "Derived"})
+    adding, asking = lazy_entries("some.package", {"_a": "Base Other", "_b": "Derived"})
     base = type("Base", (), {})
-    load(base)
-    load(type("Derived", (base,), {}))
-    load(type("Unknown", (), {}))
-    assert seen == ["some.package._a", "some.package._b", "some.package._a"]
+    derived = type("Derived", (base,), {})
+    for load in (asking, adding):
+        seen.clear()
+        load(base)
+        load(derived)
+        load(type("Unknown", (), {}))
+        assert seen == ["some.package._a", "some.package._b", "some.package._a"]
+    asking(derived)  # which has been seen to
+    assert len(seen) == 3
+    adding(derived)
+    assert len(seen) == 5
+
+
+def test_a_module_that_cannot_be_loaded_is_tried_again(monkeypatch):
+    def fail(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(_lazy, "import_module", fail)
+    base = type("Base", (), {})
+    _, asking = lazy_entries("some.package", {"_a": "Base"})
+    for _ in range(2):
+        with pytest.raises(ImportError, match=r"some\.package\._a"):
+            asking(base)
 
 
 def described(source, package):
@@ -144,7 +163,7 @@ def test_all_names_come_with_a_star():
             _mean_solver,
             {(cls, type(found).__module__) for cls, found in _mean_solver._solvers.items()},
         ),
-        (_rules, {(PrivacyCurve, "riemdp.privacy._compose")}),
+        (_rules, {(PrivacyCurve, _rules._compositions[PrivacyCurve].__module__)}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -155,7 +174,7 @@ def test_a_table_loads_all_that_fills_it(table, entries, monkeypatch):
     assert entries
     for cls, module in entries:
         seen.clear()
-        table._load(cls)
+        table._before_asking.__wrapped__(cls)
         assert module in {*seen, table.__name__}, cls
 
 
@@ -197,7 +216,8 @@ def test_a_table_is_filled_before_it_is_asked_or_added_to(ask, monkeypatch):
         """What is asked for comes first."""
 
     monkeypatch.setattr(_family, "_rules", {})
-    monkeypatch.setattr(table, "_load", load)
+    adds = ask in ("rule", "register_solver")
+    monkeypatch.setattr(table, "_before_adding" if adds else "_before_asking", load)
     with pytest.raises(LoadedError):
         asked()
 

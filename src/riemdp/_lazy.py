@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -54,11 +55,14 @@ def lazy_names(
     return find, names
 
 
-def lazy_entries(package: str, homes: Mapping[str, str]) -> Callable[[type], None]:
-    """Return a function that has a table filled, as far as it is about a class.
+def lazy_entries(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[type], None], Callable[[type], None]]:
+    """Return functions that have a table filled, as far as it is about a class.
 
-    It is called before the table is asked of the class. Then an answer does not depend on what
-    else the user has imported.
+    So what the table says of a class does not depend on what else the user has imported, and who
+    adds to it comes after this library. The modules of the class and of those that it inherits from
+    are loaded; a foreign class of the same name loads one that it does not need.
 
     Parameters
     ----------
@@ -69,9 +73,12 @@ def lazy_entries(package: str, homes: Mapping[str, str]) -> Callable[[type], Non
 
     Returns
     -------
-    callable
-        Of a class. It loads the modules for this class and for those that it inherits from; a
-        foreign class of the same name loads one that it does not need.
+    before_adding : callable
+        Of a class that the table is to say something of. The modules call it themselves, in the
+        midst of being loaded.
+    before_asking : callable
+        Of a class that the table is asked of. It remembers the classes that it has seen last: what
+        is loaded stays so.
     """
     modules = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
 
@@ -80,4 +87,4 @@ def lazy_entries(package: str, homes: Mapping[str, str]) -> Callable[[type], Non
             if each.__name__ in modules:
                 import_module(modules[each.__name__])
 
-    return load
+    return load, lru_cache(maxsize=128)(load)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="type[Family]")
 
 _rules: dict[tuple[str, type[Manifold]], type[Family]] = {}
-_load = lazy_entries(
+_before_adding, _before_asking = lazy_entries(
     "riemdp.noise",
     {
         "_spaces": "FlatManifold Sphere Hyperbolic",
@@ -343,7 +343,7 @@ def rule(kinds: str | tuple[str, ...], *spaces: type[Any]) -> Callable[[F], F]:
         for kind in (kinds,) if isinstance(kinds, str) else kinds:
             potential(kind)
             for space in spaces:
-                _load(space)
+                _before_adding(space)
                 _rules[kind, space] = found
         return found
 
@@ -362,13 +362,13 @@ def has_family(kind: Kind, manifold: Manifold) -> bool:
     -------
     bool
     """
-    _load(type(manifold))
+    _before_asking(type(manifold))
     return any((kind, cls) in _rules for cls in type(manifold).__mro__)
 
 
 def is_isotropic(manifold: Manifold) -> bool:
     """Whether a rule says that a space is a space form: flat, spherical or hyperbolic."""
-    _load(type(manifold))
+    _before_asking(type(manifold))
     found = (_rules.get(("laplace", cls)) for cls in type(manifold).__mro__)
     return next((rule.is_isotropic for rule in found if rule), False)
 
@@ -399,7 +399,7 @@ def family(kind: Kind, manifold: Manifold) -> Family:
     >>> round(family("gaussian", riemdp.Euclidean(3)).curve(2.0, 1.0).mu(), 12)
     0.5
     """
-    _load(type(manifold))
+    _before_asking(type(manifold))
     for cls in type(manifold).__mro__:
         if (kind, cls) in _rules:
             return _rules[kind, cls](kind, manifold)

@@ -365,7 +365,7 @@ class FlatAverage(Average):
 
 _solvers: dict[type[Manifold], MeanSolver] = {}
 _with_subclasses: set[type[Manifold]] = set()
-_load = lazy_entries(
+_before_adding, _before_asking = lazy_entries(
     "riemdp.statistics",
     {
         "_solvers": (
@@ -400,7 +400,7 @@ def register_solver(kind: type[Any], solver: MeanSolver, *, subclasses: bool = F
     InvalidParameterError
         If the class has a solver.
     """
-    _load(kind)
+    _before_adding(kind)
     if _solvers.setdefault(kind, solver) is not solver:
         raise InvalidParameterError(f"{kind.__name__} has a solver; another space is another class")
     if subclasses:
@@ -475,7 +475,7 @@ def unknown_mean(manifold: Manifold) -> UnsupportedManifoldError:
 
 
 def _kind(manifold: Manifold) -> type[Manifold] | None:
-    _load(type(manifold))
+    _before_asking(type(manifold))
     return next((kind for kind in type(manifold).__mro__ if kind in _solvers), None)
 
 
