@@ -116,7 +116,8 @@ def described(source, package):
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
             for each in node.body:
                 home = each.module.removeprefix(f"{package}.")
-                typed |= dict.fromkeys((alias.name for alias in each.names), home)
+                names = [alias.name for alias in each.names if alias.name[0] != "_"]
+                typed |= dict.fromkeys(names, home)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "lazy_names":
             homes = ast.literal_eval(node.args[1])
             running |= {name: home for home, names in homes.items() for name in names.split()}
@@ -155,6 +156,13 @@ def test_all_names_come_with_a_star():
     assert not {"manifolds", "nothing"} & set(namespace)
 
 
+def imported(path):
+    """Modules that a package imports from, or as a whole."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+
+
 @pytest.mark.parametrize(
     ("table", "entries"),
     [
@@ -171,11 +179,13 @@ def test_a_table_loads_all_that_fills_it(table, entries, monkeypatch):
     """Each entry is in the table's module, or in one that is loaded for its class."""
     seen = []
     monkeypatch.setattr(_lazy, "import_module", seen.append)
+    reached = {name for path in PACKAGE.rglob("__init__.py") for name in imported(path)}
     assert entries
     for cls, module in entries:
         seen.clear()
         table._before_asking.__wrapped__(cls)
         assert module in {*seen, table.__name__}, cls
+        assert set(seen) <= reached, "nothing says to tools that read the sources who imports it"
 
 
 class Flat(Family):

@@ -6,6 +6,7 @@ from riemdp._lazy import lazy_names
 from riemdp._potential import Kind, potential
 
 if TYPE_CHECKING:
+    from riemdp.noise import _affine_invariant_family  # noqa: F401 -- what the table of rules loads
     from riemdp.noise._affine_invariant import AffineInvariantLaw
     from riemdp.noise._affine_invariant_ball import AffineInvariantBallLaplace
     from riemdp.noise._affine_invariant_radial import AffineInvariantRadial

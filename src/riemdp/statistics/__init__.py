@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from riemdp._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from riemdp.statistics import (  # noqa: F401 -- what the table of solvers loads
+        _carried_means,
+        _solvers,
+        _subspace_means,
+    )
     from riemdp.statistics._answer import Prepared, Summaries, answer, exact_answer
     from riemdp.statistics._chunks import Chunks
     from riemdp.statistics._classes import ClassMoments
