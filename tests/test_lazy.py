@@ -19,7 +19,8 @@ import pytest
 import riemdp
 from riemdp import PureDP, Sphere, _lazy
 from riemdp._lazy import lazy_entries, lazy_names
-from riemdp.noise import Family, _family, family, has_family, rule
+from riemdp.noise import Family, family, has_family, rule
+from riemdp.noise import _rules as _noise_rules
 from riemdp.privacy import PrivacyCurve, PureCurve, _rules
 from riemdp.privacy._composed import worst_curve
 from riemdp.statistics import _mean_solver
@@ -166,7 +167,10 @@ def imported(path):
 @pytest.mark.parametrize(
     ("table", "entries"),
     [
-        (_family, {(cls, found.__module__) for (_, cls), found in _family._rules.items()}),
+        (
+            _noise_rules,
+            {(cls, found.__module__) for (_, cls), found in _noise_rules._rules.items()},
+        ),
         (
             _mean_solver,
             {(cls, type(found).__module__) for cls, found in _mean_solver._solvers.items()},
@@ -199,10 +203,10 @@ def again():
 
 
 ASKS = {
-    "family": (_family, lambda: family("laplace", Sphere(2)), Sphere),
-    "has_family": (_family, lambda: has_family("laplace", Sphere(2)), Sphere),
-    "is_isotropic": (_family, lambda: _family.is_isotropic(Sphere(2)), Sphere),
-    "rule": (_family, lambda: rule("laplace", Sphere)(Flat), Sphere),
+    "family": (_noise_rules, lambda: family("laplace", Sphere(2)), Sphere),
+    "has_family": (_noise_rules, lambda: has_family("laplace", Sphere(2)), Sphere),
+    "is_isotropic": (_noise_rules, lambda: _noise_rules.is_isotropic(Sphere(2)), Sphere),
+    "rule": (_noise_rules, lambda: rule("laplace", Sphere)(Flat), Sphere),
     "mean_solver": (_mean_solver, lambda: _mean_solver.mean_solver(Sphere(2)), Sphere),
     "space_solver": (_mean_solver, lambda: _mean_solver.space_solver(Sphere(2)), Sphere),
     "is_solved": (_mean_solver, lambda: _mean_solver.is_solved(Sphere(2)), Sphere),
@@ -225,7 +229,7 @@ def test_a_table_is_filled_before_it_is_asked_or_added_to(ask, monkeypatch):
     class LoadedError(Exception):
         """What is asked for comes first."""
 
-    monkeypatch.setattr(_family, "_rules", {})
+    monkeypatch.setattr(_noise_rules, "_rules", {})
     adds = ask in ("rule", "register_solver")
     monkeypatch.setattr(table, "_before_adding" if adds else "_before_asking", load)
     with pytest.raises(LoadedError):

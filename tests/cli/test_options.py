@@ -9,7 +9,6 @@ import pytest
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
 from riemdp.cli._options import (
     DistanceName,
-    ManifoldName,
     budget_of,
     center_of,
     manifold_of,
@@ -71,23 +70,23 @@ def test_values_outside_their_domain(options):
 
 
 def test_manifolds():
-    assert manifold_of(ManifoldName.EUCLIDEAN, 3, None, None) == Euclidean(3)
-    assert manifold_of(ManifoldName.SPHERE, 2, None, None) == Sphere(2)
-    assert manifold_of(ManifoldName.SPHERE, 2, None, 4.0) == Sphere(2, 4.0)
-    assert manifold_of(ManifoldName.HYPERBOLIC, 2, None, -0.5) == Hyperbolic(2, -0.5)
-    assert manifold_of(ManifoldName.SPD_LOG_EUCLIDEAN, None, 3, None) == SPDLogEuclidean(3)
-    assert manifold_of(ManifoldName.SPD_AFFINE_INVARIANT, None, 3, None) == SPDAffineInvariant(3)
+    assert manifold_of("euclidean", 3, None, None) == Euclidean(3)
+    assert manifold_of("sphere", 2, None, None) == Sphere(2)
+    assert manifold_of("sphere", 2, None, 4.0) == Sphere(2, 4.0)
+    assert manifold_of("hyperbolic", 2, None, -0.5) == Hyperbolic(2, -0.5)
+    assert manifold_of("spd-log-euclidean", None, 3, None) == SPDLogEuclidean(3)
+    assert manifold_of("spd-affine-invariant", None, 3, None) == SPDAffineInvariant(3)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((ManifoldName.SPHERE, None, None, None), "sphere needs --dim"),
-        ((ManifoldName.SPHERE, 2, 3, None), "sphere needs --dim"),
-        ((ManifoldName.SPD_LOG_EUCLIDEAN, 3, None, None), "spd-log-euclidean needs --size"),
-        ((ManifoldName.EUCLIDEAN, 3, None, 1.0), "--curvature is for sphere and hyperbolic"),
-        ((ManifoldName.SPHERE, 2, None, -1.0), "curvature of a sphere must be positive"),
-        ((ManifoldName.EUCLIDEAN, 0, None, None), "positive integer"),
+        (("sphere", None, None, None), "sphere needs --dim"),
+        (("sphere", 2, 3, None), "sphere needs --dim"),
+        (("spd-log-euclidean", 3, None, None), "spd-log-euclidean needs --size"),
+        (("euclidean", 3, None, 1.0), "--curvature is for sphere and hyperbolic"),
+        (("sphere", 2, None, -1.0), "curvature of a sphere must be positive"),
+        (("euclidean", 0, None, None), "positive integer"),
     ],
 )
 def test_manifolds_that_do_not_exist(arguments, message):
@@ -109,14 +108,14 @@ def test_manifolds_that_do_not_exist(arguments, message):
     ],
 )
 def test_dimensions_come_from_the_file(shape, path, name, manifold, records):
-    found, array = records_of(np.zeros(shape), path, ManifoldName(name), None)
+    found, array = records_of(np.zeros(shape), path, name, None)
     assert found == manifold
     assert array.shape == records
 
 
 def test_csv_matrices_are_read_row_by_row():
     array = np.arange(8.0).reshape(2, 4)
-    _, matrices = records_of(array, CSV, ManifoldName.SPD_LOG_EUCLIDEAN, None)
+    _, matrices = records_of(array, CSV, "spd-log-euclidean", None)
     np.testing.assert_array_equal(matrices[1], [[4, 5], [6, 7]])
 
 
@@ -135,7 +134,7 @@ def test_csv_matrices_are_read_row_by_row():
 )
 def test_shapes_that_are_not_records(shape, path, name, message):
     with pytest.raises(NotOnManifoldError, match=message):
-        records_of(np.zeros(shape), path, ManifoldName(name), None)
+        records_of(np.zeros(shape), path, name, None)
 
 
 @pytest.mark.parametrize(

@@ -8,34 +8,16 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    KFold,
-    cross_val_score,
-    cross_validate,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import riemdp
 from riemdp import GDP, Accountant, BudgetExceededError, InvalidParameterError, PureDP
-from riemdp.estimators import (
-    NotPrivateWarning,
-    PrivateFrechetMean,
-    PrivateMDM,
-    PrivateTangentSpace,
-)
-from riemdp.estimators._base import (
-    AccountLeftBehind,
-    checked_vectors,
-    generator_of,
-    is_recentred,
-    rows_of,
-)
+from riemdp.estimators import PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
+from riemdp.estimators._base import AccountLeftBehind, generator_of, is_recentred
 
 
 def fitted(estimator):
@@ -244,64 +226,6 @@ def test_a_plan_is_of_a_number_of_records(plane, budget, n):
         PrivateFrechetMean(plane, budget).plan(n)
 
 
-def test_containers(plane, budget, blobs):
-    points, labels = blobs
-    expected = PrivateMDM(plane, budget, ["a", "b"], random_state=1).fit(points, labels)
-    frame = pd.DataFrame(points, columns=["x", "y"], index=np.arange(240)[::-1])
-    series = pd.Series(labels, index=np.arange(1000, 1240))
-    for X, y in ((points.tolist(), labels.tolist()), (frame, series), (frame, labels.astype("O"))):
-        mdm = PrivateMDM(plane, budget, ["a", "b"], random_state=1).fit(X, y)
-        np.testing.assert_array_equal(mdm.means_, expected.means_)
-        np.testing.assert_array_equal(mdm.predict(X), expected.predict(points))
-    assert mdm.feature_names_in_.tolist() == ["x", "y"]
-    with pytest.raises(ValueError, match="feature names"):
-        mdm.predict(frame[["y", "x"]])
-
-
-def test_features_are_counted(plane, budget, blobs):
-    mean = PrivateTangentSpace(plane, budget).fit(blobs[0])
-    with pytest.raises(ValueError, match=r"X has 3 features, but .*Space is expecting 2"):
-        mean.transform(np.zeros((4, 3)))
-    with pytest.raises(riemdp.NotOnManifoldError, match="shape"):
-        PrivateTangentSpace(plane, budget).fit(np.zeros((4, 3)))
-
-
-def test_rows():
-    assert rows_of([[1.0, 2.0]], (2,), "X").shape == (1, 2)
-    for wrong in ([1.0, 2.0], 3.0, [[[1.0]]], [[1.0], [1.0, 2.0]]):
-        with pytest.raises(riemdp.NotOnManifoldError, match=r"Z must have shape \(n, 2\)"):
-            rows_of(wrong, (2,), "Z")
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(TypeError, match="sparse"):
-        rows_of(sparse.eye(3).tocsr(), (3,), "X")
-
-
-def test_shapes_are_written_in_complex_numbers():
-    random = np.random.default_rng(0)
-    rows = np.array([1.0, 2.0j, -1.5, -1.0j]) + 0.1 * random.normal(size=(60, 4, 2)) @ [1.0, 1.0j]
-    ball = riemdp.Ball(riemdp.PlanarShapes(4), rows[0], 0.5)
-    pairs = np.stack([rows.real, rows.imag], axis=-1)
-    with pytest.warns(NotPrivateWarning):
-        found = [
-            PrivateTangentSpace(ball, riemdp.GDP(2.0), random_state=1).fit(X) for X in (rows, pairs)
-        ]
-    assert found[0].reference_.tobytes() == found[1].reference_.tobytes()
-    assert found[0].reference_.dtype == np.complex128
-    vectors = found[0].transform(rows)
-    assert vectors.shape == (60, 4)
-    assert vectors.tobytes() == found[1].transform(pairs).tobytes()
-    plane = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    with pytest.raises(riemdp.NotOnManifoldError, match="real numbers"):
-        PrivateTangentSpace(plane, riemdp.GDP(2.0)).fit(np.ones((4, 2)) + 0j)
-
-
-def test_vectors():
-    assert checked_vectors([[1.0, 2.0]], 2).shape == (1, 2)
-    for wrong in ([[1.0]], [1.0, 2.0], [[np.nan, 1.0]]):
-        with pytest.raises(InvalidParameterError, match="X must have"):
-            checked_vectors(wrong, 2)
-
-
 def test_bases():
     assert is_recentred("recentred")
     assert not is_recentred("public")
@@ -335,22 +259,6 @@ def test_errors_hold_no_coordinates(make, plane, budget, blobs):
         estimator.fit(*given)
     assert "123456" not in str(caught.value)
     assert fitted(estimator) == set()
-
-
-def test_axes_of_points_are_a_tag(cone, plane, budget):
-    points, _, ball = cone
-    flat, matrices = PrivateFrechetMean(plane, budget), PrivateFrechetMean(ball, budget)
-    assert matrices.fit(points).n_features_in_ == 3
-    assert (flat._more_tags()["X_types"], matrices._more_tags()["X_types"]) == (
-        ["2darray"],
-        ["3darray"],
-    )
-    if not hasattr(sklearn.utils, "get_tags"):
-        pytest.skip("before scikit-learn 1.6")
-    assert sklearn.utils.get_tags(matrices).input_tags.three_d_array
-    assert not sklearn.utils.get_tags(flat).input_tags.three_d_array
-    assert sklearn.utils.get_tags(flat).non_deterministic
-    assert not sklearn.utils.get_tags(flat.set_params(random_state=0)).non_deterministic
 
 
 @pytest.mark.fast(3)

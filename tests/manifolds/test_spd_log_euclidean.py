@@ -14,7 +14,6 @@ from riemdp import (
     NotOnManifoldError,
     PureDP,
     Release,
-    SPDAffineInvariant,
     SPDLogEuclidean,
     UnsupportedBallError,
     private_mean,
@@ -147,24 +146,3 @@ def test_rounding_of_the_chart_follows_the_unit(scale, radius):
     assert ball.rounding < 1e-12
     outside = ball.point((1.0 + 4.0 * ball.rounding / radius + 1e-3) * coordinates)
     assert not np.any(ball.contains(outside))
-
-
-@pytest.mark.parametrize("k", [6, 7, 30])
-@pytest.mark.parametrize("space", [SPDLogEuclidean, SPDAffineInvariant])
-def test_points_at_any_distance_can_be_validated(space, k):
-    """What validation asks for grows with the size of the matrices."""
-    space, rng = space(k), np.random.default_rng(0)
-    center = np.diag(np.logspace(-1.0, 1.0, k))
-    points = space.point(center, 30.0 * rng.normal(size=(20, space.dim)))
-    np.testing.assert_array_equal(space.validate(points), points)
-
-
-@pytest.mark.fast("2", "6")
-@pytest.mark.parametrize("k", [2, 6, 30])
-def test_points_at_the_edge_may_be_centres(k):
-    """As a search of a ball makes them of what it released."""
-    space, rng = SPDLogEuclidean(k), np.random.default_rng(1)
-    for edge in space.point(np.eye(k), 60.0 * rng.normal(size=(5, space.dim))):
-        ball = Ball(space, edge, 0.5)
-        points = ball.point(rng.normal(size=(20, space.dim)))
-        np.testing.assert_array_equal(space.validate(points), points)

@@ -23,7 +23,7 @@ from riemdp import (
 )
 from riemdp.auditing import audit, audit_sampler, footpoint_pair
 from riemdp.manifolds import DiscreteQuotient, FlatManifold, Quotient
-from riemdp.noise import Family, Law, RadialLaw, _family, family, potential, rule
+from riemdp.noise import Family, Law, RadialLaw, _rules, family, potential, rule
 from riemdp.privacy import GDP, GaussianCurve, LaplaceCurve
 
 
@@ -318,7 +318,7 @@ class Clipped(Law):
 
 
 def test_noise_of_a_cover_that_isometries_do_not_keep_is_unproven(monkeypatch):
-    monkeypatch.setattr(_family, "_rules", dict(_family._rules))
+    monkeypatch.setattr(_rules, "_rules", dict(_rules._rules))
 
     class Line(FlatManifold):
         dim, point_shape = 1, (1,)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from riemdp import Euclidean, SPDLogEuclidean
-from riemdp.manifolds import _symmetric
+from riemdp.manifolds import _log_2x2
 
 PATH = Path(__file__).resolve().parents[2] / "tools" / "attack_rows.py"
 spec = importlib.util.spec_from_file_location("attack_rows", PATH)
@@ -48,7 +48,7 @@ def test_one_record_among_some_that_have_to_be_mended(manifold):
 
 def test_a_branch_that_the_whole_batch_takes_is_noticed(monkeypatch):
     """The negative control: one extreme determinant rescales all records, as it once did."""
-    plain_parts = _symmetric.log_parts_2x2
+    plain_parts = _log_2x2.log_parts_2x2
 
     def switching(matrices, first_row=0):
         parts = plain_parts(matrices, first_row)
@@ -57,7 +57,7 @@ def test_a_branch_that_the_whole_batch_takes_is_noticed(monkeypatch):
             return scaled[0] + 4.0 * np.log(2.0), *scaled[1:]
         return parts
 
-    monkeypatch.setattr(_symmetric, "log_parts_2x2", switching)
+    monkeypatch.setattr(_log_2x2, "log_parts_2x2", switching)
     ball, plain = attack.setting(SPDLogEuclidean(2), 50, np.random.default_rng(5))
     assert attack.changed(ball, plain, [3], [1e-145 * np.eye(2)])
     assert not attack.changed(ball, plain, [3], [np.eye(2)])

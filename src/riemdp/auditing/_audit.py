@@ -2,195 +2,38 @@
 
 from __future__ import annotations
 
-import copy
 import functools
-import inspect
-from collections.abc import Sized
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import count, plain_array, real, shown
-from riemdp._described import Described
-from riemdp._errors import (
-    InsufficientSamplesError,
-    InvalidParameterError,
-    UnsupportedManifoldError,
-)
+from riemdp._checks import count, real, shown
+from riemdp._errors import InsufficientSamplesError, InvalidParameterError, UnsupportedManifoldError
 from riemdp._keywords import with_advice
-from riemdp._progress import ticks, work
-from riemdp.auditing._claims import Claim, check_samples, excess
-from riemdp.auditing._events import CertifiedEvent, certify, choose, error_probability
-from riemdp.auditing._neighbours import check_neighbours, same_records
-from riemdp.auditing._picture import draw_audit
+from riemdp._progress import work
+from riemdp.auditing._claims import Claim, check_samples
+from riemdp.auditing._events import certify, choose, error_probability
+from riemdp.auditing._learned_scores import LinearScore
+from riemdp.auditing._neighbours import check_neighbours
+from riemdp.auditing._outputs import drawer
+from riemdp.auditing._result import AuditResult
 from riemdp.auditing._scores import (
     DistanceScore,
     IdentityScore,
     LearnedScore,
-    LinearScore,
     LogLikelihoodRatio,
     Score,
     evaluate,
     flat,
 )
-from riemdp.auditing._trade_off import TradeOff, measure
+from riemdp.auditing._trade_off import measure
 from riemdp.noise import resolve_generator
-from riemdp.privacy import check_claim, check_delta, check_epsilon
+from riemdp.privacy import check_claim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from numpy.typing import ArrayLike
 
-    from numpy.typing import ArrayLike, NDArray
-
-    FloatArray = NDArray[np.float64]
-
-Verdict = Literal["consistent", "violated"]
-_MEANS = {
-    "consistent": "this pair of data sets and these samples show no violation; that is no proof",
-    "violated": "the claim is wrong, but for the probability that the confidence leaves",
-}
-
-
-@dataclass(frozen=True, repr=False)
-class AuditResult(Described):
-    """What an audit has shown. All lower bounds hold at once, with the stated confidence.
-
-    Parameters
-    ----------
-    claim : Budget or PrivacyCurve
-        The guarantee that was held against the outputs, with its relation between data sets.
-    samples : int
-        Outputs drawn on each of the two data sets; half of them chose the events.
-    confidence : float
-        Probability, at least, that every lower bound is one.
-    score : str
-        Name of the score.
-    events : tuple of CertifiedEvent
-        The events that tell the data sets apart, with bounds of their error rates.
-    trade_off : TradeOff
-        Measured error rates of all thresholds, for a figure.
-
-    Notes
-    -----
-    ``"consistent"`` means that this pair, this score and so many samples show no violation. It is
-    no proof of privacy. ``"violated"`` is wrong with probability at most ``1 - confidence``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import riemdp
-    >>> law = riemdp.TangentGaussian(riemdp.Euclidean(1), 1.0)  # GDP(1) at a distance of 1
-    >>> result = riemdp.audit(
-    ...     law, [1.0], [0.0], riemdp.GDP(0.5), samples=4000, generator=np.random.default_rng(0)
-    ... )
-    >>> result.verdict, 0.5 < result.mu_lower < 1.0
-    ('violated', True)
-    """
-
-    claim: Claim
-    samples: int
-    confidence: float
-    score: str
-    events: tuple[CertifiedEvent, ...]
-    trade_off: TradeOff = field(repr=False, compare=False)
-
-    def __repr__(self) -> str:
-        return (
-            f"AuditResult({self.verdict!r}, claim={self.claim!r}, mu_lower={self.mu_lower:.4g}, "
-            f"pure_epsilon_lower={self.pure_epsilon_lower:.4g}, samples={self.samples}, "
-            f"confidence={self.confidence:g}, score={self.score!r})"
-        )
-
-    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
-        return f"Audit of {self.claim}: {self.verdict}", [
-            ("shown", f"mu >= {self.mu_lower:.4g}, pure epsilon >= {self.pure_epsilon_lower:.4g}"),
-            ("samples", f"{self.samples:,} on each of two data sets, score {self.score}"),
-            ("confidence", f"{self.confidence:.4g}"),
-            ("means", _MEANS[self.verdict]),
-        ]
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the error rates that were measured, against those that the claim allows.
-
-        No test of a mechanism that keeps the claim has rates under its curve; certified bounds
-        there refute it.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-
-        Raises
-        ------
-        UnsupportedError
-            If matplotlib is not installed.
-        InvalidParameterError
-            If ``ax`` is something else.
-        """
-        return draw_audit(self, ax)
-
-    @property
-    def mu_lower(self) -> float:
-        """Lower bound of ``mu`` in Gaussian differential privacy; 0 shows nothing."""
-        return max(event.mu_lower() for event in self.events)
-
-    @property
-    def pure_epsilon_lower(self) -> float:
-        """Lower bound of ``epsilon`` in pure differential privacy."""
-        return self.epsilon_lower(0.0)
-
-    @property
-    def verdict(self) -> Verdict:
-        """``"violated"`` if a lower bound exceeds the claim, else ``"consistent"``."""
-        broken = any(excess(self.claim, event.fpr, event.fnr) > 0.0 for event in self.events)
-        return "violated" if broken else "consistent"
-
-    def epsilon_lower(self, delta: float) -> float:
-        """Lower bound of ``epsilon`` at a ``delta``.
-
-        Parameters
-        ----------
-        delta : float
-            In [0, 1).
-
-        Returns
-        -------
-        float
-            ``inf`` where an exact likelihood ratio shows outputs that only one data set has.
-
-        Raises
-        ------
-        InvalidParameterError
-            If ``delta`` is outside [0, 1).
-        """
-        delta = check_delta(delta)
-        return max(event.epsilon_lower(delta) for event in self.events)
-
-    def delta_lower(self, epsilon: ArrayLike) -> FloatArray:
-        """Lower bound of ``delta`` at each ``epsilon``.
-
-        Parameters
-        ----------
-        epsilon : array_like, shape (...)
-            At least 0.
-
-        Returns
-        -------
-        ndarray, shape (...)
-
-        Raises
-        ------
-        InvalidParameterError
-            If an ``epsilon`` is negative or NaN.
-        """
-        epsilon = check_epsilon(epsilon)
-        return np.asarray(np.max([event.delta_lower(epsilon) for event in self.events], axis=0))
+    from riemdp.manifolds import FloatArray
 
 
 @with_advice
@@ -300,7 +143,7 @@ def audit(
             "a mechanism with sample is audited on two footpoints, which are no records of people; "
             "leave users out"
         )
-    draw = _drawer(mechanism, dataset, neighbour, check)
+    draw = drawer(mechanism, dataset, neighbour, check)
     half = samples // 2
     first = draw(dataset, samples, generator)
     second = draw(neighbour, samples, generator)
@@ -361,96 +204,9 @@ def _with_relation(claim: Claim, adjacency: str | None) -> Claim:
     return claim.under(adjacency)
 
 
-def _drawer(
-    mechanism: Any,
-    dataset: Any,
-    neighbour: Any,
-    check: Callable[[Any, Any], None],
-) -> Callable[..., Any]:
-    """Return ``draw(dataset, samples, generator) -> outputs``, the pair being checked."""
-    if hasattr(mechanism, "sample"):
-        manifold = getattr(mechanism, "manifold", None)
-        if manifold is not None:
-            for footpoint in (dataset, neighbour):
-                _check_footpoint(manifold, footpoint)
-        return lambda footpoint, samples, generator: _counted(
-            mechanism.sample(footpoint, size=samples, generator=generator), samples
-        )
-    if not callable(mechanism):
-        raise InvalidParameterError(
-            "mechanism must be a function of (dataset, generator) or have sample(footpoint, size, "
-            f"generator), got {shown(mechanism)}"
-            + ("; of a release audit release.mechanism" if hasattr(mechanism, "mechanism") else "")
-        )
-    _check_takes_two(mechanism)
-    check(dataset, neighbour)
-
-    def draw(data: Any, samples: int, generator: np.random.Generator) -> Any:
-        before = copy.deepcopy(data) if isinstance(data, (np.ndarray, list)) else data
-        calls = ticks(range(samples), samples, "outputs on one data set")
-        outputs = [_kept(mechanism(data, generator)) for _ in calls]
-        if before is not data and not same_records(before, data):
-            raise InvalidParameterError(
-                "mechanism changed the data set it was given, so its later outputs belong to "
-                "another one; let it work on a copy"
-            )
-        return _stacked(outputs)
-
-    return draw
-
-
-def _check_takes_two(mechanism: Callable[..., Any]) -> None:
-    """Refuse a function that cannot be called with a data set and a generator."""
-    try:
-        inspect.signature(mechanism).bind(None, None)
-    except TypeError:
-        raise InvalidParameterError(
-            "mechanism must take two arguments, mechanism(dataset, generator); one with randomness "
-            "of its own may ignore the second"
-        ) from None
-    except ValueError:  # nobody knows what it takes
-        return
-
-
-def _check_footpoint(manifold: Any, footpoint: Any) -> None:
-    point = manifold.validate(footpoint)
-    if point.shape != manifold.point_shape:
-        raise InvalidParameterError(
-            f"a mechanism of riemdp is audited on two footpoints of shape {manifold.point_shape}, "
-            f"got shape {point.shape}; audit a function of (dataset, generator) to include the "
-            "summary"
-        )
-
-
-def _kept(output: Any) -> Any:
-    """Return an output that later calls cannot change: some write all into the same array."""
-    return copy.copy(output) if isinstance(output, (np.ndarray, list)) else output
-
-
-def _counted(outputs: Any, samples: int) -> Any:
-    """Return the outputs of ``sample``, which are as many as asked for."""
-    number = len(outputs) if isinstance(outputs, Sized) and np.iterable(outputs) else 1
-    if number != samples:
-        raise InvalidParameterError(
-            f"mechanism.sample(footpoint, size={samples}) returned {number} outputs"
-        )
-    plain_array(outputs, "outputs")  # refuses masked ones
-    return outputs
-
-
 def _contradicted(first: FloatArray, second: FloatArray) -> bool:
     """Whether a data set has outputs that its own density calls impossible."""
     return bool(np.isneginf(first).any() or np.isposinf(second).any())
-
-
-def _stacked(outputs: list[Any]) -> Any:
-    """Return outputs as one array if they have one shape, else as an array of objects."""
-    array = plain_array(outputs, "outputs")
-    if array is None:
-        array = np.empty(len(outputs), dtype=object)
-        for row, output in enumerate(outputs):
-            array[row] = output
-    return array
 
 
 def _default_score(mechanism: Any, dataset: Any, neighbour: Any, first: Any, second: Any) -> Any:

@@ -10,20 +10,12 @@ import numpy as np
 
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 from riemdp.auditing._confidence import delta_bound, epsilon_bound, mu_bound, upper_bound
-from riemdp.privacy import (
-    GDP,
-    ApproxDP,
-    Budget,
-    GaussianCurve,
-    PrivacyCurve,
-    PureCurve,
-    PureDP,
-)
+from riemdp.privacy import GDP, ApproxDP, Budget, GaussianCurve, PrivacyCurve, PureCurve, PureDP
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 Claim = Budget | PrivacyCurve
 

@@ -14,9 +14,9 @@ import numpy as np
 import scipy
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Relative allowance for the rounding of the inverse beta function.
 _ROUNDING = 1e-10

@@ -19,9 +19,9 @@ from riemdp.noise import resolve_generator
 from riemdp.privacy import check_claim
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Rounding that a log density ratio is forgiven.
 _ALLOWANCE = 1e-7

@@ -15,12 +15,9 @@ from riemdp.auditing._claims import BOUNDS, Claim, excess, is_one_number, tail_d
 from riemdp.auditing._confidence import delta_bound, epsilon_bound, mu_bound, upper_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
-    Objective = Callable[[FloatArray, FloatArray], FloatArray]
+    from riemdp.manifolds import FloatArray
 
 #: Thresholds that are tried: evenly spread ranks, and ranks near either end.
 _BODY, _TAIL = 200, 40
@@ -158,12 +155,7 @@ def choose(
 
 
 def certify(
-    events: tuple[Event, ...],
-    first: FloatArray,
-    second: FloatArray,
-    alpha: float,
-    *,
-    exact: bool,
+    events: tuple[Event, ...], first: FloatArray, second: FloatArray, alpha: float, *, exact: bool
 ) -> tuple[CertifiedEvent, ...]:
     """Bound the error rates of events by samples that had no part in choosing them."""
     fpr, fnr = _rates(list(events), first, second, alpha, exact=exact)

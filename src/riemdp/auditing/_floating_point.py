@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.auditing._scores import flat, pair
+from riemdp.auditing._learned_scores import pair
+from riemdp.auditing._scores import flat
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.auditing._scores import Score
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Exponent that stands for the lowest bit of 0, which has none.
 _ZERO = 1024

@@ -11,7 +11,7 @@ from riemdp._plots import BLUE, GREY, ORANGE
 from riemdp.auditing._trade_off import claimed_trade_off
 
 if TYPE_CHECKING:
-    from riemdp.auditing._audit import AuditResult
+    from riemdp.auditing._result import AuditResult
 
 _RATES = np.linspace(0.0, 1.0, 401)
 

@@ -17,9 +17,9 @@ from riemdp.auditing._audit import check_confidence
 from riemdp.noise import resolve_generator
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: The p-values are those of large samples.
 _LEAST = 1000

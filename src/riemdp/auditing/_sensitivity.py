@@ -13,15 +13,13 @@ from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.auditing._pairs import search_pair
+from riemdp.auditing._search import search_pair
 from riemdp.manifolds import Ball, check_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Rounding that distances are forgiven, relative to the claim and to the ball's radius.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-13
@@ -146,13 +144,7 @@ def audit_sensitivity(
         return math.inf if math.isnan(distance) else distance  # no summary is a violation
 
     worst = search_pair(
-        moved,
-        ball,
-        n,
-        adjacency=adjacency,
-        restarts=restarts,
-        steps=steps,
-        generator=generator,
+        moved, ball, n, adjacency=adjacency, restarts=restarts, steps=steps, generator=generator
     )
     allowance = 2.0 * tolerance + _RELATIVE * claimed + _ABSOLUTE * ball.radius
     return SensitivityAudit(

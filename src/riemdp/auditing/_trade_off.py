@@ -16,9 +16,9 @@ from riemdp.auditing._events import candidates
 from riemdp.privacy import GDP, GaussianCurve
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Epsilons of a claimed trade-off curve.
 _GRID = np.linspace(0.0, 30.0, 1201)

@@ -13,7 +13,7 @@ from riemdp.cli._audit import audit
 from riemdp.cli._calibrate import calibrate
 from riemdp.cli._combine import combine
 from riemdp.cli._demo import demo
-from riemdp.cli._failures import failures_as_exits, report, settle
+from riemdp.cli._failures import failures_as_exits, plain_app, report, settle
 from riemdp.cli._ledger import ledger
 from riemdp.cli._mean import mean
 from riemdp.cli._output import prepare_streams, say
@@ -56,17 +56,13 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
 
 
-# Tracebacks decorated with local variables would show the data.
-app = typer.Typer(
+app = plain_app(
     cls=_Commands,
     name="riemdp",
     help="Differentially private means of manifold-valued data.",
     epilog="Exit codes: 0 fine, 1 a release that does not verify or a violated claim, "
     "2 bad input or usage, 3 budget or attainability, 70 an error in riemdp itself.",
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
 )
 
 

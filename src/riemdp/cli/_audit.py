@@ -10,7 +10,7 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, TextIO
+from typing import IO, Annotated, Any, TextIO
 
 import numpy as np
 import typer
@@ -26,9 +26,6 @@ from riemdp.cli._options import MaxNumbersOption
 from riemdp.cli._output import describe, print_fields, say_lines, warn, working
 from riemdp.privacy import Budget
 
-if TYPE_CHECKING:
-    pass
-
 #: Outputs per data set where the file does not say.
 SAMPLES = 4000
 _FIGURES = (".png", ".pdf", ".svg")
@@ -36,8 +33,7 @@ _FIGURES = (".png", ".pdf", ".svg")
 
 def audit(
     spec: Annotated[
-        Path,
-        typer.Argument(help="What to audit, .toml or .json: see the page on audits."),
+        Path, typer.Argument(help="What to audit, .toml or .json: see the page on audits.")
     ],
     *,
     samples: Annotated[

@@ -22,7 +22,7 @@ from riemdp._part_document import from_text
 from riemdp.auditing._floating_point import LowBitScore
 from riemdp.cli._failures import place
 from riemdp.cli._io import read_array
-from riemdp.cli._options import DistanceName, ManifoldName, budget_of, manifold_of
+from riemdp.cli._options import MANIFOLDS, DistanceName, budget_of, manifold_of
 from riemdp.mechanisms import MECHANISMS
 
 if TYPE_CHECKING:
@@ -249,15 +249,13 @@ def _manifold(place: object) -> Manifold:
     """Space of a table, or of a text that names a registered one."""
     if isinstance(place, str):
         return manifold_of(place, None, None, None)
-    if not isinstance(place, dict) or place.get("name") not in list(ManifoldName):
+    if not isinstance(place, dict) or place.get("name") not in list(MANIFOLDS):
         raise InvalidParameterError(
             'manifold must be a table such as { name = "sphere", dim = 2 }; names are '
-            + ", ".join(ManifoldName)
+            + ", ".join(MANIFOLDS)
         )
     _check_keys(place, _MANIFOLD, "manifold")
-    return manifold_of(
-        ManifoldName(place["name"]), place.get("dim"), place.get("size"), place.get("curvature")
-    )
+    return manifold_of(place["name"], place.get("dim"), place.get("size"), place.get("curvature"))
 
 
 def _inputs(table: Mapping[str, Any], path: Path) -> tuple[Path, ...]:

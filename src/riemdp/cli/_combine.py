@@ -18,8 +18,7 @@ def combine(
     files: Annotated[list[Path], typer.Argument(help="Releases that riemdp mean --release wrote.")],
     *,
     overlapping: Annotated[
-        bool,
-        typer.Option(help="A person may be at several sites: the guarantees are composed."),
+        bool, typer.Option(help="A person may be at several sites: the guarantees are composed.")
     ] = False,
     weights: Annotated[
         str, typer.Option(help="noise (one over its variance) or sizes (numbers of records).")

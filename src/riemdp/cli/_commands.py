@@ -13,7 +13,7 @@ import typer
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
-from riemdp.cli._failures import GUESTS, place
+from riemdp.cli._failures import GUESTS, place, plain_app
 
 _GROUP = "riemdp.commands"
 #: Commands that are not part of riemdp itself, and the extra that brings them.
@@ -57,9 +57,7 @@ def load(name: str) -> Any:
     if isinstance(loaded, typer.Typer):
         application = loaded
     elif callable(loaded):
-        application = typer.Typer(
-            add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
-        )
+        application = plain_app()
         application.command(name)(loaded)
     else:
         raise InvalidParameterError(

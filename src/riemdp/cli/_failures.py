@@ -52,6 +52,21 @@ _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 _HELP = "NoArgsIsHelpError"
 
 
+def plain_app(**options: Any) -> typer.Typer:
+    """Return an application whose errors show nothing but their text.
+
+    Tracebacks decorated with local variables would show the data.
+
+    Parameters
+    ----------
+    **options
+        Of :class:`typer.Typer`.
+    """
+    return typer.Typer(
+        add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, **options
+    )
+
+
 @contextlib.contextmanager
 def failures_as_exits() -> Iterator[None]:
     """Turn errors into a line on stderr and ``typer.Exit``."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.manifolds import FloatArray
+
 #: Formats whose rows are whatever somebody says that they are.
 _WITH_UNIT = (".parquet", ".zarr", ".nii", ".gz")
 _ADVICE = "raise it with --max-numbers if memory allows"
@@ -219,7 +221,7 @@ def check_output(
     return _files.check_output(path, inputs, (other for other in outputs if other is not None))
 
 
-def write_array(file: IO[bytes], point: NDArray[np.float64], suffix: str) -> None:
+def write_array(file: IO[bytes], point: FloatArray, suffix: str) -> None:
     """Write one point: ``.npy``, ``value`` of an ``.npz``, or a row of ``.csv`` with all digits."""
     if suffix.lower() == ".npy":
         np.save(file, point, allow_pickle=False)

@@ -12,6 +12,7 @@ from riemdp._errors import InvalidParameterError, LedgerSchemaError
 from riemdp._files import write_files
 from riemdp._part_document import encode
 from riemdp.cli._accounts import VARIABLE, LedgerKeyOption, LedgerOption, files_of, ledger_of
+from riemdp.cli._failures import plain_app
 from riemdp.cli._io import check_output
 from riemdp.cli._options import (
     BudgetOption,
@@ -30,12 +31,8 @@ if TYPE_CHECKING:
     from riemdp.ledger import Entry, LedgerAccount
     from riemdp.privacy import Budget
 
-ledger = typer.Typer(
-    help="Keep budgets in a database, so that a total outlives the process.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+ledger = plain_app(
+    help="Keep budgets in a database, so that a total outlives the process.", no_args_is_help=True
 )
 NameArgument = Annotated[str, typer.Argument(help="Name of the data set.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]

@@ -267,11 +267,7 @@ def mean(
     if seed is not None:
         warn("--seed makes the noise reproducible: this release is not private")
         generator = np.random.default_rng(seed)
-    with (
-        details_in(details),
-        working(f"Private {statistic or 'mean'}"),
-        warnings.catch_warnings(),
-    ):
+    with details_in(details), working(f"Private {statistic or 'mean'}"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they would tell of the data
         release_of: Callable[..., Release] = partial(private_mean, adapt=adapt)
         if statistic is not None:

@@ -7,7 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
@@ -24,6 +23,7 @@ from riemdp.manifolds import (
     SPDPower,
     Sphere,
 )
+from riemdp.mechanisms import MECHANISMS
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
 from riemdp.release import relation
 from riemdp.statistics import Neighbours
@@ -31,34 +31,19 @@ from riemdp.statistics import Neighbours
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-class ManifoldName(StrEnum):
-    """The manifolds that the command line knows."""
-
-    EUCLIDEAN = "euclidean"
-    SPHERE = "sphere"
-    HYPERBOLIC = "hyperbolic"
-    SPD_LOG_EUCLIDEAN = "spd-log-euclidean"
-    SPD_LOG_CHOLESKY = "spd-log-cholesky"
-    SPD_POWER = "spd-power"
-    SPD_AFFINE_INVARIANT = "spd-affine-invariant"
-
-    @property
-    def is_spd(self) -> bool:
-        """Whether points are symmetric positive definite matrices."""
-        return self.startswith("spd")
+    from riemdp.manifolds import FloatArray
 
 
-class MechanismName(StrEnum):
-    """The mechanisms that the command line knows, ``auto`` for the one with the least error."""
-
-    AUTO = "auto"
-    RIEMANNIAN_LAPLACE = "riemannian-laplace"
-    RIEMANNIAN_GAUSSIAN = "riemannian-gaussian"
-    TANGENT_GAUSSIAN = "tangent-gaussian"
-    TANGENT_LAPLACE = "tangent-laplace"
-    WRAPPED_GAUSSIAN = "wrapped-gaussian"
-    WRAPPED_LAPLACE = "wrapped-laplace"
+#: The manifolds that the command line knows by a short name, of a dimension or a size.
+MANIFOLDS: dict[str, Any] = {
+    "euclidean": Euclidean,
+    "sphere": Sphere,
+    "hyperbolic": Hyperbolic,
+    "spd-log-euclidean": SPDLogEuclidean,
+    "spd-log-cholesky": SPDLogCholesky,
+    "spd-power": SPDPower,
+    "spd-affine-invariant": SPDAffineInvariant,
+}
 
 
 class AdjacencyName(StrEnum):
@@ -73,15 +58,13 @@ _AS_PART = "name:field=value,... as riemdp parts lists them"
 
 ManifoldOption = Annotated[
     str,
-    typer.Option(
-        "--manifold", help=f"Space of the data: {', '.join(ManifoldName)}, or {_AS_PART}."
-    ),
+    typer.Option("--manifold", help=f"Space of the data: {', '.join(MANIFOLDS)}, or {_AS_PART}."),
 ]
 MechanismOption = Annotated[
     str,
     typer.Option(
         "--mechanism",
-        help=f"One of {', '.join(MechanismName)} or of an installed package; auto takes the one "
+        help=f"One of auto, {', '.join(MECHANISMS)} or of an installed package; auto takes the one "
         "with the least expected distance.",
     ),
 ]
@@ -195,11 +178,7 @@ def budget_of(
 
 
 def relation_of(
-    neighbours: str | None,
-    adjacency: AdjacencyName | None,
-    budget: Budget,
-    *,
-    has_users: bool,
+    neighbours: str | None, adjacency: AdjacencyName | None, budget: Budget, *, has_users: bool
 ) -> Neighbours:
     """Return the relation that the options name, replace-one where they name none."""
     return relation(
@@ -218,37 +197,28 @@ def manifold_of(text: str, dim: int | None, size: int | None, curvature: float |
     InvalidParameterError
         If the dimension is missing or of the wrong kind, or the curvature does not belong here.
     """
-    if text not in list(ManifoldName):
+    if text not in MANIFOLDS:
         return _registered(text, dim, size, curvature)
-    name = ManifoldName(text)
-    wanted, other = ("--size", dim) if name.is_spd else ("--dim", size)
-    number = size if name.is_spd else dim
+    wanted, number, other = ("--size", size, dim) if _is_spd(text) else ("--dim", dim, size)
     if number is None or other is not None:
-        raise InvalidParameterError(f"{name} needs {wanted}, and no other dimension")
-    constructors: dict[ManifoldName, Any] = {
-        ManifoldName.EUCLIDEAN: Euclidean,
-        ManifoldName.SPHERE: Sphere,
-        ManifoldName.HYPERBOLIC: Hyperbolic,
-        ManifoldName.SPD_LOG_EUCLIDEAN: SPDLogEuclidean,
-        ManifoldName.SPD_LOG_CHOLESKY: SPDLogCholesky,
-        ManifoldName.SPD_POWER: SPDPower,
-        ManifoldName.SPD_AFFINE_INVARIANT: SPDAffineInvariant,
-    }
-    manifold: Manifold
-    if curvature is None:
-        manifold = constructors[name](number)
-    elif name in (ManifoldName.SPHERE, ManifoldName.HYPERBOLIC):
-        manifold = constructors[name](number, curvature)
-    else:
+        raise InvalidParameterError(f"{text} needs {wanted}, and no other dimension")
+    if curvature is not None and text not in ("sphere", "hyperbolic"):
         raise InvalidParameterError("--curvature is for sphere and hyperbolic")
+    numbers = (number,) if curvature is None else (number, curvature)
+    manifold: Manifold = MANIFOLDS[text](*numbers)
     return manifold
+
+
+def _is_spd(name: str) -> bool:
+    """Whether points are symmetric positive definite matrices."""
+    return name.startswith("spd")
 
 
 def _registered(text: str, dim: int | None, size: int | None, curvature: float | None) -> Manifold:
     """Return the manifold that a text names in full."""
     if (dim, size, curvature) != (None, None, None):
         raise InvalidParameterError(
-            f"--dim, --size and --curvature are for {', '.join(ManifoldName)}; other spaces have "
+            f"--dim, --size and --curvature are for {', '.join(MANIFOLDS)}; other spaces have "
             "their fields in the name: name:field=value,..."
         )
     manifold: Manifold = from_text(text, Manifold.sort)
@@ -277,14 +247,13 @@ def records_of(
     if array.size == 0 and not (may_be_none and array.ndim > 0 and math.prod(array.shape[1:]) > 0):
         raise NotOnManifoldError(f"{path.name} holds no records")
     flat = path.suffix.lower() == ".csv" if flat is None else flat
-    if text not in list(ManifoldName):
+    if text not in MANIFOLDS:
         manifold = _registered(text, None, None, curvature)
         if flat and array.ndim == 2 and array.shape[1] == math.prod(manifold.point_shape):
             array = array.reshape(-1, *manifold.point_shape)
         return manifold, array
-    name = ManifoldName(text)
     size = array.shape[-1] if array.ndim else 0
-    if name.is_spd:
+    if _is_spd(text):
         if flat and array.ndim == 2:
             size = math.isqrt(size)
             if size * size != array.shape[1]:
@@ -295,16 +264,16 @@ def records_of(
             array = array.reshape(-1, size, size)
         if array.ndim != 3 or array.shape[1] != size:
             raise NotOnManifoldError(
-                f"{name} data must have shape (n, k, k), got {_shape(array)} in {path.name}"
+                f"{text} data must have shape (n, k, k), got {_shape(array)} in {path.name}"
             )
-        return manifold_of(name, None, size, curvature), array
-    is_flat = name is ManifoldName.EUCLIDEAN
+        return manifold_of(text, None, size, curvature), array
+    is_flat = text == "euclidean"
     if array.ndim != 2 or (not is_flat and size < 2):
         columns = "d" if is_flat else "d + 1"
         raise NotOnManifoldError(
-            f"{name} data must have shape (n, {columns}), got {_shape(array)} in {path.name}"
+            f"{text} data must have shape (n, {columns}), got {_shape(array)} in {path.name}"
         )
-    return manifold_of(name, size if is_flat else size - 1, None, curvature), array
+    return manifold_of(text, size if is_flat else size - 1, None, curvature), array
 
 
 def _shape(array: NDArray[Any]) -> str:
@@ -314,7 +283,7 @@ def _shape(array: NDArray[Any]) -> str:
     return f"({', '.join(map(str, ('n', *array.shape[1:])))}{',' if array.ndim == 1 else ''})"
 
 
-def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> NDArray[np.float64]:
+def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> FloatArray:
     """Return the centre of the ball: the space's own named point, or the one in a file.
 
     Raises

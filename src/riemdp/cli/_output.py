@@ -30,14 +30,7 @@ if TYPE_CHECKING:
     from riemdp.release import Release
 
 #: How characters that an encoding lacks are written; all others by their number.
-_PLAIN = {
-    "δ": "delta",
-    "ε": "epsilon",
-    "θ": "theta",
-    "μ": "mu",
-    "ξ": "xi",
-    "ρ": "rho",
-}
+_PLAIN = {"δ": "delta", "ε": "epsilon", "θ": "theta", "μ": "mu", "ξ": "xi", "ρ": "rho"}
 _IN_PLAIN = "riemdp-plain"
 
 
@@ -184,10 +177,7 @@ def print_release(release: Release, unit: str | None = None) -> None:
     print_fields(
         [
             ("summary", f"{release.statistic.name} of {_number(release)}, {release.ball.manifold}"),
-            (
-                "guarantee",
-                f"{describe(release.guarantee)}, {release.neighbours.title} neighbours",
-            ),
+            ("guarantee", f"{describe(release.guarantee)}, {release.neighbours.title} neighbours"),
             *([] if unit is None else [("record", unit)]),
             *_searched(release),
             ("mechanism", f"{release.mechanism.name}, {release.reason}"),

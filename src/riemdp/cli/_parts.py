@@ -13,8 +13,7 @@ from riemdp.cli._output import print_rows, say
 
 
 def parts(
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, a list of objects.")] = False,
+    *, as_json: Annotated[bool, typer.Option("--json", help="As JSON, a list of objects.")] = False
 ) -> None:
     """List spaces, mechanisms and privacy definitions, of riemdp and of installed packages.
 

@@ -44,8 +44,7 @@ def plan(
     radius: RadiusOption,
     aligned: AlignedOption = False,
     n: Annotated[
-        int,
-        typer.Option("--n", help="Number of records (or people); where it is private a guess."),
+        int, typer.Option("--n", help="Number of records (or people); where it is private a guess.")
     ],
     dim: DimOption = None,
     size: SizeOption = None,

@@ -22,8 +22,7 @@ def verify(
     ],
     *,
     ledger: Annotated[
-        str | None,
-        typer.Option("--ledger", help="Hold the releases against this ledger too."),
+        str | None, typer.Option("--ledger", help="Hold the releases against this ledger too.")
     ] = None,
     key: LedgerKeyOption = None,
 ) -> None:

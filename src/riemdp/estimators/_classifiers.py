@@ -37,13 +37,10 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     def _class_moments(self) -> ClassMoments:
         """Return moments of the classes in the order of scikit-learn, which is that of labels."""
         sizes = () if self.sizes is None else tuple(self.sizes)
-        given = ClassMoments(self._public_classes(), self._second, sizes)
+        given = ClassMoments(self.classes, self._second, sizes)
         order = sorted(range(len(given.classes)), key=given.classes.__getitem__)
         classes = tuple(given.classes[i] for i in order)
         return ClassMoments(classes, self._second, tuple(given.sizes[i] for i in order if sizes))
-
-    def _public_classes(self) -> Any:
-        return self.classes
 
     def _statistic(self) -> Statistic:
         return seen_from_base(self._class_moments(), self.base, self.share, self.alpha)
@@ -63,16 +60,9 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
                 f"{_KINDS.get(labels.dtype.kind, 'something else')}; "
                 "continuous targets are for a regression"
             )
-        release = private_statistic(
-            self._statistic(),
-            Records(rows, labels=labels),
-            self.ball,
-            self.budget,
-            users=users,
-            **self._options(users),
-        )
-        self._keep(release, stacklevel=4)
-        value: Any = release.value
+        records = Records(rows, labels=labels)
+        release = private_statistic(self._statistic(), records, **self._options(users))
+        value = self._kept(release, stacklevel=4)
         self.classes_: NDArray[Any] = np.array(value.classes)
         self.means_, self.base_, self.clip_ = value.means, value.base, value.clip
         number = release.count

@@ -8,10 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from riemdp.estimators._classifiers import ClassEstimator
-from riemdp.estimators._scikit_learn import (
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from riemdp.estimators._scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +16,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
     from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours
-
-    FloatArray = NDArray[np.float64]
 
 
 class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimator):  # type: ignore[misc]

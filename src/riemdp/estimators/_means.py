@@ -160,17 +160,13 @@ class PrivateFrechetMean(PrivateEstimator):
             rows = self._rows(X, reset=True)
             release = private_mean(
                 rows,
-                self.ball,
-                self.budget,
                 method=self.method,
                 rounds=self.rounds,
                 shares=self.shares,
                 alpha=self.alpha,
-                users=users,
                 **self._options(users),
             )
-            self._keep(release)
-            self.mean_ = release.value
+            self.mean_ = self._kept(release)
         return self
 
 
@@ -256,14 +252,7 @@ class PrivateMedian(PrivateEstimator):
         with self._fitting():
             rows = self._rows(X, reset=True)
             release = private_median(
-                rows,
-                self.ball,
-                self.budget,
-                steps=self.steps,
-                warm_share=self.warm_share,
-                users=users,
-                **self._options(users),
+                rows, steps=self.steps, warm_share=self.warm_share, **self._options(users)
             )
-            self._keep(release)
-            self.median_ = release.value
+            self.median_ = self._kept(release)
         return self

@@ -8,7 +8,7 @@ import numpy as np
 
 from riemdp._checks import plain_array
 from riemdp._errors import InvalidParameterError
-from riemdp.estimators._base import PointsEstimator
+from riemdp.estimators._points import PointsEstimator
 from riemdp.estimators._scikit_learn import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp.manifolds import FloatArray
     from riemdp.release import PrivateBall
-
-    FloatArray = NDArray[np.float64]
 
 
 class PublicProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PointsEstimator):  # type: ignore[misc]

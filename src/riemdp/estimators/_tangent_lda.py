@@ -19,13 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
     from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours
-
-    FloatArray = NDArray[np.float64]
 
 #: Priors are taken to be at least this part of what they would be were all classes of one size.
 _FLOOR = 0.1

@@ -8,7 +8,8 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
-from riemdp.estimators._base import PrivateEstimator, checked_vectors, seen_from_base
+from riemdp.estimators._base import PrivateEstimator, seen_from_base
+from riemdp.estimators._points import checked_vectors
 from riemdp.estimators._scikit_learn import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -20,15 +21,13 @@ from riemdp.statistics import Moments
 if TYPE_CHECKING:
     from typing import Literal, Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
     from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 
 class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
@@ -129,12 +128,8 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
         with self._fitting():
             rows = self._rows(X, reset=True)
             kept = checked_components(self.n_components, self._public_ball().manifold.dim)
-            statistic = self._statistic()
-            release = private_statistic(
-                statistic, rows, self.ball, self.budget, users=users, **self._options(users)
-            )
-            self._keep(release)
-            value: Any = release.value
+            release = private_statistic(self._statistic(), rows, **self._options(users))
+            value = self._kept(release)
             self.mean_, self.base_, self.offset_ = value.mean, value.base, value.coordinates
             variances, directions = principal(value.covariance)
             self.components_ = directions[:kept]

@@ -8,7 +8,8 @@ import numpy as np
 
 from riemdp._checks import real_entries
 from riemdp._errors import InvalidParameterError
-from riemdp.estimators._base import PrivateEstimator, rows_of, seen_from_base
+from riemdp.estimators._base import PrivateEstimator, seen_from_base
+from riemdp.estimators._points import rows_of
 from riemdp.estimators._scikit_learn import check_features, check_is_fitted
 from riemdp.release import private_statistic
 from riemdp.statistics import Records, TangentRegression
@@ -19,13 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
     from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 
 class PrivateTangentRegression(PrivateEstimator):
@@ -157,16 +156,9 @@ class PrivateTangentRegression(PrivateEstimator):
             covariates = self._covariates(X, reset=True)
             manifold = self._public_ball().manifold
             rows = rows_of(y, manifold.point_shape, "y", manifold.read)
-            release = private_statistic(
-                self._statistic(),
-                Records(rows, covariates=covariates),
-                self.ball,
-                self.budget,
-                users=users,
-                **self._options(users),
-            )
-            self._keep(release)
-            value: Any = release.value
+            records = Records(rows, covariates=covariates)
+            release = private_statistic(self._statistic(), records, **self._options(users))
+            value = self._kept(release)
             self.intercept_, self.coef_ = value.coefficients
             self.base_, self.clip_ = value.base, value.clip
         return self

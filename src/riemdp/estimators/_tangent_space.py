@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp.estimators._base import PrivateEstimator, checked_vectors, is_recentred
+from riemdp.estimators._base import PrivateEstimator, is_recentred
+from riemdp.estimators._points import checked_vectors
 from riemdp.estimators._scikit_learn import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -18,15 +19,13 @@ from riemdp.statistics import RefinedMean
 if TYPE_CHECKING:
     from typing import Literal, Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
     from riemdp.release import Adjacency, PrivateBall
     from riemdp.statistics import Neighbours, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 
 class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
@@ -122,11 +121,8 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         """
         with self._fitting():
             rows = self._rows(X, reset=True)
-            release = private_mean(
-                rows, self.ball, self.budget, users=users, **self._refined(), **self._options(users)
-            )
-            self._keep(release)
-            self.reference_ = release.value
+            release = private_mean(rows, **self._refined(), **self._options(users))
+            self.reference_ = self._kept(release)
             self._n_features_out = self._public_ball().manifold.dim
         return self
 

@@ -13,7 +13,7 @@ from riemdp._errors import InvalidParameterError, NotOnManifoldError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Pixels worked on at once: the features of so many stay within a core's cache.
 _CHUNK_PIXELS = 1 << 14

@@ -6,28 +6,21 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from riemdp._checks import kind_of
 from riemdp._errors import (
     BudgetExceededError,
     DatasetClosedError,
     InvalidBudgetError,
-    InvalidParameterError,
     LedgerSchemaError,
     LedgerTamperedError,
     LedgerUnavailableError,
 )
-from riemdp.ledger._chain import (
-    Row,
-    read_amounts,
-    read_sums,
-    written_amounts,
-    written_sums,
-)
+from riemdp.ledger._chain import Row, read_amounts, read_sums, written_amounts, written_sums
 from riemdp.ledger._entry import (
     CHARGE,
     CLOSE,
     STEP,
     Entry,
+    check_text,
     entry_of,
     read_budget,
     written_budget,
@@ -56,7 +49,6 @@ if TYPE_CHECKING:
 _ATTEMPTS = 3
 #: Limits that differ by more from those that were registered are those of another definition.
 _SAME_LIMIT = 1e-9
-LONGEST_TEXT = 1000
 
 
 class LedgerAccount(Account):
@@ -378,26 +370,6 @@ class LedgerReservation(Reservation):
         super().spend(guarantee, label)
         free = (0.0,) * len(self.entry.price)
         return self._account._entered(STEP, guarantee, label, free, self.entry.charge_id)
-
-
-def check_text(value: object, name: str) -> None:
-    """Refuse what a database may not keep as it is.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no text of 1 to 1000 characters of Unicode without a null character.
-    """
-    if not isinstance(value, str):
-        raise InvalidParameterError(f"{name} must be a string, got {kind_of(value)}")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        raise InvalidParameterError(f"{name} must be a text of Unicode") from None
-    if not 0 < len(value) <= LONGEST_TEXT or "\0" in value:
-        raise InvalidParameterError(
-            f"{name} must have 1 to {LONGEST_TEXT} characters, no null character among them"
-        )
 
 
 def _is_closed(state: State) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from riemdp import _document
+from riemdp._checks import kind_of
+from riemdp._errors import InvalidParameterError
 from riemdp._part_document import decode, encode
 from riemdp.ledger._chain import Row, read_amounts, written
 from riemdp.privacy import Anchor
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Kinds of entries: a charge, a step within one, and the end of an account.
 CHARGE, STEP, CLOSE = "charge", "step", "close"
+#: Characters that a name or a label may have.
+LONGEST_TEXT = 1000
 
 
 class Entry(NamedTuple):
@@ -99,3 +103,23 @@ def read_budget(text: str, adjacency: str) -> Budget:
     """Return what :func:`written_budget` wrote."""
     budget: Budget = decode(_document.load(text), "definition")
     return budget.under(adjacency)
+
+
+def check_text(value: object, name: str) -> None:
+    """Refuse what a database may not keep as it is.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no text of 1 to 1000 characters of Unicode without a null character.
+    """
+    if not isinstance(value, str):
+        raise InvalidParameterError(f"{name} must be a string, got {kind_of(value)}")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidParameterError(f"{name} must be a text of Unicode") from None
+    if not 0 < len(value) <= LONGEST_TEXT or "\0" in value:
+        raise InvalidParameterError(
+            f"{name} must have 1 to {LONGEST_TEXT} characters, no null character among them"
+        )

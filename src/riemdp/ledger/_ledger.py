@@ -13,10 +13,10 @@ from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
 )
-from riemdp.ledger._account import LedgerAccount, check_text
+from riemdp.ledger._account import LedgerAccount
 from riemdp.ledger._backend import NoLedgerError, backend_of
 from riemdp.ledger._chain import Chain, Dataset, start_of, written_amounts
-from riemdp.ledger._entry import written_budget
+from riemdp.ledger._entry import check_text, written_budget
 from riemdp.ledger._schema import check_schema, upgrade
 from riemdp.ledger._store import fresh_id, now, read_names, read_rows, read_state
 from riemdp.ledger._tables import DATASETS, TIPS

@@ -283,36 +283,38 @@ def _of_releases(
         if name not in states:
             yield Finding("no charge", name, seq, "no such data set is registered")
             continue
-        tip = states[name].tip
-        row = there[name].get(seq)
-        if seq > tip.seq:
-            yield Finding(
-                "older copy",
-                name,
-                seq,
-                f"a release was charged as entry {seq}, and the ledger ends at {tip.seq}: it is an "
-                "older copy, or entries were removed",
-            )
-        elif row is None or row.kind == CLOSE:
-            yield Finding("no charge", name, seq, "a release names an entry that charges nothing")
-        elif row.charge_id != anchor.charge_id:
-            yield Finding(
-                "older copy",
-                name,
-                seq,
-                "a release was charged here, and the entry is another one: the ledger went on from "
-                "an older copy, or the charge was never made",
-            )
-        elif row.hash != anchor.hash:
-            yield Finding("charge changed", name, seq, "the entry is not what the release saw")
-        elif anchor.part > parts_paid(row.label):
-            yield Finding("no charge", name, seq, f"the entry paid for no part {anchor.part}")
-        elif parts_paid(row.label) and not anchor.part and _has(release, "mechanism"):
-            yield Finding("no charge", name, seq, "the entry paid for groups, not for one release")
-        elif not _covers(states[name], row, there[name], release):
-            yield Finding("guarantee changed", name, seq, "a release says more than was charged")
+        if found := _not_charged(anchor, release, states[name], there[name]):
+            yield Finding(found[0], name, seq, found[1])
         if seen.setdefault((name, anchor.charge_id, anchor.part), release) is not release:
             yield Finding("charge used twice", name, seq, "two releases name the one charge")
+
+
+def _not_charged(
+    anchor: Anchor, release: object, state: State, there: Mapping[int, Row]
+) -> tuple[str, str] | None:
+    """Return the kind and the text of what is wrong with the charge that a release names."""
+    row, last = there.get(anchor.seq), state.tip.seq
+    if anchor.seq > last:
+        return "older copy", (
+            f"a release was charged as entry {anchor.seq}, and the ledger ends at {last}: it is an "
+            "older copy, or entries were removed"
+        )
+    if row is None or row.kind == CLOSE:
+        return "no charge", "a release names an entry that charges nothing"
+    if row.charge_id != anchor.charge_id:
+        return "older copy", (
+            "a release was charged here, and the entry is another one: the ledger went on from an "
+            "older copy, or the charge was never made"
+        )
+    if row.hash != anchor.hash:
+        return "charge changed", "the entry is not what the release saw"
+    if anchor.part > parts_paid(row.label):
+        return "no charge", f"the entry paid for no part {anchor.part}"
+    if parts_paid(row.label) and not anchor.part and _has(release, "mechanism"):
+        return "no charge", "the entry paid for groups, not for one release"
+    if not _covers(state, row, there, release):
+        return "guarantee changed", "a release says more than was charged"
+    return None
 
 
 def _covers(state: State, row: Row, there: Mapping[int, Row], release: object) -> bool:

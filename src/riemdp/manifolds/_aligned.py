@@ -14,7 +14,7 @@ from riemdp._errors import InvalidParameterError, NotOnManifoldError, Unsupporte
 from riemdp._part import register
 from riemdp.manifolds._ball import Ball
 from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._points import as_floats
+from riemdp.manifolds._points import as_floats, with_axes
 from riemdp.manifolds._quotient import Quotient
 
 if TYPE_CHECKING:
@@ -228,9 +228,8 @@ class Aligned(ArrayFields, Manifold):
         outside = self.slice.space.dist(start, near) > radius
         if not outside.any():
             return points.copy()
-        axes = (*outside.shape, *(1 for _ in self.point_shape))
         moved = self.stood_for(self.slice.space.clip(start, near, radius))
-        return np.where(outside.reshape(axes), moved, points)
+        return np.where(with_axes(outside, self.point_shape), moved, points)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Keep the points of the ball to those that stand for points of it.

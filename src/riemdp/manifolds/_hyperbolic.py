@@ -101,7 +101,7 @@ class Hyperbolic(Manifold):
     @property
     def growth_unit(self) -> float:
         """``1 / sqrt(-curvature)``."""
-        return 1.0 / math.sqrt(-self.curvature)
+        return 1.0 / self._scale
 
     @property
     def injectivity_radius(self) -> float:
@@ -153,13 +153,13 @@ class Hyperbolic(Manifold):
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Point with these normal coordinates, no longer than the largest radius of a ball."""
-        longest = RADIUS_LIMIT * (1.0 + 1e-9) / math.sqrt(-self.curvature)
+        longest = RADIUS_LIMIT * (1.0 + 1e-9) / self._scale
         return super().point(center, clip_norm(as_floats(coordinates), longest))
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Both far points and a far centre leave what float64 coordinates carry."""
         super().check_ball(center, radius)
-        far = RADIUS_LIMIT / math.sqrt(-self.curvature)
+        far = RADIUS_LIMIT / self._scale
         if radius > far:
             raise UnsupportedBallError(
                 f"radius {radius:.6g} exceeds {far:.6g} = 8/sqrt(-curvature), where float64 "
@@ -175,7 +175,7 @@ class Hyperbolic(Manifold):
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Grows with the entries of points, which are ``cosh`` of the distance to the origin."""
-        k = math.sqrt(-self.curvature)
+        k = self._scale
         away = float(self.dist(self.origin, center))
         return 8.0 * _EPS * math.cosh(k * away) * math.cosh(k * (away + radius)) / k
 

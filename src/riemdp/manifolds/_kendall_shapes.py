@@ -224,8 +224,7 @@ class KendallShapes(Quotient):
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """Logarithm of the nearest representative."""
-        start = self.lift(base)
-        return self.cover.log(start, self.nearest(start, self.lift(point)))
+        return self.cover.log(*self._beside(base, point))
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Frame of the complement of the representative and of its orbit.

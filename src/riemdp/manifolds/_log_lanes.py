@@ -62,6 +62,9 @@ def kernel(  # noqa: PLR0917
     logs : ndarray, shape (n, k (k + 1) / 2)
         Diagonal, then what is above it, row by row; zeros for matrices outside.
     condition : ndarray, shape (n,)
+        Upper bounds of ``c + 1/c``, c the condition numbers; 0 of matrices outside. By Cauchy and
+        Schwarz ``tr(A) tr(A^-1)`` is at least the square of ``sqrt(c) + 1/sqrt(c) + k - 2``, with
+        equality where all other eigenvalues equal the geometric mean of the extreme ones.
     outside : ndarray of bool, shape (n,)
     """
     total, k = len(matrices), matrices.shape[1]

@@ -8,10 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from riemdp.manifolds._points import FloatArray
+    pass
 
 #: By how much the bounds of a spectrum are widened, which covers the rounding of what they are
 #: computed from as long as the product of the traces is under 1e13.
@@ -110,23 +108,3 @@ def _largest_product(k: int, spread: float) -> float:
         else:
             high = middle
     return low
-
-
-def condition_bound(product: FloatArray, k: int) -> FloatArray:
-    """Upper bound of ``c + 1/c``, c the condition numbers of k x k matrices, by ``T``.
-
-    By Cauchy and Schwarz ``sqrt(T) >= sqrt(c) + 1/sqrt(c) + k - 2``: with equality where all other
-    eigenvalues equal the geometric mean of the extreme ones.
-
-    Parameters
-    ----------
-    product : ndarray, shape (n,)
-        ``tr(A) tr(A^-1)``.
-    k : int
-
-    Returns
-    -------
-    ndarray, shape (n,)
-    """
-    root = np.sqrt(product) - (k - 2.0)
-    return np.asarray(root * root - 2.0)

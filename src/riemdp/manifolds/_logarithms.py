@@ -15,12 +15,7 @@ import numpy as np
 
 from riemdp._compiling import compiler
 from riemdp.manifolds import _lanes, _log_kernels, _log_lanes
-from riemdp.manifolds._log_fractions import (
-    LARGEST_TRACE,
-    LEAST_TRACE,
-    Logarithms,
-    logarithms_3x3,
-)
+from riemdp.manifolds._log_fractions import LARGEST_TRACE, LEAST_TRACE, Logarithms, logarithms_3x3
 from riemdp.manifolds._log_poles import FURTHER, classes, fractions
 
 if TYPE_CHECKING:

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from riemdp._checks import kind_of
-from riemdp._errors import (
-    InvalidParameterError,
-    UnsupportedBallError,
-    UnsupportedManifoldError,
-)
+from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
 from riemdp._part import Part, both_proved
 from riemdp.manifolds._norms import long_norm
 from riemdp.manifolds._points import as_floats, with_axes

@@ -21,6 +21,8 @@ T = TypeVar("T", bound=np.generic)
 VALIDATION_TOLERANCE = 1e-6
 #: The same for float32 input.
 VALIDATION_TOLERANCE_SINGLE = 1e-4
+#: Condition that :func:`raise_first` names where a matrix has an eigenvalue that is not positive.
+NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 
 
 def with_axes(values: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:

@@ -10,7 +10,7 @@ import numpy as np
 from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds._ball import Ball
 from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._points import as_floats
+from riemdp.manifolds._points import as_floats, with_axes
 from riemdp.manifolds._slice import WholeSlice
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ class Quotient(Manifold):
             Normal coordinates, about the centre's representative, of their nearest ones. By
             default by way of the points, which rounds them.
         """
-        start, points = self.lift(center), self.point(center, coordinates)
-        return self.cover.coordinates(start, self.nearest(start, self.lift(points)))
+        return self.cover.coordinates(*self._beside(center, self.point(center, coordinates)))
 
     def raised(self, coordinates: Sequence[Fraction]) -> Sequence[Fraction]:
         """Return coordinates in the cover, exactly: where an exact draw begins.
@@ -202,8 +201,12 @@ class Quotient(Manifold):
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Distance of nearest representatives."""
-        base = self.lift(a)
-        return self.cover.dist(base, self.nearest(base, self.lift(b)))
+        return self.cover.dist(*self._beside(a, b))
+
+    def _beside(self, base: ArrayLike, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return representatives of base points, and of other points those nearest to them."""
+        start = self.lift(base)
+        return start, self.nearest(start, self.lift(points))
 
     @property
     def diameter(self) -> float:
@@ -307,8 +310,7 @@ class DiscreteQuotient(Quotient):
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """Logarithm of the nearest representative."""
-        start = self.lift(base)
-        return self.cover.log(start, self.nearest(start, self.lift(point)))
+        return self.cover.log(*self._beside(base, point))
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Frame of the cover at the representative."""
@@ -320,8 +322,7 @@ class DiscreteQuotient(Quotient):
 
     def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
         """Those of the nearest representative; see :meth:`Manifold.coordinates`."""
-        start = self.lift(center)
-        return self.cover.coordinates(start, self.nearest(start, self.lift(points)))
+        return self.cover.coordinates(*self._beside(center, points))
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """See :meth:`Manifold.point`."""
@@ -329,14 +330,13 @@ class DiscreteQuotient(Quotient):
 
     def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
         """Clip the nearest representatives; see :meth:`Manifold.clip`."""
-        points, start = self.read(points), self.lift(center)
-        near = self.nearest(start, self.lift(points))
+        points = self.read(points)
+        start, near = self._beside(center, points)
         outside = self.cover.dist(start, near) > radius
         if not outside.any():
             return points.copy()
-        axes = (*outside.shape, *(1 for _ in self.point_shape))
         moved = self.push(self.cover.clip(start, near, radius))
-        return np.where(outside.reshape(axes), moved, points)
+        return np.where(with_axes(outside, self.point_shape), moved, points)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Both the space and its cover need room; see :meth:`Manifold.check_ball`."""

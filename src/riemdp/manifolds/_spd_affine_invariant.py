@@ -5,25 +5,29 @@ from __future__ import annotations
 import contextlib
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from riemdp._checks import count, shown
+from riemdp._checks import shown
 from riemdp._errors import NotOnManifoldError, UnsupportedManifoldError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._pictures import draw_ellipses
 from riemdp.manifolds._points import as_floats
-from riemdp.manifolds._units import OF_MATRICES, eigenvalues
+from riemdp.manifolds._spd import (
+    REACH,
+    LogarithmicSPD,
+    distance_rounding,
+    half_range,
+    log_condition,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds._points import FloatArray
-    from riemdp.manifolds._units import Unit
 
 #: Spread of eigenvalues from which distances are refined by singular values.
 _REFINE_ABOVE = 1e5
@@ -32,7 +36,7 @@ _REFINE_ABOVE = 1e5
 @final
 @register
 @dataclass(frozen=True)
-class SPDAffineInvariant(Manifold):
+class SPDAffineInvariant(LogarithmicSPD):
     """SPD(k) with the affine-invariant metric ``tr(P^-1 U P^-1 V)``.
 
     A Hadamard space with sectional curvature in [-1/2, 0]; every ``X -> A X A^T`` with A
@@ -62,23 +66,8 @@ class SPDAffineInvariant(Manifold):
     """
 
     proof = "docs/proofs/spaces.md"
-    origin_name = "identity"
-    other_units = OF_MATRICES
 
     k: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", count(self.k, "k"))
-
-    @property
-    def dim(self) -> int:
-        """``k (k + 1) / 2``."""
-        return self.k * (self.k + 1) // 2
-
-    @property
-    def point_shape(self) -> tuple[int, ...]:
-        """``(k, k)``."""
-        return (self.k, self.k)
 
     @property
     def curvature_bound(self) -> float:
@@ -104,22 +93,17 @@ class SPDAffineInvariant(Manifold):
         """Infinite."""
         return math.inf
 
-    @property
-    def origin(self) -> FloatArray:
-        """The identity, shape ``(k, k)``."""
-        return np.eye(self.k)
-
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``L Expm(L^-1 V L^-T) L^T`` with ``P = L L^T``."""
         factor = self._factor(base)
         inside = whiten(inverse_factor(factor), as_floats(tangent))
-        return colour(factor, _symmetric.expm(inside))
+        return _symmetric.congruent(factor, _symmetric.expm(inside))
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """``L Logm(L^-1 X L^-T) L^T`` with ``P = L L^T``."""
         factor = self._factor(base)
         inside = whiten(inverse_factor(factor), as_floats(point))
-        return colour(factor, _symmetric.logm(inside))
+        return _symmetric.congruent(factor, _symmetric.logm(inside))
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """``|Logm(L^-1 B L^-T)|_F`` from the eigenvalues, with ``A = L L^T``."""
@@ -146,7 +130,7 @@ class SPDAffineInvariant(Manifold):
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``L S L^T`` for the symmetric matrix S with these coordinates."""
         inside = _symmetric.unvecd(as_floats(coordinates), self.k)
-        return colour(self._factor(base), inside)
+        return _symmetric.congruent(self._factor(base), inside)
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``vecd(L^-1 V L^-T)``, the inverse of :meth:`tangent_vector`."""
@@ -166,16 +150,16 @@ class SPDAffineInvariant(Manifold):
         """
         center = as_floats(center)
         scale = np.sqrt(np.diagonal(center, axis1=-2, axis2=-1))
-        spread = _symmetric.log_condition(center / (scale[..., :, None] * scale[..., None, :]))
+        spread = log_condition(center / (scale[..., :, None] * scale[..., None, :]))
         inside = _symmetric.unvecd(as_floats(coordinates), self.k)
         factor = np.asarray(np.linalg.cholesky(center), dtype=np.float64)
 
-        def within(half_range: float) -> FloatArray:
-            reach = np.maximum(half_range - 0.5 * spread, 1.0)[..., None]
-            return colour(factor, _symmetric.expm_within(inside, 0.0, reach))
+        def within(half: float) -> FloatArray:
+            reach = np.maximum(half - 0.5 * spread, 1.0)[..., None]
+            return _symmetric.congruent(factor, _symmetric.expm_within(inside, 0.0, reach))
 
-        found, narrow = within(_symmetric.REACH), _symmetric.half_range(self.k)
-        if narrow == _symmetric.REACH or (held := _symmetric_checks.is_held(found)).all():
+        found, narrow = within(REACH), half_range(self.k)
+        if narrow == REACH or (held := _symmetric_checks.is_held(found)).all():
             return found
         return np.where(held[..., None, None], found, within(narrow))
 
@@ -228,30 +212,9 @@ class SPDAffineInvariant(Manifold):
         except (NotOnManifoldError, np.linalg.LinAlgError):
             return True
 
-    def unit(self, distance: float) -> Unit | None:
-        """Relative change of eigenvalues; see :meth:`Manifold.unit`."""
-        return eigenvalues(distance, self.k)
-
-    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
-        """As ellipses, for k = 2 and 3; see :meth:`Manifold.draw`."""
-        return draw_ellipses(ax, self, point, radius)
-
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, which are known to eps times the largest one."""
-        return _symmetric.distance_rounding(center, radius)
-
-    @property
-    def scale_axis(self) -> FloatArray:
-        """Where the logarithm of the determinant grows; see :attr:`Manifold.scale_axis`."""
-        return _symmetric.vecd(np.eye(self.k)) / math.sqrt(self.k)
-
-    def validate(self, points: ArrayLike) -> FloatArray:
-        """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
-        return _symmetric_checks.check_definite(points, self.k)
-
-    def extreme_directions(self, base: ArrayLike) -> FloatArray:
-        """Return that of the trace, and traceless ones; see :meth:`Manifold.extreme_directions`."""
-        return _symmetric.trace_directions(self, base)
+        return distance_rounding(center, radius)
 
     def _factor(self, points: ArrayLike) -> FloatArray:
         return _symmetric_checks.check_positive_definite(as_floats(points))
@@ -278,16 +241,11 @@ def whiten(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
     One factor for a batch of matrices becomes two large products instead of many small ones.
     """
     if inverse.ndim > 2:
-        return _symmetric.symmetrise(inverse @ matrices @ np.swapaxes(inverse, -1, -2))
+        return _symmetric.congruent(inverse, matrices)
     k = inverse.shape[-1]
     half = matrices.reshape(-1, k) @ inverse.T
     swapped = np.ascontiguousarray(np.swapaxes(half.reshape(matrices.shape), -1, -2))
     return _symmetric.symmetrise((swapped.reshape(-1, k) @ inverse.T).reshape(matrices.shape))
-
-
-def colour(factor: FloatArray, matrices: FloatArray) -> FloatArray:
-    """``L X L^T``, exactly symmetric."""
-    return _symmetric.symmetrise(factor @ matrices @ np.swapaxes(factor, -1, -2))
 
 
 def spectral_log(center: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:

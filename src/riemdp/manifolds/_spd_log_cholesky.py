@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from riemdp._checks import count
 from riemdp._errors import UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._norms import clip_norm, long_norm
-from riemdp.manifolds._pictures import draw_ellipses
 from riemdp.manifolds._points import as_floats
-from riemdp.manifolds._units import OF_MATRICES
+from riemdp.manifolds._spd import SPDManifold, least_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -38,7 +36,7 @@ _HALVINGS = 40
 @final
 @register
 @dataclass(frozen=True)
-class SPDLogCholesky(FlatManifold):
+class SPDLogCholesky(SPDManifold, FlatManifold):
     """SPD(k) with the log-Cholesky metric: flat, isometric to R^(k(k+1)/2).
 
     With the Cholesky factor L of a matrix, lower triangular and of positive diagonal, the chart is
@@ -75,28 +73,8 @@ class SPDLogCholesky(FlatManifold):
     """
 
     proof = "docs/proofs/spaces.md"
-    origin_name = "identity"
-    other_units = OF_MATRICES
 
     k: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", count(self.k, "k"))
-
-    @property
-    def dim(self) -> int:
-        """``k (k + 1) / 2``."""
-        return self.k * (self.k + 1) // 2
-
-    @property
-    def point_shape(self) -> tuple[int, ...]:
-        """``(k, k)``."""
-        return (self.k, self.k)
-
-    @property
-    def origin(self) -> FloatArray:
-        """The identity, shape ``(k, k)``."""
-        return np.eye(self.k)
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
         """Logarithms of the diagonal of the Cholesky factor, then its columns under the diagonal.
@@ -118,9 +96,7 @@ class SPDLogCholesky(FlatManifold):
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """``L L^T`` of the factor with these entries, moved where float64 cannot hold it."""
         coordinates = as_floats(coordinates)
-        return self._matrices(
-            coordinates, np.full(coordinates.shape[:-1], _symmetric.least_ratio(self.k))
-        )
+        return self._matrices(coordinates, np.full(coordinates.shape[:-1], least_ratio(self.k)))
 
     def _matrices(self, coordinates: FloatArray, least: FloatArray) -> FloatArray:
         """``L L^T``, least eigenvalues of the correlation matrices raised to these."""
@@ -137,7 +113,7 @@ class SPDLogCholesky(FlatManifold):
         """
         middle, offset = self.to_chart(center), as_floats(coordinates)
         total = np.asarray(middle + offset)
-        least = np.minimum(_symmetric.least_ratio(self.k), self._least_eigenvalue(center))
+        least = np.minimum(least_ratio(self.k), self._least_eigenvalue(center))
         kept = np.broadcast_to(least, total.shape[:-1])
         far = ~self._holds(total, kept)
         if not far.any():
@@ -165,17 +141,13 @@ class SPDLogCholesky(FlatManifold):
                 "the logarithms of the diagonal of the centre's Cholesky factor must lie within "
                 f"±{_LARGEST_LOG - 1.0:g}; choose other units"
             )
-        least, limit = float(self._least_eigenvalue(center)), _ROOM * _symmetric.least_ratio(self.k)
+        least, limit = float(self._least_eigenvalue(center)), _ROOM * least_ratio(self.k)
         if least < limit:
             raise UnsupportedBallError(
                 f"the least eigenvalue {least:.3g} of the centre's correlation matrix must be at "
                 f"least {limit:.3g}: float64 does not hold the matrices about it; choose another "
                 "centre, or add a multiple of the identity to all matrices"
             )
-
-    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
-        """As ellipses, for k = 2 and 3; see :meth:`Manifold.draw`."""
-        return draw_ellipses(ax, self, point, radius)
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of factors, known to eps over the least eigenvalue of the correlation matrix.
@@ -191,13 +163,9 @@ class SPDLogCholesky(FlatManifold):
         steep = each * np.exp(np.minimum(each - means, _LARGEST_LOG))
         spread = -math.log(float(self._least_eigenvalue(center)))
         spread += 2.0 * float(np.max(m * np.log1p(steep)))
-        lost = math.exp(min(spread, -math.log(_ROOM * _symmetric.least_ratio(self.k))))
+        lost = math.exp(min(spread, -math.log(_ROOM * least_ratio(self.k))))
         size = float(np.linalg.norm(logs))
         return 2.0 * self.k * _EPS * (1.0 + longest) * lost + 8.0 * _EPS * size
-
-    def validate(self, points: ArrayLike) -> FloatArray:
-        """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
-        return _symmetric_checks.check_definite(points, self.k)
 
     def _least_eigenvalue(self, center: ArrayLike) -> FloatArray:
         """Least eigenvalue of correlation matrices, which is positive, shape (...)."""

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from riemdp._checks import count
 from riemdp._errors import UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
-from riemdp.manifolds._pictures import draw_ellipses
 from riemdp.manifolds._points import as_floats
-from riemdp.manifolds._units import OF_MATRICES, eigenvalues
+from riemdp.manifolds._spd import LogarithmicSPD, distance_rounding, half_range
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
-    from riemdp.manifolds._units import Unit
 
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -33,7 +29,7 @@ _ROOM = 0.2
 @final
 @register
 @dataclass(frozen=True)
-class SPDLogEuclidean(FlatManifold):
+class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
     """SPD(k) with the log-Euclidean metric: flat, isometric to R^(k(k+1)/2).
 
     The chart is ``vecd(Logm X)`` with ``vecd(S) = [diagonal, sqrt(2) * strict upper triangle]``.
@@ -64,33 +60,13 @@ class SPDLogEuclidean(FlatManifold):
     """
 
     proof = "docs/proofs/spaces.md"
-    origin_name = "identity"
-    other_units = OF_MATRICES
 
     k: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", count(self.k, "k"))
-
-    @property
-    def dim(self) -> int:
-        """``k (k + 1) / 2``."""
-        return self.k * (self.k + 1) // 2
-
-    @property
-    def point_shape(self) -> tuple[int, ...]:
-        """``(k, k)``."""
-        return (self.k, self.k)
 
     @property
     def tangent_shape(self) -> tuple[int, ...]:
         """``(k, k)``: symmetric matrices."""
         return self.point_shape
-
-    @property
-    def origin(self) -> FloatArray:
-        """The identity, shape ``(k, k)``."""
-        return np.eye(self.k)
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
         """``vecd(Logm X)``, shape ``(..., dim)``."""
@@ -115,20 +91,16 @@ class SPDLogEuclidean(FlatManifold):
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``D_{Logm P} Expm [S]`` for the symmetric matrix S with these coordinates."""
-        logs, vectors = self._decompose(base)
+        logs, vectors = self._log_eigh(base)
         inside = _symmetric.unvecd(as_floats(coordinates), self.k)
         weights = _symmetric.divided_difference_exp(logs)
-        return _conjugate(vectors, weights * _conjugate(np.swapaxes(vectors, -1, -2), inside))
+        return _weighted(vectors, weights, inside)
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``vecd(D_P Logm [V])``, the inverse of :meth:`tangent_vector`."""
-        logs, vectors = self._decompose(base)
-        outside = as_floats(tangent)
+        logs, vectors = self._log_eigh(base)
         weights = _symmetric.divided_difference_log(logs)
-        derivative = _conjugate(
-            vectors, weights * _conjugate(np.swapaxes(vectors, -1, -2), outside)
-        )
-        return _symmetric.vecd(derivative)
+        return _symmetric.vecd(_weighted(vectors, weights, as_floats(tangent)))
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """``Expm`` of the sum of the charts, its eigenvalues within a range that float64 holds.
@@ -140,7 +112,7 @@ class SPDLogEuclidean(FlatManifold):
         total = logarithm + _symmetric.unvecd(as_floats(coordinates), self.k)
         levels = np.linalg.eigvalsh(logarithm)
         low, high = levels[..., :1], levels[..., -1:]
-        reach = np.maximum(_symmetric.half_range(self.k), 0.5 * (high - low))
+        reach = np.maximum(half_range(self.k), 0.5 * (high - low))
         return _symmetric.expm_within(total, 0.5 * (low + high), reach)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
@@ -150,8 +122,8 @@ class SPDLogEuclidean(FlatManifold):
         in other directions cannot be told from one without full rank.
         """
         super().check_ball(center, radius)
-        spread = float(np.ptp(self._decompose(center)[0]))
-        limit = 2.0 * _symmetric.half_range(self.k) + _ROOM
+        spread = float(np.ptp(self._log_eigh(center)[0]))
+        limit = 2.0 * half_range(self.k) + _ROOM
         if spread > limit:
             raise UnsupportedBallError(
                 f"the condition of the centre, e^{spread:.3g}, must be at most "
@@ -159,27 +131,10 @@ class SPDLogEuclidean(FlatManifold):
                 "it; choose other units for the coordinates, or the affine-invariant metric"
             )
 
-    def unit(self, distance: float) -> Unit | None:
-        """Relative change of eigenvalues; see :meth:`Manifold.unit`."""
-        return eigenvalues(distance, self.k)
-
-    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
-        """As ellipses, for k = 2 and 3; see :meth:`Manifold.draw`."""
-        return draw_ellipses(ax, self, point, radius)
-
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, known to eps times the largest one, and of their logarithms."""
         logs = float(np.linalg.norm(self.to_chart(center)))
-        return _symmetric.distance_rounding(center, radius) + 8.0 * _EPS * logs
-
-    @property
-    def scale_axis(self) -> FloatArray:
-        """Where the logarithm of the determinant grows; see :attr:`Manifold.scale_axis`."""
-        return _symmetric.vecd(np.eye(self.k)) / math.sqrt(self.k)
-
-    def validate(self, points: ArrayLike) -> FloatArray:
-        """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
-        return _symmetric_checks.check_definite(points, self.k)
+        return distance_rounding(center, radius) + 8.0 * _EPS * logs
 
     def validate_symmetric(self, points: ArrayLike) -> FloatArray:
         """Do all of :meth:`validate` but the check of positive definiteness.
@@ -201,15 +156,8 @@ class SPDLogEuclidean(FlatManifold):
         """
         return _symmetric_checks.check_symmetric(points, self.k)
 
-    def extreme_directions(self, base: ArrayLike) -> FloatArray:
-        """Return that of the trace, and traceless ones; see :meth:`Manifold.extreme_directions`."""
-        return _symmetric.trace_directions(self, base)
 
-    def _decompose(self, base: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Log-eigenvalues and eigenvectors of the base points."""
-        return _symmetric.log_eigh(as_floats(base))
-
-
-def _conjugate(left: FloatArray, middle: FloatArray) -> FloatArray:
-    """``L M L^T``, symmetrised."""
-    return _symmetric.symmetrise(left @ middle @ np.swapaxes(left, -1, -2))
+def _weighted(vectors: FloatArray, weights: FloatArray, matrices: FloatArray) -> FloatArray:
+    """Matrices whose entries in a basis of eigenvectors are multiplied by weights."""
+    entries = _symmetric.congruent(np.swapaxes(vectors, -1, -2), matrices)
+    return _symmetric.congruent(vectors, weights * entries)

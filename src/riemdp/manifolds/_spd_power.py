@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from riemdp._checks import count, real
+from riemdp._checks import real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
-from riemdp.manifolds import _symmetric, _symmetric_checks
+from riemdp.manifolds import _symmetric
 from riemdp.manifolds._flat_manifold import FlatManifold
-from riemdp.manifolds._pictures import draw_ellipses
 from riemdp.manifolds._points import as_floats
-from riemdp.manifolds._units import OF_MATRICES
+from riemdp.manifolds._spd import SPDManifold, least_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -38,7 +37,7 @@ _HALVINGS = 60
 @final
 @register
 @dataclass(frozen=True)
-class SPDPower(FlatManifold):
+class SPDPower(SPDManifold, FlatManifold):
     """SPD(k) with a power-Euclidean metric: an open convex cone of R^(k(k+1)/2), flat.
 
     The chart is ``vecd(X^alpha)`` with ``vecd(S) = [diagonal, sqrt(2) * strict upper triangle]``,
@@ -79,14 +78,12 @@ class SPDPower(FlatManifold):
     """
 
     proof = "docs/proofs/spaces.md"
-    origin_name = "identity"
-    other_units = OF_MATRICES
 
     k: int
     alpha: float = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", count(self.k, "k"))
+        super().__post_init__()
         alpha = real(self.alpha, "alpha")
         if not _LEAST_POWER <= alpha <= 1.0:
             raise InvalidParameterError(
@@ -95,25 +92,10 @@ class SPDPower(FlatManifold):
             )
         object.__setattr__(self, "alpha", alpha)
 
-    @property
-    def dim(self) -> int:
-        """``k (k + 1) / 2``."""
-        return self.k * (self.k + 1) // 2
-
-    @property
-    def point_shape(self) -> tuple[int, ...]:
-        """``(k, k)``."""
-        return (self.k, self.k)
-
-    @property
-    def origin(self) -> FloatArray:
-        """The identity, shape ``(k, k)``."""
-        return np.eye(self.k)
-
     def room(self, center: ArrayLike) -> float:
         """Distance from which on :meth:`from_chart` may move a point; see :meth:`Manifold.room`."""
-        powers = np.exp(self.alpha * self._logs(center)[0])
-        ratio = _symmetric.least_ratio(self.k) ** self.alpha if self.k > 1 else 0.0
+        powers = np.exp(self.alpha * self._log_eigh(center)[0])
+        ratio = least_ratio(self.k) ** self.alpha if self.k > 1 else 0.0
         return max(float(powers.min() - ratio * powers.max()) / (1.0 + ratio), 0.0)
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
@@ -124,14 +106,14 @@ class SPDPower(FlatManifold):
         NotOnManifoldError
             If a matrix is not positive definite in float64.
         """
-        logs, vectors = self._logs(points)
+        logs, vectors = self._log_eigh(points)
         return _symmetric.vecd(_symmetric.compose(np.exp(self.alpha * logs), vectors))
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """Power ``1 / alpha`` of the nearest matrix of the cone that float64 holds."""
         least = np.exp([-self.alpha * _LARGEST_LOG])
         return self._nearest(
-            as_floats(coordinates), least, np.array([_symmetric.least_ratio(self.k) ** self.alpha])
+            as_floats(coordinates), least, np.array([least_ratio(self.k) ** self.alpha])
         )
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
@@ -141,10 +123,10 @@ class SPDPower(FlatManifold):
         times the largest one, and the centre's largest one; or as small as the centre's, if these
         are smaller.
         """
-        logs, vectors = self._logs(center)
+        logs, vectors = self._log_eigh(center)
         middle = _symmetric.vecd(_symmetric.compose(np.exp(self.alpha * logs), vectors))
         top, low = (f(logs, axis=-1, keepdims=True) for f in (np.max, np.min))
-        ratio = np.minimum(_symmetric.least_ratio(self.k), np.exp(low - top)) ** self.alpha
+        ratio = np.minimum(least_ratio(self.k), np.exp(low - top)) ** self.alpha
         return self._nearest(
             middle + as_floats(coordinates), ratio * np.exp(self.alpha * top), ratio
         )
@@ -152,8 +134,8 @@ class SPDPower(FlatManifold):
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Refuse a centre whose neighbours float64 cannot hold; see :meth:`Manifold.check_ball`."""
         super().check_ball(center, radius)
-        logs = self._logs(center)[0]
-        spread, limit = float(np.ptp(logs)), -math.log(_ROOM * _symmetric.least_ratio(self.k))
+        logs = self._log_eigh(center)[0]
+        spread, limit = float(np.ptp(logs)), -math.log(_ROOM * least_ratio(self.k))
         if spread > limit:
             raise UnsupportedBallError(
                 f"the condition of the centre, e^{spread:.3g}, must be at most e^{limit:.3g}: "
@@ -167,28 +149,16 @@ class SPDPower(FlatManifold):
                 "units"
             )
 
-    def draw(self, ax: Any, point: FloatArray, radius: float) -> Any:
-        """As ellipses, for k = 2 and 3; see :meth:`Manifold.draw`."""
-        return draw_ellipses(ax, self, point, radius)
-
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, known to eps times the largest one, and of their powers."""
-        scaled = self.alpha * self._logs(center)[0]
+        scaled = self.alpha * self._log_eigh(center)[0]
         powers = np.exp(scaled)
         largest = float(powers.max()) + radius
-        least = (_ROOM * _symmetric.least_ratio(self.k)) ** self.alpha
+        least = (_ROOM * least_ratio(self.k)) ** self.alpha
         ratio = max((float(powers.min()) - radius) / largest, least)
         lost = max(1.0, self.alpha * ratio ** (1.0 - 1.0 / self.alpha))
         logs = float(np.abs(scaled).max())
         return float((8.0 * self.k * lost + 4.0 * logs) * _EPS * largest)
-
-    def validate(self, points: ArrayLike) -> FloatArray:
-        """Check symmetry and positive definiteness; see :meth:`Manifold.validate`."""
-        return _symmetric_checks.check_definite(points, self.k)
-
-    def _logs(self, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Log-eigenvalues and eigenvectors of points."""
-        return _symmetric.log_eigh(as_floats(points))
 
     def _nearest(self, coordinates: FloatArray, least: FloatArray, ratio: FloatArray) -> FloatArray:
         """Point of the nearest power with eigenvalues from ``least`` on, and no wide ratio."""

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from riemdp.manifolds._jacobi import graded_svd
+from riemdp.manifolds._log_2x2 import logm_2x2
 from riemdp.manifolds._log_fractions import full
 from riemdp.manifolds._logarithms import is_worthwhile, logarithms_of_3x3
-from riemdp.manifolds._points import raise_first
+from riemdp.manifolds._points import NOT_POSITIVE_DEFINITE, raise_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from riemdp.manifolds._manifold import Manifold
     from riemdp.manifolds._points import FloatArray
 
     T = TypeVar("T")
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _EPS = float(np.finfo(np.float64).eps)
 #: Matrix entries per chunk: small enough for the cache, large enough to amortise a NumPy call.
 CHUNK_ENTRIES = 65536
+#: Ratio of eigenvalues under which the plain decomposition has lost too many digits of the least.
+GRADED = 1e-10
 
 
 def map_chunks(function: Callable[[slice], T], n: int, matrix_size: int) -> Iterator[T]:
@@ -110,6 +112,20 @@ def compose(values: FloatArray, vectors: FloatArray) -> FloatArray:
     return symmetrise(product)
 
 
+def congruent(factor: FloatArray, matrices: FloatArray) -> FloatArray:
+    """``L X L^T``, exactly symmetric.
+
+    Parameters
+    ----------
+    factor, matrices : ndarray, shape (..., k, k)
+
+    Returns
+    -------
+    ndarray, shape (..., k, k)
+    """
+    return symmetrise(factor @ matrices @ np.swapaxes(factor, -1, -2))
+
+
 def symmetrise(matrices: FloatArray) -> FloatArray:
     """``X/2 + X^T/2``, which does not overflow."""
     half = 0.5 * matrices
@@ -125,7 +141,7 @@ def logm(matrices: FloatArray) -> FloatArray:
         If a matrix has an eigenvalue that is not positive in float64.
     """
     if matrices.shape[-1] == 2:
-        return _logm_2x2(matrices)
+        return logm_2x2(matrices)
     if matrices.shape[-1] == 3:
         return _logm_3x3(matrices)
     return compose(*log_eigh(matrices))
@@ -176,9 +192,7 @@ def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, 
     return logs, vectors
 
 
-def log_eigh_or_not(
-    matrices: FloatArray,
-) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+def log_eigh_or_not(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Do what :func:`log_eigh` does, and mark the matrices that count as the identity ``(...)``."""
     values, vectors, graded = _graded_eigh(matrices)
     if not graded.any():
@@ -251,144 +265,6 @@ def expm_within(
     return compose(np.exp(np.clip(values, middle - reach, middle + reach)), vectors)
 
 
-#: Half the range of log-eigenvalues that float64 holds in one matrix, with a margin.
-REACH = 15.0
-#: Least ratio of eigenvalues of a point, in units of k eps, if that is more than e^-30: twice what
-#: ``validate`` asks for.
-_LEAST = 64.0
-NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
-#: Ratio of eigenvalues under which the plain decomposition has lost too many digits of the least.
-GRADED = 1e-10
-
-
-def least_ratio(k: int) -> float:
-    """Least ratio of eigenvalues of a k x k matrix that float64 holds and validation passes.
-
-    Of correlation matrices, whose largest is about 1, the least eigenvalue is held against it.
-    """
-    return max(math.exp(-2.0 * REACH), _LEAST * k * _EPS)
-
-
-def half_range(k: int) -> float:
-    """Half the range of log-eigenvalues of a k x k matrix that float64 holds and validation passes.
-
-    From k = 7 on it is less than :data:`REACH`.
-    """
-    return min(REACH, -0.5 * math.log(_LEAST * k * _EPS))
-
-
-def _logm_2x2(matrices: FloatArray) -> FloatArray:
-    """Compute :func:`logm` of 2x2 matrices in closed form."""
-    shape = matrices.shape[:-2]
-    log_det, difference, off, _ = (part.reshape(shape) for part in log_parts_2x2(matrices))
-    result = np.empty(matrices.shape)
-    result[..., 0, 0] = 0.5 * log_det + difference
-    result[..., 1, 1] = 0.5 * log_det - difference
-    result[..., 0, 1] = result[..., 1, 0] = off
-    return result
-
-
-def log_parts_2x2(
-    matrices: FloatArray, first_row: int = 0
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Parts of the logarithms ``log_det / 2 I + [[p, q], [q, -p]]`` of n matrices.
-
-    With ``d = (a - c)/2`` and ``h = sqrt(d^2 + b^2)`` the eigenvalues of ``[[a, b], [b, c]]`` are
-    ``m ± h``, and ``p = s d``, ``q = s b`` where ``s = log((m + h)/(m - h)) / (2 h)``.
-    ``first_row`` is the number of the first matrix, for the error.
-
-    Returns
-    -------
-    log_det, p, q, excess : ndarray, shape (n,)
-        ``excess`` is the condition number less one.
-
-    Raises
-    ------
-    NotOnManifoldError
-        If a matrix is not finite or not positive definite in float64.
-    """
-    shape = matrices.shape[:-2]
-    flat = matrices.reshape(-1, 2, 2)
-    a, b, c = flat[:, 0, 0], flat[:, 0, 1], flat[:, 1, 1]
-    with np.errstate(all="ignore"):
-        trace, square, det = a + c, b * b, a * c
-        det -= square
-        # NaN fails the comparisons, infinite entries make the determinant infinite or NaN.
-        extreme = ~((det > 1e-280) & (det < 1e280) & (trace > 0.0) & (trace * trace < 1e290 * det))
-        parts = _log_parts(a - c, b, trace, square, det)
-    if extreme.any():  # of these records alone
-        scaled = _scaled_log_parts(flat, extreme, shape, first_row)
-        for part, entry in zip(parts, scaled, strict=True):
-            part[extreme] = entry
-    return parts
-
-
-def _scaled_log_parts(
-    flat: FloatArray, extreme: NDArray[np.bool_], shape: tuple[int, ...], first_row: int
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Compute :func:`log_parts_2x2` of the marked matrices, without a power of two.
-
-    Their determinants may have left the range of float64.
-    """
-    a, b, c = (flat[extreme][:, i, j] for i, j in ((0, 0), (0, 1), (1, 1)))
-    with np.errstate(all="ignore"):
-        trace = a + c
-        largest = np.minimum(trace, np.finfo(np.float64).max)  # the trace may have left it too
-        exponent = np.where(trace > 0.0, np.frexp(largest)[1], 0)
-        a, b, c = (np.ldexp(entry, -exponent) for entry in (a, b, c))
-        trace, square, det = a + c, b * b, a * c
-        det -= square
-        bad = np.zeros(len(flat), dtype=bool)
-        bad[extreme] = ~_is_definite(flat[extreme])
-        raise_first(bad.reshape(shape), NOT_POSITIVE_DEFINITE, first_row)
-        log_det, p, q, excess = _log_parts(a - c, b.copy(), trace.copy(), square, det.copy())
-        log_det += 2.0 * math.log(2.0) * exponent
-        wide = ~(det > 1e-280)  # the smaller entry is gone: its logarithm is not
-        if wide.any():
-            exact = flat[extreme][wide]
-            half = 0.5 * trace[wide]
-            h = np.hypot(0.5 * (a - c)[wide], b[wide])
-            log_det[wide] = _log_determinants(exact)
-            gap = 2.0 * (np.log(half + h) + math.log(2.0) * exponent[wide]) - log_det[wide]
-            p[wide], q[wide] = 0.5 * gap * 0.5 * (a - c)[wide] / h, 0.5 * gap * b[wide] / h
-            excess[wide] = np.expm1(gap)
-    return log_det, p, q, excess
-
-
-def _is_definite(matrices: FloatArray) -> NDArray[np.bool_]:
-    """Whether ``(n, 2, 2)`` matrices are finite and positive definite in float64."""
-    a, b, c = matrices[:, 0, 0], matrices[:, 0, 1], matrices[:, 1, 1]
-    positive = (a > 0.0) & (c > 0.0) & (a < math.inf) & (c < math.inf)
-    return positive & (np.abs(b / np.sqrt(a) / np.sqrt(c)) < 1.0)
-
-
-def _log_determinants(matrices: FloatArray) -> FloatArray:
-    """Logarithms of the determinants of ``(n, 2, 2)`` matrices, whatever their range."""
-    a, b, c = matrices[:, 0, 0], matrices[:, 0, 1], matrices[:, 1, 1]
-    correlation = b / np.sqrt(a) / np.sqrt(c)
-    return np.asarray(np.log(a) + np.log(c) + np.log1p(-(correlation**2)))
-
-
-def _log_parts(
-    difference: FloatArray, b: FloatArray, trace: FloatArray, square: FloatArray, det: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Compute :func:`log_parts_2x2` from a - c, b, a + c, b^2 and the determinant, in place."""
-    difference *= 0.5
-    square += difference * difference
-    h = np.sqrt(square, out=square)
-    h += 1e-300  # where h vanishes any finite slope will do
-    gap = h + h
-    # m - h cancels where the matrix is nearly singular; det / (m + h) does not.
-    excess = np.add(trace, gap, out=trace)
-    excess *= h
-    excess /= det
-    slope = np.log1p(excess)
-    slope /= gap
-    difference *= slope
-    slope *= b
-    return np.log(det, out=det), difference, slope, excess
-
-
 def vecd(matrices: FloatArray) -> FloatArray:
     """``[diagonal, sqrt(2) * strict upper triangle]``: Frobenius-isometric, shape ``(..., d)``."""
     k = matrices.shape[-1]
@@ -458,18 +334,6 @@ def has_factor(matrices: FloatArray) -> bool:
     return bool(np.isfinite(factors).all())  # LAPACK may take NaN for a factor
 
 
-def log_condition(matrices: FloatArray) -> FloatArray:
-    """Logarithm of the condition number of symmetric positive definite matrices, shape (...)."""
-    values = np.linalg.eigvalsh(matrices)
-    return np.asarray(np.log(values[..., -1] / np.maximum(values[..., 0], 1e-300)))
-
-
-def distance_rounding(center: FloatArray, radius: float) -> float:
-    """Error that rounding explains of distances from the centre of a ball of matrices."""
-    spread = float(log_condition(center)) + math.sqrt(2.0) * radius
-    return 4.0 * len(center) * _EPS * math.exp(min(spread, 2.0 * REACH))
-
-
 def divided_difference_exp(logs: FloatArray) -> FloatArray:
     """``(e^a - e^b)/(a - b)`` for all pairs of the last axis, shape ``(..., k, k)``."""
     a, b = logs[..., :, None], logs[..., None, :]
@@ -486,20 +350,3 @@ def _one_minus_exp_over(gap: FloatArray) -> FloatArray:
     """``(1 - e^-x)/x`` for ``x >= 0``."""
     safe = np.where(gap > 0.0, gap, 1.0)
     return np.where(gap > 0.0, -np.expm1(-safe) / safe, 1.0)
-
-
-def trace_directions(manifold: Manifold, base: ArrayLike) -> FloatArray:
-    """Return unit tangent coordinates ``(K, dim)``: of the trace, then traceless.
-
-    Along the trace the affine-invariant metric is flat, across it most curved.
-    """
-    base = manifold.validate(base)
-    trace = manifold.tangent_coordinates(base, manifold.log(base, math.e * base))
-    trace = trace / np.linalg.norm(trace)
-    if manifold.dim == 1:
-        return trace[None]
-    axes = np.eye(manifold.dim)
-    traceless = axes - np.outer(axes @ trace, trace)
-    lengths = np.linalg.norm(traceless, axis=1)
-    first, last = np.flatnonzero(lengths > 0.1)[[0, -1]]
-    return np.stack([trace, traceless[first] / lengths[first], traceless[last] / lengths[last]])

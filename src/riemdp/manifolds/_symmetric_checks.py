@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds._points import check_finite, check_shape, raise_first
+from riemdp.manifolds._points import NOT_POSITIVE_DEFINITE, check_finite, check_shape, raise_first
 from riemdp.manifolds._symmetric import (
     CHUNK_ENTRIES,
-    NOT_POSITIVE_DEFINITE,
     correlations,
     has_factor,
     symmetrise,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
     from riemdp.noise._aligned import AlignedLaw
     from riemdp.noise._ball_laplace import BallLaplace, RestrictedLaplace
-    from riemdp.noise._family import Family, SpaceForm, bisected, family, has_family, rule
+    from riemdp.noise._family import Family, SpaceForm, bisected
     from riemdp.noise._fisher import fisher_information
     from riemdp.noise._generator import (
         SecureGenerator,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from riemdp.noise._pushed import LiftedLaw, PushedLaw
     from riemdp.noise._quadrature import gauss_legendre
     from riemdp.noise._radial import RadialLaw
+    from riemdp.noise._rules import family, has_family, rule
     from riemdp.noise._samplers import Sampler, find_sampler
     from riemdp.noise._spaces import DensityFamily, has_curve, isotropic_curve
 else:
@@ -48,7 +49,7 @@ else:
             "_affine_invariant_radial": "AffineInvariantRadial",
             "_aligned": "AlignedLaw",
             "_ball_laplace": "BallLaplace RestrictedLaplace",
-            "_family": "Family SpaceForm bisected family has_family rule",
+            "_family": "Family SpaceForm bisected",
             "_fisher": "fisher_information",
             "_generator": "SecureGenerator is_secure resolve_generator secure_generator",
             "_graph_metric": "conformal_graph entered_distance graph_distance",
@@ -64,6 +65,7 @@ else:
             "_pushed": "LiftedLaw PushedLaw",
             "_quadrature": "gauss_legendre",
             "_radial": "RadialLaw",
+            "_rules": "family has_family rule",
             "_samplers": "Sampler find_sampler",
             "_spaces": "DensityFamily has_curve isotropic_curve",
             "exact": "",

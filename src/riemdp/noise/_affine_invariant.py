@@ -18,7 +18,7 @@ from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import leading_axes
-from riemdp.noise._radial import check_kind, check_sigma
+from riemdp.noise._radial import check_sigma
 from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.noise.exact._affine_invariant import AffineInvariantDraw as RoundedDraw
 from riemdp.noise.exact._flat import FlatDraw
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, SPDAffineInvariant
+    from riemdp.noise._generator import Size, Source
     from riemdp.noise.exact._draw import ExactDraw
 
 #: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.
@@ -95,7 +96,7 @@ class AffineInvariantLaw(Law):
 
     def __post_init__(self) -> None:
         as_affine_invariant(self.manifold, OTHER_SPACES)
-        check_kind(self.kind)
+        potential(self.kind)  # which has to be known
         object.__setattr__(self, "sigma", check_sigma(self.sigma))
         _ = self.radial  # checks the rest
 
@@ -141,10 +142,7 @@ class AffineInvariantLaw(Law):
         return time * growth + math.sqrt(time) * spread
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw eigenvalues and frames; see :meth:`Law.sample`.
 
@@ -171,11 +169,7 @@ class AffineInvariantLaw(Law):
         return draws
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Keep the draw in factors until it is projected; see :meth:`Law.sample_from_coordinates`.
 
@@ -190,11 +184,7 @@ class AffineInvariantLaw(Law):
         return self._about(coordinates, ball, size, generator, ball.radius)
 
     def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Keep the draw in factors; see :meth:`Law.sample_about`.
 
@@ -206,12 +196,7 @@ class AffineInvariantLaw(Law):
         return self._about(coordinates, ball, size, generator, math.inf)
 
     def _about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None,
-        generator: np.random.Generator | None,
-        longest: float,
+        self, coordinates: FloatArray, ball: Ball, size: Size, generator: Source, longest: float
     ) -> FloatArray:
         """Draws, those farther from the centre than ``longest`` shortened to that."""
         generator = resolve_generator(generator)

@@ -11,11 +11,7 @@ import numpy as np
 
 from riemdp._errors import NotAttainableError, UnsupportedManifoldError
 from riemdp.manifolds import Ball, Euclidean, _symmetric, as_affine_invariant, as_floats
-from riemdp.noise._affine_invariant import (
-    OTHER_SPACES,
-    affine_invariant_draw,
-    seen_from_center,
-)
+from riemdp.noise._affine_invariant import OTHER_SPACES, affine_invariant_draw, seen_from_center
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial, check_distance_scale
 from riemdp.noise._ball_laplace import BallLaplace
 from riemdp.noise._cut_radial import CutRadial
@@ -31,6 +27,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray, SPDAffineInvariant
+    from riemdp.noise._generator import Size, Source
     from riemdp.noise._law import DistanceLaw
 
 Scheme = Literal["free", "chart"]
@@ -162,10 +159,7 @@ class AffineInvariantBallLaplace(RestrictedLaw):
             )
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw points of the ball; see :meth:`Law.sample`.
 
@@ -180,11 +174,7 @@ class AffineInvariantBallLaplace(RestrictedLaw):
         return self.ball.point(self._coordinates(coordinates, size, generator))
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """See :meth:`Law.sample_from_coordinates`."""
         if ball == self.ball:
@@ -200,12 +190,7 @@ class AffineInvariantBallLaplace(RestrictedLaw):
             "audit with riemdp.auditing.DistanceScore loses nothing"
         )
 
-    def _coordinates(
-        self,
-        coordinates: FloatArray,
-        size: int | tuple[int, ...] | None,
-        generator: np.random.Generator | None,
-    ) -> FloatArray:
+    def _coordinates(self, coordinates: FloatArray, size: Size, generator: Source) -> FloatArray:
         """Draws, as normal coordinates about the centre."""
         self.check_drawable()
         generator = resolve_generator(generator)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from riemdp.manifolds import SPDAffineInvariant
 from riemdp.noise._affine_invariant import AffineInvariantLaw
 from riemdp.noise._affine_invariant_ball import AffineInvariantBallLaplace
-from riemdp.noise._family import Family, SpaceForm, rule
+from riemdp.noise._family import Family, SpaceForm
+from riemdp.noise._rules import rule
 from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.noise._spaces import GaussianFamily, LaplaceFamily
 from riemdp.privacy import (

@@ -13,7 +13,7 @@ import scipy
 from riemdp._checks import count, probabilities, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
 from riemdp._potential import Potential, potential
-from riemdp.noise._radial import check_kind, check_sigma, log_sphere_area
+from riemdp.noise._radial import check_sigma, log_sphere_area
 from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.noise._volume_series import log_mean_volume, volume_weights
 
@@ -95,7 +95,7 @@ class AffineInvariantRadial:
     sigma: float
 
     def __post_init__(self) -> None:
-        check_kind(self.kind)
+        potential(self.kind)  # which has to be known
         object.__setattr__(self, "k", count(self.k, "k"))
         object.__setattr__(self, "sigma", check_distance_scale(self.sigma))
         growth = growth_rate(self.k)

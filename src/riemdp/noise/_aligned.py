@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from riemdp._part import both_proved
 from riemdp.manifolds import Aligned
-from riemdp.noise._family import Family, family, rule
+from riemdp.noise._family import Family
 from riemdp.noise._law import Law
 from riemdp.noise._pushed import PushedFamily
+from riemdp.noise._rules import family, rule
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.noise._generator import Size, Source
     from riemdp.noise._law import DistanceLaw
     from riemdp.noise.exact._draw import ExactDraw
 
@@ -63,21 +64,14 @@ class AlignedLaw(Law):
         return self.above.exact_draw(reach)
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw in the slice; see :meth:`Law.sample`."""
         aligned = self.manifold.aligned(self.manifold.validate(footpoint))
         return self.manifold.stood_for(self.above.sample(aligned, size=size, generator=generator))
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw in the slice, in its ball; see :meth:`Law.sample_from_coordinates`."""
         inside = self.manifold.ball_of_slice(ball)
@@ -85,11 +79,7 @@ class AlignedLaw(Law):
         return self.manifold.stood_for(draws)
 
     def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw in the slice; see :meth:`Law.sample_about`."""
         inside = self.manifold.ball_of_slice(ball)

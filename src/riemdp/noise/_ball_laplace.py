@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.noise._generator import Size, Source
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,7 @@ class BallLaplace:
         object.__setattr__(self, "sigma", check_sigma(self.sigma))
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         r"""Draw points of the ball.
 
@@ -100,10 +98,7 @@ class BallLaplace:
         )
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, size: Size = None, generator: Source = None
     ) -> FloatArray:
         r"""Draw as :meth:`sample` does, about footpoints in normal coordinates.
 
@@ -236,20 +231,13 @@ class RestrictedLaplace(RestrictedLaw):
         return RadialLaw("laplace", self.manifold.dim, curvature, self.sigma, self.ball.radius)
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """See :meth:`BallLaplace.sample`."""
         return self._restricted.sample(footpoint, size, generator)
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """See :meth:`Law.sample_from_coordinates`."""
         if ball == self.ball:

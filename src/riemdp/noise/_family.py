@@ -1,19 +1,18 @@
-"""Noise of one kind on one space, at every scale, and the table that says where it is known."""
+"""Noise of one kind on one space, at every scale."""
 
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from riemdp._errors import NoConversionError, NotAttainableError, UnsupportedManifoldError
-from riemdp._lazy import lazy_entries
 from riemdp._part import Part, both_proved
 from riemdp._potential import Kind, Potential, potential
 from riemdp.manifolds import Manifold
+from riemdp.noise._rules import is_of_changed_space
 from riemdp.privacy import quotient_up
 
 if TYPE_CHECKING:
@@ -22,20 +21,6 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._law import Law, RestrictedLaw
     from riemdp.privacy import PrivacyCurve
-
-F = TypeVar("F", bound="type[Family]")
-
-_rules: dict[tuple[str, type[Manifold]], type[Family]] = {}
-_before_adding, _before_asking = lazy_entries(
-    "riemdp.noise",
-    {
-        "_spaces": "FlatManifold Sphere Hyperbolic",
-        "_affine_invariant_family": "SPDAffineInvariant",
-        "_pushed": "Quotient DiscreteQuotient",
-        "_aligned": "Aligned",
-        "_independent": "Product CurvedPower",
-    },
-)
 
 
 @dataclass(frozen=True)
@@ -309,111 +294,9 @@ class Family(Part, sort="family"):
         -------
         dict of str to (str or None)
         """
-        owner = next(cls for cls in type(self.manifold).__mro__ if (self.kind, cls) in _rules)
-        changed = owner is not type(self.manifold) and not inspect.isabstract(owner)
+        changed = is_of_changed_space(self.kind, self.manifold)
         own = {f"law on {self.manifold.name}": None if changed else self.proof}
         return both_proved(own, self.manifold.proofs())
-
-
-def rule(kinds: str | tuple[str, ...], *spaces: type[Any]) -> Callable[[F], F]:
-    """Say that a family is the noise of these kinds on these spaces, and on their subclasses.
-
-    A subclass of a concrete space counts as unproven there: a changed space is another one.
-
-    Parameters
-    ----------
-    kinds : str or tuple of str
-        ``"laplace"`` or ``"gaussian"``.
-    *spaces : type
-        Classes of manifolds.
-
-    Returns
-    -------
-    callable
-        Decorator of a :class:`Family`.
-
-    Examples
-    --------
-    >>> import riemdp
-    >>> from riemdp.noise import rule
-    >>> decorate = rule("laplace", riemdp.Euclidean)  # then: @decorate above the class of a family
-    """
-
-    def decorate(found: F) -> F:
-        for kind in (kinds,) if isinstance(kinds, str) else kinds:
-            potential(kind)
-            for space in spaces:
-                _before_adding(space)
-                _rules[kind, space] = found
-        return found
-
-    return decorate
-
-
-def has_family(kind: Kind, manifold: Manifold) -> bool:
-    """Whether :func:`family` knows noise of this kind on a space.
-
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian"}
-    manifold : Manifold
-
-    Returns
-    -------
-    bool
-    """
-    _before_asking(type(manifold))
-    return any((kind, cls) in _rules for cls in type(manifold).__mro__)
-
-
-def is_isotropic(manifold: Manifold) -> bool:
-    """Whether a rule says that a space is a space form: flat, spherical or hyperbolic."""
-    _before_asking(type(manifold))
-    found = (_rules.get(("laplace", cls)) for cls in type(manifold).__mro__)
-    return next((rule.is_isotropic for rule in found if rule), False)
-
-
-def family(kind: Kind, manifold: Manifold) -> Family:
-    """Return the noise of one kind on a space, by the rule of the nearest class.
-
-    Whatever numbers a manifold states, no law is inferred from them.
-
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian"}
-    manifold : Manifold
-
-    Returns
-    -------
-    Family
-
-    Raises
-    ------
-    UnsupportedManifoldError
-        If there is no rule.
-
-    Examples
-    --------
-    >>> import riemdp
-    >>> from riemdp.noise import family
-    >>> round(family("gaussian", riemdp.Euclidean(3)).curve(2.0, 1.0).mu(), 12)
-    0.5
-    """
-    _before_asking(type(manifold))
-    for cls in type(manifold).__mro__:
-        if (kind, cls) in _rules:
-            return _rules[kind, cls](kind, manifold)
-    raise no_law(kind, manifold)
-
-
-def no_law(kind: str, manifold: Manifold) -> UnsupportedManifoldError:
-    """Say that no law is known, and what works instead."""
-    return UnsupportedManifoldError(
-        f"no {kind} law is known on {manifold}, and none is inferred from its curvature: a space "
-        "has one where a rule (riemdp.noise.rule) says so. Noise in a tangent space "
-        'needs none: "tangent-gaussian" and "tangent-laplace" and, about certified Fréchet means, '
-        '"wrapped-gaussian" and "wrapped-laplace"'
-    )
 
 
 def bisected(

@@ -5,11 +5,16 @@ from __future__ import annotations
 import functools
 import os
 import weakref
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
 
 from riemdp._errors import InvalidParameterError
+
+#: Leading axes of what is drawn; None for a single draw.
+Size: TypeAlias = int | tuple[int, ...] | None
+#: Source of randomness; None for this process's secure generator.
+Source: TypeAlias = np.random.Generator | None
 
 
 def _refuse(what: str) -> NoReturn:
@@ -125,7 +130,7 @@ def secure_generator() -> SecureGenerator:
     return generator
 
 
-def resolve_generator(generator: np.random.Generator | None) -> np.random.Generator:
+def resolve_generator(generator: Source) -> np.random.Generator:
     """Return the generator itself, or this process's secure one for None.
 
     Parameters

@@ -12,10 +12,11 @@ import numpy as np
 from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedManifoldError
 from riemdp._part import both_proved
 from riemdp.manifolds import CurvedPower, Product
-from riemdp.noise._family import Family, bisected, family, rule
+from riemdp.noise._family import Family, bisected
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._independent_radial import IndependentRadial
 from riemdp.noise._law import Law
+from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._independent import IndependentDraw
 from riemdp.privacy import GaussianCurve, PureCurve, gaussian_floor, up
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, Combined, FloatArray
+    from riemdp.noise._generator import Size, Source
     from riemdp.noise._law import FactorLaw
     from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
@@ -93,10 +95,7 @@ class IndependentLaw(Law):
         raise IndexError(factor)
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Factor by factor; see :meth:`Law.sample`."""
         generator = resolve_generator(generator)
@@ -108,11 +107,7 @@ class IndependentLaw(Law):
         return self.manifold.join(draws)
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw factor by factor, as the factors do; see :meth:`Law.sample_from_coordinates`.
 
@@ -125,11 +120,7 @@ class IndependentLaw(Law):
         return ball.project(self.manifold.join(draws))
 
     def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw factor by factor, as the factors do; see :meth:`Law.sample_about`."""
         draws = self._draws_about(
@@ -142,8 +133,8 @@ class IndependentLaw(Law):
         method: Callable[[Law], Callable[..., FloatArray]],
         coordinates: FloatArray,
         ball: Ball,
-        size: int | tuple[int, ...] | None,
-        generator: np.random.Generator | None,
+        size: Size,
+        generator: Source,
     ) -> list[FloatArray]:
         """Draws of the parts by one of their methods, each in the balls of its factors."""
         source, manifold = resolve_generator(generator), self.manifold

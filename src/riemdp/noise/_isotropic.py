@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.noise._generator import Size, Source
     from riemdp.noise.exact._draw import ExactDraw
 
 #: Largest radius, in units of 1/sqrt(-curvature), of a draw that gets hyperboloid coordinates.
@@ -116,10 +117,7 @@ class IsotropicLaw(Law):
         return SpaceFormDraw(self.kind, law.dim, manifold.curvature, self.sigma)
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw along geodesics; see :meth:`Law.sample`."""
         generator = resolve_generator(generator)
@@ -140,11 +138,7 @@ class IsotropicLaw(Law):
         return self.manifold.exp(points, self.manifold.tangent_vector(points, vectors))
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw in polar coordinates about the centre; see :meth:`Law.sample_from_coordinates`.
 
@@ -155,22 +149,14 @@ class IsotropicLaw(Law):
         return ball.point(np.minimum(side, ball.radius)[..., None] * direction)
 
     def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw in coordinates about the centre; see :meth:`Law.sample_about`."""
         side, direction = self.polar_draws(coordinates, ball, size, generator)
         return ball.point(side[..., None] * direction)
 
     def polar_draws(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> tuple[FloatArray, FloatArray]:
         r"""Draw as :meth:`sample_from_coordinates` does, in polar coordinates, unprojected.
 
@@ -230,7 +216,7 @@ class IsotropicLaw(Law):
 
 
 def isotropic_vectors(
-    law: RadialLaw, size: tuple[int, ...], generator: np.random.Generator | None = None
+    law: RadialLaw, size: tuple[int, ...], generator: Source = None
 ) -> FloatArray:
     r"""Draw vectors of uniform direction whose length follows a radial law.
 

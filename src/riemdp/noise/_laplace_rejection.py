@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.noise._generator import Size, Source
 
 #: Least share of the Laplace law about the centre in the ball at which drawing it and throwing
 #: away what lies outside costs less than drawing from the law restricted to the ball.
@@ -64,10 +65,7 @@ class LaplaceRejection:
         check_onto(self.ball.manifold, 'use RiemannianLaplace ("riemannian-laplace")')
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         r"""Draw points of the ball.
 

@@ -9,11 +9,11 @@ from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp.noise._polar import normal_coordinates
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.noise._generator import Size, Source
     from riemdp.noise.exact._draw import ExactDraw
 
 
@@ -120,10 +120,7 @@ class Law(ABC):
 
     @abstractmethod
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         r"""Draw points about footpoints.
 
@@ -149,11 +146,7 @@ class Law(ABC):
         """
 
     def sample_in_ball(
-        self,
-        footpoint: ArrayLike,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         r"""Draw points and project them onto a public ball along geodesics from its centre.
 
@@ -188,11 +181,7 @@ class Law(ABC):
         )
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         r"""Draw about footpoints in normal coordinates, and project the draws onto the ball.
 
@@ -216,11 +205,7 @@ class Law(ABC):
         return ball.project(self.sample(points, size=size, generator=generator))
 
     def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         r"""Draw as :meth:`sample_from_coordinates` does, and leave the draws where they are.
 
@@ -316,11 +301,7 @@ class RestrictedLaw(Law):
     """A law restricted to a public ball; :attr:`radial` bounds the distance at every footpoint."""
 
     def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw in the ball: there is nothing to project; see :meth:`Law.sample_about`."""
         return self.sample_from_coordinates(coordinates, ball, size, generator)

@@ -11,16 +11,17 @@ import numpy as np
 from riemdp._checks import count, positive
 from riemdp._errors import NotAttainableError, NotOnManifoldError
 from riemdp._potential import potential
-from riemdp.noise._family import family, has_family
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import check_onto, leading_axes
+from riemdp.noise._rules import family, has_family
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray, Manifold
+    from riemdp.noise._generator import Size, Source
     from riemdp.noise._law import DistanceLaw
 
 #: Step of a random walk in units of the target's deviation, times sqrt(dim): the usual optimum.
@@ -120,10 +121,7 @@ class MetropolisLaw(Law):
         return family(self.kind, self.manifold).law(self.sigma).log_density(point, footpoint)
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Run one chain per draw and return their last states; see :meth:`Law.sample`."""
         generator = resolve_generator(generator)

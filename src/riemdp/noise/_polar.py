@@ -10,12 +10,13 @@ import numpy as np
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
-from riemdp.noise._family import is_isotropic
+from riemdp.noise._rules import is_isotropic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball, FloatArray, Manifold
+    from riemdp.noise._generator import Size
 
 
 @dataclass(frozen=True)
@@ -231,7 +232,7 @@ def uniform_directions(
     return np.asarray(normal / np.linalg.norm(normal, axis=-1, keepdims=True))
 
 
-def leading_axes(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
+def leading_axes(size: Size) -> tuple[int, ...]:
     """Return the leading axes that ``size`` asks for.
 
     Parameters

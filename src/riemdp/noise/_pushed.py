@@ -11,8 +11,9 @@ import numpy as np
 
 from riemdp._part import both_proved
 from riemdp.manifolds import Ball, DiscreteQuotient, Quotient
-from riemdp.noise._family import Family, SpaceForm, family, rule
+from riemdp.noise._family import Family, SpaceForm
 from riemdp.noise._law import Law
+from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._folded import FoldedDraw
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.noise._generator import Size, Source
     from riemdp.noise._law import DistanceLaw
     from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
@@ -76,21 +78,14 @@ class PushedLaw(Law):
         self.above.check_drawable()
 
     def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw in the cover; see :meth:`Law.sample`."""
         lifted = self.manifold.lift(self.manifold.validate(footpoint))
         return self.manifold.push(self.above.sample(lifted, size=size, generator=generator))
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw about coordinates in the cover, and project what the draw stands for.
 
@@ -113,11 +108,7 @@ class PushedLaw(Law):
         return ball.project(self.manifold.push(draws))
 
     def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
         """Draw about coordinates in the cover; see :meth:`Law.sample_about`."""
         above = self._above(ball)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
+    from riemdp.noise._generator import Source
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class RadialLaw:
     upper: float = math.inf
 
     def __post_init__(self) -> None:
-        check_kind(self.kind)
+        potential(self.kind)  # which has to be known
         object.__setattr__(self, "dim", count(self.dim, "dim"))
         object.__setattr__(self, "curvature", real(self.curvature, "curvature"))
         object.__setattr__(self, "sigma", check_sigma(self.sigma))
@@ -223,9 +224,7 @@ class RadialLaw:
             return 1.0
         return self._table.mass / Envelope.of(self._profile).area
 
-    def sample(
-        self, size: int | tuple[int, ...], generator: np.random.Generator | None = None
-    ) -> FloatArray:
+    def sample(self, size: int | tuple[int, ...], generator: Source = None) -> FloatArray:
         """Draw distances.
 
         Parameters
@@ -326,11 +325,6 @@ def log_sphere_area(dim: int) -> float:
     """Log area of the unit sphere in R^dim (2 points for ``dim`` 1)."""
     half = 0.5 * dim
     return math.log(2.0) + half * math.log(math.pi) - float(scipy.special.gammaln(half))
-
-
-def check_kind(kind: str) -> None:
-    """Raise ``InvalidParameterError`` unless the kind of noise is known."""
-    potential(kind)
 
 
 def check_sigma(sigma: float) -> float:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, NoReturn
 from riemdp._errors import UnsupportedManifoldError
 from riemdp.manifolds import FlatManifold, Hyperbolic, Sphere
 from riemdp.noise._ball_laplace import RestrictedLaplace
-from riemdp.noise._family import Family, SpaceForm, no_law, rule
+from riemdp.noise._family import Family, SpaceForm
 from riemdp.noise._fisher import fisher_information
 from riemdp.noise._isotropic import IsotropicLaw
 from riemdp.noise._law import Law, RestrictedLaw
 from riemdp.noise._polar import constant_curvature
 from riemdp.noise._radial import RadialLaw, check_sigma
+from riemdp.noise._rules import no_law, rule
 from riemdp.privacy import (
     GaussianCurve,
     IsotropicCurve,

@@ -77,18 +77,17 @@ class BudgetChoice:
 #: Spaces that the page offers, by name.
 SPACES: Mapping[str, SpaceChoice] = MappingProxyType(
     {
-        "SPDLogEuclidean": SpaceChoice(
-            "matrices, log-Euclidean", "SPDLogEuclidean", "k", (1, 3, 64)
-        ),
-        "SPDAffineInvariant": SpaceChoice(
-            "matrices, affine-invariant", "SPDAffineInvariant", "k", (1, 3, 22)
-        ),
-        "Sphere": SpaceChoice("directions", "Sphere", "dim", (1, 2, 100)),
-        "ProjectiveSpace": SpaceChoice("axes", "ProjectiveSpace", "dim", (1, 2, 100)),
-        "Rotations": SpaceChoice("rotations in space", "Rotations", None),
-        "PlanarShapes": SpaceChoice("shapes in the plane", "PlanarShapes", "k", (3, 8, 100)),
-        "Hyperbolic": SpaceChoice("points of hyperbolic space", "Hyperbolic", "dim", (1, 2, 50)),
-        "Euclidean": SpaceChoice("vectors", "Euclidean", "dim", (1, 3, 1000)),
+        each.name: each
+        for each in (
+            SpaceChoice("matrices, log-Euclidean", "SPDLogEuclidean", "k", (1, 3, 64)),
+            SpaceChoice("matrices, affine-invariant", "SPDAffineInvariant", "k", (1, 3, 22)),
+            SpaceChoice("directions", "Sphere", "dim", (1, 2, 100)),
+            SpaceChoice("axes", "ProjectiveSpace", "dim", (1, 2, 100)),
+            SpaceChoice("rotations in space", "Rotations", None),
+            SpaceChoice("shapes in the plane", "PlanarShapes", "k", (3, 8, 100)),
+            SpaceChoice("points of hyperbolic space", "Hyperbolic", "dim", (1, 2, 50)),
+            SpaceChoice("vectors", "Euclidean", "dim", (1, 3, 1000)),
+        )
     }
 )
 #: Definitions that it offers, by name.

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.manifolds import FloatArray
+
 #: Where the entries of a 3 x 3 matrix are, row by row, in the six numbers of a row.
 _TENSORS = {
     "tensor-fsl": (0, 1, 2, 1, 3, 4, 2, 4, 5),  # xx, xy, xz, yy, yz, zz
@@ -53,7 +55,7 @@ def check_layout(layout: str | None) -> None:
         )
 
 
-def points_of(rows: NDArray[Any], layout: str | None, path: Path = _NO_FILE) -> NDArray[np.float64]:
+def points_of(rows: NDArray[Any], layout: str | None, path: Path = _NO_FILE) -> FloatArray:
     r"""Return points from rows of numbers, each from its own row alone.
 
     Parameters
@@ -106,7 +108,7 @@ def points_of(rows: NDArray[Any], layout: str | None, path: Path = _NO_FILE) -> 
     return numbers if layout is None else _LAYOUTS[layout](numbers, path)
 
 
-def rows_of(points: NDArray[np.float64], layout: str | None) -> NDArray[np.float64]:
+def rows_of(points: FloatArray, layout: str | None) -> FloatArray:
     """Return the rows of numbers that make points, for layouts that keep the numbers.
 
     Parameters
@@ -140,7 +142,7 @@ def _refuse(wrong: NDArray[np.bool_], said: str, path: Path) -> None:
         raise NotOnManifoldError(f"row {np.argmax(wrong)} of {path.name}: {said}")
 
 
-def _check_columns(rows: NDArray[np.float64], columns: int, what: str, path: Path) -> None:
+def _check_columns(rows: FloatArray, columns: int, what: str, path: Path) -> None:
     if rows.ndim != 2 or rows.shape[1] != columns:
         raise InvalidParameterError(
             f"{what} are {columns} numbers each, in a row; records of {path.name} have shape "
@@ -148,18 +150,18 @@ def _check_columns(rows: NDArray[np.float64], columns: int, what: str, path: Pat
         )
 
 
-def _tensors(order: tuple[int, ...], rows: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
+def _tensors(order: tuple[int, ...], rows: FloatArray, path: Path) -> FloatArray:
     _check_columns(rows, 6, "symmetric 3 x 3 matrices", path)
     return rows[:, order].reshape(-1, 3, 3)
 
 
-def _matrices(rows: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
+def _matrices(rows: FloatArray, path: Path) -> FloatArray:
     size = math.isqrt(rows.shape[1]) if rows.ndim == 2 else 0
     _check_columns(rows, size * size, "square matrices", path)
     return rows.reshape(-1, size, size)
 
 
-def _unit_vectors(unit: str, rows: NDArray[np.float64], path: Path) -> NDArray[np.float64]:
+def _unit_vectors(unit: str, rows: FloatArray, path: Path) -> FloatArray:
     _check_columns(rows, 2, "longitude and latitude", path)
     turn = _TURN[unit]
     latitudes = np.abs(rows[:, 1]) > turn / 4.0 * (1.0 + 1e-12)
@@ -170,18 +172,16 @@ def _unit_vectors(unit: str, rows: NDArray[np.float64], path: Path) -> NDArray[n
     return np.stack([ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude)], axis=1)
 
 
-def _radians(unit: str, rows: NDArray[np.float64], path: Path) -> NDArray[np.float64]:  # noqa: ARG001
+def _radians(unit: str, rows: FloatArray, path: Path) -> FloatArray:  # noqa: ARG001
     return np.radians(rows) if unit == "degrees" else rows
 
 
-def _quaternions(
-    order: tuple[int, ...], rows: NDArray[np.float64], path: Path
-) -> NDArray[np.float64]:
+def _quaternions(order: tuple[int, ...], rows: FloatArray, path: Path) -> FloatArray:
     _check_columns(rows, 4, "quaternions", path)
     return rows[:, order]
 
 
-_LAYOUTS: dict[str, Callable[[NDArray[np.float64], Path], NDArray[np.float64]]] = {
+_LAYOUTS: dict[str, Callable[[FloatArray, Path], FloatArray]] = {
     **{name: functools.partial(_tensors, order) for name, order in _TENSORS.items()},
     "matrix": _matrices,
     **{f"lonlat-{unit}": functools.partial(_unit_vectors, unit) for unit in _TURN},

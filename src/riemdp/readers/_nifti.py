@@ -16,7 +16,9 @@ from riemdp.readers._optional import library, said_plainly
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from riemdp.manifolds import FloatArray
 
 #: Code of NIfTI for symmetric matrices, whose order the standard fixes.
 _SYMMETRIC = 1005
@@ -28,7 +30,7 @@ VOXEL = "voxel"
 
 def read_nifti(
     path: Path, most: int, advice: str, *, layout: str | None, unit: str, mask: Path | None
-) -> NDArray[np.float64]:
+) -> FloatArray:
     r"""Read the points of an image: one record of all its voxels, or a record for each.
 
     Parameters
@@ -152,7 +154,7 @@ def write_nifti(
     write_files({check_output(path, [like]): lambda file: file.write(content)})
 
 
-def _image(path: Path, most: int, advice: str) -> tuple[Any, NDArray[np.float64]]:
+def _image(path: Path, most: int, advice: str) -> tuple[Any, FloatArray]:
     nibabel = library("nibabel", path)
     with opened(path), said_plainly(path):
         image = nibabel.load(path)

@@ -12,8 +12,7 @@ import numpy as np
 from riemdp._errors import RiemdpError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
 
 #: Epsilons at which a guarantee is asked for its delta: each gives a bound that holds.
@@ -24,9 +23,7 @@ _DELTAS = (0.0, 1e-9, 1e-6, 1e-3)
 _ROUNDING = 1e-12
 
 
-def largest_true_positive_rates(
-    guarantee: Budget, rates: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
+def largest_true_positive_rates(guarantee: Budget, rates: FloatArray) -> FloatArray | None:
     """Return how often any test can be right at most, at some false positive rates.
 
     A test between two neighbouring data sets that is wrong about one with probability ``a`` is

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from riemdp._errors import ConvergenceError
-from riemdp.manifolds import _symmetric, raise_first
+from riemdp.manifolds import _points, _symmetric, raise_first
 from riemdp.manifolds._spd_affine_invariant import inverse_factor, whiten
 from riemdp.statistics._flat_mean import (
     composition_allowance,
@@ -154,7 +154,7 @@ class Dense:
         def part(rows: slice) -> tuple[FloatArray, float, float, bool]:
             whitened = np.concatenate([whiten(inverse, data[few]) for few in pieces(rows, k)])
             values, vectors[rows] = np.linalg.eigh(whitened)
-            raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
+            raise_first(values[:, 0] <= 0.0, _points.NOT_POSITIVE_DEFINITE, rows.start)
             logs[rows] = np.log(values)
             share = np.full(len(values), 1.0 / n) if weights is None else weights[rows]
             total = sum_of_compositions(logs[rows] * share[:, None], vectors[rows])

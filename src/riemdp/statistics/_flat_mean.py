@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import NotOnManifoldError
-from riemdp.manifolds import _logarithms, _symmetric, _symmetric_checks, raise_first
+from riemdp.manifolds import (
+    _log_2x2,
+    _logarithms,
+    _points,
+    _symmetric,
+    _symmetric_checks,
+    raise_first,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -103,7 +110,7 @@ def _mean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, flo
 
     def part(rows: slice) -> tuple[FloatArray, float, float]:
         values, vectors = np.linalg.eigh(data[rows])
-        raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
+        raise_first(values[:, 0] <= 0.0, _points.NOT_POSITIVE_DEFINITE, rows.start)
         condition = np.where(is_known(values), condition_numbers(values), _UNKNOWN)
         logs = np.log(values, out=values)
         share = np.full(len(logs), 1.0 / n) if weights is None else weights[rows]
@@ -197,7 +204,7 @@ def _decomposed(
     values, vectors = np.linalg.eigh(data[outside])
     bad = np.zeros(len(data), dtype=bool)
     bad[outside] = ~(values[:, 0] > 0.0)
-    raise_first(bad, _symmetric.NOT_POSITIVE_DEFINITE, first_row)
+    raise_first(bad, _points.NOT_POSITIVE_DEFINITE, first_row)
     condition = np.where(is_known(values), condition_numbers(values), _UNKNOWN)
     return _symmetric.compose(np.log(values), vectors), condition
 
@@ -279,7 +286,7 @@ def _mean_2x2(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray,
 
     def part(rows: slice) -> list[float]:
         with np.errstate(over="ignore", invalid="ignore"):  # a sum beyond float64 has no bound
-            parts = _symmetric.log_parts_2x2(data[rows], rows.start)
+            parts = _log_2x2.log_parts_2x2(data[rows], rows.start)
             log_det = parts[0]
             if weights is None:
                 sums = [float(part.sum()) for part in parts]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds import _logarithms, _symmetric, raise_first
+from riemdp.manifolds import _logarithms, _points, _symmetric, raise_first
 from riemdp.statistics._affine_invariant_mean import pieces
 from riemdp.statistics._flat_mean import condition_numbers, sum_of_rows
 
@@ -148,7 +148,7 @@ def _decomposed(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedL
     k = len(inverse)
     whitened = np.concatenate([_whitened(inverse, data[few]) for few in pieces(rows, k)])
     values, vectors = np.linalg.eigh(whitened)
-    raise_first(values[:, 0] <= 0.0, _symmetric.NOT_POSITIVE_DEFINITE, rows.start)
+    raise_first(values[:, 0] <= 0.0, _points.NOT_POSITIVE_DEFINITE, rows.start)
     condition = condition_numbers(values)
     logs = np.log(values, out=values)
     matrices = (vectors * logs[:, None, :]) @ np.swapaxes(vectors, -1, -2)

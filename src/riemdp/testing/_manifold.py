@@ -20,8 +20,7 @@ from riemdp.testing._tools import (
 )
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Manifold
-    from riemdp.testing._tools import FloatArray
+    from riemdp.manifolds import FloatArray, Manifold
 
 _SIZE = 40
 

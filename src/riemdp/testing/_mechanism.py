@@ -14,8 +14,8 @@ from riemdp.auditing import audit
 from riemdp.testing._tools import ERRORS, available, require
 
 if TYPE_CHECKING:
+    from riemdp.manifolds import FloatArray
     from riemdp.mechanisms import Mechanism
-    from riemdp.testing._tools import FloatArray
 
 _DRAWS = 4000
 _EPSILONS = np.linspace(0.0, 6.0, 25)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import collections
 import copy
 import dataclasses
 import functools
 import math
-import types
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -23,21 +21,19 @@ from riemdp.statistics import (
     as_records,
     exact_answer,
 )
+from riemdp.testing._contents import contents, state
 from riemdp.testing._tools import ROUNDING, available, coordinates_in_ball, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics import Neighbours, Question, Statistic
-    from riemdp.testing._tools import FloatArray
 
 _SIZES = (1, 2, 12)
 #: Answers that are looked at, of several.
 _STEPS = 2
-#: What has no contents of its own.
-_CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
 
 
 def _question(statistic: Statistic, ball: Ball) -> Question:
@@ -336,66 +332,18 @@ def nothing_is_carried(statistic: Statistic, ball: Ball) -> None:
     for seed in (None, 0, 1):
         fresh = copy.deepcopy(statistic)
         question = _question(fresh, ball)
-        before = [_state(fresh), _state(question)]
+        before = [state(fresh), state(question)]
         if seed is not None:
             answer(question, ball, _given(fresh, _records(ball, n, seed)), tol)
             require(
-                [_state(fresh), _state(question)] == before,
+                [state(fresh), state(question)] == before,
                 "an answer changes no attribute of the statistic, of its question or of a class",
             )
-        moved.append(_held(fresh.move(ball, fresh.start(ball), noisy, 0)))
+        moved.append(contents(fresh.move(ball, fresh.start(ball), noisy, 0)))
     require(
         all(each == moved[0] for each in moved),
         "move depends on what is released alone, not on what was answered before",
     )
-
-
-def _state(part: object) -> object:
-    """Return what a part holds, and its classes of other packages, in a form that compares."""
-    kinds = [kind for kind in type(part).__mro__ if kind.__module__.partition(".")[0] != "riemdp"]
-    own = {
-        f"{kind.__qualname__}.{name}": _held(value)
-        for kind in kinds
-        if kind is not object
-        for name, value in vars(kind).items()
-        if not name.startswith("_") or not callable(value)
-    }
-    return own, _held(part)
-
-
-def _held(value: object, depth: int = 6) -> object:
-    """Return the contents of containers and objects; of what has none, which one it is."""
-    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
-        return type(value), repr(value)
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        return value.shape, value.dtype.str, value.tobytes()
-    if depth == 0 or isinstance(value, (type, *_CODE)):
-        return id(value)
-    if isinstance(value, dict):
-        return [(_held(key, depth - 1), _held(entry, depth - 1)) for key, entry in value.items()]
-    if isinstance(value, (list, tuple, collections.deque)):
-        return [_held(entry, depth - 1) for entry in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted(repr(_held(entry, depth - 1)) for entry in value)
-    kinds = type(value).__mro__
-    slots = [slot for kind in kinds for slot in _slots(kind)]
-    found = {slot: getattr(value, slot) for slot in slots if hasattr(value, slot)}
-    found |= getattr(value, "__dict__", {})
-    if not found:
-        return id(value)
-    # one that is computed once is given the part alone, no records
-    cached = {name for kind in kinds for name, each in vars(kind).items() if _is_cached(each)}
-    return {name: _held(each, depth - 1) for name, each in found.items() if name not in cached}
-
-
-def _slots(kind: type) -> tuple[str, ...]:
-    found = vars(kind).get("__slots__", ())
-    names = (found,) if isinstance(found, str) else tuple(found)
-    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
-
-
-def _is_cached(member: object) -> bool:
-    return isinstance(member, functools.cached_property)
 
 
 CHECKS = (

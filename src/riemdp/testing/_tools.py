@@ -12,11 +12,9 @@ from riemdp import UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Manifold
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray, Manifold
 
 #: Rounding that every comparison forgives, relative to the size of what is compared.
 ROUNDING = 1e-7

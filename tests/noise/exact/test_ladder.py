@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from riemdp._working_precision import working_precision
-from riemdp.noise.exact._ladder import Ladder
+from riemdp.noise.exact._ladder import Ladder, at_working_precision
 
 flint = pytest.importorskip("flint")
 
@@ -55,3 +55,25 @@ def test_precision_does_not_grow_for_what_another_thread_has_done():
     with working_precision(64):
         assert Ladder(64).settle(question) == "answer"
     assert begun == [64] * 40 + [128, 256]
+
+
+def test_what_was_computed_at_a_precision_is_computed_once():
+    known, asked = {}, []
+
+    def compute():
+        asked.append(flint.ctx.prec)
+        return len(asked)
+
+    for bits, expected in ((64, 1), (128, 2), (64, 1)):
+        with working_precision(bits):
+            assert at_working_precision(known, compute) == expected
+    assert asked == [64, 128]
+
+    def disturbed():
+        flint.ctx.prec = 999  # another thread
+        return 0
+
+    with working_precision(256):
+        assert at_working_precision(known, disturbed) == 0
+    assert 256 not in known
+    assert 999 not in known

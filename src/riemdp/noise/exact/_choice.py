@@ -16,7 +16,7 @@ from riemdp.privacy import certified_available
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
+    from riemdp.noise._generator import Source
 
     Ball = Any
 
@@ -26,7 +26,7 @@ def exact_choice(
     octaves: Sequence[int],
     units: tuple[Fraction, Fraction] = (Fraction(1), Fraction(1)),
     *,
-    generator: np.random.Generator | None = None,
+    generator: Source = None,
     precision: int = PRECISION,
 ) -> int:
     """Draw i with probability proportional to ``exp(-u losses[i]) 2^(v octaves[i])``, exactly.

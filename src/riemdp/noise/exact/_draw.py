@@ -11,19 +11,13 @@ from riemdp._working_precision import working_precision
 from riemdp.noise._generator import resolve_generator
 from riemdp.noise.exact._bits import Bits
 from riemdp.noise.exact._ladder import PRECISION, Ladder
-from riemdp.noise.exact._rounded import (
-    Rounded,
-    ball_of,
-    check_grid,
-    check_precision,
-    exact_numbers,
-)
+from riemdp.noise.exact._rounded import Rounded, ball_of, check_grid, check_precision, exact_numbers
 from riemdp.privacy import certified_available
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
+    from riemdp.noise._generator import Source
 
     Ball = Any
     #: Coordinates at python-flint's working precision, None where that leaves them open.
@@ -111,7 +105,7 @@ class ExactDraw(ABC):
         footpoint: Sequence[Any],
         grid: int,
         *,
-        generator: np.random.Generator | None = None,
+        generator: Source = None,
         precision: int = PRECISION,
     ) -> Rounded:
         """Draw about a footpoint, and round.

@@ -75,3 +75,27 @@ class Ladder:
         """Return the nearest integer, None where the enclosure holds a half or is unbounded."""
         whole = (number + 0.5).floor().unique_fmpz()
         return None if whole is None else int(whole)
+
+
+def at_working_precision(known: dict[int, Answer], compute: Callable[[], Answer]) -> Answer:
+    """Return what was computed at python-flint's working precision, or compute it now.
+
+    Parameters
+    ----------
+    known : dict of int to object
+        What there is, by the bits that it was computed with; grows.
+    compute : callable
+
+    Returns
+    -------
+    object
+    """
+    from flint import ctx
+
+    bits = ctx.prec
+    found = known.get(bits)
+    if found is None:
+        found = compute()
+        if ctx.prec == bits:  # no other thread has changed it meanwhile
+            known[bits] = found
+    return found

@@ -14,6 +14,7 @@ from riemdp._errors import NotAttainableError
 from riemdp._potential import potential
 from riemdp._working_precision import working_precision
 from riemdp.noise._profile import Profile
+from riemdp.noise.exact._ladder import at_working_precision
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._trigonometry import Trigonometry
 
@@ -145,15 +146,7 @@ class ExactRadius:
         return pieces.right - log_height / pieces.right_rate, log_height
 
     def _pieces(self) -> _Pieces:
-        from flint import ctx
-
-        bits = ctx.prec
-        found = self._known.get(bits)
-        if found is None:
-            found = self._cut()
-            if ctx.prec == bits:  # no other thread has changed it meanwhile
-                self._known[bits] = found
-        return found
+        return at_working_precision(self._known, self._cut)
 
     @functools.cached_property
     def _known(self) -> dict[int, _Pieces]:

@@ -16,6 +16,7 @@ from riemdp._working_precision import working_precision
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._radial import log_sphere_area
 from riemdp.noise._sinh_envelope import growth_rate, log_sinhc
+from riemdp.noise.exact._ladder import at_working_precision
 from riemdp.noise.exact._rounded import ball_of
 
 if TYPE_CHECKING:
@@ -247,15 +248,7 @@ class ExactShells:
         return {}
 
     def _shells(self) -> _Shells:
-        from flint import ctx
-
-        bits = ctx.prec
-        found = self._known.get(bits)
-        if found is None:
-            found = self._cut()
-            if ctx.prec == bits:  # no other thread has changed it meanwhile
-                self._known[bits] = found
-        return found
+        return at_working_precision(self._known, self._cut)
 
     def _cut(self) -> _Shells:
         """Shells at the working precision."""

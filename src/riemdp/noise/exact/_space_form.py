@@ -140,11 +140,7 @@ class SpaceFormDraw(ExactDraw):
         return ends
 
     def _end(
-        self,
-        footpoint: Sequence[Fraction],
-        length: Ball,
-        turn: Sequence[Ball],
-        most: float | None,
+        self, footpoint: Sequence[Fraction], length: Ball, turn: Sequence[Ball], most: float | None
     ) -> list[Ball]:
         """Coordinates of the end of a ray from the footpoint, shortened to a length.
 

@@ -1,0 +1,174 @@
+"""What estimators of points share: rows that are points in a public ball."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.sparse import issparse
+
+from riemdp._checks import kind_of, plain_array, real_array
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._keywords import with_advice
+from riemdp.estimators._scikit_learn import BaseEstimator, check_features, check_is_fitted
+from riemdp.manifolds import check_ball
+from riemdp.release import PrivateBall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball, FloatArray
+
+
+class PointsEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose records are points in a public ball."""
+
+    ball: Any
+
+    #: Parameters that a clone has in common with its original: what is left of a budget is there.
+    _shared: ClassVar[tuple[str, ...]] = ("ball",)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            type.__setattr__(cls, "__init__", with_advice(vars(cls)["__init__"]))
+
+    def _public_ball(self) -> Ball:
+        """Return the ball that records are clipped to."""
+        ball: Any = self.ball
+        if isinstance(ball, PrivateBall):
+            return ball.ball
+        check_ball(ball)
+        return ball  # type: ignore[no-any-return]
+
+    def _rows(self, X: Any, *, reset: bool = False) -> NDArray[Any]:
+        """Return points as an array with one of them in each row, as they are."""
+        manifold = self._public_ball().manifold
+        found = rows_of(X, manifold.point_shape, "X", manifold.read)
+        listed = isinstance(X, (list, tuple))
+        check_features(self, found if listed and len(X) == 0 else X, reset=reset)
+        return found
+
+    def _points(self, X: Any) -> FloatArray:
+        """Return points that an estimator that was fitted is asked about."""
+        check_is_fitted(self)
+        rows = self._rows(X)
+        return self._public_ball().manifold.validate(rows)
+
+    def _seen(self, X: Any, base: FloatArray) -> FloatArray:
+        """Return normal coordinates of points about a base, shape (n, dim)."""
+        points = self._points(X)
+        return self._public_ball().manifold.coordinates(base, points)
+
+    def _unseen(self, vectors: FloatArray, base: FloatArray) -> Any:
+        """Return the points at normal coordinates about a base."""
+        return self._public_ball().manifold.point(base, vectors)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn from 1.6 on asks for: of which shape X is, and the like."""
+        tags = super().__sklearn_tags__()
+        axes = self._axes()
+        tags.input_tags.two_d_array = axes == 2
+        tags.input_tags.three_d_array = axes == 3
+        tags.non_deterministic = self._is_random()
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Return the same for older versions."""
+        return {
+            "X_types": ["3darray" if self._axes() == 3 else "2darray"],
+            "non_deterministic": self._is_random(),
+        }
+
+    def _axes(self) -> int:
+        found = self.ball.ball if isinstance(self.ball, PrivateBall) else self.ball
+        manifold = getattr(found, "manifold", None)
+        return 2 if manifold is None else 1 + len(manifold.point_shape)
+
+    def _is_random(self) -> bool:
+        return False
+
+    def __sklearn_clone__(self) -> Any:
+        """Return an estimator with the same parameters that is not fitted: one account for both."""
+        shared = {name: getattr(self, name) for name in self._shared}
+        bare = object.__new__(type(self))
+        bare.__dict__ = {**self.__dict__, **dict.fromkeys(shared)}
+        return BaseEstimator.__sklearn_clone__(bare).set_params(**shared)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the public ball, without what is left of its budget."""
+        state = dict(super().__getstate__())
+        if isinstance(self.ball, PrivateBall):
+            state["ball"] = self.ball.ball
+        return state
+
+
+def rows_of(
+    values: Any, shape: tuple[int, ...], name: str, read: Callable[[Any], Any] | None = None
+) -> NDArray[Any]:
+    r"""Return points as an array with one of them in each row; entries are not checked.
+
+    Parameters
+    ----------
+    values : array_like, shape (n, \*shape)
+    shape : tuple of int
+        Of a point.
+    name : str
+        Of the parameter.
+    read : callable, optional
+        How a space reads what is written in complex numbers: :meth:`Manifold.read`.
+
+    Returns
+    -------
+    ndarray, shape (n, ...)
+        Of an empty list without rows.
+
+    Raises
+    ------
+    TypeError
+        If they are sparse.
+    NotOnManifoldError
+        If they have more axes, or fewer.
+    """
+    if issparse(values):
+        raise TypeError(f"{name} is sparse, and points are dense: use {name}.toarray()")
+    if isinstance(values, (list, tuple)) and len(values) == 0:  # which has no shape
+        return np.empty((0, *shape))
+    found = plain_array(values, name, error=NotOnManifoldError)
+    if read is not None and found is not None and found.dtype.kind == "c":
+        found = read(found)
+    if found is None or found.ndim != 1 + len(shape):
+        wanted = ", ".join(map(str, ("n", *shape)))
+        got = kind_of(values) if found is None else f"rows of shape {found.shape[1:]}"
+        raise NotOnManifoldError(
+            f"{name} must have shape ({wanted}), a point in each row, got {got}. Reshape your "
+            f"data, with {name}[None] where it is a single point"
+        )
+    return found
+
+
+def checked_vectors(vectors: object, width: int) -> FloatArray:
+    """Return vectors that an inverse transformation is asked about.
+
+    Parameters
+    ----------
+    vectors : array_like, shape (n, width)
+    width : int
+
+    Returns
+    -------
+    ndarray, shape (n, width)
+
+    Raises
+    ------
+    InvalidParameterError
+        If they have another shape, or entries that are not finite.
+    """
+    found = real_array(vectors, "X")  # type: ignore[arg-type]
+    if found.ndim != 2 or found.shape[1] != width:
+        raise InvalidParameterError(f"X must have shape (n, {width}), got {found.shape}")
+    if not np.isfinite(found).all():
+        raise InvalidParameterError("X must have finite entries")
+    return found
