@@ -58,11 +58,11 @@ def test_chunks_make_the_whole(ball):
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_what_float64_cannot_certify_is_certified_all_the_same(ball):
     class GivesUp(type(mean_solver(ball.manifold))):
-        def mean(self, *_):
+        def weighted(self, *_):
             raise ConvergenceError("float64 rounding exceeds it")
 
     class Wrong(GivesUp):
-        def mean(self, *_):
+        def weighted(self, *_):
             return np.full(ball.manifold.dim, 0.3 * ball.radius)
 
     data = shortened(ball, records(ball))

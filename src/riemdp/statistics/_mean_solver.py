@@ -298,10 +298,28 @@ class MeanSolver(ABC):
         return None
 
 
+class WeightedSolver(MeanSolver):
+    """A solver that takes weights: the mean is the one without any."""
+
+    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
+        """Return :meth:`weighted` without weights; see :meth:`MeanSolver.mean`."""
+        return self.weighted(ball, records, None, tol)
+
+    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
+        """See :meth:`MeanSolver.weighs`."""
+        return True
+
+    @abstractmethod
+    def weighted(
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
+    ) -> FloatArray:
+        """See :meth:`MeanSolver.weighted`."""
+
+
 _EXACT_SUM = ExactSum()
 
 
-class Average(MeanSolver):
+class Average(WeightedSolver):
     """The mean is the average of normal coordinates: in dimension one, and of flat spaces."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
@@ -315,18 +333,10 @@ class Average(MeanSolver):
         """Clipped coordinates; see :func:`record_coordinates`."""
         return record_coordinates(ball, data)
 
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Average, and clip the average."""
-        return self.weighted(ball, records, None, tol)
-
-    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
-        """See :meth:`MeanSolver.weighs`."""
-        return True
-
     def weighted(
         self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
     ) -> FloatArray:
-        """See :meth:`MeanSolver.weighted`."""
+        """Average, and clip the average."""
         check_bound(_flat_mean.summation_allowance(len(records), ball.reach), tol)
         return clip_norm(_flat_mean.stable_mean(records, weights), ball.radius)
 
