@@ -46,6 +46,7 @@ from riemdp.statistics._neighbours import (
 from riemdp.statistics._point_statistic import PointStatistic
 from riemdp.statistics._question import Pass, Question
 from riemdp.statistics._recentred import Recentred
+from riemdp.statistics._refined_mean import RefinedMean
 from riemdp.statistics._regions import (
     ConfidenceEllipsoid,
     ConfidenceRegion,
@@ -55,6 +56,7 @@ from riemdp.statistics._regions import (
 )
 from riemdp.statistics._regression import TangentRegression
 from riemdp.statistics._released_moments import ReleasedMoments
+from riemdp.statistics._robust_steps import GeometricMedian, HuberMean
 from riemdp.statistics._rotations import MeanRotation, unit_quaternions
 from riemdp.statistics._sensitivity import (
     frechet_mean_sensitivity,
@@ -68,7 +70,6 @@ from riemdp.statistics._statistic import (
     Summary,
     check_statistic,
 )
-from riemdp.statistics._steps import GeometricMedian, HuberMean, RefinedMean
 from riemdp.statistics._stream import Streamed
 from riemdp.statistics._sums import SumStatistic
 from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test

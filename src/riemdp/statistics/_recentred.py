@@ -21,7 +21,7 @@ from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import ExactQuestion, Rewritten
 from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._seen import JOINT_REACH, SeenFromCentre, View, seen_from, steps_ball
-from riemdp.statistics._steps import FLOOR, LEAST, NoisySteps, Place, stepped
+from riemdp.statistics._steps import NoisySteps, Place, after_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -286,9 +286,7 @@ class Recentred(Around, NoisySteps):
         spread: float,
         step: int,  # noqa: ARG002
     ) -> Place:
-        point = stepped(ball, place.point, vector * place.unit)
-        unit = min(ball.reach, max(self.alpha * spread, FLOOR * place.unit, LEAST * ball.reach))
-        return replace(place, point=point, unit=unit)
+        return after_mean(ball, place, vector, self.alpha * spread)
 
     def value_at(self, ball: Ball, point: Any) -> FloatArray:
         """Return base, length and features; see :meth:`range`."""
