@@ -34,12 +34,10 @@ from riemdp.statistics._moments import Moments
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._neighbours import (
     AddRemove,
-    AddRemoveUser,
     Groups,
     Neighbours,
     ReplaceOne,
     ReplacePoint,
-    ReplaceUser,
     check_neighbours,
     public_size,
 )
@@ -74,7 +72,7 @@ from riemdp.statistics._stream import Streamed
 from riemdp.statistics._sums import SumStatistic
 from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
 from riemdp.statistics._unit_vectors import UnitVectorSum
-from riemdp.statistics._users import rows_of_users
+from riemdp.statistics._users import AddRemoveUser, ReplaceUser, rows_of_users
 from riemdp.statistics._variance import CountedVariance, DirectVariance, Variance
 from riemdp.statistics._weighted_mean import WeightedMean
 from riemdp.statistics._weighted_means import (
