@@ -5,6 +5,7 @@ from riemdp.release._charging import charges_first, is_durable
 from riemdp.release._combine import Combination, combine
 from riemdp.release._conformal import ConformalLaplace
 from riemdp.release._denoise import Denoised
+from riemdp.release._group_releases import PrivateMeans
 from riemdp.release._named import named
 from riemdp.release._offer import Offer, offer, offers, wanted_mean
 from riemdp.release._plan import Plan, PlanRow, plan
@@ -16,7 +17,7 @@ from riemdp.release._private_directions import (
     private_rotation_mean,
 )
 from riemdp.release._private_mean import private_mean
-from riemdp.release._private_means import PrivateMeans, private_means
+from riemdp.release._private_means import private_means
 from riemdp.release._private_moments import private_moments, private_variance
 from riemdp.release._private_steps import private_huber, private_median
 from riemdp.release._rayleigh import RayleighTest, rayleigh_test
