@@ -151,10 +151,38 @@ class Mean(InTwoArithmetics, Summary):
         return 0.5 * self._floor(ball)
 
 
+class IntrinsicMean(Mean):
+    """What Fréchet means share, with weights or without."""
+
+    def stretch(self, ball: Ball, metric: Metric) -> float:
+        """``x / sin x`` at ``x = kr`` in coordinates under positive curvature, else 1."""
+        return log_stretch(ball) if metric == "coordinates" else 1.0
+
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
+        """Return the proof of the sensitivity, where the space's solver is proved too."""
+        solved = {self.name: self.proof if is_solved(ball.manifold) else None}
+        return {**super().proofs_on(ball), **solved}
+
+
+class AverageMean(Mean):
+    """What averages of normal coordinates share, with weights or without."""
+
+    def _solver(self, manifold: Manifold) -> MeanSolver:
+        return average(manifold)
+
+    def _check_metric(self, ball: Ball, metric: Metric) -> None:
+        """Refuse distances off flat spaces."""
+        if metric != "coordinates" and not average(ball.manifold).isometric:
+            raise UnsupportedManifoldError(
+                "how far the tangent mean moves is known in coordinates, not as a distance; use a "
+                "tangent mechanism, or the Fréchet mean"
+            )
+
+
 @final
 @register
 @dataclass(frozen=True)
-class FrechetMean(Mean):
+class FrechetMean(IntrinsicMean):
     """The point with the least mean squared distance to the records.
 
     How far it moves is known as a distance; in normal coordinates about the ball's centre it moves
@@ -196,10 +224,6 @@ class FrechetMean(Mean):
         check_certifiable(ball)
         return exact
 
-    def stretch(self, ball: Ball, metric: Metric) -> float:
-        """``x / sin x`` at ``x = kr`` in coordinates under positive curvature, else 1."""
-        return log_stretch(ball) if metric == "coordinates" else 1.0
-
     def counted(self, ball: Ball) -> Statistic:
         """Return a sum and a count where it is the tangent mean; see :meth:`Statistic.counted`.
 
@@ -212,16 +236,11 @@ class FrechetMean(Mean):
             return super().counted(ball)
         return counted_mean(ball)
 
-    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
-        """Return the proof of the sensitivity, where the space's solver is proved too."""
-        solved = {self.name: self.proof if is_solved(ball.manifold) else None}
-        return {**super().proofs_on(ball), **solved}
-
 
 @final
 @register
 @dataclass(frozen=True)
-class TangentMean(Mean):
+class TangentMean(AverageMean):
     """The average of the normal coordinates about the ball's centre.
 
     How far it moves is known in coordinates, on flat spaces as a distance too, where that is the
@@ -246,9 +265,6 @@ class TangentMean(Mean):
     name: ClassVar[str] = "tangent-mean"
     proof: ClassVar[str | None] = "docs/proofs/frechet-mean-sensitivity.md"
 
-    def _solver(self, manifold: Manifold) -> MeanSolver:
-        return average(manifold)
-
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
         """Return :func:`riemdp.tangent_mean_sensitivity`; see :meth:`Statistic.replace_one`.
 
@@ -257,11 +273,7 @@ class TangentMean(Mean):
         UnsupportedError
             As a distance off flat spaces.
         """
-        if metric != "coordinates" and not average(ball.manifold).isometric:
-            raise UnsupportedManifoldError(
-                "how far the tangent mean moves is known in coordinates, not as a distance; use a "
-                "tangent mechanism, or the Fréchet mean"
-            )
+        self._check_metric(ball, metric)
         return tangent_mean_sensitivity(ball, n)
 
     def counted(self, ball: Ball) -> Statistic:
