@@ -14,7 +14,7 @@ from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved, register
 from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._around import Around
-from riemdp.statistics._counted_sum import MOST_RECORDS, checked_weight, no_inference
+from riemdp.statistics._counted_sum import MOST_RECORDS, WithoutInference, checked_weight
 from riemdp.statistics._feature_sums import quotient_of, root_up
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import Rewritten
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._recentred import Recentred
-    from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
     from riemdp.statistics._steps import NoisySteps
 
@@ -285,7 +284,7 @@ class CountedSteps(CountedAnswers):
 @final
 @register
 @dataclass(frozen=True)
-class CountedRecentred(CountedAnswers):
+class CountedRecentred(WithoutInference, CountedAnswers):
     """Sums in two rounds over a number of records that is private, as the first says it with noise.
 
     Parameters
@@ -357,19 +356,6 @@ class CountedRecentred(CountedAnswers):
         parts = self.statistic.present(ball, value[:-1], lambda: inner)
         found = self.statistic.statistic.with_count(dict(parts.items()), count_sd / number)
         return NamedValues(value, {**found, "count": number, "count_sd": count_sd})
-
-    def released_moments(
-        self, ball: Ball, value: FloatArray, deviation: float, n: int
-    ) -> ReleasedMoments:
-        """Refuse: regions and tests take a public number; see :meth:`Statistic.released_moments`.
-
-        Raises
-        ------
-        UnsupportedError
-            Always.
-        """
-        del ball, value, deviation, n
-        raise no_inference()
 
 
 def steps_weight(norm: float, dim: int) -> float:

@@ -18,6 +18,7 @@ from riemdp.statistics._data import as_records
 from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._seen import view_from_centre
+from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,10 +39,30 @@ MOST_RECORDS = 2.0**63
 _LEAST, _GREATEST = 2.0**-20, 4.0
 
 
+class WithoutInference(Statistic):
+    """Sums over a private number of records, from which nothing is inferred."""
+
+    def released_moments(
+        self, ball: Ball, value: FloatArray, deviation: float, n: int
+    ) -> ReleasedMoments:
+        """Refuse: regions and tests take a public number; see :meth:`Statistic.released_moments`.
+
+        Raises
+        ------
+        UnsupportedError
+            Always.
+        """
+        del ball, value, deviation, n
+        raise UnsupportedError(
+            "regions and tests are known for a public number of records; release under "
+            "ReplaceOne(), where that may be public"
+        )
+
+
 @final
 @register
 @dataclass(frozen=True)
-class CountedSum(Around, FeatureSum):  # type: ignore[override]
+class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override]
     """A sum of features over a number of records that is private, and that number, both with noise.
 
     Released are the sum of ``(T, weight)`` over the records, T the features of the inner
@@ -216,27 +237,6 @@ class CountedSum(Around, FeatureSum):  # type: ignore[override]
         parts = self.statistic.parts(view_from_centre(ball), features / at_least, sd / at_least)
         found = self.statistic.with_count(parts, count_sd / at_least)
         return NamedValues(value, {**found, "count": number, "count_sd": count_sd})
-
-    def released_moments(
-        self, ball: Ball, value: FloatArray, deviation: float, n: int
-    ) -> ReleasedMoments:
-        """Refuse: regions and tests take a public number; see :meth:`Statistic.released_moments`.
-
-        Raises
-        ------
-        UnsupportedError
-            Always.
-        """
-        del ball, value, deviation, n
-        raise no_inference()
-
-
-def no_inference() -> UnsupportedError:
-    """Return the error for inference from a release of a private number of records."""
-    return UnsupportedError(
-        "regions and tests are known for a public number of records; release under ReplaceOne(), "
-        "where that may be public"
-    )
 
 
 def checked_weight(weight: object, *, free: bool) -> float:
