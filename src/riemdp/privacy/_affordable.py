@@ -116,11 +116,7 @@ def implied_epsilon(budget: Budget) -> float:
         If none does.
     """
     adjacency = budget.adjacency
-
-    def of(epsilon: float) -> PureDP:
-        return PureDP(epsilon, adjacency=adjacency)
-
-    return _largest(budget, lambda epsilon: budget.follows_from(of(epsilon)))
+    return _largest(budget, lambda x: budget.follows_from(PureDP(x, adjacency=adjacency)))
 
 
 def _checked(budget: object) -> Budget:
