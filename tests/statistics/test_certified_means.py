@@ -12,7 +12,7 @@ from riemdp.statistics import FrechetMean, answer, exact_answer
 from riemdp.statistics._certified_means import ProductMean, SpaceFormMean
 from riemdp.statistics._certified_space_form import certificate
 from riemdp.statistics._exact_mean import ExactMean, shortened
-from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solver_of_space import mean_solver
 
 BALLS = [
     Ball(Sphere(2), [0.0, 0.0, 1.0], 0.9),

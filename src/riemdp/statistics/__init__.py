@@ -21,7 +21,7 @@ from riemdp.statistics._frechet_mean import (
     frechet_mean,
     tangent_mean,
 )
-from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, register_solver
+from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver
 from riemdp.statistics._means import (
     FrechetMean,
     TangentMean,
@@ -62,6 +62,7 @@ from riemdp.statistics._sensitivity import (
     tangent_mean_sensitivity,
 )
 from riemdp.statistics._shapes import ProcrustesMean, preshapes
+from riemdp.statistics._solver_of_space import register_solver
 from riemdp.statistics._statistic import (
     Metric,
     Statistic,

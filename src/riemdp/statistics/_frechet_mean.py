@@ -12,14 +12,10 @@ from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold, clip_norm
 from riemdp.statistics import _flat_mean
-from riemdp.statistics._mean_solver import (
-    average,
-    check_bound,
-    mean_solver,
-    space_solver,
-)
+from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._shares import shares_of
+from riemdp.statistics._solver_of_space import average, mean_solver, space_solver
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -12,13 +12,14 @@ from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedMa
 from riemdp._part import register
 from riemdp.statistics._counted_mean import CountedMean
 from riemdp.statistics._descent import descent_of
-from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
+from riemdp.statistics._mean_solver import MeanSolver
 from riemdp.statistics._records import joined
 from riemdp.statistics._sensitivity import (
     frechet_mean_sensitivity,
     log_stretch,
     tangent_mean_sensitivity,
 )
+from riemdp.statistics._solver_of_space import average, is_solved, mean_solver
 from riemdp.statistics._statistic import InTwoArithmetics, Statistic, Summary
 
 if TYPE_CHECKING:

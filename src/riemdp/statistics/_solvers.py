@@ -33,16 +33,14 @@ from riemdp.statistics._certified_means import (
     ProductMean,
     SpaceFormMean,
 )
-from riemdp.statistics._mean_solver import (
-    CertifiedMean,
+from riemdp.statistics._mean_solver import CertifiedMean, WeightedSolver, check_bound
+from riemdp.statistics._records import check_inside, record_coordinates
+from riemdp.statistics._solver_of_space import (
     FlatAverage,
-    WeightedSolver,
-    check_bound,
     mean_solver,
     register_solver,
     space_solver,
 )
-from riemdp.statistics._records import check_inside, record_coordinates
 from riemdp.statistics._tolerance import conversion_allowance, hyperbolic_floor, spherical_floor
 
 if TYPE_CHECKING:

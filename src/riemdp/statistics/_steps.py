@@ -16,9 +16,9 @@ from riemdp.manifolds import Ball, Euclidean, clip_norm
 from riemdp.statistics._counted_steps import CountedSteps, steps_weight
 from riemdp.statistics._exact_mean import ExactSum
 from riemdp.statistics._feature_sums import root_up
-from riemdp.statistics._mean_solver import average
 from riemdp.statistics._seen import FREE, JOINT_REACH, SeenFromCentre, seen_from, steps_ball
 from riemdp.statistics._sensitivity import tangent_mean_sensitivity
+from riemdp.statistics._solver_of_space import average
 from riemdp.statistics._statistic import InTwoArithmetics
 
 if TYPE_CHECKING:

@@ -13,13 +13,9 @@ from riemdp.manifolds import Ball, Grassmann, Manifold, PlanarShapes
 from riemdp.statistics import _certified_grassmann
 from riemdp.statistics._exact_mean import ExactMean, WeightedExactMean
 from riemdp.statistics._flat_mean import stable_mean
-from riemdp.statistics._mean_solver import (
-    CertifiedMean,
-    WeightedSolver,
-    check_bound,
-    register_solver,
-)
+from riemdp.statistics._mean_solver import CertifiedMean, WeightedSolver, check_bound
 from riemdp.statistics._records import check_inside, record_coordinates
+from riemdp.statistics._solver_of_space import register_solver
 from riemdp.statistics._subspace_logarithms import Subspaces
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from riemdp._errors import (
 from riemdp._part import register
 from riemdp.statistics._exact_mean import shortened
 from riemdp.statistics._feature_sums import quotient_of
-from riemdp.statistics._mean_solver import average, mean_solver
 from riemdp.statistics._means import AverageMean, IntrinsicMean, Mean, check_certifiable
 from riemdp.statistics._sensitivity import (
     alike,
     weighted_frechet_mean_sensitivity,
     weighted_tangent_mean_sensitivity,
 )
+from riemdp.statistics._solver_of_space import average, mean_solver
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
