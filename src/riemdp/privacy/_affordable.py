@@ -13,7 +13,7 @@ from riemdp._checks import shown
 from riemdp._errors import NotAttainableError, UnsupportedBudgetError
 from riemdp.privacy._approx import ApproxDP
 from riemdp.privacy._budget import Budget
-from riemdp.privacy._curve import GaussianCurve, PureCurve
+from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
 from riemdp.privacy._pure import PureDP
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import scipy
 
 from riemdp._checks import positive
 from riemdp.privacy._budget import check_delta, check_epsilon
-from riemdp.privacy._curve import BRACKET_WIDTH, PrivacyCurve
+from riemdp.privacy._closed_curves import BRACKET_WIDTH
+from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._pure import PureDP
 from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity
 from riemdp.privacy._response import CONVERSION_ERROR, TINY
