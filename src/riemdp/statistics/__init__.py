@@ -16,20 +16,11 @@ from riemdp.statistics._directions import DirectionalMoments
 from riemdp.statistics._frechet_mean import (
     check_rows,
     check_shape_of_rows,
-    clipped_frechet_mean,
-    clipped_tangent_mean,
     frechet_mean,
     tangent_mean,
 )
 from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver
-from riemdp.statistics._means import (
-    FrechetMean,
-    TangentMean,
-    is_average,
-    mean_for,
-    public_tolerance,
-    tolerance_floor,
-)
+from riemdp.statistics._means import FrechetMean, TangentMean, mean_for
 from riemdp.statistics._moments import Moments
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._neighbours import (
@@ -70,6 +61,13 @@ from riemdp.statistics._statistic import (
     check_statistic,
 )
 from riemdp.statistics._stream import Streamed
+from riemdp.statistics._summaries import (
+    clipped_frechet_mean,
+    clipped_tangent_mean,
+    is_average,
+    public_tolerance,
+    tolerance_floor,
+)
 from riemdp.statistics._sums import SumStatistic
 from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
 from riemdp.statistics._unit_vectors import UnitVectorSum
