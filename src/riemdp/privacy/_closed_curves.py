@@ -92,8 +92,24 @@ class GaussianCurve(PrivacyCurve):
         return angle(angle_of_separation(self.separation))
 
 
+class CurveOfPureLoss(PrivacyCurve):
+    """What curves with a pure epsilon and a ``mu`` of their own share."""
+
+    def mu_bracket(self) -> tuple[float, float]:
+        """Return the smallest ``mu``, rounded down and up."""
+        upper = self.mu()
+        return upper * (1.0 - BRACKET_WIDTH), upper
+
+    def zcdp_rho(self) -> float:
+        """``epsilon**2 / 2`` at the pure epsilon, rounded up."""
+        return half_square_up(self.pure_epsilon())
+
+    def _guarantees(self) -> tuple[Budget, ...]:
+        return (PureDP(self.pure_epsilon()),)
+
+
 @dataclass(frozen=True)
-class PureCurve(PrivacyCurve):
+class PureCurve(CurveOfPureLoss):
     """Curve of the worst pair that pure differential privacy allows (randomised response).
 
     A mechanism of which only ``epsilon`` is proved has this curve; its own may be better.
@@ -139,21 +155,9 @@ class PureCurve(PrivacyCurve):
         """See :func:`pure_to_gaussian`."""
         return pure_to_gaussian(self.epsilon)
 
-    def mu_bracket(self) -> tuple[float, float]:
-        """``mu`` of the worst pair, rounded down and up."""
-        upper = self.mu()
-        return upper * (1.0 - BRACKET_WIDTH), upper
-
     def pure_epsilon(self) -> float:
         """``epsilon`` itself."""
         return self.epsilon
-
-    def _guarantees(self) -> tuple[Budget, ...]:
-        return (PureDP(self.epsilon),)
-
-    def zcdp_rho(self) -> float:
-        """``epsilon**2 / 2``, rounded up."""
-        return half_square_up(self.epsilon)
 
     def _angle(self) -> RaoDP:
         return angle(angle_of_response(self.epsilon))
