@@ -30,11 +30,11 @@ from riemdp.release._charging import check_anchor
 from riemdp.release._denoise import Denoised, denoised
 from riemdp.release._doubt import doubt
 from riemdp.release._groups import group_guarantee, replacement_guarantee
-from riemdp.release._offer import Offer, exact_draw, noise_factor, noise_length
+from riemdp.release._offer import Offer, exact_draw, noise_factor
 from riemdp.release._per_mean import factor_quantile, noise_per_mean, pure_noise
 from riemdp.release._pictures import View, draw_release
 from riemdp.release._remarks import at_the_boundary, is_noise, rows_of
-from riemdp.release._rounded_value import replayed
+from riemdp.release._rounded_value import value_again
 from riemdp.release._search._steps import Search
 from riemdp.release._shrink import gaussian_deviation, mean_square_bound, shrinkage, shrunk
 from riemdp.release._written import Written
@@ -581,19 +581,7 @@ class Release(Written, ArrayFields, Described):
             )
         h = shrinkage(self.mechanism, answers)
         if self.rounded is not None and self.grid is not None:
-            return dataclasses.replace(
-                self,
-                value=replayed(
-                    self.statistic,
-                    self.ball,
-                    self.grid,
-                    self.rounded,
-                    noise=lambda: noise_length(self.mechanism),
-                    projected=self.projected,
-                    h=h,
-                ),
-                shrunk=True,
-            )
+            return dataclasses.replace(self, value=value_again(self, h), shrunk=True)
         if self.projected or self.statistic.answers(self.ball) != self.statistic.range(self.ball):
             raise UnsupportedError(
                 "the draw before its projection is not known of this release, which was made in "
