@@ -85,7 +85,15 @@ def test_definitions_stand_on_one_another_and_rules_on_none_of_them(graph):
 
 
 DEFINITIONS = ["pure", "approx", "gdp", "rao", "kl", "renyi", "zcdp", "mean_cdp"]
-LATE = ["_curve", "_composed", "_compose", "_accountant", "_conversions", "_affordable"]
+LATE = [
+    "_curve",
+    "_closed_curves",
+    "_composed",
+    "_compose",
+    "_accountant",
+    "_conversions",
+    "_affordable",
+]
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from riemdp.noise import Family, family, has_family, rule
 from riemdp.noise import _rules as _noise_rules
 from riemdp.privacy import PrivacyCurve, PureCurve, _rules
 from riemdp.privacy._composed import worst_curve
-from riemdp.statistics import _mean_solver
-from riemdp.statistics._mean_solver import FlatAverage
+from riemdp.statistics import _solver_of_space
+from riemdp.statistics._solver_of_space import FlatAverage
 
 PACKAGE = Path(riemdp.__file__).parent
 #: Packages whose names are found lazily.
@@ -172,8 +172,8 @@ def imported(path):
             {(cls, found.__module__) for (_, cls), found in _noise_rules._rules.items()},
         ),
         (
-            _mean_solver,
-            {(cls, type(found).__module__) for cls, found in _mean_solver._solvers.items()},
+            _solver_of_space,
+            {(cls, type(found).__module__) for cls, found in _solver_of_space._solvers.items()},
         ),
         (_rules, {(PrivacyCurve, _rules._compositions[PrivacyCurve].__module__)}),
     ],
@@ -199,7 +199,7 @@ class Flat(Family):
 
 
 def again():
-    _mean_solver.register_solver(Sphere, FlatAverage())
+    _solver_of_space.register_solver(Sphere, FlatAverage())
 
 
 ASKS = {
@@ -207,11 +207,11 @@ ASKS = {
     "has_family": (_noise_rules, lambda: has_family("laplace", Sphere(2)), Sphere),
     "is_isotropic": (_noise_rules, lambda: _noise_rules.is_isotropic(Sphere(2)), Sphere),
     "rule": (_noise_rules, lambda: rule("laplace", Sphere)(Flat), Sphere),
-    "mean_solver": (_mean_solver, lambda: _mean_solver.mean_solver(Sphere(2)), Sphere),
-    "space_solver": (_mean_solver, lambda: _mean_solver.space_solver(Sphere(2)), Sphere),
-    "is_solved": (_mean_solver, lambda: _mean_solver.is_solved(Sphere(2)), Sphere),
-    "average": (_mean_solver, lambda: _mean_solver.average(Sphere(2)), Sphere),
-    "register_solver": (_mean_solver, again, Sphere),
+    "mean_solver": (_solver_of_space, lambda: _solver_of_space.mean_solver(Sphere(2)), Sphere),
+    "space_solver": (_solver_of_space, lambda: _solver_of_space.space_solver(Sphere(2)), Sphere),
+    "is_solved": (_solver_of_space, lambda: _solver_of_space.is_solved(Sphere(2)), Sphere),
+    "average": (_solver_of_space, lambda: _solver_of_space.average(Sphere(2)), Sphere),
+    "register_solver": (_solver_of_space, again, Sphere),
     "implied": (_rules, lambda: worst_curve(PureDP(1.0)), PrivacyCurve),
     "composes": (_rules, lambda: _rules.composes(PrivacyCurve), PrivacyCurve),
     "together": (_rules, lambda: PureCurve(1.0).self_compose(2), PrivacyCurve),

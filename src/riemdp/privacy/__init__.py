@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     )
     from riemdp.privacy._budget import Budget, check_budget, check_delta, check_epsilon
     from riemdp.privacy._certified import certified_available, certified_delta
+    from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
     from riemdp.privacy._compose import compose, compose_budgets, compose_curves
     from riemdp.privacy._composed import BudgetCurve, ComposedCurve
     from riemdp.privacy._conversions import convert, within
-    from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve, check_claim
+    from riemdp.privacy._curve import PrivacyCurve, check_claim
     from riemdp.privacy._filter import Filter, added
     from riemdp.privacy._fisher_rao import normal_fisher_rao_distance
     from riemdp.privacy._gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
@@ -84,10 +85,11 @@ else:
             ),
             "_budget": "Budget check_budget check_delta check_epsilon",
             "_certified": "certified_available certified_delta",
+            "_closed_curves": "GaussianCurve PureCurve",
             "_compose": "compose compose_budgets compose_curves",
             "_composed": "BudgetCurve ComposedCurve",
             "_conversions": "convert within",
-            "_curve": "GaussianCurve PrivacyCurve PureCurve check_claim",
+            "_curve": "PrivacyCurve check_claim",
             "_filter": "Filter added",
             "_fisher_rao": "normal_fisher_rao_distance",
             "_gaussian": "gaussian_delta gaussian_epsilon gaussian_mu",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from riemdp.release._combine import Combination, combine
     from riemdp.release._conformal import ConformalLaplace
     from riemdp.release._denoise import Denoised
+    from riemdp.release._group_releases import PrivateMeans
     from riemdp.release._named import named
     from riemdp.release._offer import Offer, offer, offers, wanted_mean
     from riemdp.release._plan import Plan, PlanRow, plan
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
         private_rotation_mean,
     )
     from riemdp.release._private_mean import private_mean
-    from riemdp.release._private_means import PrivateMeans, private_means
+    from riemdp.release._private_means import private_means
     from riemdp.release._private_moments import private_moments, private_variance
     from riemdp.release._private_steps import private_huber, private_median
     from riemdp.release._rayleigh import RayleighTest, rayleigh_test
@@ -41,6 +42,7 @@ else:
             "_combine": "Combination combine",
             "_conformal": "ConformalLaplace",
             "_denoise": "Denoised",
+            "_group_releases": "PrivateMeans",
             "_named": "named",
             "_offer": "Offer offer offers wanted_mean",
             "_plan": "Plan PlanRow plan",
@@ -50,7 +52,7 @@ else:
                 "private_directional_summary private_procrustes_mean private_rotation_mean"
             ),
             "_private_mean": "private_mean",
-            "_private_means": "PrivateMeans private_means",
+            "_private_means": "private_means",
             "_private_moments": "private_moments private_variance",
             "_private_steps": "private_huber private_median",
             "_rayleigh": "RayleighTest rayleigh_test",
