@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import math
+import pkgutil
 import shutil
 import sys
 import time
@@ -14,7 +15,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-from riemdp import Euclidean, Hyperbolic, Sphere, _part
+from riemdp import Euclidean, Hyperbolic, Sphere, _part, noise, privacy, statistics
 from riemdp.manifolds import Manifold, _logarithms
 from riemdp.noise import _generator
 from riemdp.statistics import _compiled_space_form
@@ -30,6 +31,12 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],  # how fast a machine is
 )
 hypothesis.settings.load_profile("riemdp")
+
+# A test that puts a copy of a table in the place of the table, for a while, must not be the one
+# that has it filled.
+for _package in (privacy, noise, statistics):
+    for _module in pkgutil.walk_packages(_package.__path__, f"{_package.__name__}."):
+        importlib.import_module(_module.name)
 
 # Compiling takes half a minute: tests of compiled code ask for it.
 _logarithms.WORTH = _compiled_space_form.WORTH = sys.maxsize

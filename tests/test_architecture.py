@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,9 @@ HOMES = {"manifolds": "manifolds", "mechanisms": "mechanisms", "definitions": "p
 
 
 def _names(base):
+    package = importlib.import_module(base.__module__.rpartition(".")[0])
+    for name in package.__all__:  # what is not loaded is no subclass yet
+        getattr(package, name)
     found, left = {base.__name__}, [base]
     while left:
         for kind in left.pop().__subclasses__():

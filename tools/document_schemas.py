@@ -16,7 +16,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import riemdp.cli  # all parts
+import riemdp
 from riemdp import _part
 
 STORED = Path(riemdp.__file__).parent / "release" / "schemas"
@@ -229,6 +229,7 @@ def _plain(node: ast.expr) -> tuple[Any, ...]:
 
 def _sort_of(name: str) -> str:
     """Return the definition of a class of parts: of the part itself, or of its sort."""
+    _part.catalogue()  # a class that is not loaded is no subclass yet
     left: list[type[Any]] = [_part.Part]
     while left:
         kind = left.pop()

@@ -1,5 +1,7 @@
 """Differentially private statistics on Riemannian manifolds."""
 
+from typing import TYPE_CHECKING
+
 from riemdp._errors import (
     BudgetExceededError,
     ConvergenceError,
@@ -29,95 +31,132 @@ from riemdp._errors import (
     UnsupportedNeighboursError,
     WorkersFailedError,
 )
+from riemdp._lazy import lazy_names
 from riemdp._part import Part, register
 from riemdp._progress import progress
-from riemdp.auditing import AuditResult, audit
-from riemdp.features import covariance_descriptors, descriptor_radius
-from riemdp.manifolds import (
-    Ball,
-    Euclidean,
-    Grassmann,
-    Hyperbolic,
-    KendallShapes,
-    PlanarShapes,
-    Power,
-    Product,
-    ProductBall,
-    ProjectiveSpace,
-    QuotientBall,
-    Rotations,
-    SPDAffineInvariant,
-    SPDLogCholesky,
-    SPDLogEuclidean,
-    SPDPower,
-    Sphere,
-    Torus,
-)
-from riemdp.mechanisms import (
-    ConformalRejection,
-    GeneralizedGaussian,
-    PublicPriorLaplace,
-    RiemannianGaussian,
-    RiemannianLaplace,
-    TangentGaussian,
-    TangentLaplace,
-    WrappedGaussian,
-    WrappedLaplace,
-)
-from riemdp.noise import secure_generator
-from riemdp.privacy import (
-    GDP,
-    KLDP,
-    RDP,
-    ZCDP,
-    Accountant,
-    ApproxDP,
-    MeanCDP,
-    PrivacyCurve,
-    PureDP,
-    RaoDP,
-    compose,
-    convert,
-)
-from riemdp.release import (
-    BallAdvice,
-    Combination,
-    ConformalLaplace,
-    Denoised,
-    Plan,
-    PlanGrid,
-    PlanRow,
-    PrivateBall,
-    PrivateMeans,
-    RayleighTest,
-    Release,
-    advise_ball,
-    combine,
-    plan,
-    plan_grid,
-    private_ball,
-    private_directional_summary,
-    private_huber,
-    private_mean,
-    private_means,
-    private_median,
-    private_moments,
-    private_procrustes_mean,
-    private_rotation_mean,
-    private_statistic,
-    private_variance,
-    rayleigh_test,
-    two_sample_test,
-    verify,
-)
-from riemdp.statistics import (
-    Chunks,
-    Records,
-    frechet_mean,
-    frechet_mean_sensitivity,
-    tangent_mean,
-    tangent_mean_sensitivity,
-)
+
+if TYPE_CHECKING:
+    from riemdp.auditing import AuditResult, audit
+    from riemdp.features import covariance_descriptors, descriptor_radius
+    from riemdp.manifolds import (
+        Ball,
+        Euclidean,
+        Grassmann,
+        Hyperbolic,
+        KendallShapes,
+        PlanarShapes,
+        Power,
+        Product,
+        ProductBall,
+        ProjectiveSpace,
+        QuotientBall,
+        Rotations,
+        SPDAffineInvariant,
+        SPDLogCholesky,
+        SPDLogEuclidean,
+        SPDPower,
+        Sphere,
+        Torus,
+    )
+    from riemdp.mechanisms import (
+        ConformalRejection,
+        GeneralizedGaussian,
+        PublicPriorLaplace,
+        RiemannianGaussian,
+        RiemannianLaplace,
+        TangentGaussian,
+        TangentLaplace,
+        WrappedGaussian,
+        WrappedLaplace,
+    )
+    from riemdp.noise import secure_generator
+    from riemdp.privacy import (
+        GDP,
+        KLDP,
+        RDP,
+        ZCDP,
+        Accountant,
+        ApproxDP,
+        MeanCDP,
+        PrivacyCurve,
+        PureDP,
+        RaoDP,
+        compose,
+        convert,
+    )
+    from riemdp.release import (
+        BallAdvice,
+        Combination,
+        ConformalLaplace,
+        Denoised,
+        Plan,
+        PlanGrid,
+        PlanRow,
+        PrivateBall,
+        PrivateMeans,
+        RayleighTest,
+        Release,
+        advise_ball,
+        combine,
+        plan,
+        plan_grid,
+        private_ball,
+        private_directional_summary,
+        private_huber,
+        private_mean,
+        private_means,
+        private_median,
+        private_moments,
+        private_procrustes_mean,
+        private_rotation_mean,
+        private_statistic,
+        private_variance,
+        rayleigh_test,
+        two_sample_test,
+        verify,
+    )
+    from riemdp.statistics import (
+        Chunks,
+        Records,
+        frechet_mean,
+        frechet_mean_sensitivity,
+        tangent_mean,
+        tangent_mean_sensitivity,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        globals(),
+        {
+            "auditing": "AuditResult audit",
+            "features": "covariance_descriptors descriptor_radius",
+            "manifolds": (
+                "Ball Euclidean Grassmann Hyperbolic KendallShapes PlanarShapes Power Product "
+                "ProductBall ProjectiveSpace QuotientBall Rotations SPDAffineInvariant "
+                "SPDLogCholesky SPDLogEuclidean SPDPower Sphere Torus"
+            ),
+            "mechanisms": (
+                "ConformalRejection GeneralizedGaussian PublicPriorLaplace RiemannianGaussian "
+                "RiemannianLaplace TangentGaussian TangentLaplace WrappedGaussian WrappedLaplace"
+            ),
+            "noise": "secure_generator",
+            "privacy": (
+                "GDP KLDP RDP ZCDP Accountant ApproxDP MeanCDP PrivacyCurve PureDP RaoDP compose "
+                "convert"
+            ),
+            "release": (
+                "BallAdvice Combination ConformalLaplace Denoised Plan PlanGrid PlanRow "
+                "PrivateBall PrivateMeans RayleighTest Release advise_ball combine plan "
+                "plan_grid private_ball private_directional_summary private_huber private_mean "
+                "private_means private_median private_moments private_procrustes_mean "
+                "private_rotation_mean private_statistic private_variance rayleigh_test "
+                "two_sample_test verify"
+            ),
+            "statistics": (
+                "Chunks Records frechet_mean frechet_mean_sensitivity tangent_mean "
+                "tangent_mean_sensitivity"
+            ),
+        },
+    )
 
 __version__ = "0.1.0"
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import ABC
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from riemdp._checks import did_you_mean, shown
 from riemdp._errors import InvalidParameterError
+from riemdp._own_parts import OWN_PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -163,7 +165,10 @@ def register(part: type[P]) -> type[P]:
     InvalidParameterError
     """
     _check(part, getattr(part, "name", ""))
-    if _registry.setdefault(part.name, part) is not part:
+    if (
+        _built_in(part.name) not in (None, part)
+        or _registry.setdefault(part.name, part) is not part
+    ):
         raise InvalidParameterError(f"there is another part of the name {shown(part.name)}")
     return part
 
@@ -188,7 +193,8 @@ def lookup(name: object, sort: str | None = None) -> type[Any]:
     """
     part = _known(name) if isinstance(name, str) else None
     if part is None or sort not in (None, part.sort):
-        known = [each for each, kind in _registry.items() if sort in (None, kind.sort)]
+        sorts = {each: kind.sort for each, kind in (OWN_PARTS | _registry).items()}
+        known = [each for each, found in sorts.items() if sort in (None, found)]
         raise InvalidParameterError(
             f"unknown {sort or 'part'} {shown(name)}; {did_you_mean(name, known)}known: "
             f"{', '.join(known)}, and those of installed packages"
@@ -207,9 +213,8 @@ def is_own(part: type) -> bool:
 
 
 def registered(sort: str) -> dict[str, type[Any]]:
-    """Return the parts of a sort that are of this library, by name, in order of registration."""
-    own = {name: part for name, part in _registry.items() if "." not in name}
-    return {name: part for name, part in own.items() if part.sort == sort}
+    """Return the parts of a sort that are of this library, by name, in the order of their list."""
+    return {name: lookup(name) for name, place in OWN_PARTS.items() if place.sort == sort}
 
 
 def offered(sort: str) -> dict[str, type[Any]]:
@@ -245,11 +250,8 @@ def catalogue() -> list[Listing]:
     One that cannot be loaded has no sort, and its error's class as ``problem``, or what is wrong
     with its name.
     """
-    found = [
-        Listing(name, part.sort, "riemdp", part.proof)
-        for name, part in _registry.items()
-        if "." not in name
-    ]
+    own = {name: lookup(name) for name in OWN_PARTS}
+    found = [Listing(name, part.sort, "riemdp", part.proof) for name, part in own.items()]
     for name, points in sorted(_installed().items()):
         for point in points:
             found.append(_listed(name, point))
@@ -273,7 +275,7 @@ def _listed(name: str, point: EntryPoint) -> Listing:
 def _known(name: str) -> type[Part] | None:
     """Return the class of a name, of this process or of an installed package."""
     if "." not in name:  # of this library: no package offers one
-        return _registry.get(name)
+        return _registry.get(name) or _built_in(name)
     points = _installed().get(name, ())
     rightful = [point for point in points if _misnamed(point) is None]
     if len(rightful) > 1:
@@ -297,6 +299,14 @@ def _known(name: str) -> type[Part] | None:
         _check(part, name)
         _registry[name] = part
     return _registry.get(name)
+
+
+def _built_in(name: str) -> type[Part] | None:
+    """Return the part of this library of a name, None for its module while that makes it."""
+    if (place := OWN_PARTS.get(name)) is None:
+        return None
+    found: type[Part] | None = getattr(import_module(place.module), place.kind, None)
+    return found
 
 
 @functools.cache

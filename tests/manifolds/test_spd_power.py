@@ -39,7 +39,7 @@ from riemdp import (
 from riemdp.manifolds import FlatProduct, Power, Product, unvecd
 from riemdp.manifolds._spd_power import _within_ratio
 from riemdp.noise import MetropolisLaw
-from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solver_of_space import mean_solver
 from riemdp.testing import check_part
 
 seeds = st.integers(0, 2**32 - 1)

@@ -29,7 +29,6 @@ from riemdp import (
     private_means,
     private_moments,
 )
-from riemdp.release._combine import _mean_square
 from riemdp.release._offer import wanted_mean
 from riemdp.release._run import prepared
 from riemdp.statistics import AddRemove, Groups
@@ -145,45 +144,7 @@ def test_unequal_sites_are_weighed_by_one_over_the_variance():
     assert any("sizes" in warning for warning in found.warnings)
 
 
-def test_the_mean_square_of_a_length_follows_from_its_quantiles():
-    laplace = drawing(SPHERE, PureDP(2.0), "riemannian-laplace")().mechanism
-    assert _mean_square(laplace.error_quantile) == pytest.approx(
-        laplace._distance_law.mean_square(), rel=1e-6
-    )
-    assert _mean_square(lambda q: -math.log1p(-q)) == pytest.approx(2.0, rel=1e-6)
-    assert _mean_square(lambda _: 3.0) == pytest.approx(9.0, rel=1e-12)
-
-
 # What it is a function of
-
-
-def test_draws_are_averaged_before_projection():
-    ball = Ball(Euclidean(2), [0.0, 0.0], 0.5)
-    edge = np.full((20, 2), [0.5, 0.0])
-    releases = [private_mean(edge, ball, PureDP(0.2), mechanism="tangent-laplace", project=True)
-                for _ in range(4)]  # fmt: skip
-    free = [np.array(r.rounded) * 2.0**-r.grid for r in releases]
-    found = combine(releases)
-    np.testing.assert_allclose(found.value, np.mean(free, axis=0), atol=1e-12)
-    assert not any("projected" in warning for warning in found.warnings)
-    float64 = [private_mean(edge, ball, PureDP(0.2), arithmetic="float64", project=True)
-               for _ in range(4)]  # fmt: skip
-    found = combine(float64)
-    np.testing.assert_allclose(found.value, np.mean([r.value for r in float64], axis=0))
-    assert sum("projected" in warning for warning in found.warnings) == 4
-
-
-def test_points_too_far_apart_are_averaged_as_they_were_released():
-    draw = drawing(SPHERE, PureDP(0.05), "riemannian-laplace", project=True)
-    for _ in range(20):
-        releases = [draw() for _ in range(3)]
-        found = combine(releases)
-        far = max(np.linalg.norm(np.array(r.rounded) * 2.0**-r.grid) for r in releases)
-        if far > math.pi / 2:
-            break
-    assert far > math.pi / 2
-    assert sum("projected" in warning for warning in found.warnings) == 3
-    assert SPHERE.contains(found.value)
 
 
 def test_order_does_not_matter_and_documents_say_enough():

@@ -24,7 +24,7 @@ from riemdp.manifolds import Product
 from riemdp.mechanisms._net_laplace import NetLaplace
 from riemdp.noise import BallNet, ball_net
 from riemdp.release._offer import offer
-from riemdp.statistics import FrechetMean, ReplaceOne, _mean_solver
+from riemdp.statistics import FrechetMean, ReplaceOne, _solver_of_space
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
 
@@ -263,10 +263,10 @@ def test_a_proof_that_says_nothing_proves_nothing(monkeypatch, stated):
 
 @pytest.mark.parametrize("stated", ["", "  "])
 def test_a_solver_that_says_nothing_is_not_proved(monkeypatch, stated):
-    solver = type(_mean_solver._solvers[Sphere])
-    assert _mean_solver.is_solved(Sphere(2))
+    solver = type(_solver_of_space._solvers[Sphere])
+    assert _solver_of_space.is_solved(Sphere(2))
     monkeypatch.setattr(solver, "proof", stated)
-    assert not _mean_solver.is_solved(Sphere(2))
+    assert not _solver_of_space.is_solved(Sphere(2))
 
 
 @pytest.mark.parametrize("given", [{}, {"another": "https://example.org"}])

@@ -207,18 +207,6 @@ def test_empty_data_are_refused():
             call(np.zeros(shape), GDP(1.0))
 
 
-def test_containers_make_no_difference(container):
-    points = directions(12, 3)
-    found = private_directional_summary(container(points), GDP(1.0), generator=seeded())
-    wanted = private_directional_summary(points, GDP(1.0), generator=seeded())
-    assert found.raw.tobytes() == wanted.raw.tobytes()
-
-
-def test_masks_are_refused(refused):
-    with pytest.raises(NotOnManifoldError, match=r"masked|real numbers"):
-        private_directional_summary(refused(directions(6, 3)), GDP(1.0))
-
-
 def test_the_general_call_does_the_same():
     points = directions(30, 3)
     one = private_directional_summary(points, GDP(1.0), order=2, generator=seeded())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -35,6 +33,12 @@ from riemdp.statistics import AddRemove, Groups, ReplaceOne, ReplaceUser
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 2.0)
 
 
+def groups(sizes=(30, 40, 50), seed=0, ball=PLANE):
+    rng = np.random.default_rng(seed)
+    return {f"g{k}": ball.point(rng.normal(0.1 * k, 0.3, (n, ball.manifold.dim)))
+            for k, n in enumerate(sizes)}  # fmt: skip
+
+
 class Ledger:
     """An account that takes everything and remembers it."""
 
@@ -43,12 +47,6 @@ class Ledger:
 
     def spend(self, guarantee, label):
         self.entries.append((guarantee, label))
-
-
-def groups(sizes=(30, 40, 50), seed=0, ball=PLANE):
-    rng = np.random.default_rng(seed)
-    return {f"g{k}": ball.point(rng.normal(0.1 * k, 0.3, (n, ball.manifold.dim)))
-            for k, n in enumerate(sizes)}  # fmt: skip
 
 
 def test_five_means_spend_the_budget_of_one():
@@ -88,19 +86,6 @@ def test_each_group_is_released_as_by_itself(ball):
     assert again == PrivateMeans.from_json(means.to_json())
     assert hash(again) == hash(PrivateMeans.from_json(means.to_json()))
     assert again != means["g0"]
-
-
-def test_names_may_be_integers_and_their_texts():
-    one, two, *_ = groups().values()
-    means = private_means({np.int64(1): one, "1": two}, PLANE, GDP(1.0))
-    assert means.names == (1, "1")
-    assert (means[1].n, means["1"].n) == (30, 40)
-    assert 2 not in means
-    for names in ({1.5: one}, {True: one}, {}):
-        with pytest.raises(InvalidParameterError):
-            private_means(names, PLANE, GDP(1.0))
-    with pytest.raises(InvalidParameterError, match="mapping"):
-        private_means([one, two], PLANE, GDP(1.0))
 
 
 # Who is refused
@@ -271,42 +256,6 @@ def test_nothing_is_charged_where_one_group_fails():
     with pytest.raises(NotAttainableError, match=r"^group 'g0': "):  # which is smaller
         private_means(data, PLANE, GDP(1.0), mechanism=fits, accountant=ledger)
     assert ledger.entries == []
-
-
-def test_groups_are_about_the_same_neighbours():
-    """Also where what these are called does not tell them apart."""
-    data = groups()
-    whose = {name: [f"{name} {row}" for row in range(len(x))] for name, x in data.items()}
-    draw = functools.partial(private_means, data, PLANE, GDP(1.0), users=whose)
-    one, two = draw(contribution=1)["g0"], draw(contribution=2)["g0"]
-    assert one.guarantee == two.guarantee
-    with pytest.raises(InvalidParameterError, match="or for other neighbours"):
-        PrivateMeans(("a", "b"), (one, two), one.guarantee)
-
-
-def test_documents_that_say_something_else_are_refused():
-    document = json.loads(private_means(groups((9, 9)), PLANE, GDP(1.0)).to_json())
-    for change in (
-        {"format": "x"},
-        {"names": ["g0"]},
-        {"names": ["g0", "g0"]},
-        {"names": "g0"},
-        {"releases": []},
-        {"more": 1},
-    ):
-        with pytest.raises(InvalidParameterError):
-            PrivateMeans.from_json(json.dumps({**document, **change}))
-    stronger = {**document["guarantee"], "mu": 0.5}
-    with pytest.raises(InvalidParameterError, match="does not follow"):
-        PrivateMeans.from_json(json.dumps({**document, "guarantee": stronger}))
-
-
-def test_releases_whose_neighbours_may_be_in_several_groups_have_no_guarantee_together():
-    found = [
-        private_mean(data, PLANE, GDP(1.0), neighbours=Groups(2)) for data in groups().values()
-    ]
-    with pytest.raises(UnsupportedNeighboursError, match="several groups"):
-        PrivateMeans(tuple(groups()), tuple(found), GDP(1.0))
 
 
 def test_the_account_is_charged_before_anything_is_drawn(monkeypatch):

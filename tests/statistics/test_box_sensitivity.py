@@ -21,7 +21,7 @@ from riemdp import (
     tangent_mean_sensitivity,
 )
 from riemdp.statistics import FrechetMean, log_stretch
-from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solver_of_space import mean_solver
 from riemdp.summaries import clipped_frechet_mean
 
 RADIUS = 0.4

@@ -16,7 +16,7 @@ from riemdp import (
     frechet_mean,
 )
 from riemdp.statistics import FrechetMean
-from riemdp.statistics._mean_solver import is_solved, mean_solver
+from riemdp.statistics._solver_of_space import is_solved, mean_solver
 
 
 @pytest.fixture(scope="module")

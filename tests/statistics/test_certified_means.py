@@ -12,7 +12,7 @@ from riemdp.statistics import FrechetMean, answer, exact_answer
 from riemdp.statistics._certified_means import ProductMean, SpaceFormMean
 from riemdp.statistics._certified_space_form import certificate
 from riemdp.statistics._exact_mean import ExactMean, shortened
-from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solver_of_space import mean_solver
 
 BALLS = [
     Ball(Sphere(2), [0.0, 0.0, 1.0], 0.9),
@@ -58,11 +58,11 @@ def test_chunks_make_the_whole(ball):
 @pytest.mark.parametrize("ball", BALLS, ids=str)
 def test_what_float64_cannot_certify_is_certified_all_the_same(ball):
     class GivesUp(type(mean_solver(ball.manifold))):
-        def mean(self, *_):
+        def weighted(self, *_):
             raise ConvergenceError("float64 rounding exceeds it")
 
     class Wrong(GivesUp):
-        def mean(self, *_):
+        def weighted(self, *_):
             return np.full(ball.manifold.dim, 0.3 * ball.radius)
 
     data = shortened(ball, records(ball))

@@ -14,7 +14,7 @@ from riemdp._working_precision import working_precision
 from riemdp.manifolds import clip_norm
 from riemdp.statistics import _certified_space_form
 from riemdp.statistics._certified_space_form import certificate, refined
-from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solver_of_space import mean_solver
 
 flint = pytest.importorskip("flint")
 mpmath = pytest.importorskip("mpmath")

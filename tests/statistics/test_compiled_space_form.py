@@ -13,7 +13,7 @@ from riemdp import GDP, Ball, Hyperbolic, RiemdpError, Sphere, frechet_mean, pri
 from riemdp.statistics import _certified_space_form
 from riemdp.statistics import _compiled_space_form as compiled
 from riemdp.statistics import _space_form_kernels as loops
-from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solver_of_space import mean_solver
 
 EPS = 2.0**-52
 SPACES = [Sphere(2), Sphere(4, 4.0), Hyperbolic(2), Hyperbolic(4, -0.25)]

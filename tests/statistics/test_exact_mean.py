@@ -22,7 +22,7 @@ from riemdp._errors import UnsupportedError
 from riemdp.manifolds import clip_norm
 from riemdp.statistics import FrechetMean, Summary, TangentMean, answer, exact_answer
 from riemdp.statistics._exact_mean import grid_of, shortened
-from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solver_of_space import mean_solver
 
 FLAT = [
     Ball(Euclidean(1), [0.3], 1.0),

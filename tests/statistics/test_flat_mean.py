@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import mpmath
@@ -427,3 +428,23 @@ def test_conditions_beyond_float64_give_no_warning(k):
     for space in (SPDLogEuclidean(k), SPDAffineInvariant(k)):
         with pytest.raises((ConvergenceError, NotOnManifoldError)):
             frechet_mean(space, data)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 1000, 4097])
+def test_no_term_takes_part_in_more_additions_than_digits(n):
+    terms = np.array([Term(1, 0) for _ in range(n)], dtype=object)
+    found = _flat_mean.sum_by_halves(terms).item()
+    assert found.count == n
+    assert found.depth <= n.bit_length()
+    assert n == 1 or found.depth > 0
+
+
+@dataclass
+class Term:
+    """How many numbers were added up to this one, and in how many rounds."""
+
+    count: int
+    depth: int
+
+    def __add__(self, other):
+        return Term(self.count + other.count, max(self.depth, other.depth) + 1)

@@ -25,7 +25,7 @@ from riemdp import (
     tangent_mean,
 )
 from riemdp._errors import InvalidParameterError
-from riemdp.statistics._frechet_mean import clipped_frechet_mean
+from riemdp.statistics._summaries import clipped_frechet_mean
 
 MANIFOLDS = [
     Euclidean(3),

@@ -12,10 +12,7 @@ from riemdp._part_document import decode, encode
 from riemdp.statistics import (
     FrechetMean,
     TangentMean,
-    is_average,
     mean_for,
-    public_tolerance,
-    tolerance_floor,
 )
 
 
@@ -53,15 +50,6 @@ def test_caps_that_nearly_fill_the_hemisphere_are_refused():
     with pytest.raises(riemdp.UnsupportedBallError, match="cannot be certified"):
         FrechetMean().tolerance(ball_of(SPDAffineInvariant(3), 40.0), 0.1)
     assert TangentMean().tolerance(ball_of(SPDAffineInvariant(3), 40.0), 0.1) > 0.0
-
-
-@pytest.mark.parametrize("mean", [FrechetMean(), TangentMean()], ids=lambda mean: mean.name)
-def test_tolerances_are_those_of_the_functions(mean):
-    ball = ball_of(Sphere(2))
-    assert mean.tolerance(ball, 0.1) == public_tolerance(ball, 0.1, mean.name)
-    assert mean.tolerance(ball, 0.0) == tolerance_floor(ball, mean.name)
-    assert is_average(ball, mean.name) == (mean == TangentMean())
-    assert mean.rounding(ball) == 0.5 * tolerance_floor(ball, mean.name) > 0.0
 
 
 @pytest.mark.parametrize("mean", [FrechetMean(), TangentMean()], ids=lambda mean: mean.name)

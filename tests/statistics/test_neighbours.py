@@ -30,7 +30,7 @@ from riemdp.statistics import (
     TangentMean,
     answer,
 )
-from riemdp.statistics._neighbours import PerUser
+from riemdp.statistics._users import PerUser
 from riemdp.testing import check_part
 
 BALL = Ball(Sphere(2), [0.0, 0.0, 1.0], 0.5)

@@ -24,7 +24,7 @@ from riemdp import (
 )
 from riemdp.manifolds import Product
 from riemdp.statistics import FrechetMean, TangentMean, clipped_frechet_mean, clipped_tangent_mean
-from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solver_of_space import mean_solver
 from riemdp.statistics._solvers import AffineInvariantSolver, HyperbolicSolver
 
 SPACES = [

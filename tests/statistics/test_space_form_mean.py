@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from riemdp import Ball, ConvergenceError, Hyperbolic, Sphere, frechet_mean
 from riemdp.statistics import _space_form_mean
-from riemdp.statistics._mean_solver import mean_solver
+from riemdp.statistics._solver_of_space import mean_solver
 from riemdp.statistics._tolerance import conversion_allowance
 
 seeds = st.integers(0, 2**32 - 1)

@@ -8,10 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import riemdp
 from riemdp import Ball, Euclidean, Hyperbolic, SPDAffineInvariant, SPDLogEuclidean, Sphere
 from riemdp._part_document import decode, encode, from_text
-from riemdp.statistics import GeometricMedian, HuberMean, RefinedMean, _steps, answer, frechet_mean
+from riemdp.statistics import GeometricMedian, HuberMean, RefinedMean, answer, frechet_mean
 from riemdp.testing import check_part
 
 BALLS = [
@@ -109,59 +108,12 @@ def test_dimension_one():
             assert ball.contains(without_noise(statistic, ball, np.array(ends)))
 
 
-def test_steps_of_a_median_become_shorter():
-    ball = Ball(Euclidean(2), [0.0, 0.0], 4.0)
-    median = GeometricMedian(3, eta=0.5, last=0.04)
-    w = median.answer_weight(1)
-    place = _steps.Place(np.zeros(2), unit=2.0, noise=0.0)
-    for step, length in ((1, 0.5), (2, 0.1), (3, 0.02)):
-        moved = median.move(ball, place, w * np.array([4.0, 0.0, 1.0]), step)
-        np.testing.assert_allclose(moved.point, [2.0 * length, 0.0], rtol=1e-12)
-    assert GeometricMedian(1)._length(1) == 1.0
-    assert median.noise_in_value(ball) == pytest.approx(0.5 / w)
-    assert RefinedMean().noise_in_value(ball) == pytest.approx(1.0 / math.sqrt(0.8))
-
-
-def test_spread_of_the_first_round_sets_the_length_of_the_next():
-    """The formula by hand, on the plane: what is left when noise is taken off and added."""
-    ball = Ball(Euclidean(2), [1.0, 1.0], 4.0)
-    statistic = RefinedMean()
-    noise = 0.1
-    place = statistic.begin(ball, lambda: noise)
-    w = math.sqrt(0.2)
-    g, q = np.array([0.5, -0.25]), 1.3
-    noisy = w * np.array([*g, 1.665 * q / 4.0])
-    moved = statistic.move(ball, place, noisy, 0)
-    square = (noise / w) ** 2 * 2.0 / 2.5  # of the first two coordinates of three
-    expected = 2.0 * math.sqrt(q - g @ g + 2.0 * square)
-    assert moved.unit == pytest.approx(expected, rel=1e-12)
-    np.testing.assert_allclose(moved.point, g, rtol=1e-12)  # coordinates about the centre
-    low = statistic.move(ball, place, w * np.array([*g, 0.0]), 0)
-    assert low.unit == pytest.approx(max(2.0 * math.sqrt(square), 0.5), rel=1e-12)
-    high = statistic.move(ball, place, w * np.array([0.0, 0.0, 7.0]), 0)
-    assert high.unit == 4.0
-
-
 def test_that_estimate_of_the_noise_is_near_for_gaussian_noise():
     for dim in (1, 2, 5, 36):
         mean = math.sqrt(2.0) * math.exp(
             math.lgamma(0.5 * dim + 1.0) - math.lgamma(0.5 * dim + 0.5)
         )
         assert mean**2 * dim / (dim + 0.5) == pytest.approx(dim, rel=0.1 / dim)
-
-
-def test_weights_are_roots_of_shares():
-    refined = RefinedMean(3, (0.1, 0.2, 0.7))
-    assert refined.steps == 3
-    weights = [refined.answer_weight(step) for step in range(3)]
-    np.testing.assert_allclose(np.square(weights), [0.1, 0.2, 0.7])
-    median = GeometricMedian(12, 0.25)
-    assert median.steps == 13
-    assert sum(median.answer_weight(step) ** 2 for step in range(13)) == pytest.approx(1.0)
-    assert median.answer_weight(0) == 0.5
-    assert RefinedMean().shares == pytest.approx((0.2, 0.8))
-    assert RefinedMean(3).shares == pytest.approx((0.1, 0.1, 0.8))
-    assert RefinedMean(1).shares == (1.0,)
 
 
 @pytest.mark.parametrize("statistic", [*STATISTICS, RefinedMean(1)], ids=str)
@@ -188,34 +140,6 @@ def test_exact_sums_rest_on_their_own_proof(statistic):
         assert set(statistic.proofs_on(ball)) == {statistic.name}
         exact = statistic.exactly(ball).proofs_on(ball)
         assert set(exact) == {statistic.name, "exact mean"}
-
-
-@pytest.mark.parametrize(
-    ("build", "said"),
-    [
-        (lambda: RefinedMean(0), "rounds must be a positive integer"),
-        (lambda: RefinedMean(2.0), "rounds must be a positive integer"),
-        (lambda: RefinedMean(10**6), "rounds must be at most 10000"),
-        (lambda: RefinedMean(2, (0.5,)), "shares must be a tuple of 2 numbers"),
-        (lambda: RefinedMean(2, [0.5, 0.5]), "shares must be a tuple of 2 numbers"),
-        (lambda: RefinedMean(2, (0.5, 0.6)), "shares must sum to 1"),
-        (lambda: RefinedMean(2, (1.5, -0.5)), "a share must be positive"),
-        (lambda: RefinedMean(2, (0.5, "x")), "a share"),
-        (lambda: RefinedMean(alpha=0.0), "alpha must be positive"),
-        (lambda: RefinedMean(alpha=math.inf), "alpha must be positive"),
-        (lambda: GeometricMedian(0), "steps must be a positive integer"),
-        (lambda: GeometricMedian(12, 0.0), "warm_share must be over 0"),
-        (lambda: GeometricMedian(12, 1.0), "warm_share must be over 0"),
-        (lambda: GeometricMedian(eta=-1.0), "eta must be positive"),
-        (lambda: GeometricMedian(last=1.1), "last must be at most 1"),
-        (lambda: GeometricMedian(last=0.0), "last must be positive"),
-        (lambda: HuberMean(threshold=0.0), "threshold must be positive"),
-        (lambda: HuberMean(clip=math.nan), "clip must be"),
-    ],
-)
-def test_wrong_parameters_are_refused(build, said):
-    with pytest.raises(riemdp.InvalidParameterError, match=said):
-        build()
 
 
 def test_documents_and_texts():

@@ -13,7 +13,7 @@ from riemdp.manifolds import Grassmann, PlanarShapes, clip_norm
 from riemdp.statistics import FrechetMean, _subspace_means, clipped_frechet_mean
 from riemdp.statistics._certified_grassmann import certificate
 from riemdp.statistics._exact_mean import shortened
-from riemdp.statistics._mean_solver import is_solved, mean_solver
+from riemdp.statistics._solver_of_space import is_solved, mean_solver
 from riemdp.statistics._subspace_logarithms import Subspaces
 
 SPACES = [

@@ -2,42 +2,77 @@
 
 from typing import TYPE_CHECKING
 
-from riemdp.manifolds._aligned import Aligned, QuotientBall
-from riemdp.manifolds._ball import Ball, ball_proofs, check_ball
-from riemdp.manifolds._box_ball import BoxBall
-from riemdp.manifolds._combined import Combined
-from riemdp.manifolds._euclidean import Euclidean
-from riemdp.manifolds._flat_manifold import FlatManifold
-from riemdp.manifolds._grassmann import Grassmann
-from riemdp.manifolds._hyperbolic import Hyperbolic
-from riemdp.manifolds._kendall_shapes import KendallShapes
-from riemdp.manifolds._landmarks import (
-    checked_preshape,
-    complex_landmarks,
-    landmark_pairs,
-    landmarks_of,
-)
-from riemdp.manifolds._manifold import Manifold, check_manifold
-from riemdp.manifolds._norms import clip_norm
-from riemdp.manifolds._planar_shapes import PlanarShapes
-from riemdp.manifolds._points import as_floats, check_broadcast, check_points, raise_first
-from riemdp.manifolds._power import CurvedPower, FlatPower, Power, ProductBall
-from riemdp.manifolds._product import FlatProduct, Product
-from riemdp.manifolds._projective import ProjectiveSpace
-from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
-from riemdp.manifolds._rotations import Rotations
-from riemdp.manifolds._slice import Slice, SphereSlice, WholeSlice
-from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, as_affine_invariant
-from riemdp.manifolds._spd_log_cholesky import SPDLogCholesky
-from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
-from riemdp.manifolds._spd_power import SPDPower
-from riemdp.manifolds._sphere import Sphere
-from riemdp.manifolds._symmetric import above_diagonal, unvecd
-from riemdp.manifolds._torus import Torus
-from riemdp.manifolds._units import Degrees, Unit
+from riemdp._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from riemdp.manifolds._aligned import Aligned, QuotientBall
+    from riemdp.manifolds._ball import Ball, ball_proofs, check_ball
+    from riemdp.manifolds._box_ball import BoxBall
+    from riemdp.manifolds._combined import Combined
+    from riemdp.manifolds._euclidean import Euclidean
+    from riemdp.manifolds._flat_manifold import FlatManifold
+    from riemdp.manifolds._grassmann import Grassmann
+    from riemdp.manifolds._hyperbolic import Hyperbolic
+    from riemdp.manifolds._kendall_shapes import KendallShapes
+    from riemdp.manifolds._landmarks import (
+        checked_preshape,
+        complex_landmarks,
+        landmark_pairs,
+        landmarks_of,
+    )
+    from riemdp.manifolds._manifold import Manifold, check_manifold
+    from riemdp.manifolds._norms import clip_norm
+    from riemdp.manifolds._planar_shapes import PlanarShapes
     from riemdp.manifolds._points import FloatArray as FloatArray
+    from riemdp.manifolds._points import as_floats, check_broadcast, check_points, raise_first
+    from riemdp.manifolds._power import CurvedPower, FlatPower, Power, ProductBall
+    from riemdp.manifolds._product import FlatProduct, Product
+    from riemdp.manifolds._projective import ProjectiveSpace
+    from riemdp.manifolds._quotient import DiscreteQuotient, Quotient
+    from riemdp.manifolds._rotations import Rotations
+    from riemdp.manifolds._slice import Slice, SphereSlice, WholeSlice
+    from riemdp.manifolds._spd_affine_invariant import SPDAffineInvariant, as_affine_invariant
+    from riemdp.manifolds._spd_log_cholesky import SPDLogCholesky
+    from riemdp.manifolds._spd_log_euclidean import SPDLogEuclidean
+    from riemdp.manifolds._spd_power import SPDPower
+    from riemdp.manifolds._sphere import Sphere
+    from riemdp.manifolds._symmetric import above_diagonal, unvecd
+    from riemdp.manifolds._torus import Torus
+    from riemdp.manifolds._units import Degrees, Unit
+else:
+    __getattr__, __dir__ = lazy_names(
+        globals(),
+        {
+            "_aligned": "Aligned QuotientBall",
+            "_ball": "Ball ball_proofs check_ball",
+            "_box_ball": "BoxBall",
+            "_combined": "Combined",
+            "_euclidean": "Euclidean",
+            "_flat_manifold": "FlatManifold",
+            "_grassmann": "Grassmann",
+            "_hyperbolic": "Hyperbolic",
+            "_kendall_shapes": "KendallShapes",
+            "_landmarks": "checked_preshape complex_landmarks landmark_pairs landmarks_of",
+            "_manifold": "Manifold check_manifold",
+            "_norms": "clip_norm",
+            "_planar_shapes": "PlanarShapes",
+            "_points": "as_floats check_broadcast check_points raise_first",
+            "_power": "CurvedPower FlatPower Power ProductBall",
+            "_product": "FlatProduct Product",
+            "_projective": "ProjectiveSpace",
+            "_quotient": "DiscreteQuotient Quotient",
+            "_rotations": "Rotations",
+            "_slice": "Slice SphereSlice WholeSlice",
+            "_spd_affine_invariant": "SPDAffineInvariant as_affine_invariant",
+            "_spd_log_cholesky": "SPDLogCholesky",
+            "_spd_log_euclidean": "SPDLogEuclidean",
+            "_spd_power": "SPDPower",
+            "_sphere": "Sphere",
+            "_symmetric": "above_diagonal unvecd",
+            "_torus": "Torus",
+            "_units": "Degrees Unit",
+        },
+    )
 
 __all__ = [
     "Aligned",

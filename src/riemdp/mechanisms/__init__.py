@@ -1,40 +1,46 @@
 """Mechanisms: noise that can be calibrated to a budget, drawn, and that says what it guarantees."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from riemdp.mechanisms._calibration import check_sensitivity
-from riemdp.mechanisms._choice import Choice
-from riemdp.mechanisms._conformal_rejection import ConformalRejection
-from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
-from riemdp.mechanisms._mechanism import (
-    Mechanism,
-    as_choice,
-    calibrated,
-    check_mechanism,
-    if_known,
-)
-from riemdp.mechanisms._public_prior import PublicPriorLaplace
-from riemdp.mechanisms._riemannian import RiemannianLaplace
-from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
-from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
-from riemdp.mechanisms._tangent_mechanism import TangentMechanism
-from riemdp.mechanisms._wrapped import WrappedGaussian, WrappedLaplace
+from riemdp._lazy import lazy_names
 
-#: Mechanisms by name, those that a manifold and a scale determine.
-MECHANISMS: Mapping[str, type[Mechanism]] = MappingProxyType(
-    {
-        mechanism.name: mechanism
-        for mechanism in (
-            RiemannianLaplace,
-            RiemannianGaussian,
-            TangentGaussian,
-            TangentLaplace,
-            WrappedGaussian,
-            WrappedLaplace,
-        )
-    }
-)
+if TYPE_CHECKING:
+    from riemdp.mechanisms._by_name import MECHANISMS
+    from riemdp.mechanisms._calibration import check_sensitivity
+    from riemdp.mechanisms._choice import Choice
+    from riemdp.mechanisms._conformal_rejection import ConformalRejection
+    from riemdp.mechanisms._generalized_gaussian import GeneralizedGaussian
+    from riemdp.mechanisms._mechanism import (
+        Mechanism,
+        as_choice,
+        calibrated,
+        check_mechanism,
+        if_known,
+    )
+    from riemdp.mechanisms._public_prior import PublicPriorLaplace
+    from riemdp.mechanisms._riemannian import RiemannianLaplace
+    from riemdp.mechanisms._riemannian_gaussian import RiemannianGaussian
+    from riemdp.mechanisms._tangent import TangentGaussian, TangentLaplace
+    from riemdp.mechanisms._tangent_mechanism import TangentMechanism
+    from riemdp.mechanisms._wrapped import WrappedGaussian, WrappedLaplace
+else:
+    __getattr__, __dir__ = lazy_names(
+        globals(),
+        {
+            "_by_name": "MECHANISMS",
+            "_calibration": "check_sensitivity",
+            "_choice": "Choice",
+            "_conformal_rejection": "ConformalRejection",
+            "_generalized_gaussian": "GeneralizedGaussian",
+            "_mechanism": "Mechanism as_choice calibrated check_mechanism if_known",
+            "_public_prior": "PublicPriorLaplace",
+            "_riemannian": "RiemannianLaplace",
+            "_riemannian_gaussian": "RiemannianGaussian",
+            "_tangent": "TangentGaussian TangentLaplace",
+            "_tangent_mechanism": "TangentMechanism",
+            "_wrapped": "WrappedGaussian WrappedLaplace",
+        },
+    )
 
 __all__ = [
     "MECHANISMS",

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp._array_fields import ArrayFields
 from riemdp._checks import positive, shown
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
 from riemdp.manifolds import Ball, as_floats, ball_proofs, check_ball
 from riemdp.mechanisms._calibration import check_sensitivity
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
-from riemdp.mechanisms._public_prior import checked_bounds, clipped
+from riemdp.mechanisms._public_prior import RejectionLaw, checked_bounds, clipped
 from riemdp.noise import constant_curvature, gauss_legendre
 from riemdp.noise._laplace_rejection import LaplaceRejection
-from riemdp.privacy import PureDP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +32,7 @@ _QUADRATURE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class ConformalRejection(ArrayFields):
+class ConformalRejection(RejectionLaw):
     r"""Density ``exp(-rate s(footpoint, x)) factor(x)^(dim/2)`` on a public ball, any dimension.
 
     With ``c = sqrt(upper)`` the score s is the least of ``c dist(footpoint, x)`` and, over pairs
@@ -128,11 +126,6 @@ class ConformalRejection(ArrayFields):
         """Whether the guarantee is proved: of this very class, on an unchanged ball."""
         return type(self) is ConformalRejection and None not in ball_proofs(self.ball).values()
 
-    @property
-    def guarantee(self) -> PureDP:
-        """Guarantee of one draw."""
-        return PureDP(self.epsilon)
-
     def score(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         r"""Score of points for footpoints, pair by pair.
 
@@ -153,37 +146,6 @@ class ConformalRejection(ArrayFields):
         for v in range(len(self._posts)):
             score = np.minimum(score, np.min(through + self._between[:, v], axis=-1) + out[:, v])
         return np.asarray(score)
-
-    def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        r"""Exact draws; each costs ``epsilon``.
-
-        How many proposals a draw takes depends on the footpoint: do not let others time it.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-        size : int or tuple of int, optional
-            Leading axes of the result.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-            Points of the ball.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        """
-        return self._law.sample(footpoint, size, generator)
 
     @property
     def _posts(self) -> FloatArray:

@@ -8,46 +8,43 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 import numpy as np
-import scipy
 
-from riemdp._checks import count, positive, shown
+from riemdp._checks import count, positive
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
-    UnsupportedBudgetError,
     UnsupportedError,
     UnsupportedManifoldError,
 )
 from riemdp._part import register
 from riemdp.manifolds import Euclidean, Manifold
 from riemdp.mechanisms._calibration import check_sensitivity, enough_noise
+from riemdp.mechanisms._generalized_gaussian_scale import (
+    ERROR,
+    affordable_ratio,
+    check_information,
+    speed,
+    speed_error,
+)
 from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.mechanisms._power_law import PowerLaw
 from riemdp.mechanisms._rao import (
-    angle_of,
     gaussian_guarantee,
     laplace_guarantee,
-    laplace_ratio,
     pure_angle,
-    pure_epsilon_at_angle,
     rao_guarantee,
 )
-from riemdp.noise import bisected, leading_axes, resolve_generator
+from riemdp.noise import leading_axes, resolve_generator
 from riemdp.privacy import (
-    ApproxDP,
     GaussianCurve,
     GeneralizedGaussianCurve,
     PureCurve,
-    PureDP,
     RaoDP,
-    affordable_epsilon,
-    affordable_mu,
     check_distance,
     up,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Self
 
     from numpy.typing import ArrayLike
@@ -57,11 +54,6 @@ if TYPE_CHECKING:
 
 #: Least exponent: at scale 1 a draw exceeds 1e242 with probability 1e-30.
 LEAST_POWER = 0.01
-#: Relative error allowed for in powers and in the Fisher information.
-_ERROR = 1e-13
-#: Ratios of sensitivity and scale are found to this accuracy, relatively: for a ``delta``, and for
-#: a ``mu`` that is known by chords.
-_DELTA_ACCURACY, _MU_ACCURACY = 1e-13, 1e-8
 
 
 @final
@@ -166,7 +158,7 @@ class GeneralizedGaussian(Mechanism):
         """
         sensitivity = check_sensitivity(sensitivity)
         power, dim = _checked_power(power), count(dim, "dim")
-        ratio = _affordable_ratio(budget, power, dim)
+        ratio = affordable_ratio(budget, power, dim)
         if not 0.0 < ratio < math.inf:
             raise NotAttainableError(
                 f"the noise for {budget} at power {power:g} leaves float64; choose a power nearer "
@@ -243,9 +235,9 @@ class GeneralizedGaussian(Mechanism):
         """
         ratio = check_sensitivity(sensitivity) / self.sigma
         if self.power == 2.0:
-            return GaussianCurve(up(math.sqrt(2.0) * ratio, _ERROR))
+            return GaussianCurve(up(math.sqrt(2.0) * ratio, ERROR))
         if self.power == 1.0 or (self.dim > 1 and self.power < 1.0):
-            return PureCurve(up(ratio**self.power, _ERROR))
+            return PureCurve(up(ratio**self.power, ERROR))
         if self.dim > 1:
             raise UnsupportedError(
                 f"no privacy curve is available at power {self.power:g} in dimension {self.dim}, "
@@ -269,167 +261,20 @@ class GeneralizedGaussian(Mechanism):
         ratio = check_sensitivity(sensitivity) / self.sigma
         distance = check_distance(distance)
         if self.power == 1.0:
-            return laplace_guarantee(up(ratio, _ERROR), self.dim, distance, flat=True)
+            return laplace_guarantee(up(ratio, ERROR), self.dim, distance, flat=True)
         if self.power == 2.0:
-            return gaussian_guarantee(up(math.sqrt(2.0) * ratio, _ERROR), distance)
+            return gaussian_guarantee(up(math.sqrt(2.0) * ratio, ERROR), distance)
         if distance == "parametric":
-            _check_information(self.power, self.dim)
+            check_information(self.power, self.dim)
         angle = (
             pure_angle(self.privacy(sensitivity).pure_epsilon()) if self.power < 1.0 else math.pi
         )
-        parametric = up(ratio * _speed(self.power, self.dim), _speed_error(self.power, self.dim))
+        parametric = up(ratio * speed(self.power, self.dim), speed_error(self.power, self.dim))
         return rao_guarantee(distance, parametric=parametric, angle=angle)
 
     @functools.cached_property
     def _distance_law(self) -> PowerLaw:
         return PowerLaw(self.sigma, self.power, self.dim)
-
-
-def _affordable_ratio(budget: Budget, power: float, dim: int) -> float:
-    """Sensitivity over sigma under a budget, up to rounding."""
-    if power == 2.0:
-        return affordable_mu(budget) / math.sqrt(2.0)
-    return _ratio(budget, power, dim)
-
-
-@functools.singledispatch
-def _ratio(budget: Budget, power: float, dim: int) -> float:
-    """From a pure epsilon up to power 1, and on the line up to power 2 from a ``mu``.
-
-    Beyond, by what the definition says of the curve.
-    """
-    if power <= 1.0:
-        pure = _root(affordable_epsilon(budget), power)
-        if power == 1.0 or dim > 1:
-            return pure
-        try:
-            mu = affordable_mu(budget)
-        except UnsupportedError:
-            return pure
-        return _largest_ratio(lambda s: _curve(s, power).mu(), mu, pure, _MU_ACCURACY)
-    _check_line(budget, power, dim)
-    if power < 2.0:
-        return _ratio_of_mu(affordable_mu(budget), power)
-    try:
-        return 1.0 / bisected(
-            lambda scale: GeneralizedGaussianCurve(1.0 / scale, power).satisfies(budget), 1.0
-        )
-    except NotAttainableError as error:
-        raise UnsupportedBudgetError(
-            f"the generalised Gaussian of power {power:g} is not proved to satisfy any "
-            f"{shown(budget)}: above power 2 its privacy loss has heavier tails than a Gaussian's, "
-            "so that it has no mu and no rho; use a power up to 2, or ApproxDP(epsilon, delta) or "
-            "RaoDP"
-        ) from error
-
-
-@_ratio.register(PureDP)
-def _(budget: PureDP, power: float, dim: int) -> float:  # noqa: ARG001
-    if power <= 1.0:
-        return _root(budget.epsilon, power)
-    raise UnsupportedBudgetError(
-        f"the generalised Gaussian of power {power:g} has no pure epsilon: above power 1 its "
-        "privacy loss is unbounded; use a power up to 1, or ApproxDP(epsilon, delta)"
-    )
-
-
-@_ratio.register(ApproxDP)
-def _(budget: ApproxDP, power: float, dim: int) -> float:
-    if power == 1.0 or (dim > 1 and power < 1.0):
-        return _root(affordable_epsilon(budget), power)
-    _check_line(budget, power, dim)
-    # delta is at most the separation times the largest density
-    least = budget.delta * 2.0 * math.gamma(1.0 + 1.0 / power) * (1.0 - 1e-9)
-    if power < 1.0:
-        least = max(least, _root(budget.epsilon, power))
-
-    def delta(separation: float) -> float:
-        return float(_curve(separation, power).delta_at(budget.epsilon))
-
-    return _largest_ratio(delta, budget.delta, least, _DELTA_ACCURACY)
-
-
-@_ratio.register(RaoDP)
-def _(budget: RaoDP, power: float, dim: int) -> float:
-    if power == 1.0:
-        return laplace_ratio(budget, dim, flat=True)
-    if budget.distance == "parametric":
-        _check_information(power, dim)
-        return budget.theta / _speed(power, dim)
-    theta = angle_of(budget)
-    pure = _root(pure_epsilon_at_angle(theta), power) if power < 1.0 else 0.0
-    return max(theta / _speed(power, dim), pure)
-
-
-def _curve(separation: float, power: float) -> GeneralizedGaussianCurve:
-    return GeneralizedGaussianCurve(separation, power)
-
-
-def _largest_ratio(
-    claim: Callable[[float], float], allowed: float, least: float, accuracy: float
-) -> float:
-    """Separation at which a rising claim is what is allowed, from one that suffices on."""
-
-    def excess(log_separation: float) -> float:
-        return math.log(max(claim(math.exp(log_separation)), 5e-324) / allowed)
-
-    if not 5e-324 < least < math.inf:  # the caller names the limit
-        return least
-    low = high = math.log(least)
-    step = 0.125
-    while high < 700.0 and excess(high) <= 0.0:
-        low, high = high, high + step
-        step *= 2.0
-    if low == high or high >= 700.0:
-        return math.exp(low)
-    return math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=accuracy, rtol=1e-15)))
-
-
-def _ratio_of_mu(mu: float, power: float) -> float:
-    """Separation with ``2 Phi^{-1}(F(separation / 2)) = mu``, from power 1 to 2."""
-    central = math.erf(mu / (2.0 * math.sqrt(2.0)))
-    if central < 0.5:
-        depth = scipy.special.gammaincinv(1.0 / power, central)
-    else:
-        outside = math.erfc(mu / (2.0 * math.sqrt(2.0)))
-        depth = scipy.special.gammainccinv(1.0 / power, outside)
-    return 2.0 * _root(float(depth), power) * (1.0 - 1e-12)
-
-
-def _check_line(budget: Budget, power: float, dim: int) -> None:
-    if dim > 1:
-        raise UnsupportedBudgetError(
-            f"in dimension {dim} the generalised Gaussian of power {power:g} can be calibrated to "
-            f"RaoDP only, got {shown(budget)}; use a power up to 1, power 2, or the line"
-        )
-
-
-def _root(epsilon: float, power: float) -> float:
-    """``epsilon^(1 / power)``, infinite beyond float64."""
-    try:
-        return float(epsilon ** (1.0 / power))
-    except OverflowError:
-        return math.inf
-
-
-def _speed(power: float, dim: int) -> float:
-    """Square root of the Fisher information at scale 1; infinite up to power 1/2 on the line."""
-    return math.sqrt(PowerLaw(1.0, power, dim).fisher_information())
-
-
-def _speed_error(power: float, dim: int) -> float:
-    """Relative error of it: logarithms of large gamma functions lose digits."""
-    if dim == 1:
-        return _ERROR
-    return _ERROR + 1e-15 * float(scipy.special.gammaln(2.0 + dim / power))
-
-
-def _check_information(power: float, dim: int) -> None:
-    if PowerLaw(1.0, power, dim).fisher_information() == math.inf:
-        raise NotAttainableError(
-            f"the Fisher information of the generalised Gaussian is infinite at power {power:g}; "
-            'use a power above 1/2, or the distance "angle"'
-        )
 
 
 def _checked_power(power: float) -> float:

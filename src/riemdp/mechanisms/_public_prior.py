@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,61 @@ if TYPE_CHECKING:
 LEAST_PRIOR = 1e-4
 
 
+class RejectionLaw(ArrayFields, ABC):
+    """Noise on a public ball that is drawn by rejection from the Laplace law there.
+
+    Attributes
+    ----------
+    epsilon : float
+        Privacy of one draw.
+    """
+
+    epsilon: float
+
+    @property
+    @abstractmethod
+    def _law(self) -> LaplaceRejection:
+        """What is drawn from."""
+
+    @property
+    def guarantee(self) -> PureDP:
+        """Guarantee of one draw."""
+        return PureDP(self.epsilon)
+
+    def sample(
+        self,
+        footpoint: ArrayLike,
+        size: int | tuple[int, ...] | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> FloatArray:
+        r"""Exact draws; each costs ``epsilon``.
+
+        How many proposals a draw takes depends on the footpoint: do not let others time it.
+
+        Parameters
+        ----------
+        footpoint : array_like, shape (\*batch, \*point_shape)
+            Points of the ball.
+        size : int or tuple of int, optional
+            Leading axes of the result.
+        generator : numpy.random.Generator, optional
+            Source of randomness; this process's secure generator by default.
+
+        Returns
+        -------
+        ndarray, shape (\*size, \*batch, \*point_shape)
+            Points of the ball.
+
+        Raises
+        ------
+        UnsupportedBallError
+            If a footpoint lies outside the ball.
+        """
+        return self._law.sample(footpoint, size, generator)
+
+
 @dataclass(frozen=True, eq=False)
-class PublicPriorLaplace(ArrayFields):
+class PublicPriorLaplace(RejectionLaw):
     r"""Density proportional to ``exp(-dist(x, footpoint) / sigma) prior(x)`` on a public ball.
 
     Pure epsilon-DP with ``sigma = 2 sensitivity / epsilon``: the prior is public, so it cancels
@@ -108,42 +162,6 @@ class PublicPriorLaplace(ArrayFields):
     def proven(self) -> bool:
         """Whether the guarantee is proved: of this very class, on an unchanged ball."""
         return type(self) is PublicPriorLaplace and None not in ball_proofs(self.ball).values()
-
-    @property
-    def guarantee(self) -> PureDP:
-        """Guarantee of one draw."""
-        return PureDP(self.epsilon)
-
-    def sample(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> FloatArray:
-        r"""Exact draws; each costs ``epsilon``.
-
-        How many proposals a draw takes depends on the footpoint: do not let others time it.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-        size : int or tuple of int, optional
-            Leading axes of the result.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-            Points of the ball.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        """
-        return self._law.sample(footpoint, size, generator)
 
     def log_weight(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
         r"""Log density up to a constant that depends on the footpoint.

@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._errors import UnsupportedManifoldError
+from riemdp._lazy import lazy_entries
 from riemdp._potential import Kind, potential
 from riemdp.manifolds import Manifold
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="type[Family]")
 
 _rules: dict[tuple[str, type[Manifold]], type[Family]] = {}
+_before_adding, _before_asking = lazy_entries(
+    "riemdp.noise",
+    {
+        "_spaces": "FlatManifold Sphere Hyperbolic",
+        "_affine_invariant_family": "SPDAffineInvariant",
+        "_pushed": "Quotient DiscreteQuotient",
+        "_aligned": "Aligned",
+        "_independent": "Product CurvedPower",
+    },
+)
 
 
 def rule(kinds: str | tuple[str, ...], *spaces: type[Any]) -> Callable[[F], F]:
@@ -47,6 +58,7 @@ def rule(kinds: str | tuple[str, ...], *spaces: type[Any]) -> Callable[[F], F]:
         for kind in (kinds,) if isinstance(kinds, str) else kinds:
             potential(kind)
             for space in spaces:
+                _before_adding(space)
                 _rules[kind, space] = found
         return found
 
@@ -124,6 +136,7 @@ def is_of_changed_space(kind: Kind, manifold: Manifold) -> bool:
 
 def _owner(kind: Kind, manifold: Manifold) -> type[Manifold] | None:
     """Nearest class with a rule."""
+    _before_asking(type(manifold))
     return next((cls for cls in type(manifold).__mro__ if (kind, cls) in _rules), None)
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from riemdp._checks import count, positive
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
+from riemdp.privacy._closed_curves import GaussianCurve
+from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._rounding import half_square_up, quotient_up, up
 

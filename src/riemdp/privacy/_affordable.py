@@ -13,7 +13,7 @@ from riemdp._checks import shown
 from riemdp._errors import NotAttainableError, UnsupportedBudgetError
 from riemdp.privacy._approx import ApproxDP
 from riemdp.privacy._budget import Budget
-from riemdp.privacy._curve import GaussianCurve, PureCurve
+from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
 from riemdp.privacy._pure import PureDP
 
 if TYPE_CHECKING:
@@ -116,11 +116,7 @@ def implied_epsilon(budget: Budget) -> float:
         If none does.
     """
     adjacency = budget.adjacency
-
-    def of(epsilon: float) -> PureDP:
-        return PureDP(epsilon, adjacency=adjacency)
-
-    return _largest(budget, lambda epsilon: budget.follows_from(of(epsilon)))
+    return _largest(budget, lambda x: budget.follows_from(PureDP(x, adjacency=adjacency)))
 
 
 def _checked(budget: object) -> Budget:

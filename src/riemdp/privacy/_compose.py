@@ -11,8 +11,9 @@ from riemdp._errors import InvalidParameterError
 from riemdp.privacy import _rules
 from riemdp.privacy._adjacency import carried, one_adjacency
 from riemdp.privacy._budget import Budget
+from riemdp.privacy._closed_curves import GaussianCurve
 from riemdp.privacy._composed import ComposedCurve, worst_curve
-from riemdp.privacy._curve import GaussianCurve, PrivacyCurve
+from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._rounding import repeated_up, root_of_squares_up
 
 if TYPE_CHECKING:

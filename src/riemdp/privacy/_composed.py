@@ -14,7 +14,8 @@ from riemdp._errors import NoConversionError
 from riemdp.privacy import _rules
 from riemdp.privacy._adjacency import one_adjacency
 from riemdp.privacy._budget import Budget, check_delta, check_epsilon
-from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
+from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
+from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._pld import accounting_available, composed_losses
 from riemdp.privacy._pure import PureDP

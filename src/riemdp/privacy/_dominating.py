@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.privacy._curve import PrivacyCurve, PureCurve
+from riemdp.privacy._closed_curves import PureCurve
+from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._generalized_gaussian_curve import GeneralizedGaussianCurve
 from riemdp.privacy._isotropic_curve import IsotropicCurve
 

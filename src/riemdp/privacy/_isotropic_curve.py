@@ -13,7 +13,8 @@ from riemdp._checks import count, positive, real
 from riemdp._errors import ConvergenceError, InvalidParameterError, NotAttainableError
 from riemdp._potential import Potential, potential
 from riemdp.privacy._budget import check_delta, check_epsilon
-from riemdp.privacy._curve import GaussianCurve, PrivacyCurve, PureCurve
+from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
+from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._isotropic_mu import LossPoints, bracket, hyperbolic_tail
 from riemdp.privacy._isotropic_quadrature import PLAIN_DIM, PROBABILITY_ERROR, LossIntegrals

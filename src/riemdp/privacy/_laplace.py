@@ -11,20 +11,19 @@ import scipy
 
 from riemdp._checks import positive
 from riemdp.privacy._budget import check_delta, check_epsilon
-from riemdp.privacy._curve import BRACKET_WIDTH, PrivacyCurve
-from riemdp.privacy._pure import PureDP
+from riemdp.privacy._closed_curves import CurveOfPureLoss
 from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity
 from riemdp.privacy._response import CONVERSION_ERROR, TINY
-from riemdp.privacy._rounding import ELEMENTARY, delta_up, first_within, half_square_up, up
+from riemdp.privacy._rounding import ELEMENTARY, delta_up, first_within, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._budget import Budget, FloatArray
+    from riemdp.privacy._budget import FloatArray
 
 
 @dataclass(frozen=True)
-class LaplaceCurve(PrivacyCurve):
+class LaplaceCurve(CurveOfPureLoss):
     """Exact curve of two Laplace laws on the real line.
 
     Better than :class:`PureCurve`, which has to hold for every mechanism of the same ``epsilon``.
@@ -82,21 +81,9 @@ class LaplaceCurve(PrivacyCurve):
             mu = -2.0 * float(scipy.special.ndtri_exp(-half - math.log(2.0)))
         return up(mu, CONVERSION_ERROR)
 
-    def mu_bracket(self) -> tuple[float, float]:
-        """Return the smallest ``mu``, rounded down and up."""
-        upper = self.mu()
-        return upper * (1.0 - BRACKET_WIDTH), upper
-
     def pure_epsilon(self) -> float:
         """Return the separation."""
         return self.separation
-
-    def _guarantees(self) -> tuple[Budget, ...]:
-        return (PureDP(self.separation),)
-
-    def zcdp_rho(self) -> float:
-        """``separation**2 / 2``, rounded up."""
-        return half_square_up(self.separation)
 
     def _angle(self) -> RaoDP:
         if self.separation < 1e-100:  # its square underflows; the angle is at most the length

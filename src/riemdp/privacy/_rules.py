@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._errors import NoConversionError
+from riemdp._lazy import lazy_entries
 from riemdp.privacy._adjacency import AboutNeighbours, carried, one_adjacency
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ _conversions: dict[tuple[type | None, type], Conversion] = {}
 _compositions: dict[type, Rule] = {}
 #: Classes whose rule says as much as the composition of the parts' privacy curves.
 _lossless: set[type] = set()
+#: The rules of a definition are in its own file; those of curves are not, which it needs.
+_, _before_asking = lazy_entries("riemdp.privacy", {"_compose": "PrivacyCurve"})
 
 
 def conversion(given: type | None, to: type) -> Callable[[F], F]:
@@ -90,6 +93,7 @@ def implied(guarantee: Budget, to: type, options: Options) -> Any:
         If there is no rule, or the rule knows of none.
     """
     guarantee = guarantee._simplest()
+    _before_asking(to)
     rule = _conversions.get((type(guarantee), to)) or _conversions.get((None, to))
     if rule is not None:
         return carried(rule(guarantee, options), guarantee.adjacency)
@@ -107,10 +111,12 @@ def no_conversion(guarantee: Budget, to: type) -> NoConversionError:
 
 def composes(kind: type, *, lossless: bool = False) -> bool:
     """Whether guarantees of a class have a rule of composition, or one that loses nothing."""
+    _before_asking(kind)
     return kind in (_lossless if lossless else _compositions)
 
 
 def together(kind: type, parts: Sequence[Any]) -> Any:
     """Compose what is of one class, and about one relation, by its rule."""
+    _before_asking(kind)
     about = [part for part in parts if isinstance(part, AboutNeighbours)]
     return carried(_compositions[kind](parts), one_adjacency(about))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import scipy
@@ -18,11 +18,6 @@ from riemdp._checks import positive
 from riemdp._potential import potential
 from riemdp.privacy._isotropic_quadrature import LossIntegrals
 from riemdp.privacy._rounding import quotient_up
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
 
 #: Relative error allowed for in ``c``: quadrature and rounding.
 _ERROR = 2e-11

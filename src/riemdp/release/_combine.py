@@ -8,44 +8,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import is_one_of, kind_of, shown
 from riemdp._described import Described, value_rows
 from riemdp._errors import (
     InvalidParameterError,
-    NotOnManifoldError,
-    UnsupportedBallError,
     UnsupportedError,
     UnsupportedNeighboursError,
 )
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.manifolds import Ball
-from riemdp.noise.exact import Rounded
 from riemdp.privacy import PrivacyCurve, compose
+from riemdp.release._average import averaged, noise_deviations, shares
 from riemdp.release._disjoint import weakest
-from riemdp.release._offer import noise_factor, noise_length
 from riemdp.release._release import Release
-from riemdp.statistics import frechet_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
 
-    FloatArray = NDArray[np.float64]
 
-#: Points and weights of the mean of a function of a uniform number, dense near 1.
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
-_REST = ((1.0 - _NODES) / 2.0) ** 3
-_SHARES = 1.5 * _WEIGHTS * ((1.0 - _NODES) / 2.0) ** 2
-#: How much larger than its farthest point a ball is that has to contain points.
-_ROOM = 1.0 + 1e-9
 #: Ratio of numbers of records from which the weights of noise are worth a warning.
 _UNLIKE = 1.05
 
@@ -221,16 +204,12 @@ def combine(
         raise InvalidParameterError(f'weights must be "noise" or "sizes", got {shown(weights)}')
     _check_alike(found)
     guarantee = _guarantee(found, disjoint=disjoint)
-    squares = _mean_squares(found)
-    deviations = [_deviation(k, each, squares) for k, each in enumerate(found)]
-    parts = _shares(found, deviations, weights)
+    deviations = noise_deviations(found)
+    parts = shares(found, deviations, weights)
     noise_sd = math.hypot(*(w * s for w, s in zip(parts, deviations, strict=True)))
-    notes: list[str] = []
-    first = found[0]
-    answers = first.statistic.answers(first.ball)
-    added = all(each.mechanism.added_noise(answers) is not None for each in found)
-    raw = _average(found, parts, notes) if added else _mean_of_points(found, parts, notes)
+    raw, notes = averaged(found, parts)
     notes += _of_sizes(found, weights)
+    first = found[0]
     value = first.statistic.present(first.ball, raw, lambda: noise_sd)
     return Combination(
         value, guarantee, tuple(found), tuple(parts), noise_sd, disjoint, tuple(notes)
@@ -288,7 +267,8 @@ def _check_alike(releases: list[Release]) -> None:
         }
         for name, (one, other) in different.items():
             if one != other:
-                also = {"space": "", "ball": "", "statistic": _names(each, first)}[name]
+                names = f" (the {each.statistic.name}, and the {first.statistic.name})"
+                also = names if name == "statistic" else ""
                 raise InvalidParameterError(
                     f"release {place} is about another {name} than the first{also}; combine what "
                     "the same statistic gave on the same public ball"
@@ -298,10 +278,6 @@ def _check_alike(releases: list[Release]) -> None:
             f"the {first.statistic.name} takes several answers, each about the one before, so that "
             "those of different sites have no common centre; release one answer at each site"
         )
-
-
-def _names(one: Release, other: Release) -> str:
-    return f" (the {one.statistic.name}, and the {other.statistic.name})"
 
 
 def _guarantee(releases: list[Release], *, disjoint: bool) -> Budget | PrivacyCurve:
@@ -322,132 +298,6 @@ def _guarantee(releases: list[Release], *, disjoint: bool) -> Budget | PrivacyCu
             "them"
         )
     return entry
-
-
-def _mean_squares(releases: list[Release]) -> Callable[[Release], float]:
-    """Return what computes the mean square of the noise of a release, once for each mechanism."""
-    found: list[tuple[Mechanism, float]] = []
-
-    def mean_square(release: Release) -> float:
-        for known, square in found:
-            if known == release.mechanism:
-                return square
-        noise = release.mechanism.added_noise(release.statistic.answers(releases[0].ball))
-        lengths = release.mechanism.error_quantile
-        square = _mean_square(lengths) if noise is None else noise.mean_square()
-        found.append((release.mechanism, square))
-        return square
-
-    return mean_square
-
-
-def _deviation(place: int, release: Release, mean_square: Callable[[Release], float]) -> float:
-    """Return the standard deviation of the noise in a coordinate of the value."""
-    answers = release.statistic.answers(release.ball)
-    try:
-        if release.statistic.totals and (release.count or 0.0) < 1.0:
-            raise UnsupportedError("its number of records is not known, or was released under one")
-        factor = noise_factor(release.statistic, release.ball, release.count)
-        found = factor * math.sqrt(mean_square(release) / answers.manifold.dim)
-    except (UnsupportedError, ArithmeticError) as error:
-        raise UnsupportedError(
-            f"release {place}: how much noise there is in the value is not known ({error}), so "
-            "that no weight is known either; use another mechanism"
-        ) from None
-    if not 0.0 < found < math.inf:
-        raise UnsupportedError(f"release {place}: its noise has no finite variance in float64")
-    return found
-
-
-def _mean_square(quantile: Callable[[float], float]) -> float:
-    """Return the mean of the square of a length with some quantiles."""
-    lengths = np.array([quantile(1.0 - rest) for rest in _REST.tolist()])
-    return float(_SHARES @ np.square(lengths))
-
-
-def _shares(releases: list[Release], deviations: list[float], weights: str) -> list[float]:
-    """Return the weights, of sum 1."""
-    if weights == "sizes":
-        sizes = [each.count for each in releases]
-        if None in sizes:
-            raise UnsupportedError(
-                'the number of records of a release is not known; use weights="noise"'
-            )
-        raw = [float(size or 0.0) for size in sizes]
-    else:
-        least = min(deviations)
-        raw = [(least / deviation) ** 2 for deviation in deviations]
-    total = math.fsum(raw)
-    return [weight / total for weight in raw]
-
-
-def _average(releases: list[Release], weights: list[float], notes: list[str]) -> FloatArray:
-    """Return the value at the average of the noisy answers."""
-    first = releases[0]
-    statistic, ball = first.statistic, first.ball
-    answers = statistic.answers(ball)
-    seen = [_coordinates(place, each, notes) for place, each in enumerate(releases)]
-    factors = list(weights)
-    if statistic.totals:  # answers are sums: of as many records as all sites have
-        counts = [each.count or 1.0 for each in releases]
-        factors = [w * math.fsum(counts) / n for w, n in zip(weights, counts, strict=True)]
-    noisy = np.array([math.fsum(c * y for c, y in zip(factors, column, strict=True))
-                      for column in zip(*seen, strict=True)])  # fmt: skip
-    start = statistic.begin(ball, lambda: noise_length(first.mechanism))
-    return statistic.value_at(ball, statistic.move(ball, start, answers.point(noisy), 0))
-
-
-def _coordinates(place: int, release: Release, notes: list[str]) -> FloatArray:
-    """Return the noisy answer, before it was projected if that is known."""
-    answers = release.statistic.answers(release.ball)
-    if release.rounded is not None and release.grid is not None:
-        return np.asarray(Rounded(release.rounded, release.grid).values())
-    if answers != release.statistic.range(release.ball):
-        raise UnsupportedError(
-            f"release {place}: its noisy answer is not known, since it was made in float64; "
-            'release with arithmetic="exact"'
-        )
-    _note_projection(place, release, notes)
-    if answers.manifold.injectivity_radius < math.inf:
-        notes.append(
-            f"release {place}: how often the draw went around the space is not known; its part "
-            "is right where noise is far shorter than that"
-        )
-    return answers.manifold.coordinates(answers.center, release.raw)
-
-
-def _note_projection(place: int, release: Release, notes: list[str]) -> None:
-    if release.projected:
-        notes.append(
-            f"release {place}: the value was projected onto the ball, and the draw before is not "
-            "known: near the boundary the combination is biased inwards"
-        )
-
-
-def _mean_of_points(releases: list[Release], weights: list[float], notes: list[str]) -> FloatArray:
-    """Return the Fréchet mean of the released points, of the draws before projection if it can."""
-    first = releases[0]
-    answers = first.statistic.answers(first.ball)
-    if answers != first.statistic.range(first.ball) or answers != first.ball:
-        raise UnsupportedError(
-            f"the {first.statistic.name} is no point of the space of the records, and its noise "
-            "was not added to coordinates; use a tangent mechanism"
-        )
-    if all(each.rounded is not None for each in releases):
-        free = [answers.point(_coordinates(k, each, notes)) for k, each in enumerate(releases)]
-        try:
-            return _frechet(answers, np.stack(free), weights)
-        except (UnsupportedBallError, NotOnManifoldError):
-            pass  # too far apart for a unique mean; the values, which were projected, may not be
-    for place, each in enumerate(releases):
-        _note_projection(place, each, notes)
-    return _frechet(answers, np.stack([each.raw for each in releases]), weights)
-
-
-def _frechet(ball: Ball, points: FloatArray, weights: list[float]) -> FloatArray:
-    farthest = float(np.max(ball.manifold.dist(ball.center, points)))
-    holds = ball if farthest < ball.radius else Ball(ball.manifold, ball.center, farthest * _ROOM)
-    return frechet_mean(ball.manifold, points, weights, ball=holds).value
 
 
 def _of_sizes(releases: list[Release], weights: str) -> list[str]:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import count, positive
+from riemdp._checks import positive
 from riemdp._described import Described
-from riemdp._errors import InvalidParameterError
 from riemdp.mechanisms._conformal_density import (
     LARGEST_SCALING,
     cell_counts,
@@ -34,7 +33,7 @@ from riemdp.release._charging import anchored, charges_first, check_relation, fa
 from riemdp.release._named import check_accountant
 from riemdp.release._sensitivity import default_sensitivity
 from riemdp.release._streams import no_stream
-from riemdp.release._unopened import opened, public_size
+from riemdp.release._unopened import check_number, opened, public_size
 from riemdp.statistics import ReplaceOne, as_records
 
 if TYPE_CHECKING:
@@ -351,8 +350,7 @@ def _sensitivity(ball: Ball, n: int) -> float:
 def _opened(ball: Ball, given: Records, n: int | None) -> FloatArray:
     """Return valid records in the ball, as many as is known."""
     found = checked_records(ball, opened(given).points)
-    if n is not None and count(n, "n") != len(found):
-        raise InvalidParameterError(f"n = {n} was given, and there are {len(found)}")
+    check_number(n, len(found))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from riemdp._checks import count, positive, shown
+from riemdp._checks import positive, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
@@ -31,7 +31,7 @@ from riemdp.release._search._schedule import working_ball
 from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
 from riemdp.release._sensitivity import LEAST_RADIUS
 from riemdp.release._streams import no_stream
-from riemdp.release._unopened import check_given, opened, public_size
+from riemdp.release._unopened import check_given, check_number, opened, public_size
 from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_rows
 
 if TYPE_CHECKING:
@@ -231,8 +231,7 @@ def _validated(ball: Ball, records: Records, n: int | None) -> FloatArray:
     given: Any = opened(records)
     data = ball.manifold.validate(given.points if not given.extras else given)
     check_rows(data, ball.manifold)
-    if n is not None and count(n, "n") != len(data):
-        raise InvalidParameterError(f"n = {n} was given, and there are {len(data)}")
+    check_number(n, len(data))
     return data
 
 

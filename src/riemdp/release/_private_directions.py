@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
-import functools
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import plain_array, real_entries
-from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpError
+from riemdp._checks import real_entries
+from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.manifolds import Ball, Sphere
-from riemdp.release._charging import charges_first
-from riemdp.release._own_directions import main_axis, main_preshape, mean_direction, own_directions
-from riemdp.release._relation import relation
-from riemdp.release._run import run
-from riemdp.release._streams import chunks_of, is_stream
-from riemdp.release._unopened import public_size
+from riemdp.release._on_sphere import released_on_sphere
+from riemdp.release._own_directions import main_axis, main_preshape, mean_direction
 from riemdp.statistics import (
     DirectionalMoments,
     MeanRotation,
     ProcrustesMean,
-    Records,
-    as_records,
     preshapes,
     unit_quaternions,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
     from riemdp.release._charging import Charge
     from riemdp.release._offer import Arithmetic
-    from riemdp.release._own_directions import Own
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
-    from riemdp.statistics import Neighbours, Statistic
+    from riemdp.statistics import Neighbours
 
     FloatArray = NDArray[np.float64]
 
@@ -134,7 +122,7 @@ def private_directional_summary(
     True
     """
     statistic = _moments(order, axial)
-    return _released(
+    return released_on_sphere(
         statistic,
         points,
         _unit_vectors,
@@ -258,7 +246,7 @@ def private_rotation_mean(
     >>> release.value.rotation.shape, release.guarantee
     ((3, 3), GDP(mu=1.0))
     """
-    return _released(
+    return released_on_sphere(
         MeanRotation(),
         points,
         unit_quaternions,
@@ -359,7 +347,7 @@ def private_procrustes_mean(
     >>> release.value["shape"].shape, release.guarantee
     ((4,), GDP(mu=1.0))
     """
-    return _released(
+    return released_on_sphere(
         ProcrustesMean(),
         points,
         preshapes,
@@ -377,116 +365,3 @@ def private_procrustes_mean(
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
     )
-
-
-def _released(
-    statistic: Statistic,
-    points: Any,
-    read: Callable[[Any], FloatArray],
-    own: Own,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None,
-    adjacency: Adjacency | None,
-    users: ArrayLike | None,
-    n: int | None,
-    width: int | None = None,
-    **options: Any,
-) -> Release:
-    related = relation(neighbours, adjacency, budget, has_users=users is not None)
-    if is_stream(points, related):
-        chunks: Any = chunks_of(points, n if related.size_is_public else None)
-        made = functools.partial(_read_twice, chunks.read, read) if chunks.read else read
-        chunks = replace(chunks, read=made)
-        return run(
-            lambda *_: statistic,
-            Records(chunks, users=users),
-            Ball.whole(Sphere((width or _width_of(chunks.shape, made)) - 1)),
-            budget,
-            neighbours=related,
-            n=n,
-            tol=None,
-            project="auto",
-            **options,
-        )
-    first = charges_first(options["charge"], options["accountant"])
-
-    @functools.cache
-    def opened() -> tuple[FloatArray, Any]:
-        return _rows(points, read, own, related, users)
-
-    given: Any = (lambda: opened()[0], lambda: opened()[1])
-    if first:
-        entries = _width(points, read) if width is None else width
-        n = public_size(as_records(points), related, n)
-    else:
-        given = opened()
-        entries = given[0].shape[1]
-    return run(
-        lambda *_: statistic,
-        Records(given[0], users=None if users is None else given[1]),
-        Ball.whole(Sphere(entries - 1)),
-        budget,
-        neighbours=related,
-        n=n,
-        tol=None,
-        project="auto",
-        **options,
-    )
-
-
-def _read_twice(
-    own: Callable[[Any], Any], read: Callable[[Any], FloatArray], points: Any
-) -> FloatArray:
-    """Make rows of what the function of the chunks makes of points."""
-    return read(own(points))
-
-
-def _width(points: Any, read: Callable[[Any], FloatArray]) -> int:
-    """Return how many entries a row will have, from the shape of all alone."""
-    shape = getattr(points, "shape", None)
-    if not isinstance(shape, tuple) or len(shape) < 2:
-        raise InvalidParameterError(
-            "the account is charged first, and only the shape of the data is looked at before: "
-            'give a NumPy array, or charge="checked"'
-        )
-    any_ = np.random.default_rng(0).normal(size=(1, *shape[1:]))
-    is_complex = len(shape) == 2 and np.iscomplexobj(points)
-    return int(read(any_ + 1j if is_complex else any_).shape[1])
-
-
-def _width_of(shape: tuple[int, ...] | None, read: Callable[[Any], FloatArray]) -> int:
-    """Return how many entries a row of chunks will have, from their public shape."""
-    if shape is None:
-        raise InvalidParameterError(
-            "chunks are not opened to see how large the space is: say the public shape of a "
-            "point, Chunks(parts, n=..., shape=...)"
-        )
-    any_ = np.random.default_rng(0).normal(size=(1, *shape))
-    try:
-        return int(read(any_).shape[1])
-    except RiemdpError:
-        return int(read(any_ + 1j).shape[1])  # landmarks in the plane
-
-
-def _rows(
-    points: Any,
-    read: Callable[[Any], FloatArray],
-    own: Own,
-    related: Neighbours,
-    users: ArrayLike | None,
-) -> tuple[FloatArray, Any]:
-    """Return a row for each record, or for each person, and whose they are."""
-    given = plain_array(points, "points", error=NotOnManifoldError)
-    if not related.keeps_places and given is not None and given.ndim > 0:
-        read(given[:1])  # what has another shape is refused without a word of how many there are
-    rows = read(points)
-    if not related.keeps_places and given is not None and len(rows):
-        rows = np.concatenate([read(given[i : i + 1]) for i in range(len(rows))])
-    if users is None or "users" not in related.takes:
-        return rows, users
-    ball = Ball.whole(Sphere(rows.shape[1] - 1))
-    records = Records(rows, users=users).validated(ball.manifold, one_by_one=True)
-    found, ids = np.asarray(records.points), np.asarray(records.users)
-    rows = own_directions(found, ids, own, ball.center)
-    return rows, list(range(len(rows)))

@@ -6,6 +6,7 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING, Any, Literal
 
+from riemdp import statistics  # whose names that not every mean needs are found in use
 from riemdp._checks import is_one_of, positive, shown
 from riemdp._errors import (
     InvalidParameterError,
@@ -23,7 +24,7 @@ from riemdp.release._relation import check_searched, relation, with_users
 from riemdp.release._run import checked_offer, run
 from riemdp.release._search._steps import centre_kind
 from riemdp.release._weights import weighted, with_contribution
-from riemdp.statistics import RefinedMean, ReplaceOne
+from riemdp.statistics import ReplaceOne
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -276,7 +277,7 @@ def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: flo
                 'rounds, shares and alpha are options of method="refined"; give them with it'
             )
         return wanted_mean
-    refined = RefinedMean(rounds, () if shares is None else tuple(shares), alpha)
+    refined = statistics.RefinedMean(rounds, () if shares is None else tuple(shares), alpha)
     return lambda *_: refined
 
 

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from riemdp import _document
 from riemdp._checks import kind_of, shown
-from riemdp._described import Described, digits
-from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedNeighboursError
+from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
-from riemdp._part_document import decode, encode
 from riemdp._progress import ticks, work
 from riemdp.manifolds import check_ball
 from riemdp.noise import resolve_generator
 from riemdp.privacy import Budget, check_budget, label_of_groups
 from riemdp.release._charging import anchored, charges_first, failing_alike
 from riemdp.release._disjoint import check_apart, check_people, weakest
+from riemdp.release._group_releases import PrivateMeans, check_names, check_one_group
 from riemdp.release._private_mean import _wanted
 from riemdp.release._relation import relation, with_users
-from riemdp.release._release import Release
 from riemdp.release._run import Ready, prepared
 from riemdp.release._streams import no_stream
-from riemdp.release._verify import Verification, verify
 from riemdp.release._weights import people_weigh, with_contribution
 from riemdp.statistics import Records, as_records, labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from riemdp.manifolds import Ball
     from riemdp.mechanisms import Choice, Mechanism
-    from riemdp.privacy import Anchor
     from riemdp.release._charging import Charge
     from riemdp.release._disjoint import Name
     from riemdp.release._offer import Arithmetic
@@ -45,217 +38,6 @@ if TYPE_CHECKING:
     from riemdp.release._relation import Adjacency
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours
-
-#: What the guarantee of several groups does not cover.
-_CAVEAT = (
-    "which group a record is in is public, and so are the names of the groups and, where "
-    "neighbours are of one size, how large they are; nobody may be in two groups"
-)
-_FORMAT = "riemdp-private-means-1"
-
-
-@dataclass(frozen=True)
-class PrivateMeans(Described, Mapping["Name", Release]):
-    """Releases of disjoint groups, by name, with the guarantee of all of them together.
-
-    ``means["a"]`` is the release of one group, ``dict(means)`` all of them, and
-    ``pandas.DataFrame(means.means, index=means.names)`` a table on vector spaces.
-
-    Attributes
-    ----------
-    names : tuple of int or str
-        Public names of the groups.
-    groups : tuple of Release
-        In the order of the names.
-    guarantee : Budget
-        Of all together, for data in which nobody is in two groups: by parallel composition the
-        weakest one, which follows from that of every group.
-    adjacency : str
-        Name of the relation that it is about.
-
-    Raises
-    ------
-    InvalidParameterError
-        If names are no integers or texts, or there are twice; or the releases are about different
-        balls, relations or guarantees of which ``guarantee`` does not follow.
-    UnsupportedNeighboursError
-        If neighbours may differ in several groups.
-
-    References
-    ----------
-    docs/proofs/neighbours.md, Disjoint groups
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import riemdp
-    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> groups = {"treated": np.full((200, 2), 0.3), "control": np.full((300, 2), -0.1)}
-    >>> means = riemdp.private_means(groups, ball, riemdp.GDP(1.0))
-    >>> means["treated"].n, means.guarantee, means.means.shape
-    (200, GDP(mu=1.0), (2, 2))
-    >>> all(check.passed for check in means.verify().values())
-    True
-    """
-
-    names: tuple[Name, ...]
-    groups: tuple[Release, ...]
-    guarantee: Budget
-
-    def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
-        rows = [(str(name), digits(release.value)) for name, release in self.items()]
-        warned = dict.fromkeys(text for each in self.groups for text in each.warnings)
-        rows.append(("guarantee", f"{self.guarantee}, of all together"))
-        return "Private means of groups", rows + [("warning", text) for text in warned]
-
-    def __post_init__(self) -> None:
-        _check_names(self.names)
-        check_budget(self.guarantee, "guarantee")
-        releases: Any = self.groups
-        if not isinstance(releases, tuple) or len(releases) != len(self.names):
-            raise InvalidParameterError("groups must be one release for each name, a tuple")
-        for name, release in self.items():
-            if not isinstance(release, Release):
-                raise InvalidParameterError(
-                    f"group {shown(name)}: what is there must be a riemdp.Release, got "
-                    f"{shown(release)}"
-                )
-            _check_one_group(release.neighbours)
-            first = self.groups[0]
-            if _paid(release) != _paid(first):
-                raise InvalidParameterError(
-                    f"group {shown(name)} was charged elsewhere than group {shown(self.names[0])}"
-                )
-            if release.ball != first.ball or release.neighbours != first.neighbours:
-                raise InvalidParameterError(
-                    f"group {shown(name)} was released on another ball than group "
-                    f"{shown(self.names[0])}, or for other neighbours"
-                )
-            if not _follows(self.guarantee, release.guarantee):
-                raise InvalidParameterError(
-                    f"{self.guarantee} does not follow from that of group {shown(name)}, which is "
-                    f"{release.guarantee}"
-                )
-
-    def __getitem__(self, name: Name) -> Release:
-        for known, release in zip(self.names, self.groups, strict=True):
-            if known == name and type(known) is type(name):
-                return release
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[Name]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @property
-    def releases(self) -> dict[Name, Release]:
-        """Release of each group."""
-        return dict(self)
-
-    @property
-    def means(self) -> NDArray[Any]:
-        r"""Released means in the order of the names, of shape ``(groups, \*point_shape)``."""
-        return np.stack([np.asarray(release.value) for release in self.groups])
-
-    @property
-    def adjacency(self) -> str:
-        """Name of the relation."""
-        return self.groups[0].adjacency
-
-    @property
-    def anchor(self) -> Anchor | None:
-        """Of the one charge that paid for all groups, in a durable ledger; None without one."""
-        found = self.groups[0].anchor
-        return None if found is None else found._replace(part=0)
-
-    @property
-    def private(self) -> bool:
-        """Whether the noise of all came from the secure generator."""
-        return all(release.private for release in self.groups)
-
-    @property
-    def proven(self) -> bool:
-        """Whether all that the guarantees rest on is proved."""
-        return all(release.proven for release in self.groups)
-
-    @property
-    def caveat(self) -> str:
-        """What the guarantee rests on and does not cover, in words."""
-        return _CAVEAT
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What to know before the values are used: :attr:`caveat` first, then by group."""
-        found = (
-            f"group {name!r}: {warning}"
-            for name, release in self.items()
-            for warning in release.warnings
-        )
-        return (self.caveat, *found)
-
-    def verify(self) -> dict[Name, Verification]:
-        """Return what :func:`riemdp.verify` says of each group.
-
-        That the guarantee of all follows from each is checked when they are put together.
-
-        Returns
-        -------
-        dict of name to Verification
-        """
-        releases = ticks(self.items(), len(self), "groups")
-        return {name: verify(release) for name, release in releases}
-
-    def to_json(self) -> str:
-        """Return all releases as JSON.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InvalidParameterError
-            If one cannot be written; see :meth:`Release.to_json`.
-        """
-        every = [json.loads(release.to_json()) for release in self.groups]
-        document = {
-            "format": _FORMAT,
-            "names": list(self.names),
-            "guarantee": encode(self.guarantee),
-            "releases": every,
-        }
-        return json.dumps(document, indent=2, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> PrivateMeans:
-        """Read what :meth:`to_json` wrote; it is not verified.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        PrivateMeans
-
-        Raises
-        ------
-        InvalidParameterError
-            If the text is nothing of the kind; also every error of the releases in it.
-        """
-        wanted = {"format", "names", "guarantee", "releases"}
-        found = _document.fields(_document.load(text), wanted)
-        names, every = found["names"], found["releases"]
-        if found["format"] != _FORMAT or not isinstance(names, list) or not isinstance(every, list):
-            raise InvalidParameterError("this was not written by PrivateMeans.to_json")
-        releases = tuple(Release.from_json(json.dumps(each)) for each in every)
-        guarantee: Budget = decode(found["guarantee"], Budget.sort)
-        if releases:
-            guarantee = guarantee.under(releases[0].neighbours.adjacency)
-        return cls(tuple(names), releases, guarantee)
 
 
 @with_advice
@@ -384,7 +166,7 @@ def private_means(
             "a mean of people who do not count alike is released at once: leave out method"
         )
     wanted = weighs or wanted
-    _check_one_group(between)
+    check_one_group(between)
     takes_users = "users" in between.takes
     whose = users if users is not None else ids
     owners = None if whose is None else _by_group(whose, given, "users" if has_users else "ids")
@@ -453,16 +235,6 @@ def private_means(
     return failing_alike(released, anchor) if first else released()
 
 
-def _check_one_group(neighbours: Neighbours) -> None:
-    """Refuse a relation of which neighbours may differ in several groups."""
-    if not neighbours.in_one_group:
-        raise UnsupportedNeighboursError(
-            f"under {neighbours.title} neighbours may differ in several groups, so that the "
-            "groups' guarantees add up; ask for neighbours that differ in one record or one "
-            "person, or release each group by itself"
-        )
-
-
 def _groups(groups: object) -> dict[Name, Records]:
     if not isinstance(groups, Mapping):
         raise InvalidParameterError(
@@ -472,24 +244,12 @@ def _groups(groups: object) -> dict[Name, Records]:
     found = {_plain(name): as_records(points) for name, points in groups.items()}
     if len(found) != len(groups):
         raise InvalidParameterError("two groups have the same name; give each its own")
-    _check_names(tuple(found))
+    check_names(tuple(found))
     return found
 
 
 def _plain(name: Any) -> Any:
     return name.item() if isinstance(name, (np.integer, np.str_)) else name
-
-
-def _check_names(names: object) -> None:
-    if not isinstance(names, tuple) or not names:
-        raise InvalidParameterError("there must be at least one group, with a name")
-    for name in names:
-        if type(name) is not int and type(name) is not str:
-            raise InvalidParameterError(
-                f"names of groups must be integers or texts, got {kind_of(name)}"
-            )
-    if len(set(names)) != len(names):
-        raise InvalidParameterError("two groups have the same name; give each its own")
 
 
 def _by_group(values: object, groups: Mapping[Name, Records], what: str) -> dict[Name, Any]:
@@ -544,11 +304,3 @@ def _of_group(name: Name, function: Callable[[], Any]) -> Any:
     except RiemdpError as error:
         error.args = (f"group {shown(name)}: {error}",)
         raise
-
-
-def _follows(entry: Budget, guarantee: Budget) -> bool:
-    return weakest([entry, guarantee]) == entry
-
-
-def _paid(release: Release) -> Anchor | None:
-    return None if release.anchor is None else release.anchor._replace(part=0)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
-import json
 import math
-import os
 import warnings
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,27 +18,26 @@ from riemdp._described import Described
 from riemdp._errors import (
     InvalidParameterError,
     NotOnManifoldError,
-    RiemdpError,
     UnsupportedError,
 )
-from riemdp._files import check_output, write_files
 from riemdp._part import both_proved
 from riemdp.manifolds import check_ball
 from riemdp.mechanisms import check_mechanism
 from riemdp.noise.exact import Rounded, check_grid
 from riemdp.privacy import Budget, check_budget
-from riemdp.release import _container, _serialise
+from riemdp.release import _serialise
 from riemdp.release._charging import check_anchor
 from riemdp.release._denoise import Denoised, denoised
 from riemdp.release._doubt import doubt
 from riemdp.release._groups import group_guarantee, replacement_guarantee
-from riemdp.release._offer import Offer, exact_draw, noise_factor, noise_length
+from riemdp.release._offer import Offer, exact_draw, noise_factor
 from riemdp.release._per_mean import factor_quantile, noise_per_mean, pure_noise
 from riemdp.release._pictures import View, draw_release
 from riemdp.release._remarks import at_the_boundary, is_noise, rows_of
-from riemdp.release._rounded_value import replayed
+from riemdp.release._rounded_value import value_again
 from riemdp.release._search._steps import Search
 from riemdp.release._shrink import gaussian_deviation, mean_square_bound, shrinkage, shrunk
+from riemdp.release._written import Written
 from riemdp.statistics import (
     NamedValues,
     Neighbours,
@@ -54,7 +49,8 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -63,12 +59,9 @@ if TYPE_CHECKING:
     from riemdp.privacy import Anchor
     from riemdp.statistics import ConfidenceRegion, ReleasedMoments
 
-#: What the parser, or arrays of odd shape, may raise.
-_MALFORMED = (ValueError, TypeError, ArithmeticError, RecursionError)
-
 
 @dataclass(frozen=True, eq=False)
-class Release(ArrayFields, Described):
+class Release(Written, ArrayFields, Described):
     """What may leave the building: the private value, its guarantee, and public numbers.
 
     It holds nothing private: no exact mean, no count of clipped records, nothing about the run of
@@ -588,19 +581,7 @@ class Release(ArrayFields, Described):
             )
         h = shrinkage(self.mechanism, answers)
         if self.rounded is not None and self.grid is not None:
-            return dataclasses.replace(
-                self,
-                value=replayed(
-                    self.statistic,
-                    self.ball,
-                    self.grid,
-                    self.rounded,
-                    noise=lambda: noise_length(self.mechanism),
-                    projected=self.projected,
-                    h=h,
-                ),
-                shrunk=True,
-            )
+            return dataclasses.replace(self, value=value_again(self, h), shrunk=True)
         if self.projected or self.statistic.answers(self.ball) != self.statistic.range(self.ball):
             raise UnsupportedError(
                 "the draw before its projection is not known of this release, which was made in "
@@ -741,192 +722,12 @@ class Release(ArrayFields, Described):
         # A ball that was found is a release about the same records.
         return found if self.search is None else dataclasses.replace(found, released_base=True)
 
-    def to_json(self) -> str:
-        """Return the release as JSON; floats come back bit by bit.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InvalidParameterError
-            If the mechanism does not belong to the ball of the release, a part is not
-            registered, or a number is not finite.
-        """
-        document = _serialise.to_document(self)
-        try:
-            return json.dumps(document, indent=2, allow_nan=False)
-        except ValueError:
-            raise _serialise.not_finite(document) from None
+    def _document(self) -> dict[str, Any]:
+        return _serialise.to_document(self)
 
     @classmethod
-    def from_json(cls, text: str) -> Release:
-        """Read a release that :meth:`to_json` wrote, in this version or an earlier one.
-
-        It is not verified: see :func:`verify`.
-
-        Every key has to be there, once, with a value of its type, and no other key.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        Release
-
-        Raises
-        ------
-        InvalidParameterError
-            If the text is no release; also every error of the objects in it.
-        """
-        _check_document(text)
-        with _malformed():
-            document = _document.load(text)
-            if _container.is_certificate(document):
-                raise InvalidParameterError(
-                    "this is a certificate, whose arrays are in the file beside it: read it with "
-                    "Release.load(path)"
-                )
-            return cls(**_serialise.from_document(document))
-
-    def files(self, path: str | Path, *, container: bool | None = None) -> dict[Path, bytes]:
-        """Return what :meth:`save` writes, by path.
-
-        Parameters
-        ----------
-        path, container
-            As :meth:`save` takes them.
-
-        Returns
-        -------
-        dict of Path to bytes
-
-        Raises
-        ------
-        InvalidParameterError
-            As :meth:`save` does for the name and the numbers.
-        """
-        document = _serialise.to_document(self)
-        least = _container.SMALL if container is None else 0 if container else math.inf
-        try:
-            return _container.files_of(document, Path(path), least)
-        except ValueError as error:
-            if isinstance(error, RiemdpError):
-                raise
-            raise _serialise.not_finite(document) from None
-
-    def save(self, path: str | Path, *, container: bool | None = None) -> tuple[Path, ...]:
-        """Write the release to a file; a large one to two, a certificate and its arrays.
-
-        A certificate is the JSON of the release without its long lists of numbers. It names the
-        ``.npz`` that has them, ``name.npz`` beside ``name.json``, with its SHA-256; the two belong
-        together. Nothing is pickled.
-
-        Parameters
-        ----------
-        path : str or Path
-            Ends in ``.json``. Files of these names are replaced.
-        container : bool, optional
-            Whether lists of numbers go into an ``.npz``. By default those of more than 10,000.
-
-        Returns
-        -------
-        tuple of Path
-            What was written.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the files cannot be written there or have other names, and as :meth:`to_json` does.
-        OSError
-            If writing fails; all files are as they were then.
-
-        See Also
-        --------
-        load : the inverse, bit by bit.
-        verify : takes the path of a certificate too.
-        """
-        contents = self.files(path, container=container)
-        targets = {check_output(each): content for each, content in contents.items()}
-        write_files({each: functools.partial(_write, text) for each, text in targets.items()})
-        return tuple(contents)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Release:
-        """Read a release that :meth:`save` wrote, or the JSON of :meth:`to_json` in a file.
-
-        It is not verified, see :func:`verify`; but arrays that are not those of the certificate
-        are refused.
-
-        Parameters
-        ----------
-        path : str or Path
-            Of the certificate; its arrays are read from its own folder only.
-
-        Returns
-        -------
-        Release
-
-        Raises
-        ------
-        InvalidParameterError
-            If it is no release, or the file of its arrays is missing, damaged or another one.
-        OSError
-            If the file cannot be opened.
-        """
-        return cls.load_with_container(path)[0]
-
-    @classmethod
-    def load_with_container(cls, path: str | Path) -> tuple[Release, str | None]:
-        """Read what :meth:`load` does, and say what was found beside the certificate.
-
-        Parameters
-        ----------
-        path : str or Path
-
-        Returns
-        -------
-        release : Release
-        container : str or None
-            Name and SHA-256 of the file of arrays; None where the release is in one file.
-
-        Raises
-        ------
-        InvalidParameterError, OSError
-            As :meth:`load` does.
-        """
-        with _malformed():
-            document, container = _container.read_document(Path(path))
-            return cls(**_serialise.from_document(document)), container
-
-
-@contextlib.contextmanager
-def _malformed() -> Iterator[None]:
-    """Say that something is no release, in whichever way the objects in it fail."""
-    try:
-        yield
-    except (RiemdpError, OSError):
-        raise
-    except _MALFORMED as error:
-        raise InvalidParameterError(
-            f"this is not a release written by Release.to_json ({type(error).__name__})"
-        ) from None
-
-
-def _check_document(text: object) -> None:
-    """Refuse a path, which is easily taken for what stands there."""
-    named = isinstance(text, str) and len(text) < 4096 and text.lower().endswith(".json")
-    if isinstance(text, os.PathLike) or named:
-        raise InvalidParameterError(
-            "from_json reads the text of a release, which starts with {; of the path of a file it "
-            "is Release.load(path)"
-        )
-
-
-def _write(content: bytes, file: IO[bytes]) -> None:
-    file.write(content)
+    def _of_document(cls, document: Any) -> Self:
+        return cls(**_serialise.from_document(document))
 
 
 def _real(value: Any, range_: Ball) -> NDArray[np.float64]:

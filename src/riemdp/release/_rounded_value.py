@@ -9,6 +9,7 @@ import numpy as np
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import clip_norm
 from riemdp.noise.exact import Rounded
+from riemdp.release._offer import noise_length
 from riemdp.release._shrink import shrunk
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
+    from riemdp.release._release import Release
     from riemdp.statistics import Statistic
 
     FloatArray = NDArray[np.float64]
@@ -99,3 +101,35 @@ def replayed(
         answer = rounded_point(answers, noisy, projected=projected, h=h)
         point = statistic.move(ball, point, answer, step)
     return statistic.value_at(ball, point)
+
+
+def value_again(release: Release, h: float | None) -> FloatArray:
+    r"""Return the value that the integers of a release stand for.
+
+    Parameters
+    ----------
+    release : Release
+        With such integers.
+    h : float or None
+        By which each answer is shrunk; see :func:`rounded_point`.
+
+    Returns
+    -------
+    ndarray, shape (\*point_shape,)
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are fewer integers than answers have coordinates, or more.
+    """
+    assert release.grid is not None
+    assert release.rounded is not None
+    return replayed(
+        release.statistic,
+        release.ball,
+        release.grid,
+        release.rounded,
+        noise=lambda: noise_length(release.mechanism),
+        projected=release.projected,
+        h=h,
+    )

@@ -15,7 +15,7 @@ from riemdp._checks import count, kind_of, shown
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp.release._rows_of_file import root_of, rows_of_map
-from riemdp.release._unopened import Source, check_given
+from riemdp.release._unopened import Source, check_given, check_number
 from riemdp.statistics import Chunks, Neighbours, Records, Streamed
 
 if TYPE_CHECKING:
@@ -219,8 +219,7 @@ def _with_n(chunks: Chunks, n: int) -> Chunks:
 
 def _cut(points: Any, n: int | None, rows: int | None, rows_of: Any) -> Chunks:
     shape = tuple(map(int, points.shape))
-    if n is not None and count(n, "n") != shape[0]:
-        raise InvalidParameterError(f"n = {shown(n)} was given, and there are {shape[0]}")
+    check_number(n, shape[0])
     numbers = max(1, math.prod(shape[1:]), abs(getattr(points, "strides", (0,))[0]) // 8)
     step = _whole(min(max(_FEWEST, _NUMBERS // numbers), _MOST), getattr(points, "chunks", None))
     step = step if rows is None else count(rows, "rows")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import count, shown
+from riemdp._checks import count
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.statistics import (
@@ -286,6 +286,22 @@ def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:
     """
     if not neighbours.size_is_public:
         return public_size(data, neighbours, n)
-    if n is not None and count(n, "n") != len(data):
-        raise InvalidParameterError(f"n = {shown(n)} was given, and there are {len(data)}")
+    check_number(n, len(data))
     return len(data)
+
+
+def check_number(n: Any, found: int) -> None:
+    """Refuse a number of records that is not the one that was found.
+
+    Parameters
+    ----------
+    n : int or None
+        What the caller says.
+    found : int
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    if n is not None and (said := count(n, "n")) != found:
+        raise InvalidParameterError(f"n = {said} was given, and there are {found}")

@@ -16,9 +16,9 @@ from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.privacy import product_up
 from riemdp.release._container import ContainerError
-from riemdp.release._offer import Offer, exact_draw, noise_length
+from riemdp.release._offer import Offer, exact_draw
 from riemdp.release._release import Release
-from riemdp.release._rounded_value import replayed
+from riemdp.release._rounded_value import value_again
 from riemdp.release._search._replay import search_problem
 from riemdp.release._sensitivity import exact_sensitivity, with_tolerance
 from riemdp.release._shares import number_of_answers, ways
@@ -239,15 +239,7 @@ def _arithmetic(release: Release) -> tuple[Check, ...]:
         exact_draw(release.mechanism, release.statistic.answers(release.ball))
         answers = release.statistic.answers(release.ball)
         h = shrinkage(release.mechanism, answers) if release.shrunk else None
-        value = replayed(
-            release.statistic,
-            release.ball,
-            release.grid,
-            release.rounded,
-            noise=lambda: noise_length(release.mechanism),
-            projected=release.projected,
-            h=h,
-        )
+        value = value_again(release, h)
     except _FAILED as error:
         return (Check("arithmetic", False, _said(error)),)
     size, rounding = float(np.max(np.abs(value))), release.statistic.range(release.ball).rounding

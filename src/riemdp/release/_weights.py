@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp import statistics  # most means have no weights: their names are found in use
 from riemdp._checks import real_entries, shown
 from riemdp._errors import (
     InvalidParameterError,
     NotOnManifoldError,
     UnsupportedNeighboursError,
 )
-from riemdp.statistics import WeightedMean, largest_share, weighted_mean_for
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -77,10 +77,10 @@ def weighted(
             "release for replace-one neighbours"
         )
     public = _relative(weights)
-    share = largest_share(public)
+    share = statistics.largest_share(public)
 
     def wanted(manifold: Any, mechanism: Any) -> Any:
-        return weighted_mean_for(share, manifold, mechanism.metric, mechanism.intrinsic)
+        return statistics.weighted_mean_for(share, manifold, mechanism.metric, mechanism.intrinsic)
 
     return replace(records, weights=public), wanted
 
@@ -99,8 +99,8 @@ def people_weigh(neighbours: Neighbours) -> Wanted | None:
     return _with_private if "weights" in neighbours.adds else None
 
 
-def _with_private(manifold: Any, mechanism: Any) -> WeightedMean:  # noqa: ARG001
-    return WeightedMean()
+def _with_private(manifold: Any, mechanism: Any) -> statistics.WeightedMean:  # noqa: ARG001
+    return statistics.WeightedMean()
 
 
 def _relative(weights: ArrayLike) -> NDArray[np.float64]:

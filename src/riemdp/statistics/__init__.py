@@ -1,87 +1,142 @@
 """What is released: a function of records in a public ball, with its range and sensitivity."""
 
-from riemdp.statistics import (  # noqa: F401 -- register the solvers of our spaces
-    _carried_means,
-    _solvers,
-    _subspace_means,
-)
-from riemdp.statistics._answer import Prepared, Summaries, answer, exact_answer
-from riemdp.statistics._chunks import Chunks
-from riemdp.statistics._classes import ClassMoments
-from riemdp.statistics._counted_mean import CountedMean
-from riemdp.statistics._counted_steps import CountedRecentred, CountedSteps
-from riemdp.statistics._counted_sum import CountedSum
-from riemdp.statistics._data import Records, as_records, check_extras, labels_of, without
-from riemdp.statistics._directions import DirectionalMoments
-from riemdp.statistics._frechet_mean import (
-    check_rows,
-    check_shape_of_rows,
-    clipped_frechet_mean,
-    clipped_tangent_mean,
-    frechet_mean,
-    tangent_mean,
-)
-from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver, register_solver
-from riemdp.statistics._means import (
-    FrechetMean,
-    TangentMean,
-    is_average,
-    mean_for,
-    public_tolerance,
-    tolerance_floor,
-)
-from riemdp.statistics._moments import Moments
-from riemdp.statistics._named_values import NamedValues
-from riemdp.statistics._neighbours import (
-    AddRemove,
-    AddRemoveUser,
-    Groups,
-    Neighbours,
-    ReplaceOne,
-    ReplacePoint,
-    ReplaceUser,
-    check_neighbours,
-    public_size,
-)
-from riemdp.statistics._point_statistic import PointStatistic
-from riemdp.statistics._question import Pass, Question
-from riemdp.statistics._recentred import Recentred
-from riemdp.statistics._regions import (
-    ConfidenceEllipsoid,
-    ConfidenceRegion,
-    DirectionalRegion,
-    confidence_region,
-    contrast_interval,
-)
-from riemdp.statistics._regression import TangentRegression
-from riemdp.statistics._released_moments import ReleasedMoments
-from riemdp.statistics._rotations import MeanRotation, unit_quaternions
-from riemdp.statistics._sensitivity import (
-    frechet_mean_sensitivity,
-    log_stretch,
-    tangent_mean_sensitivity,
-)
-from riemdp.statistics._shapes import ProcrustesMean, preshapes
-from riemdp.statistics._statistic import (
-    Metric,
-    Statistic,
-    Summary,
-    check_statistic,
-)
-from riemdp.statistics._steps import GeometricMedian, HuberMean, RefinedMean
-from riemdp.statistics._stream import Streamed
-from riemdp.statistics._sums import SumStatistic
-from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
-from riemdp.statistics._unit_vectors import UnitVectorSum
-from riemdp.statistics._users import rows_of_users
-from riemdp.statistics._variance import CountedVariance, DirectVariance, Variance
-from riemdp.statistics._weighted_mean import WeightedMean
-from riemdp.statistics._weighted_means import (
-    WeightedFrechetMean,
-    WeightedTangentMean,
-    largest_share,
-    weighted_mean_for,
-)
+from typing import TYPE_CHECKING
+
+from riemdp._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from riemdp.statistics import (  # noqa: F401 -- what the table of solvers loads
+        _carried_means,
+        _solvers,
+        _subspace_means,
+    )
+    from riemdp.statistics._answer import Prepared, Summaries, answer, exact_answer
+    from riemdp.statistics._chunks import Chunks
+    from riemdp.statistics._classes import ClassMoments
+    from riemdp.statistics._counted_mean import CountedMean
+    from riemdp.statistics._counted_steps import CountedRecentred, CountedSteps
+    from riemdp.statistics._counted_sum import CountedSum
+    from riemdp.statistics._data import Records, as_records, check_extras, labels_of, without
+    from riemdp.statistics._directions import DirectionalMoments
+    from riemdp.statistics._frechet_mean import (
+        check_rows,
+        check_shape_of_rows,
+        frechet_mean,
+        tangent_mean,
+    )
+    from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver
+    from riemdp.statistics._means import FrechetMean, TangentMean, mean_for
+    from riemdp.statistics._moments import Moments
+    from riemdp.statistics._named_values import NamedValues
+    from riemdp.statistics._neighbours import (
+        AddRemove,
+        Groups,
+        Neighbours,
+        ReplaceOne,
+        ReplacePoint,
+        check_neighbours,
+        public_size,
+    )
+    from riemdp.statistics._point_statistic import PointStatistic
+    from riemdp.statistics._question import Pass, Question
+    from riemdp.statistics._recentred import Recentred
+    from riemdp.statistics._refined_mean import RefinedMean
+    from riemdp.statistics._regions import (
+        ConfidenceEllipsoid,
+        ConfidenceRegion,
+        DirectionalRegion,
+        confidence_region,
+        contrast_interval,
+    )
+    from riemdp.statistics._regression import TangentRegression
+    from riemdp.statistics._released_moments import ReleasedMoments
+    from riemdp.statistics._robust_steps import GeometricMedian, HuberMean
+    from riemdp.statistics._rotations import MeanRotation, unit_quaternions
+    from riemdp.statistics._sensitivity import (
+        frechet_mean_sensitivity,
+        log_stretch,
+        tangent_mean_sensitivity,
+    )
+    from riemdp.statistics._shapes import ProcrustesMean, preshapes
+    from riemdp.statistics._solver_of_space import register_solver
+    from riemdp.statistics._statistic import (
+        Metric,
+        Statistic,
+        Summary,
+        check_statistic,
+    )
+    from riemdp.statistics._stream import Streamed
+    from riemdp.statistics._summaries import (
+        clipped_frechet_mean,
+        clipped_tangent_mean,
+        is_average,
+        public_tolerance,
+        tolerance_floor,
+    )
+    from riemdp.statistics._sums import SumStatistic
+    from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
+    from riemdp.statistics._unit_vectors import UnitVectorSum
+    from riemdp.statistics._users import AddRemoveUser, ReplaceUser, rows_of_users
+    from riemdp.statistics._variance import CountedVariance, DirectVariance, Variance
+    from riemdp.statistics._weighted_mean import WeightedMean
+    from riemdp.statistics._weighted_means import (
+        WeightedFrechetMean,
+        WeightedTangentMean,
+        largest_share,
+        weighted_mean_for,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        globals(),
+        {
+            "_answer": "Prepared Summaries answer exact_answer",
+            "_chunks": "Chunks",
+            "_classes": "ClassMoments",
+            "_counted_mean": "CountedMean",
+            "_counted_steps": "CountedRecentred CountedSteps",
+            "_counted_sum": "CountedSum",
+            "_data": "Records as_records check_extras labels_of without",
+            "_directions": "DirectionalMoments",
+            "_frechet_mean": "check_rows check_shape_of_rows frechet_mean tangent_mean",
+            "_mean_solver": "CertifiedMean MeanSolver",
+            "_means": "FrechetMean TangentMean mean_for",
+            "_moments": "Moments",
+            "_named_values": "NamedValues",
+            "_neighbours": (
+                "AddRemove Groups Neighbours ReplaceOne ReplacePoint check_neighbours public_size"
+            ),
+            "_point_statistic": "PointStatistic",
+            "_question": "Pass Question",
+            "_recentred": "Recentred",
+            "_refined_mean": "RefinedMean",
+            "_regions": (
+                "ConfidenceEllipsoid ConfidenceRegion DirectionalRegion confidence_region "
+                "contrast_interval"
+            ),
+            "_regression": "TangentRegression",
+            "_released_moments": "ReleasedMoments",
+            "_robust_steps": "GeometricMedian HuberMean",
+            "_rotations": "MeanRotation unit_quaternions",
+            "_sensitivity": "frechet_mean_sensitivity log_stretch tangent_mean_sensitivity",
+            "_shapes": "ProcrustesMean preshapes",
+            "_solver_of_space": "register_solver",
+            "_statistic": "Metric Statistic Summary check_statistic",
+            "_stream": "Streamed",
+            "_summaries": (
+                "clipped_frechet_mean clipped_tangent_mean is_average public_tolerance "
+                "tolerance_floor"
+            ),
+            "_sums": "SumStatistic",
+            "_two_samples": "TwoSampleTest two_sample_test",
+            "_unit_vectors": "UnitVectorSum",
+            "_users": "AddRemoveUser ReplaceUser rows_of_users",
+            "_variance": "CountedVariance DirectVariance Variance",
+            "_weighted_mean": "WeightedMean",
+            "_weighted_means": (
+                "WeightedFrechetMean WeightedTangentMean largest_share weighted_mean_for"
+            ),
+        },
+    )
 
 __all__ = [
     "AddRemove",

@@ -106,13 +106,11 @@ class Prepared(Summaries):
     def _merged(self, question: Question) -> Partial:
         """Summarise every record by itself, and put them together in pairs."""
         kind = type(question), question.takes  # of one class some may take more than others
-        if type(question).prepare is Question.prepare:  # it may ask for something else each time
+        forms = self._forms.get(kind)
+        if forms is None:
             forms = [question.prepare(self._ball, one) for one in self._alone(question)]
-        elif kind in self._forms:
-            forms = self._forms[kind]
-        else:
-            forms = [question.prepare(self._ball, one) for one in self._alone(question)]
-            self._forms[kind] = forms
+            if type(question).prepare is not Question.prepare:  # which may depend on the instance
+                self._forms[kind] = forms
         found = [question.summarise(self._ball, one) for one in forms]
         while len(found) > 1:
             pairs = [question.merge(*found[i : i + 2]) for i in range(0, len(found) - 1, 2)]

@@ -48,6 +48,37 @@ class Axis:
     significant: bool
     bound: float
 
+    def parts(
+        self, name: str, scatter: NDArray[Any], deviation: float, *, turn: float = 1.0
+    ) -> dict[str, Any]:
+        """Return what is released of a scatter, beside what its axis stands for.
+
+        Parameters
+        ----------
+        name : str
+            Of what the axis stands for.
+        scatter : ndarray, shape (d, d)
+            The noisy matrix.
+        deviation : float
+            Standard deviation of its noise.
+        turn : float, default 1.0
+            Distance of what axes stand for, over the angle between them.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        return {
+            "eigenvalues": self.eigenvalues,
+            "gap": self.gap,
+            "gap_noise": self.gap_noise,
+            "gap_limit": self.gap_limit,
+            f"{name}_significant": self.significant,
+            f"{name}_bound": turn * self.bound,
+            "scatter": scatter,
+            "scatter_sd": deviation,
+        }
+
 
 def leading_axis(matrix: NDArray[Any], features: int, deviation: float) -> Axis:
     """Return the leading eigenvector of a matrix with Gaussian noise.

@@ -10,14 +10,9 @@ import numpy as np
 from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import Aligned, Ball, DiscreteQuotient, Manifold
 from riemdp.statistics._exact_mean import ExactMean
-from riemdp.statistics._mean_solver import (
-    CertifiedMean,
-    MeanSolver,
-    mean_solver,
-    register_solver,
-    space_solver,
-)
+from riemdp.statistics._mean_solver import CertifiedMean, MeanSolver
 from riemdp.statistics._records import check_inside
+from riemdp.statistics._solver_of_space import mean_solver, register_solver, space_solver
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._working_precision import working_precision
 from riemdp.manifolds import _symmetric, clip_norm
 from riemdp.statistics._clipped_affine_invariant_mean import (
     improved,
     spectral_mean,
     worst_allowance,
 )
+from riemdp.statistics._enclosed_point import whitening
+from riemdp.statistics._flat_mean import sum_by_halves
 from riemdp.statistics._mean_solver import check_bound
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ _LONGEST = 64.0
 #: What a bound made of some dozens of rounded operations is raised by. The second part is for
 #: results below the least normal number.
 _UP, _TINY = 1.0 + 2.0**-30, 1e-150
-#: Bits of the enclosures of the few matrices that belong to no record.
-PRECISION = 256
 #: Newton steps after those of the solver.
 _STEPS = 4
 #: Logarithm of two in two parts, the first of 40 bits.
@@ -168,7 +167,9 @@ def certificate(
         if weights is not None:
             times = weights[rows].astype(np.float64)  # which rounds none of them
             logs_seen, lost, sizes = logs_seen * times[:, None], lost * times, sizes * times
-        total = _sum((seen.vectors * logs_seen[:, None, :]) @ np.swapaxes(seen.vectors, -1, -2))
+        total = sum_by_halves(
+            (seen.vectors * logs_seen[:, None, :]) @ np.swapaxes(seen.vectors, -1, -2)
+        )
         return total, float(lost.sum()), float(sizes.sum())
 
     with np.errstate(all="ignore"):
@@ -399,66 +400,3 @@ def _product_rounding(k: int) -> float:
 def _frame_defect(k: int) -> float:
     """Return what :func:`_defect` finds at most of vectors as good as LAPACK's."""
     return (_FRAME + k + 1.0) * k * _UNIT
-
-
-def _sum(terms: FloatArray) -> FloatArray:
-    """Sum over the first axis; no term is part of more additions than n has binary digits."""
-    while len(terms) > 1:
-        half = len(terms) // 2
-        paired = terms[:half] + terms[half : 2 * half]
-        terms = np.concatenate([paired, terms[2 * half :]]) if len(terms) % 2 else paired
-    return np.asarray(terms[0])
-
-
-def whitening(point: FloatArray, k: int) -> tuple[FloatArray, float]:
-    """Return W, nearly ``exp(-S/2)``, and a bound of ``dist((W^T W)^-1, exp(S))``.
-
-    Parameters
-    ----------
-    point : ndarray, shape (dim,)
-        Coordinates, of which S is the exact matrix.
-    k : int
-
-    Returns
-    -------
-    whitening : ndarray, shape (k, k)
-    moved : float
-    """
-    from flint import arb_mat
-
-    with working_precision(PRECISION):
-        root = (exact_matrix(point, k) / 2).exp()
-        inverse = (-exact_matrix(point, k) / 2).exp()
-        found = np.array([[float(x) for x in row] for row in inverse.table()])
-        return found, _displacement(arb_mat(found.tolist()) * root)
-
-
-def _displacement(seen: Matrix) -> float:
-    """Bound ``|log(B B^T)|`` of an ``arb_mat`` B, infinite unless it is small."""
-    defect = seen * seen.transpose() - type(seen)(seen.nrows(), seen.ncols(), 1)
-    size = sum((x * x for row in defect.table() for x in row), start=0 * seen[0, 0]).sqrt()
-    size = float(size.abs_upper()) * _UP
-    return size / (1.0 - size) * _UP if size < 0.5 else math.inf
-
-
-def exact_matrix(point: FloatArray, k: int) -> Matrix:
-    """Enclose the symmetric matrix with these coordinates, at the working precision.
-
-    Parameters
-    ----------
-    point : ndarray, shape (dim,)
-    k : int
-
-    Returns
-    -------
-    arb_mat
-    """
-    from flint import arb, arb_mat
-
-    rows = [[arb(0)] * k for _ in range(k)]
-    rest, root = iter(point[k:].tolist()), arb(2).sqrt()
-    for i in range(k):
-        rows[i][i] = arb(float(point[i]))
-        for j in range(i + 1, k):
-            rows[i][j] = rows[j][i] = arb(next(rest)) / root
-    return arb_mat(rows)

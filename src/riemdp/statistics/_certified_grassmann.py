@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.manifolds import _symmetric, clip_norm
+from riemdp.statistics._flat_mean import sum_by_halves
 from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._subspace_logarithms import (
     LOWEST,
@@ -206,7 +207,7 @@ def _evaluated(
     def part(rows: slice) -> tuple[FloatArray, float, float, FloatArray]:
         found, errors = logarithms(space, frame, space.matrices(records[rows]))
         sizes, shares = norms(found), weights[rows]
-        total = _sum(shares[:, None, None] * found)
+        total = sum_by_halves(shares[:, None, None] * found)
         lengths = (sizes + errors) / math.sqrt(space.copies) * UP
         return total, float((shares * errors).sum()), float((shares * sizes).sum()), lengths
 
@@ -288,12 +289,3 @@ def _longest(rows: FloatArray) -> float:
     with np.errstate(all="ignore"):
         found = float(np.sqrt((rows * rows).sum(axis=-1).max())) * UP
     return found if found < math.inf else math.inf
-
-
-def _sum(terms: FloatArray) -> FloatArray:
-    """Sum over the first axis; no term is part of more additions than n has binary digits."""
-    while len(terms) > 1:
-        half = len(terms) // 2
-        paired = terms[:half] + terms[half : 2 * half]
-        terms = np.concatenate([paired, terms[2 * half :]]) if len(terms) % 2 else paired
-    return np.asarray(terms[0])

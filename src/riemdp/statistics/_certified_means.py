@@ -16,7 +16,7 @@ from riemdp.statistics._clipped_affine_invariant_mean import clipped_spectrum
 from riemdp.statistics._descent_affine_invariant import affine_invariant_descent
 from riemdp.statistics._descent_product import product_descent
 from riemdp.statistics._descent_space_form import space_form_descent
-from riemdp.statistics._exact_mean import ExactMean
+from riemdp.statistics._exact_mean import ExactMean, WeightedExactMean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
-class SpaceFormMean(ExactMean):
+class SpaceFormMean(WeightedExactMean):
     """On spheres and hyperbolic spaces; the float64 solver only says where to look.
 
     Parameters
@@ -56,47 +56,24 @@ class SpaceFormMean(ExactMean):
         manifold: Any = ball.manifold
         return space_form_descent(manifold.dim, manifold.curvature, ball.radius, tol)
 
-    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Themselves; see :meth:`ExactMean.of_coordinates`."""
-        return coordinates
-
-    def mean(self, ball: Ball, partial: FloatArray, tol: float) -> tuple[Fraction, ...]:
-        """Certify coordinates; see :meth:`ExactMean.mean`."""
-        return self._certified(ball, partial, None, tol)
-
-    @property
-    def weighs(self) -> bool:
-        """See :attr:`ExactMean.weighs`."""
-        return True
-
     def weighted(
-        self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64], tol: float
+        self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64] | None, tol: float
     ) -> tuple[Fraction, ...]:
-        """Certify coordinates; see :meth:`ExactMean.weighted`."""
-        return self._certified(ball, rows, whole, tol)
-
-    def _certified(
-        self, ball: Ball, partial: FloatArray, whole: NDArray[np.int64] | None, tol: float
-    ) -> tuple[Fraction, ...]:
+        """Begin where the solver ends; see :meth:`ExactMean.weighted`."""
         manifold: Any = ball.manifold
-        solver, points = self._solver, ball.point(partial)
+        solver, points = self._solver, ball.point(rows)
         shares = None if whole is None else whole / sum(whole.tolist())
         try:
-            seen = solver.records(ball, points)
-            start = (
-                solver.mean(ball, seen, tol)
-                if shares is None
-                else solver.weighted(ball, seen, shares, tol)
-            )
+            start = solver.weighted(ball, solver.records(ball, points), shares, tol)
         except ConvergenceError:  # it asks more of itself than is needed here
-            start = np.average(partial, axis=0, weights=shares)
+            start = np.average(rows, axis=0, weights=shares)
         point, _ = _certified_space_form.refined(
-            manifold.curvature, start, partial, ball.radius, tol, weights=whole
+            manifold.curvature, start, rows, ball.radius, tol, weights=whole
         )
         return tuple(map(Fraction, point.tolist()))
 
 
-class AffineInvariantMean(ExactMean):
+class AffineInvariantMean(WeightedExactMean):
     """On affine-invariant matrices, where decompositions are verified and not believed.
 
     References
@@ -127,23 +104,11 @@ class AffineInvariantMean(ExactMean):
         logs, vectors = np.linalg.eigh(_symmetric.unvecd(coordinates, manifold.k))
         return _certified_affine_invariant.exact_records(logs, vectors, ball.radius)
 
-    def mean(
-        self, ball: Ball, partial: tuple[FloatArray, FloatArray], tol: float
-    ) -> tuple[Fraction, ...]:
-        """Certify coordinates; see :meth:`ExactMean.mean`."""
-        point = _certified_affine_invariant.certified_mean(*partial, ball.radius, tol)
-        return tuple(map(Fraction, point.tolist()))
-
-    @property
-    def weighs(self) -> bool:
-        """See :attr:`ExactMean.weighs`."""
-        return True
-
     def weighted(
         self,
         ball: Ball,
         rows: tuple[FloatArray, FloatArray],
-        whole: NDArray[np.int64],
+        whole: NDArray[np.int64] | None,
         tol: float,
     ) -> tuple[Fraction, ...]:
         """Certify coordinates; see :meth:`ExactMean.weighted`."""

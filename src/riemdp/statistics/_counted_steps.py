@@ -13,22 +13,20 @@ from riemdp._checks import kind_of
 from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved, register
 from riemdp.manifolds import Ball, Euclidean
-from riemdp.statistics._counted_sum import MOST_RECORDS, checked_weight, no_inference
+from riemdp.statistics._around import Around
+from riemdp.statistics._counted_sum import MOST_RECORDS, WithoutInference, checked_weight
 from riemdp.statistics._feature_sums import quotient_of, root_up
 from riemdp.statistics._named_values import NamedValues
-from riemdp.statistics._question import Question
-from riemdp.statistics._statistic import Statistic
+from riemdp.statistics._question import Rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from riemdp.statistics._data import Records
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._recentred import Recentred
-    from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
     from riemdp.statistics._steps import NoisySteps
 
@@ -36,31 +34,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class _Total(Question):
+class _Total(Rewritten):
     """The sum that an exact mean is of, times a number, and another number for every record."""
 
     question: Question
     factor: Fraction
     one: Fraction
     size: int
-
-    clips = True
-
-    @property
-    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.question.takes
-
-    def adds(self, ball: Ball) -> bool:
-        return self.question.adds(ball)
-
-    def summarise(self, ball: Ball, records: Any) -> Partial:
-        return self.question.summarise(ball, self.question.prepare(ball, records))
-
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        return self.question.merge(first, second)
-
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
-        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
 
     def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         if partial.count == 0:
@@ -88,7 +68,7 @@ class _Place:
     number: float = 1.0
 
 
-class CountedAnswers(Statistic):
+class CountedAnswers(Around):
     """What counted forms of several answers have in common.
 
     Answers are sums over the records of the vectors whose means the inner statistic asks for, with
@@ -127,16 +107,6 @@ class CountedAnswers(Statistic):
         return self.statistic.steps
 
     @property
-    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What the inner statistic takes; see :attr:`Statistic.takes`."""
-        return self.statistic.takes
-
-    @property
-    def inside(self) -> tuple[Statistic, ...]:
-        """The inner statistic."""
-        return (self.statistic,)
-
-    @property
     def numerical_delta(self) -> float:
         """0.0: sums of integers; see :attr:`Statistic.numerical_delta`."""
         return 0.0
@@ -149,21 +119,9 @@ class CountedAnswers(Statistic):
         """Return itself; see :meth:`Statistic.counted`."""
         return self
 
-    def proofs(self) -> Mapping[str, str | None]:
-        """Its own, and those of the inner statistic."""
-        return both_proved({self.name: self.proof}, self.statistic.proofs())
-
     def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
         """Return the same, and those of the sums; see :meth:`Statistic.proofs_on`."""
         return both_proved(self.proofs(), self.statistic.proofs_on(ball))
-
-    def check_records(self, records: Records) -> None:
-        """See :meth:`Statistic.check_records`."""
-        self.statistic.check_records(records)
-
-    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
-        """Return those of the inner statistic; see :meth:`Statistic.typical_extras`."""
-        return self.statistic.typical_extras(size, generator)
 
     def answer_weight(self, step: int) -> float:
         """Return that of the inner statistic; see :meth:`Statistic.answer_weight`."""
@@ -326,7 +284,7 @@ class CountedSteps(CountedAnswers):
 @final
 @register
 @dataclass(frozen=True)
-class CountedRecentred(CountedAnswers):
+class CountedRecentred(WithoutInference, CountedAnswers):
     """Sums in two rounds over a number of records that is private, as the first says it with noise.
 
     Parameters
@@ -398,19 +356,6 @@ class CountedRecentred(CountedAnswers):
         parts = self.statistic.present(ball, value[:-1], lambda: inner)
         found = self.statistic.statistic.with_count(dict(parts.items()), count_sd / number)
         return NamedValues(value, {**found, "count": number, "count_sd": count_sd})
-
-    def released_moments(
-        self, ball: Ball, value: FloatArray, deviation: float, n: int
-    ) -> ReleasedMoments:
-        """Refuse: regions and tests take a public number; see :meth:`Statistic.released_moments`.
-
-        Raises
-        ------
-        UnsupportedError
-            Always.
-        """
-        del ball, value, deviation, n
-        raise no_inference()
 
 
 def steps_weight(norm: float, dim: int) -> float:

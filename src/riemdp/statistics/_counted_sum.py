@@ -11,17 +11,19 @@ import numpy as np
 
 from riemdp._checks import kind_of, real
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp._part import both_proved, register
+from riemdp._part import register
 from riemdp.manifolds import Ball, Euclidean
+from riemdp.statistics._around import Around
 from riemdp.statistics._data import as_records
 from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._seen import view_from_centre
+from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
@@ -37,10 +39,30 @@ MOST_RECORDS = 2.0**63
 _LEAST, _GREATEST = 2.0**-20, 4.0
 
 
+class WithoutInference(Statistic):
+    """Sums over a private number of records, from which nothing is inferred."""
+
+    def released_moments(
+        self, ball: Ball, value: FloatArray, deviation: float, n: int
+    ) -> ReleasedMoments:
+        """Refuse: regions and tests take a public number; see :meth:`Statistic.released_moments`.
+
+        Raises
+        ------
+        UnsupportedError
+            Always.
+        """
+        del ball, value, deviation, n
+        raise UnsupportedError(
+            "regions and tests are known for a public number of records; release under "
+            "ReplaceOne(), where that may be public"
+        )
+
+
 @final
 @register
 @dataclass(frozen=True)
-class CountedSum(FeatureSum):
+class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override]
     """A sum of features over a number of records that is private, and that number, both with noise.
 
     Released are the sum of ``(T, weight)`` over the records, T the features of the inner
@@ -102,30 +124,6 @@ class CountedSum(FeatureSum):
                 f"{kind_of(self.statistic)}"
             )
         object.__setattr__(self, "weight", checked_weight(self.weight, free=counts))
-
-    # What belongs to records, and where they are seen from, is the business of the inner statistic.
-
-    @property
-    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What the inner statistic takes; see :attr:`Statistic.takes`."""
-        return self.statistic.takes
-
-    @property
-    def inside(self) -> tuple[SumStatistic]:
-        """The inner statistic."""
-        return (self.statistic,)
-
-    def proofs(self) -> Mapping[str, str | None]:
-        """Its own, and those of the inner statistic."""
-        return both_proved({self.name: self.proof}, self.statistic.proofs())
-
-    def check_records(self, records: Records) -> None:
-        """See :meth:`Statistic.check_records`."""
-        self.statistic.check_records(records)
-
-    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
-        """Return those of the inner statistic; see :meth:`Statistic.typical_extras`."""
-        return self.statistic.typical_extras(size, generator)
 
     def dim(self, ball: Ball) -> int:
         """See :meth:`FeatureSum.dim`."""
@@ -239,27 +237,6 @@ class CountedSum(FeatureSum):
         parts = self.statistic.parts(view_from_centre(ball), features / at_least, sd / at_least)
         found = self.statistic.with_count(parts, count_sd / at_least)
         return NamedValues(value, {**found, "count": number, "count_sd": count_sd})
-
-    def released_moments(
-        self, ball: Ball, value: FloatArray, deviation: float, n: int
-    ) -> ReleasedMoments:
-        """Refuse: regions and tests take a public number; see :meth:`Statistic.released_moments`.
-
-        Raises
-        ------
-        UnsupportedError
-            Always.
-        """
-        del ball, value, deviation, n
-        raise no_inference()
-
-
-def no_inference() -> UnsupportedError:
-    """Return the error for inference from a release of a private number of records."""
-    return UnsupportedError(
-        "regions and tests are known for a public number of records; release under ReplaceOne(), "
-        "where that may be public"
-    )
 
 
 def checked_weight(weight: object, *, free: bool) -> float:

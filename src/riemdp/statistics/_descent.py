@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import ConvergenceError
-from riemdp.statistics._question import Pass, Question
+from riemdp.statistics._question import ExactQuestion, Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._question import Partial, Question
 
     FloatArray = NDArray[np.float64]
 
@@ -111,7 +111,7 @@ class Descent(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class DescentPass(Pass):
+class DescentPass(ExactQuestion, Pass):
     """One pass. Where it looks from is as private as the records, and in no text.
 
     Attributes
@@ -156,10 +156,6 @@ class DescentPass(Pass):
         """Move; see :meth:`Pass.after`."""
         point = self.descent.moved(self.point, partial, self.number)
         return _pass(self.question, self.descent, self.number + 1, point)
-
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
-        """See :meth:`Question.finish`."""
-        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
 
     def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Certify; see :meth:`Question.finish_exactly`."""

@@ -13,6 +13,7 @@ from riemdp._working_precision import working_precision
 from riemdp.manifolds import _symmetric, clip_norm
 from riemdp.statistics import _certified_affine_invariant as certified
 from riemdp.statistics._descent import Descent, added_rows, check_reached, hadamard_steps
+from riemdp.statistics._enclosed_point import PRECISION, exact_matrix, whitening
 from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class AffineInvariantDescent(Descent):
 
     def view(self, point: FloatArray) -> View:
         """Whiten by the point; see :meth:`Descent.view`."""
-        return View(*certified.whitening(point, self.k))
+        return View(*whitening(point, self.k))
 
     def seen(
         self,
@@ -152,11 +153,11 @@ def _displaced(point: FloatArray, along: FloatArray, k: int) -> FloatArray:
     found = _symmetric.vecd(_symmetric.compose(2.0 * np.log(values), frame @ vectors))
     if not np.isfinite(found).all():
         return found
-    with working_precision(certified.PRECISION):
-        root = (certified.exact_matrix(point, k) / 2).exp()
+    with working_precision(PRECISION):
+        root = (exact_matrix(point, k) / 2).exp()
         target = root * arb_mat(along.tolist()).exp() * root
         for _ in range(_CORRECTIONS):
-            inverse = (-certified.exact_matrix(found, k) / 2).exp()
+            inverse = (-exact_matrix(found, k) / 2).exp()
             rest = floats(inverse * target * inverse - arb_mat(k, k, 1))
             found = found + _symmetric.vecd(_coordinate_change(found, rest, k))
     return found

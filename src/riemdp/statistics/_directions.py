@@ -173,14 +173,4 @@ def _of_resultant(resultant: FloatArray, deviation: float) -> dict[str, Any]:
 def _of_scatter(half: FloatArray, dim: int, deviation: float) -> dict[str, Any]:
     scatter = unvecd(half, dim)
     found = leading_axis(scatter, len(half), deviation)
-    return {
-        "axis": found.vector,
-        "eigenvalues": found.eigenvalues,
-        "gap": found.gap,
-        "gap_noise": found.gap_noise,
-        "gap_limit": found.gap_limit,
-        "axis_significant": found.significant,
-        "axis_bound": found.bound,
-        "scatter": scatter,
-        "scatter_sd": deviation,
-    }
+    return {"axis": found.vector, **found.parts("axis", scatter, deviation)}

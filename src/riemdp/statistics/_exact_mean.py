@@ -164,6 +164,29 @@ class ExactMean(ABC):
         raise UnsupportedError("no exact arithmetic is known of this mean with weights")
 
 
+class WeightedExactMean(ExactMean):
+    """One that is certified row by row, with weights or without: the mean is without."""
+
+    @property
+    def weighs(self) -> bool:
+        """See :attr:`ExactMean.weighs`."""
+        return True
+
+    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:  # noqa: ARG002
+        """By default themselves; see :meth:`ExactMean.of_coordinates`."""
+        return coordinates
+
+    def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
+        """Certify coordinates; see :meth:`ExactMean.mean`."""
+        return self.weighted(ball, partial, None, tol)
+
+    @abstractmethod
+    def weighted(
+        self, ball: Ball, rows: Partial, whole: NDArray[np.int64] | None, tol: float
+    ) -> tuple[Fraction, ...]:
+        """Certify coordinates; see :meth:`ExactMean.weighted`."""
+
+
 def shortened(ball: Ball, data: FloatArray) -> FloatArray:
     r"""Coordinates of records that lie in the ball as real numbers, not only up to rounding.
 

@@ -14,6 +14,7 @@ import numpy as np
 from riemdp.manifolds import clip_norm
 from riemdp.statistics._data import Records, as_records
 from riemdp.statistics._exact_mean import added
+from riemdp.statistics._question import ExactQuestion
 from riemdp.statistics._records import joined, record_coordinates
 from riemdp.statistics._statistic import Summary
 
@@ -35,7 +36,7 @@ _ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
-class FeatureSum(Summary):
+class FeatureSum(ExactQuestion, Summary):
     r"""A function of the sum over the records of features of each.
 
     A record is first a vector in the unit ball: its normal coordinates about the centre, clipped
@@ -176,14 +177,6 @@ class FeatureSum(Summary):
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put chunks together; see :meth:`Question.merge`."""
         return joined(first, second)
-
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
-        """Divide; see :meth:`Question.finish`."""
-        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
-
-    @abstractmethod
-    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
-        """Answer with rational numbers; see :meth:`Question.finish_exactly`."""
 
 
 def mean_features(total: IntegerSum, unit: float) -> tuple[Fraction, ...]:

@@ -276,6 +276,15 @@ def pairwise_sum(terms: FloatArray) -> FloatArray:
     return np.asarray(np.ascontiguousarray(np.moveaxis(terms, 0, -1)).sum(axis=-1))
 
 
+def sum_by_halves(terms: FloatArray) -> FloatArray:
+    """Sum over the first axis; no term is part of more additions than n has binary digits."""
+    while len(terms) > 1:
+        half = len(terms) // 2
+        paired = terms[:half] + terms[half : 2 * half]
+        terms = np.concatenate([paired, terms[2 * half :]]) if len(terms) % 2 else paired
+    return np.asarray(terms[0])
+
+
 def _mean_2x2(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, float, float]:
     """Return what :func:`_mean` does, in closed form, the mean squared norm rounded up.
 

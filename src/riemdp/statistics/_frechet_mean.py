@@ -12,14 +12,10 @@ from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.manifolds import Ball, Manifold, check_ball, check_manifold, clip_norm
 from riemdp.statistics import _flat_mean
-from riemdp.statistics._mean_solver import (
-    average,
-    check_bound,
-    mean_solver,
-    space_solver,
-)
+from riemdp.statistics._mean_solver import check_bound
 from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._shares import shares_of
+from riemdp.statistics._solver_of_space import space_solver
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -108,62 +104,6 @@ def frechet_mean(
     found = solver.solve(manifold, data, normalised, ball, tol)
     check_bound(found.error_bound, tol)
     return found
-
-
-def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
-    r"""Fréchet mean of the data after each record is clipped to the ball, in coordinates.
-
-    What happens to a record alone (clipping, whitening by the centre, logarithms on flat spaces)
-    needs no accuracy for privacy: it is done first, so that rounding matters only in what
-    follows. The result stays in coordinates, where noise is added.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball.
-    data : ndarray, shape (n, \*point_shape)
-        Validated points.
-    tol : float
-        Public tolerance of the mean.
-
-    Returns
-    -------
-    ndarray, shape (dim,)
-        Normal coordinates about the ball's centre, no longer than its radius.
-
-    Raises
-    ------
-    ConvergenceError
-        If rounding alone exceeds ``tol``.
-    """
-    solver = mean_solver(ball.manifold)
-    return solver.mean(ball, solver.records(ball, data), tol)
-
-
-def clipped_tangent_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
-    r"""Tangent mean of the data after each record is clipped to the ball, in coordinates.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball.
-    data : ndarray, shape (n, \*point_shape)
-        Validated points.
-    tol : float
-        Public tolerance of the mean.
-
-    Returns
-    -------
-    ndarray, shape (dim,)
-        Normal coordinates about the ball's centre, no longer than its radius.
-
-    Raises
-    ------
-    ConvergenceError
-        If the rounding of a sum of this many records exceeds ``tol``.
-    """
-    solver = average(ball.manifold)
-    return solver.mean(ball, solver.records(ball, data), tol)
 
 
 @with_advice

@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._errors import ConvergenceError, InvalidParameterError, UnsupportedManifoldError
-from riemdp._part import is_proof
-from riemdp.manifolds import FlatManifold, Manifold, clip_norm
-from riemdp.statistics import _flat_mean
-from riemdp.statistics._exact_mean import ExactMean, ExactSum
-from riemdp.statistics._records import record_coordinates
-from riemdp.statistics._tolerance import average_floor
+from riemdp._errors import ConvergenceError, UnsupportedManifoldError
+from riemdp.manifolds import Manifold
+from riemdp.statistics._exact_mean import ExactMean
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -298,152 +294,22 @@ class MeanSolver(ABC):
         return None
 
 
-_EXACT_SUM = ExactSum()
-
-
-class Average(MeanSolver):
-    """The mean is the average of normal coordinates: in dimension one, and of flat spaces."""
-
-    proof = "docs/proofs/frechet-mean-certificate.md"
-    certifies = False
-
-    def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
-        """As a sum of integers; see :meth:`MeanSolver.exact`."""
-        return _EXACT_SUM
-
-    def records(self, ball: Ball, data: FloatArray) -> FloatArray:
-        """Clipped coordinates; see :func:`record_coordinates`."""
-        return record_coordinates(ball, data)
+class WeightedSolver(MeanSolver):
+    """A solver that takes weights: the mean is the one without any."""
 
     def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Average, and clip the average."""
+        """Return :meth:`weighted` without weights; see :meth:`MeanSolver.mean`."""
         return self.weighted(ball, records, None, tol)
 
     def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
         """See :meth:`MeanSolver.weighs`."""
         return True
 
+    @abstractmethod
     def weighted(
         self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
     ) -> FloatArray:
         """See :meth:`MeanSolver.weighted`."""
-        check_bound(_flat_mean.summation_allowance(len(records), ball.reach), tol)
-        return clip_norm(_flat_mean.stable_mean(records, weights), ball.radius)
-
-    def floor(self, ball: Ball) -> float:
-        """Allow for sums, and for the few digits left of records in a tiny, far ball."""
-        return average_floor(ball, self._size(ball))
-
-    def _size(self, ball: Ball) -> float:
-        if ball.manifold.constant_curvature is None:
-            return 0.0  # records are seen from the centre before any are subtracted
-        return float(np.linalg.norm(ball.center))
-
-
-class FlatAverage(Average):
-    """The same in the chart of a flat space."""
-
-    proof = "docs/proofs/frechet-mean-certificate.md"
-    isometric = True
-
-    def solve(
-        self,
-        manifold: Manifold,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,  # noqa: ARG002
-    ) -> CertifiedMean:
-        """Average in the chart."""
-        value, rounding = _flat_mean.euclidean(_chart(manifold).to_chart(data), weights)
-        return CertifiedMean(_chart(manifold).from_chart(value), rounding, 1)
-
-    def _size(self, ball: Ball) -> float:
-        return float(np.linalg.norm(_chart(ball.manifold).to_chart(ball.center)))
-
-
-_solvers: dict[type[Manifold], MeanSolver] = {}
-_with_subclasses: set[type[Manifold]] = set()
-_AVERAGE = Average()
-
-
-def register_solver(kind: type[Any], solver: MeanSolver, *, subclasses: bool = False) -> MeanSolver:
-    """Say how the Fréchet mean is found on the spaces of a class.
-
-    Parameters
-    ----------
-    kind : type
-        Class of manifolds.
-    solver : MeanSolver
-    subclasses : bool, default False
-        Whether what is claimed holds on every subclass, as on those of a base that fixes the
-        geometry. Otherwise a subclass gets the solver, but counts as unproven.
-
-    Returns
-    -------
-    MeanSolver
-        The solver itself.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the class has a solver.
-    """
-    if _solvers.setdefault(kind, solver) is not solver:
-        raise InvalidParameterError(f"{kind.__name__} has a solver; another space is another class")
-    if subclasses:
-        _with_subclasses.add(kind)
-    return solver
-
-
-def mean_solver(manifold: Manifold) -> MeanSolver:
-    """Return the solver of a space, by its class and those that this inherits from.
-
-    In dimension one every space is flat, and needs none.
-
-    Raises
-    ------
-    UnsupportedManifoldError
-        If no solver is registered for its class.
-    """
-    kind = _kind(manifold)
-    if manifold.dim == 1 and (kind is None or not _solvers[kind].isometric):
-        return _AVERAGE
-    if kind is None:
-        raise unknown_mean(manifold)
-    return _solvers[kind]
-
-
-def is_solved(manifold: Manifold) -> bool:
-    """Whether the solver of a space, and those that it uses, are proved for its very class."""
-    kind = _kind(manifold)
-    if manifold.dim == 1:
-        return True
-    if kind is None or not (kind is type(manifold) or kind in _with_subclasses):
-        return False
-    solver = _solvers[kind]
-    return is_proof(solver.proof) and all(map(is_solved, solver.parts(manifold)))
-
-
-def space_solver(manifold: Manifold) -> MeanSolver:
-    """Return the solver of a space as :meth:`MeanSolver.solve` needs it, in dimension one too.
-
-    Raises
-    ------
-    UnsupportedManifoldError
-        If no solver is registered for its class.
-    """
-    kind = _kind(manifold)
-    if kind is None:
-        raise unknown_mean(manifold)
-    return _solvers[kind]
-
-
-def average(manifold: Manifold) -> MeanSolver:
-    """Return what averages coordinates on a space, whether or not that is the Fréchet mean."""
-    kind = _kind(manifold)
-    flat = kind is not None and _solvers[kind].isometric
-    return _solvers[kind] if kind is not None and flat else _AVERAGE
 
 
 def check_bound(bound: float, tol: float) -> None:
@@ -460,16 +326,3 @@ def unknown_mean(manifold: Manifold) -> UnsupportedManifoldError:
     return UnsupportedManifoldError(
         f"no certified Fréchet mean is known for {type(manifold).__name__}; use tangent_mean"
     )
-
-
-def _kind(manifold: Manifold) -> type[Manifold] | None:
-    return next((kind for kind in type(manifold).__mro__ if kind in _solvers), None)
-
-
-def _chart(manifold: Manifold) -> FlatManifold:
-    """Return the manifold, which is one of those that the solver is registered for."""
-    chart: FlatManifold = manifold  # type: ignore[assignment]
-    return chart
-
-
-register_solver(FlatManifold, FlatAverage(), subclasses=True)

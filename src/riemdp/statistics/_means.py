@@ -12,13 +12,14 @@ from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedMa
 from riemdp._part import register
 from riemdp.statistics._counted_mean import CountedMean
 from riemdp.statistics._descent import descent_of
-from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
+from riemdp.statistics._mean_solver import MeanSolver
 from riemdp.statistics._records import joined
 from riemdp.statistics._sensitivity import (
     frechet_mean_sensitivity,
     log_stretch,
     tangent_mean_sensitivity,
 )
+from riemdp.statistics._solver_of_space import average, is_solved, mean_solver
 from riemdp.statistics._statistic import InTwoArithmetics, Statistic, Summary
 
 if TYPE_CHECKING:
@@ -151,10 +152,38 @@ class Mean(InTwoArithmetics, Summary):
         return 0.5 * self._floor(ball)
 
 
+class IntrinsicMean(Mean):
+    """What Fréchet means share, with weights or without."""
+
+    def stretch(self, ball: Ball, metric: Metric) -> float:
+        """``x / sin x`` at ``x = kr`` in coordinates under positive curvature, else 1."""
+        return log_stretch(ball) if metric == "coordinates" else 1.0
+
+    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
+        """Return the proof of the sensitivity, where the space's solver is proved too."""
+        solved = {self.name: self.proof if is_solved(ball.manifold) else None}
+        return {**super().proofs_on(ball), **solved}
+
+
+class AverageMean(Mean):
+    """What averages of normal coordinates share, with weights or without."""
+
+    def _solver(self, manifold: Manifold) -> MeanSolver:
+        return average(manifold)
+
+    def _check_metric(self, ball: Ball, metric: Metric) -> None:
+        """Refuse distances off flat spaces."""
+        if metric != "coordinates" and not average(ball.manifold).isometric:
+            raise UnsupportedManifoldError(
+                "how far the tangent mean moves is known in coordinates, not as a distance; use a "
+                "tangent mechanism, or the Fréchet mean"
+            )
+
+
 @final
 @register
 @dataclass(frozen=True)
-class FrechetMean(Mean):
+class FrechetMean(IntrinsicMean):
     """The point with the least mean squared distance to the records.
 
     How far it moves is known as a distance; in normal coordinates about the ball's centre it moves
@@ -196,10 +225,6 @@ class FrechetMean(Mean):
         check_certifiable(ball)
         return exact
 
-    def stretch(self, ball: Ball, metric: Metric) -> float:
-        """``x / sin x`` at ``x = kr`` in coordinates under positive curvature, else 1."""
-        return log_stretch(ball) if metric == "coordinates" else 1.0
-
     def counted(self, ball: Ball) -> Statistic:
         """Return a sum and a count where it is the tangent mean; see :meth:`Statistic.counted`.
 
@@ -212,16 +237,11 @@ class FrechetMean(Mean):
             return super().counted(ball)
         return counted_mean(ball)
 
-    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
-        """Return the proof of the sensitivity, where the space's solver is proved too."""
-        solved = {self.name: self.proof if is_solved(ball.manifold) else None}
-        return {**super().proofs_on(ball), **solved}
-
 
 @final
 @register
 @dataclass(frozen=True)
-class TangentMean(Mean):
+class TangentMean(AverageMean):
     """The average of the normal coordinates about the ball's centre.
 
     How far it moves is known in coordinates, on flat spaces as a distance too, where that is the
@@ -246,9 +266,6 @@ class TangentMean(Mean):
     name: ClassVar[str] = "tangent-mean"
     proof: ClassVar[str | None] = "docs/proofs/frechet-mean-sensitivity.md"
 
-    def _solver(self, manifold: Manifold) -> MeanSolver:
-        return average(manifold)
-
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
         """Return :func:`riemdp.tangent_mean_sensitivity`; see :meth:`Statistic.replace_one`.
 
@@ -257,11 +274,7 @@ class TangentMean(Mean):
         UnsupportedError
             As a distance off flat spaces.
         """
-        if metric != "coordinates" and not average(ball.manifold).isometric:
-            raise UnsupportedManifoldError(
-                "how far the tangent mean moves is known in coordinates, not as a distance; use a "
-                "tangent mechanism, or the Fréchet mean"
-            )
+        self._check_metric(ball, metric)
         return tangent_mean_sensitivity(ball, n)
 
     def counted(self, ball: Ball) -> Statistic:
@@ -301,74 +314,6 @@ def mean_for(manifold: Manifold, metric: Metric, intrinsic: bool | None = None) 
     if intrinsic is True or is_one_of(metric, ("distance",)) or average(manifold).isometric:
         return FrechetMean()
     return TangentMean()
-
-
-def public_tolerance(ball: Ball, sensitivity: float, summary: str = "frechet-mean") -> float:
-    """Tolerance for a mean on a public ball, from public numbers only.
-
-    A billionth of the sensitivity where float64 carries that, more where it does not. The
-    sensitivity of what is computed is then ``sensitivity + 2 tol``.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball.
-    sensitivity : float
-        Sensitivity of the exact mean on it.
-    summary : {"frechet-mean", "tangent-mean"}, default "frechet-mean"
-        Which mean.
-
-    Returns
-    -------
-    float
-        In units of geodesic distance; at least :func:`tolerance_floor`.
-    """
-    return max(tolerance_floor(ball, summary), 1e-9 * sensitivity)
-
-
-def tolerance_floor(ball: Ball, summary: str = "frechet-mean") -> float:
-    """Least tolerance that every data set in a public ball can be certified to.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball.
-    summary : {"frechet-mean", "tangent-mean"}, default "frechet-mean"
-        Which mean.
-
-    Returns
-    -------
-    float
-        In units of geodesic distance.
-
-    Notes
-    -----
-    A bound of the rounding in the solver's certificate (docs/proofs/frechet-mean-certificate.md)
-    for data anywhere in the ball, seen from its centre. Under it, whether a solver succeeds would
-    depend on the data.
-    """
-    return _solver_of(ball, summary).floor(ball)
-
-
-def is_average(ball: Ball, summary: str) -> bool:
-    """Whether a mean is an average of coordinates, which needs no solver.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball.
-    summary : {"frechet-mean", "tangent-mean"}
-        Which mean.
-
-    Returns
-    -------
-    bool
-    """
-    return not _solver_of(ball, summary).certifies
-
-
-def _solver_of(ball: Ball, summary: str) -> MeanSolver:
-    return (average if summary == TangentMean.name else mean_solver)(ball.manifold)
 
 
 def check_certifiable(ball: Ball) -> None:

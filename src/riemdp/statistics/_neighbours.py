@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
-
-import numpy as np
 
 from riemdp._checks import count, kind_of
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp._part import Part, register
-from riemdp.statistics._users import means_of_users, rows_of_users
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
@@ -353,153 +350,6 @@ class AddRemove(PrivateSize):
     def replacing(self) -> Neighbours:
         """Return :class:`ReplaceOne`; see :meth:`Neighbours.replacing`."""
         return ReplaceOne()
-
-
-@dataclass(frozen=True)
-class PerUser(Neighbours):
-    """What relations between data sets of people share, each of whom has one or more records.
-
-    The records of a person are averaged, in the tangent space at the centre of the ball, to one
-    point: a function of that person's records alone. The statistic is that of these points.
-
-    Parameters
-    ----------
-    contribution : int, default 1
-        Largest number of records that a person counts for, public. A person with fewer records
-        counts for less, with a weight that is as private as the records:
-        :class:`riemdp.statistics.WeightedMean`. With 1 every person counts alike.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``contribution`` is not a positive integer.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
-    """
-
-    contribution: int = 1
-
-    def __post_init__(self) -> None:
-        whole = count(self.contribution, "contribution, of records that a person counts for,")
-        object.__setattr__(self, "contribution", whole)
-
-    @property
-    def title(self) -> str:
-        """With the number of records, where people do not count alike."""
-        many = "" if self.contribution == 1 else f", who counts for up to {self.contribution}"
-        return self.name + many
-
-    keeps_places: ClassVar[bool] = False
-    takes: ClassVar[tuple[str, ...]] = ("users",)
-
-    @property
-    def adds(self) -> tuple[str, ...]:
-        """Weights, where people do not count alike."""
-        return () if self.contribution == 1 else ("weights",)
-
-    def units(self, ball: Ball, records: Records) -> Records:
-        """Return the mean of every person; see :meth:`Neighbours.units`.
-
-        Raises
-        ------
-        InvalidParameterError
-            If records have weights.
-        """
-        if records.weights is not None:
-            raise InvalidParameterError(
-                "weights of records do not say what people weigh; leave them out, or let people "
-                "count for as many records as they have, up to contribution=..."
-            )
-        found = means_of_users(ball, records)
-        if self.contribution == 1:
-            return found
-        rows = rows_of_users(np.asarray(records.users))
-        numbers = np.array([min(len(own), self.contribution) for own in rows], dtype=np.float64)
-        return replace(found, weights=numbers / self.contribution)
-
-
-@final
-@register
-@dataclass(frozen=True)
-class ReplaceUser(PerUser):
-    """Data sets of one public number of people, of whom one has other records, or more, or fewer.
-
-    Parameters
-    ----------
-    contribution : int, default 1
-        Largest number of records that a person counts for, public: see :class:`PerUser`.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``contribution`` is not a positive integer.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import riemdp
-    >>> from riemdp.statistics import ReplaceUser
-    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> records = riemdp.Records(np.full((500, 2), 0.3), users=np.arange(500) // 5)
-    >>> release = riemdp.private_mean(records, ball, riemdp.GDP(1.0), neighbours=ReplaceUser())
-    >>> release.adjacency, release.n
-    ('replace-user', 100)
-    """
-
-    name: ClassVar[str] = "replace-user"
-    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
-    in_one_group: ClassVar[bool] = True
-
-    def sensitivity(self, statistic: Statistic, ball: Ball, n: int | None, metric: Metric) -> float:
-        """Return :meth:`Statistic.replace_one`; see :meth:`Neighbours.sensitivity`."""
-        return statistic.replace_one(ball, public_size(n), metric)
-
-
-@final
-@register
-@dataclass(frozen=True)
-class AddRemoveUser(PrivateSize, PerUser):
-    """Data sets of which one has one person more, with all records: how many people is private.
-
-    Parameters
-    ----------
-    contribution : int, default 1
-        Largest number of records that a person counts for, public: see :class:`PerUser`.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``contribution`` is not a positive integer.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import riemdp
-    >>> from riemdp.statistics import AddRemoveUser
-    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> records = riemdp.Records(np.full((500, 2), 0.3), users=np.arange(500) // 5)
-    >>> release = riemdp.private_mean(records, ball, riemdp.GDP(1.0), neighbours=AddRemoveUser())
-    >>> release.adjacency, release.n
-    ('add-remove-user', None)
-    """
-
-    name: ClassVar[str] = "add-remove-user"
-    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
-    in_one_group: ClassVar[bool] = True
-
-    def replacing(self) -> Neighbours:
-        """Return :class:`ReplaceUser`; see :meth:`Neighbours.replacing`."""
-        return ReplaceUser(self.contribution)
 
 
 def public_size(n: int | None) -> int:

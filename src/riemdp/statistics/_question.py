@@ -186,6 +186,49 @@ class Question(ABC):
         return None
 
 
+class ExactQuestion(Question):
+    """One whose answer is a rational number for every coordinate."""
+
+    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
+        """Round what :meth:`finish_exactly` returns; see :meth:`Question.finish`."""
+        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
+
+    @abstractmethod
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
+        """Answer with rational numbers; see :meth:`Question.finish_exactly`."""
+
+
+class Rewritten(ExactQuestion):
+    """The answer to another question, in another form.
+
+    Attributes
+    ----------
+    question : Question
+        The other one, which is answered exactly.
+    """
+
+    clips = True
+
+    question: Question
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the other takes."""
+        return self.question.takes
+
+    def adds(self, ball: Ball) -> bool:
+        """Whether the other adds; see :meth:`Question.adds`."""
+        return self.question.adds(ball)
+
+    def summarise(self, ball: Ball, records: Any) -> Partial:
+        """Say what the other needs; see :meth:`Question.summarise`."""
+        return self.question.summarise(ball, self.question.prepare(ball, records))
+
+    def merge(self, first: Partial, second: Partial) -> Partial:
+        """Merge as the other does; see :meth:`Question.merge`."""
+        return self.question.merge(first, second)
+
+
 class Pass(Question):
     """One of several passes over records that come a part at a time; the last one answers.
 

@@ -11,25 +11,25 @@ import numpy as np
 
 from riemdp._checks import kind_of, positive, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedError
-from riemdp._part import both_proved, register
+from riemdp._part import register
 from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.statistics._around import Around
 from riemdp.statistics._counted_steps import CountedRecentred, steps_weight
 from riemdp.statistics._data import as_records
 from riemdp.statistics._feature_sums import mean_features, quotient_of
 from riemdp.statistics._named_values import NamedValues
-from riemdp.statistics._question import Question
+from riemdp.statistics._question import ExactQuestion, Rewritten
 from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._seen import JOINT_REACH, SeenFromCentre, View, seen_from, steps_ball
-from riemdp.statistics._steps import FLOOR, LEAST, NoisySteps, Place, stepped
+from riemdp.statistics._steps import NoisySteps, Place, after_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from riemdp.statistics._data import Records
-    from riemdp.statistics._question import Partial
+    from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
     from riemdp.statistics._sums import SumStatistic
@@ -42,30 +42,12 @@ _LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class _Padded(Question):
+class _Padded(Rewritten):
     """An answer times a weight, with zeros after it: all answers are of one length."""
 
     question: Question
     weight: Fraction
     size: int
-
-    clips = True
-
-    @property
-    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.question.takes
-
-    def adds(self, ball: Ball) -> bool:
-        return self.question.adds(ball)
-
-    def summarise(self, ball: Ball, records: Any) -> Partial:
-        return self.question.summarise(ball, self.question.prepare(ball, records))
-
-    def merge(self, first: Partial, second: Partial) -> Partial:
-        return self.question.merge(first, second)
-
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
-        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
 
     def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         found = self.question.finish_exactly(ball, partial, tol) or ()
@@ -74,7 +56,7 @@ class _Padded(Question):
 
 
 @dataclass(frozen=True, eq=False)
-class _Shortened(Question):
+class _Shortened(ExactQuestion):
     """Features of records as they are seen from a released point, shortened to a released length.
 
     That length is scaled to the radius r of the ball, so that whatever was released features are
@@ -104,9 +86,6 @@ class _Shortened(Question):
     def merge(self, first: Partial, second: Partial) -> Partial:
         return first + second
 
-    def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
-        return np.array([float(x) for x in self.finish_exactly(ball, partial, tol)])
-
     def finish_exactly(
         self,
         ball: Ball,
@@ -119,7 +98,7 @@ class _Shortened(Question):
 @final
 @register
 @dataclass(frozen=True)
-class Recentred(NoisySteps):
+class Recentred(Around, NoisySteps):
     """Sums in two rounds: the second is seen from the mean that the first one released.
 
     The first round is the tangent mean at the centre, clipped to the ball, with the second moment
@@ -185,28 +164,6 @@ class Recentred(NoisySteps):
             )
         object.__setattr__(self, "share", share)
         object.__setattr__(self, "alpha", positive(self.alpha, "alpha"))
-
-    @property
-    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What the inner statistic takes; see :attr:`Statistic.takes`."""
-        return self.statistic.takes
-
-    def check_records(self, records: Records) -> None:
-        """See :meth:`Statistic.check_records`."""
-        self.statistic.check_records(records)
-
-    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
-        """Return those of the inner statistic; see :meth:`Statistic.typical_extras`."""
-        return self.statistic.typical_extras(size, generator)
-
-    def proofs(self) -> Mapping[str, str | None]:
-        """Its own, and those of the inner statistic."""
-        return both_proved({self.name: self.proof}, self.statistic.proofs())
-
-    @property
-    def inside(self) -> tuple[SumStatistic]:
-        """The inner statistic."""
-        return (self.statistic,)
 
     @property
     def shares_of_steps(self) -> tuple[float, ...]:
@@ -329,9 +286,7 @@ class Recentred(NoisySteps):
         spread: float,
         step: int,  # noqa: ARG002
     ) -> Place:
-        point = stepped(ball, place.point, vector * place.unit)
-        unit = min(ball.reach, max(self.alpha * spread, FLOOR * place.unit, LEAST * ball.reach))
-        return replace(place, point=point, unit=unit)
+        return after_mean(ball, place, vector, self.alpha * spread)
 
     def value_at(self, ball: Ball, point: Any) -> FloatArray:
         """Return base, length and features; see :meth:`range`."""

@@ -13,7 +13,7 @@ from riemdp._part import register
 from riemdp.manifolds import Rotations, unvecd
 from riemdp.statistics._axes import leading_axis
 from riemdp.statistics._half_vectors import half_vectors
-from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
+from riemdp.statistics._unit_vectors import ScatterSum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @final
 @register
 @dataclass(frozen=True)
-class MeanRotation(UnitVectorSum):
+class MeanRotation(ScatterSum):
     r"""Mean of ``q q^T`` over unit quaternions q, whose leading eigenvector is the mean rotation.
 
     q and -q are the same rotation and have the same ``q q^T``. The mean rotation R is that with the
@@ -73,14 +73,6 @@ class MeanRotation(UnitVectorSum):
         """``q q^T``; see :meth:`SumStatistic.features`."""
         return half_vectors(vectors, 1.0)
 
-    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
-        """Root of 2; see :meth:`SumStatistic.feature_sensitivity`."""
-        return ROOT_TWO
-
-    def feature_length(self, dim: int) -> float:  # noqa: ARG002
-        """1; see :meth:`SumStatistic.feature_length`."""
-        return 1.0
-
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return the mean rotation; see :meth:`SumStatistic.parts`.
 
@@ -104,14 +96,7 @@ class MeanRotation(UnitVectorSum):
         return {
             "rotation": np.array(Rotation.from_quat(np.array(found.vector)).as_matrix()),
             "quaternion": found.vector,
-            "eigenvalues": found.eigenvalues,
-            "gap": found.gap,
-            "gap_noise": found.gap_noise,
-            "gap_limit": found.gap_limit,
-            "rotation_significant": found.significant,
-            "rotation_bound": 2.0 * found.bound,
-            "scatter": scatter,
-            "scatter_sd": deviation,
+            **found.parts("rotation", scatter, deviation, turn=2.0),
         }
 
 

@@ -18,7 +18,7 @@ from riemdp.manifolds import (
 )
 from riemdp.statistics._axes import leading_axis
 from riemdp.statistics._half_vectors import hermitian_half_vectors, hermitian_of
-from riemdp.statistics._unit_vectors import ROOT_TWO, UnitVectorSum
+from riemdp.statistics._unit_vectors import ScatterSum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @final
 @register
 @dataclass(frozen=True)
-class ProcrustesMean(UnitVectorSum):
+class ProcrustesMean(ScatterSum):
     r"""Mean of ``z z*`` over preshapes z, whose leading eigenvector is the full Procrustes mean.
 
     k landmarks in the plane are a vector of complex numbers: centred, of norm 1, and in an
@@ -86,14 +86,6 @@ class ProcrustesMean(UnitVectorSum):
         """Return ``z z*`` as vectors of the same norm; see :meth:`SumStatistic.features`."""
         return hermitian_half_vectors(vectors)
 
-    def feature_sensitivity(self, dim: int) -> float:  # noqa: ARG002
-        """Root of 2; see :meth:`SumStatistic.feature_sensitivity`."""
-        return ROOT_TWO
-
-    def feature_length(self, dim: int) -> float:  # noqa: ARG002
-        """1; see :meth:`SumStatistic.feature_length`."""
-        return 1.0
-
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return the mean shape; see :meth:`SumStatistic.parts`.
 
@@ -114,17 +106,7 @@ class ProcrustesMean(UnitVectorSum):
         """
         scatter = hermitian_of(features, self.dim(view.ball) // 2)
         found = leading_axis(scatter, len(features), deviation)
-        return {
-            "shape": landmarks(found.vector),
-            "eigenvalues": found.eigenvalues,
-            "gap": found.gap,
-            "gap_noise": found.gap_noise,
-            "gap_limit": found.gap_limit,
-            "shape_significant": found.significant,
-            "shape_bound": found.bound,
-            "scatter": scatter,
-            "scatter_sd": deviation,
-        }
+        return {"shape": landmarks(found.vector), **found.parts("shape", scatter, deviation)}
 
 
 def preshapes(configurations: ArrayLike) -> FloatArray:

@@ -33,16 +33,14 @@ from riemdp.statistics._certified_means import (
     ProductMean,
     SpaceFormMean,
 )
-from riemdp.statistics._mean_solver import (
-    CertifiedMean,
+from riemdp.statistics._mean_solver import CertifiedMean, WeightedSolver, check_bound
+from riemdp.statistics._records import check_inside, record_coordinates
+from riemdp.statistics._solver_of_space import (
     FlatAverage,
-    MeanSolver,
-    check_bound,
     mean_solver,
     register_solver,
     space_solver,
 )
-from riemdp.statistics._records import check_inside, record_coordinates
 from riemdp.statistics._tolerance import conversion_allowance, hyperbolic_floor, spherical_floor
 
 if TYPE_CHECKING:
@@ -52,24 +50,6 @@ if TYPE_CHECKING:
     from riemdp.statistics._question import Partial
 
     FloatArray = NDArray[np.float64]
-
-
-class EuclideanAverage(FlatAverage):
-    """Points are their own chart."""
-
-    proof = "docs/proofs/frechet-mean-certificate.md"
-
-    def solve(
-        self,
-        manifold: Manifold,  # noqa: ARG002
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,  # noqa: ARG002
-    ) -> CertifiedMean:
-        """Average."""
-        value, rounding = _flat_mean.euclidean(data, weights)
-        return CertifiedMean(value, rounding, 1)
 
 
 class LogEuclideanAverage(FlatAverage):
@@ -94,31 +74,39 @@ class LogEuclideanAverage(FlatAverage):
         return CertifiedMean(value, rounding, 1)
 
 
-class SphereSolver(MeanSolver):
-    """Newton's method; the circle has a closed form."""
-
-    proof = "docs/proofs/frechet-mean-certificate.md"
+class SpaceFormSolver(WeightedSolver):
+    """What spheres and hyperbolic spaces share: Newton's method."""
 
     def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
         """Certified in ball arithmetic; see :meth:`MeanSolver.exact`."""
         return SpaceFormMean(self)
 
+    def solve(
+        self,
+        manifold: Any,
+        data: FloatArray,
+        weights: FloatArray | None,
+        ball: Ball | None,
+        tol: float,
+    ) -> CertifiedMean:
+        """See :meth:`MeanSolver.solve`."""
+        found = _space_form_mean.solve(manifold, data, weights, ball, tol, thorough=False)
+        return CertifiedMean(*found)
+
+
+class SphereSolver(SpaceFormSolver):
+    """Within a hemisphere; the circle has a closed form."""
+
+    proof = "docs/proofs/frechet-mean-certificate.md"
+
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped points."""
         return ball.project(data)
 
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Certify a point; noise is added to its coordinates."""
-        return self.weighted(ball, records, None, tol)
-
-    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
-        """See :meth:`MeanSolver.weighs`."""
-        return True
-
     def weighted(
         self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
     ) -> FloatArray:
-        """See :meth:`MeanSolver.weighted`."""
+        """Certify a point; noise is added to its coordinates."""
         tol -= conversion_allowance(ball)
         sphere: Any = ball.manifold
         value, bound, _ = _space_form_mean.solve(sphere, records, weights, ball, tol)
@@ -169,35 +157,22 @@ class SphereSolver(MeanSolver):
         if manifold.dim == 1 and ball is not None:
             value, rounding = _flat_mean.circle(ball, data, weights)
             return CertifiedMean(value, rounding, 1)
-        found = _space_form_mean.solve(manifold, data, weights, ball, tol, thorough=False)
-        return CertifiedMean(*found)
+        return super().solve(manifold, data, weights, ball, tol)
 
 
-class HyperbolicSolver(MeanSolver):
-    """Newton's method, about the origin: there coordinates are as small as the ball allows."""
+class HyperbolicSolver(SpaceFormSolver):
+    """About the origin: there coordinates are as small as the ball allows."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
-
-    def exact(self, manifold: Manifold) -> ExactMean:  # noqa: ARG002
-        """Certified in ball arithmetic; see :meth:`MeanSolver.exact`."""
-        return SpaceFormMean(self)
 
     def records(self, ball: Ball, data: FloatArray) -> FloatArray:
         """Clipped coordinates about the centre."""
         return record_coordinates(ball, data)
 
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Certify a point; noise is added to its coordinates."""
-        return self.weighted(ball, records, None, tol)
-
-    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
-        """See :meth:`MeanSolver.weighs`."""
-        return True
-
     def weighted(
         self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
     ) -> FloatArray:
-        """See :meth:`MeanSolver.weighted`."""
+        """Certify a point; noise is added to its coordinates."""
         tol -= conversion_allowance(ball)
         origin = Ball(ball.manifold, ball.manifold.origin, ball.radius)
         space: Any = ball.manifold
@@ -222,20 +197,8 @@ class HyperbolicSolver(MeanSolver):
         found = _compiled_space_form.mean(manifold, points, weights, None, tol)
         return None if found is None else CertifiedMean(*found)
 
-    def solve(
-        self,
-        manifold: Any,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,
-        tol: float,
-    ) -> CertifiedMean:
-        """See :meth:`MeanSolver.solve`."""
-        found = _space_form_mean.solve(manifold, data, weights, ball, tol, thorough=False)
-        return CertifiedMean(*found)
 
-
-class AffineInvariantSolver(MeanSolver):
+class AffineInvariantSolver(WeightedSolver):
     """Steps with the Hessian of a sample, then Newton's method, on whitened records."""
 
     proof = "docs/proofs/frechet-mean-certificate.md"
@@ -248,18 +211,10 @@ class AffineInvariantSolver(MeanSolver):
         """Clipped log-eigenvalues, seen from the centre, and eigenvectors."""
         return _clipped_affine_invariant_mean.clipped_spectrum(ball, data)
 
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Certify the coordinates themselves."""
-        return self.weighted(ball, records, None, tol)
-
-    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
-        """See :meth:`MeanSolver.weighs`."""
-        return True
-
     def weighted(
         self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
     ) -> FloatArray:
-        """See :meth:`MeanSolver.weighted`."""
+        """Certify the coordinates themselves."""
         logs, vectors = records
         return _clipped_affine_invariant_mean.spectral_mean(
             logs, vectors, ball.radius, tol, weights=weights
@@ -282,7 +237,7 @@ class AffineInvariantSolver(MeanSolver):
         return CertifiedMean(*_affine_invariant_passes.solve(data, weights, tol))
 
 
-class ProductSolver(MeanSolver):
+class ProductSolver(WeightedSolver):
     """Factor by factor, of records that were clipped as a whole."""
 
     proof = "docs/proofs/products.md"
@@ -303,10 +258,6 @@ class ProductSolver(MeanSolver):
         manifold: Any = ball.manifold
         return tuple(manifold.apart(ball.project(ball.project(data))))
 
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Join the factors' means, and clip."""
-        return self.weighted(ball, records, None, tol)
-
     def weighs(self, manifold: Any) -> bool:
         """Whether every factor's does; see :meth:`MeanSolver.weighs`."""
         return all(mean_solver(space).weighs(space) for space in manifold.spaces)
@@ -314,7 +265,7 @@ class ProductSolver(MeanSolver):
     def weighted(
         self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
     ) -> FloatArray:
-        """See :meth:`MeanSolver.weighted`."""
+        """Join the factors' means, and clip."""
         manifold: Any = ball.manifold
         share = tol / math.sqrt(len(records)) * (1.0 - 1e-15)
         means = []
@@ -393,7 +344,7 @@ def _in_hemisphere(ball: Ball) -> bool:
     return ball.radius < 0.5 * ball.manifold.injectivity_radius
 
 
-register_solver(Euclidean, EuclideanAverage())
+register_solver(Euclidean, FlatAverage())
 register_solver(SPDLogEuclidean, LogEuclideanAverage())
 register_solver(Sphere, SphereSolver())
 register_solver(Hyperbolic, HyperbolicSolver())

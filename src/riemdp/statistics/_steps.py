@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import count, positive, real
+from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
-from riemdp._part import register
 from riemdp.manifolds import Ball, Euclidean, clip_norm
 from riemdp.statistics._counted_steps import CountedSteps, steps_weight
 from riemdp.statistics._exact_mean import ExactSum
 from riemdp.statistics._feature_sums import root_up
-from riemdp.statistics._mean_solver import average
-from riemdp.statistics._means import counted_mean, mean_for
-from riemdp.statistics._seen import (
-    FREE,
-    JOINT_REACH,
-    Directions,
-    Seen,
-    SeenFromCentre,
-    seen_from,
-    steps_ball,
-)
+from riemdp.statistics._seen import FREE, JOINT_REACH, SeenFromCentre, seen_from, steps_ball
 from riemdp.statistics._sensitivity import tangent_mean_sensitivity
+from riemdp.statistics._solver_of_space import average
 from riemdp.statistics._statistic import InTwoArithmetics
 
 if TYPE_CHECKING:
@@ -37,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.statistics._means import Mean
     from riemdp.statistics._question import Question
     from riemdp.statistics._statistic import Metric, Statistic
 
@@ -48,7 +37,12 @@ _MOST = 10_000
 #: Least length that is clipped to, as a share of the ball's radius.
 LEAST = 2.0**-40
 #: Share of the last length under which the next one never falls: a spread is known no better.
-FLOOR = 0.125
+_FLOOR = 0.125
+#: What a forecast of the error leaves out.
+BIAS = (
+    "expected_distance is that of the noise of one answer, were the records spread over the whole "
+    "ball; how far clipping or stopping moved the value is not bounded"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,346 +248,30 @@ def stepped(ball: Ball, base: FloatArray, coordinates: FloatArray) -> FloatArray
     return seen.project(seen.manifold.point(base, coordinates))
 
 
-_BIAS = (
-    "expected_distance is that of the noise of one answer, were the records spread over the whole "
-    "ball; how far clipping or stopping moved the value is not bounded"
-)
-
-
-@final
-@register
-@dataclass(frozen=True)
-class RefinedMean(NoisySteps):
-    """Tangent mean in rounds: each about the result of the one before, clipped to the spread there.
-
-    The first round is the tangent mean at the centre, clipped to the ball, with the free second
-    moment. Every other one clips to ``alpha`` times the spread that was released, at least an
-    eighth of the length before and at most the radius; its noise is that much smaller. Records
-    beyond that length count as nearer than they are. One round is the tangent mean itself (on flat
-    spaces the Fréchet mean, which it is).
+def after_mean(ball: Ball, place: Place, vector: FloatArray, length: float) -> Place:
+    """Return the end of a step along the mean, where records are clipped to another length.
 
     Parameters
     ----------
-    rounds : int, default 2
-        At least 1.
-    shares : tuple of float, default ()
-        Share of every round of the squared budget (of mu^2 for Gaussian noise), of sum 1. By
-        default 0.2 together for all rounds but the last.
-    alpha : float, default 2.0
-        Positive and finite. Smaller values clip more, and need less noise.
+    ball : Ball
+        Public ball of the records.
+    place : Place
+        Where the mean was seen from.
+    vector : ndarray, shape (dim,)
+        The noisy mean, in units of ``place.unit``.
+    length : float
+        What to clip to next: raised to an eighth of what was clipped to, and lowered to the radius.
 
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter is outside its domain.
-
-    References
-    ----------
-    docs/proofs/noisy-steps.md
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import riemdp
-    >>> from riemdp.statistics import RefinedMean
-    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
-    >>> release = riemdp.private_statistic(RefinedMean(rounds=3), points, ball, riemdp.GDP(1.0))
-    >>> release.statistic.steps, release.value.shape
-    (3, (2,))
+    Returns
+    -------
+    Place
     """
-
-    name: ClassVar[str] = "refined-mean"
-    proof: ClassVar[str | None] = "docs/proofs/noisy-steps.md"
-    caveat: ClassVar[str] = _BIAS
-
-    rounds: int = 2
-    shares: tuple[float, ...] = ()
-    alpha: float = 2.0
-
-    def __post_init__(self) -> None:
-        rounds = _step_count(self.rounds, "rounds")
-        object.__setattr__(self, "rounds", rounds)
-        object.__setattr__(self, "alpha", positive(self.alpha, "alpha"))
-        early = (0.2 / (rounds - 1),) * (rounds - 1) if rounds > 1 else ()
-        shares: object = self.shares or (*early, 1.0 - sum(early))
-        if not isinstance(shares, tuple) or len(shares) != rounds:
-            raise InvalidParameterError(f"shares must be a tuple of {rounds} numbers, one a round")
-        shares = tuple(positive(share, "a share") for share in shares)
-        if not math.isclose(math.fsum(shares), 1.0, rel_tol=1e-9):
-            raise InvalidParameterError(f"shares must sum to 1, got {math.fsum(shares):.9g}")
-        # One round is a mean that no weight multiplies: its share is 1, not nearly so.
-        object.__setattr__(self, "shares", shares if rounds > 1 else (1.0,))
-
-    @property
-    def shares_of_steps(self) -> tuple[float, ...]:
-        """The shares of the rounds."""
-        return self.shares
-
-    def noise_in_value(self, ball: Ball) -> float:  # noqa: ARG002
-        """As long as in the last answer, were it clipped to the radius."""
-        return 1.0 / self.answer_weight(self.steps - 1)
-
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:
-        return Seen(place.point, place.unit, weight, moment=not last, exact=exact)
-
-    def _moved(
-        self,
-        ball: Ball,
-        place: Place,
-        vector: FloatArray,
-        spread: float,
-        step: int,  # noqa: ARG002
-    ) -> Place:
-        point = stepped(ball, place.point, vector * place.unit)
-        unit = min(ball.reach, max(self.alpha * spread, FLOOR * place.unit, LEAST * ball.reach))
-        return replace(place, point=point, unit=unit)
-
-    def has_moment(self, step: int) -> bool:
-        """Whether another round follows; see :meth:`NoisySteps.has_moment`."""
-        return step < self.rounds - 1
-
-    # One round is a mean that has a class: with its answers, its arithmetic and all its bits.
-
-    def counted(self, ball: Ball) -> Statistic:
-        """See :meth:`NoisySteps.counted`; of one round a mean."""
-        return counted_mean(ball) if self.rounds == 1 else super().counted(ball)
-
-    def _mean(self, ball: Ball) -> Mean | None:
-        mean = mean_for(ball.manifold, "coordinates") if self.rounds == 1 else None
-        exact = mean is not None and self.arithmetic == "exact"
-        return mean.exactly(ball) if mean is not None and exact else mean
-
-    def exactly(self, ball: Ball) -> Self:
-        """See :meth:`Statistic.exactly`; of one round where the mean can be computed so."""
-        if self.rounds == 1:
-            mean_for(ball.manifold, "coordinates").exactly(ball)
-        return super().exactly(ball)
-
-    def answers(self, ball: Ball) -> Ball:
-        """See :meth:`NoisySteps.answers`; of one round the ball itself."""
-        return super().answers(ball) if self._mean(ball) is None else ball
-
-    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """See :meth:`NoisySteps.replace_one`; of one round that of the mean."""
-        mean = self._mean(ball)
-        if mean is None:
-            return super().replace_one(ball, n, metric)
-        return mean.replace_one(ball, n, metric)
-
-    def tolerance(self, ball: Ball, sensitivity: float) -> float:
-        """See :meth:`NoisySteps.tolerance`; of one round that of the mean."""
-        mean = self._mean(ball)
-        return (
-            super().tolerance(ball, sensitivity)
-            if mean is None
-            else mean.tolerance(ball, sensitivity)
-        )
-
-    def rounding(self, ball: Ball) -> float:
-        """See :meth:`NoisySteps.rounding`; of one round that of the mean."""
-        mean = self._mean(ball)
-        return super().rounding(ball) if mean is None else mean.rounding(ball)
-
-    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
-        """See :meth:`NoisySteps.proofs_on`; of one round those of the mean too."""
-        mean = self._mean(ball)
-        return {**super().proofs_on(ball), **({} if mean is None else mean.proofs_on(ball))}
-
-    def ask(self, ball: Ball, point: Any, step: int) -> Question:
-        """See :meth:`NoisySteps.ask`; of one round the mean."""
-        mean = self._mean(ball)
-        return super().ask(ball, point, step) if mean is None else mean
-
-    def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:
-        """See :meth:`NoisySteps.move`; of one round the noisy mean."""
-        return noisy if self.rounds == 1 else super().move(ball, point, noisy, step)
-
-    def value_at(self, ball: Ball, point: Any) -> FloatArray:
-        """See :meth:`NoisySteps.value_at`; of one round the noisy mean."""
-        value: FloatArray = point if self.rounds == 1 else super().value_at(ball, point)
-        return value
+    unit = min(ball.reach, max(length, _FLOOR * place.unit, LEAST * ball.reach))
+    return replace(place, point=stepped(ball, place.point, vector * place.unit), unit=unit)
 
 
-@dataclass(frozen=True)
-class WarmSteps(NoisySteps):
-    """A first round as of the refined mean, and so many steps of equal weight from there.
-
-    The value is the average of the last half of the points that they come to.
-    """
-
-    rounds: int = 12
-    warm_share: float = 0.25
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rounds", _step_count(self.rounds, "steps"))
-        share = real(self.warm_share, "warm_share")
-        if not 0.0 < share < 1.0:
-            raise InvalidParameterError(f"warm_share must be over 0 and under 1, got {share}")
-        object.__setattr__(self, "warm_share", share)
-
-    @property
-    def shares_of_steps(self) -> tuple[float, ...]:
-        """The share of the first round, and equal ones of the rest."""
-        return (self.warm_share, *(((1.0 - self.warm_share) / self.rounds,) * self.rounds))
-
-    def noise_in_value(self, ball: Ball) -> float:  # noqa: ARG002
-        """As long as in the longest step, were records spread over the whole ball."""
-        return self._length(1) / self.answer_weight(1)
-
-    def _length(self, step: int) -> float:  # noqa: ARG002
-        """Return the length of a step along a unit vector, in units of what is clipped to."""
-        return 1.0
-
-    @abstractmethod
-    def _unit(self, spread: float) -> float:
-        """Return what is clipped to, or how long steps are, for records of this spread."""
-
-    def _moved(
-        self, ball: Ball, place: Place, vector: FloatArray, spread: float, step: int
-    ) -> Place:
-        if step == 0:
-            point = stepped(ball, place.point, vector * place.unit)
-            unit = min(ball.reach, max(self._unit(spread), LEAST * ball.reach))
-            return replace(place, point=point, unit=unit)
-        length = min(self._length(step) * place.unit, 2.0 * ball.reach)
-        point = stepped(ball, place.point, vector * length)
-        trail = (*place.trail, point) if 2 * step > self.rounds else ()
-        return replace(place, point=point, trail=trail)
-
-
-@final
-@register
-@dataclass(frozen=True)
-class GeometricMedian(WarmSteps):
-    """Point with the least mean distance to the records, by steps along mean directions.
-
-    A record counts as a unit vector, however far it is, so that a tenth of outliers moves the value
-    little. The first step is ``eta`` times the released spread long, times the length of the mean
-    direction, and later ones are shorter by one factor each: the spread may be that of outliers.
-    They lead towards the median and stop near it: how near is not bounded.
-
-    Parameters
-    ----------
-    rounds : int, default 12
-        Number of steps after the first round.
-    warm_share : float, default 0.25
-        Share of the first round of the squared budget.
-    eta : float, default 1.0
-        Positive and finite. No step is longer than the ball is wide.
-    last : float, default 0.1
-        Length of the last step, as a share of the first one's; positive, at most 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter is outside its domain.
-
-    References
-    ----------
-    docs/proofs/noisy-steps.md
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import riemdp
-    >>> from riemdp.statistics import GeometricMedian
-    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
-    >>> release = riemdp.private_statistic(GeometricMedian(), points, ball, riemdp.GDP(1.0))
-    >>> release.statistic.steps, release.value.shape
-    (13, (2,))
-    """
-
-    name: ClassVar[str] = "geometric-median"
-    proof: ClassVar[str | None] = "docs/proofs/noisy-steps.md"
-    caveat: ClassVar[str] = _BIAS
-
-    eta: float = 1.0
-    last: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "eta", positive(self.eta, "eta"))
-        last = positive(self.last, "last")
-        if last > 1.0:
-            raise InvalidParameterError(f"last must be at most 1, got {last}")
-        object.__setattr__(self, "last", last)
-
-    def _length(self, step: int) -> float:
-        return float(self.eta * self.last ** ((step - 1) / max(1, self.rounds - 1)))
-
-    def _unit(self, spread: float) -> float:
-        return spread
-
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:  # noqa: ARG002
-        return Directions(place.point, place.unit, weight, moment=False, exact=exact)
-
-
-@final
-@register
-@dataclass(frozen=True)
-class HuberMean(WarmSteps):
-    """Point about which the records, each shortened to a length, have mean zero.
-
-    Records nearer than that length count as in a mean, farther ones as in a median.
-
-    Parameters
-    ----------
-    rounds : int, default 12
-        Number of steps after the first round.
-    warm_share : float, default 0.25
-        Share of the first round of the squared budget.
-    threshold : float, default 1.0
-        The length, in units of the released spread; positive, ``inf`` for ``clip`` alone.
-    clip : float, default inf
-        Largest length, in units of distance; a public number, positive.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a parameter is outside its domain.
-
-    References
-    ----------
-    Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35(1), 1964;
-    docs/proofs/noisy-steps.md
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import riemdp
-    >>> from riemdp.statistics import HuberMean
-    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> points = np.random.default_rng(0).normal(0.0, 0.3, (500, 2))
-    >>> release = riemdp.private_statistic(HuberMean(), points, ball, riemdp.GDP(1.0))
-    >>> release.statistic.steps, release.value.shape
-    (13, (2,))
-    """
-
-    name: ClassVar[str] = "huber-mean"
-    proof: ClassVar[str | None] = "docs/proofs/noisy-steps.md"
-    caveat: ClassVar[str] = _BIAS
-
-    threshold: float = 1.0
-    clip: float = field(default=math.inf)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("threshold", "clip"):
-            value = real(getattr(self, name), name)
-            if not value > 0.0:
-                raise InvalidParameterError(f"{name} must be positive, got {value}")
-            object.__setattr__(self, name, value)
-
-    def _unit(self, spread: float) -> float:
-        return min(self.clip, self.threshold * spread) if spread > 0.0 else self.clip
-
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:  # noqa: ARG002
-        return Seen(place.point, place.unit, weight, moment=False, exact=exact)
-
-
-def _step_count(value: object, name: str) -> int:
+def step_count(value: object, name: str) -> int:
+    """Return a number of steps, at most as many as one release may have."""
     number = count(value, name)
     if number > _MOST:
         raise InvalidParameterError(f"{name} must be at most {_MOST}, got {number}")

@@ -11,15 +11,11 @@ import numpy as np
 from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import Ball, Grassmann, Manifold, PlanarShapes
 from riemdp.statistics import _certified_grassmann
-from riemdp.statistics._exact_mean import ExactMean
+from riemdp.statistics._exact_mean import ExactMean, WeightedExactMean
 from riemdp.statistics._flat_mean import stable_mean
-from riemdp.statistics._mean_solver import (
-    CertifiedMean,
-    MeanSolver,
-    check_bound,
-    register_solver,
-)
+from riemdp.statistics._mean_solver import CertifiedMean, WeightedSolver, check_bound
 from riemdp.statistics._records import check_inside, record_coordinates
+from riemdp.statistics._solver_of_space import register_solver
 from riemdp.statistics._subspace_logarithms import Subspaces
 
 if TYPE_CHECKING:
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
-class SubspaceMean(ExactMean):
+class SubspaceMean(WeightedExactMean):
     """Certified with every rounding bounded, at the coordinates themselves.
 
     Parameters
@@ -55,30 +51,16 @@ class SubspaceMean(ExactMean):
         """See :meth:`ExactMean.floor`."""
         return _certified_grassmann.floor(self._seen(ball.manifold), ball.radius)
 
-    def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> FloatArray:  # noqa: ARG002
-        """Themselves; see :meth:`ExactMean.of_coordinates`."""
-        return coordinates
-
-    def mean(self, ball: Ball, partial: FloatArray, tol: float) -> tuple[Fraction, ...]:
-        """Certify coordinates; see :meth:`ExactMean.mean`."""
-        point, _, _ = _refined(self._seen(ball.manifold), ball, partial, tol)
-        return tuple(map(Fraction, point.tolist()))
-
-    @property
-    def weighs(self) -> bool:
-        """See :attr:`ExactMean.weighs`."""
-        return True
-
     def weighted(
-        self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64], tol: float
+        self, ball: Ball, rows: FloatArray, whole: NDArray[np.int64] | None, tol: float
     ) -> tuple[Fraction, ...]:
-        """Certify coordinates; see :meth:`ExactMean.weighted`."""
-        weights = whole.astype(np.float64)  # which rounds none of them
+        """Begin at the tangent mean; see :meth:`ExactMean.weighted`."""
+        weights = None if whole is None else whole.astype(np.float64)  # which rounds none of them
         point, _, _ = _refined(self._seen(ball.manifold), ball, rows, tol, weights)
         return tuple(map(Fraction, point.tolist()))
 
 
-class SubspaceSolver(MeanSolver):
+class SubspaceSolver(WeightedSolver):
     """Steps along the gradient about the centre; the certificate is the same in both arithmetics.
 
     Parameters
@@ -100,18 +82,10 @@ class SubspaceSolver(MeanSolver):
         """Clipped coordinates about the centre."""
         return record_coordinates(ball, data)
 
-    def mean(self, ball: Ball, records: Partial, tol: float) -> FloatArray:
-        """Certify the coordinates themselves."""
-        return self.weighted(ball, records, None, tol)
-
-    def weighs(self, manifold: Manifold) -> bool:  # noqa: ARG002
-        """See :meth:`MeanSolver.weighs`."""
-        return True
-
     def weighted(
         self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
     ) -> FloatArray:
-        """See :meth:`MeanSolver.weighted`."""
+        """Certify the coordinates themselves."""
         return _refined(self._seen(ball.manifold), ball, records, tol, weights)[0]
 
     def floor(self, ball: Ball) -> float:

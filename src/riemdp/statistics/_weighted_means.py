@@ -20,14 +20,13 @@ from riemdp._errors import (
 from riemdp._part import register
 from riemdp.statistics._exact_mean import shortened
 from riemdp.statistics._feature_sums import quotient_of
-from riemdp.statistics._mean_solver import MeanSolver, average, is_solved, mean_solver
-from riemdp.statistics._means import Mean, check_certifiable
+from riemdp.statistics._means import AverageMean, IntrinsicMean, Mean, check_certifiable
 from riemdp.statistics._sensitivity import (
     alike,
-    log_stretch,
     weighted_frechet_mean_sensitivity,
     weighted_tangent_mean_sensitivity,
 )
+from riemdp.statistics._solver_of_space import average, mean_solver
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -261,7 +260,7 @@ def _rows_of(rows: Partial, kept: NDArray[np.bool_]) -> Partial:
 @final
 @register
 @dataclass(frozen=True)
-class WeightedFrechetMean(WeightedMeanOfPlaces):
+class WeightedFrechetMean(IntrinsicMean, WeightedMeanOfPlaces):
     """The point with the least weighted mean of squared distances to the records.
 
     Weights are those of :attr:`riemdp.statistics.Records.weights`, public and in [0, 1], rounded
@@ -308,20 +307,11 @@ class WeightedFrechetMean(WeightedMeanOfPlaces):
         check_certifiable(ball)
         return exact
 
-    def stretch(self, ball: Ball, metric: Metric) -> float:
-        """``x / sin x`` at ``x = kr`` in coordinates under positive curvature, else 1."""
-        return log_stretch(ball) if metric == "coordinates" else 1.0
-
-    def proofs_on(self, ball: Ball) -> Mapping[str, str | None]:
-        """Return the proof of the sensitivity, where the space's solver is proved too."""
-        solved = {self.name: self.proof if is_solved(ball.manifold) else None}
-        return {**super().proofs_on(ball), **solved}
-
 
 @final
 @register
 @dataclass(frozen=True)
-class WeightedTangentMean(WeightedMeanOfPlaces):
+class WeightedTangentMean(AverageMean, WeightedMeanOfPlaces):
     """The weighted average of the normal coordinates about the ball's centre.
 
     Weights are those of :attr:`riemdp.statistics.Records.weights`, public and in [0, 1], rounded
@@ -357,15 +347,8 @@ class WeightedTangentMean(WeightedMeanOfPlaces):
     name: ClassVar[str] = "weighted-tangent-mean"
     proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
 
-    def _solver(self, manifold: Manifold) -> MeanSolver:
-        return average(manifold)
-
     def _move(self, ball: Ball, metric: Metric) -> float:
-        if metric != "coordinates" and not average(ball.manifold).isometric:
-            raise UnsupportedManifoldError(
-                "how far the tangent mean moves is known in coordinates, not as a distance; use a "
-                "tangent mechanism, or the Fréchet mean"
-            )
+        self._check_metric(ball, metric)
         return weighted_tangent_mean_sensitivity(ball, self.share)
 
 

@@ -1,0 +1,92 @@
+"""The parts of this library: where each is, so that one is found without loading the others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """Where a part is, and what it is a part of a release as."""
+
+    sort: str
+    module: str
+    kind: str
+
+
+#: By name in documents, in the order in which ``riemdp parts`` lists them.
+OWN_PARTS = {
+    "PureDP": Place("definition", "riemdp.privacy._pure", "PureDP"),
+    "ApproxDP": Place("definition", "riemdp.privacy._approx", "ApproxDP"),
+    "GDP": Place("definition", "riemdp.privacy._gdp", "GDP"),
+    "RaoDP": Place("definition", "riemdp.privacy._rao", "RaoDP"),
+    "KLDP": Place("definition", "riemdp.privacy._kl", "KLDP"),
+    "RDP": Place("definition", "riemdp.privacy._renyi", "RDP"),
+    "ZCDP": Place("definition", "riemdp.privacy._zcdp", "ZCDP"),
+    "MeanCDP": Place("definition", "riemdp.privacy._mean_cdp", "MeanCDP"),
+    "Sphere": Place("manifold", "riemdp.manifolds._sphere", "Sphere"),
+    "Aligned": Place("manifold", "riemdp.manifolds._aligned", "Aligned"),
+    "Euclidean": Place("manifold", "riemdp.manifolds._euclidean", "Euclidean"),
+    "Grassmann": Place("manifold", "riemdp.manifolds._grassmann", "Grassmann"),
+    "Hyperbolic": Place("manifold", "riemdp.manifolds._hyperbolic", "Hyperbolic"),
+    "KendallShapes": Place("manifold", "riemdp.manifolds._kendall_shapes", "KendallShapes"),
+    "PlanarShapes": Place("manifold", "riemdp.manifolds._planar_shapes", "PlanarShapes"),
+    "CurvedPower": Place("manifold", "riemdp.manifolds._power", "CurvedPower"),
+    "FlatPower": Place("manifold", "riemdp.manifolds._power", "FlatPower"),
+    "Product": Place("manifold", "riemdp.manifolds._product", "Product"),
+    "FlatProduct": Place("manifold", "riemdp.manifolds._product", "FlatProduct"),
+    "ProjectiveSpace": Place("manifold", "riemdp.manifolds._projective", "ProjectiveSpace"),
+    "Rotations": Place("manifold", "riemdp.manifolds._rotations", "Rotations"),
+    "SPDAffineInvariant": Place(
+        "manifold", "riemdp.manifolds._spd_affine_invariant", "SPDAffineInvariant"
+    ),
+    "SPDLogCholesky": Place("manifold", "riemdp.manifolds._spd_log_cholesky", "SPDLogCholesky"),
+    "SPDLogEuclidean": Place("manifold", "riemdp.manifolds._spd_log_euclidean", "SPDLogEuclidean"),
+    "SPDPower": Place("manifold", "riemdp.manifolds._spd_power", "SPDPower"),
+    "Torus": Place("manifold", "riemdp.manifolds._torus", "Torus"),
+    "generalized-gaussian": Place(
+        "mechanism", "riemdp.mechanisms._generalized_gaussian", "GeneralizedGaussian"
+    ),
+    "riemannian-laplace": Place("mechanism", "riemdp.mechanisms._riemannian", "RiemannianLaplace"),
+    "riemannian-gaussian": Place(
+        "mechanism", "riemdp.mechanisms._riemannian_gaussian", "RiemannianGaussian"
+    ),
+    "tangent-gaussian": Place("mechanism", "riemdp.mechanisms._tangent", "TangentGaussian"),
+    "tangent-laplace": Place("mechanism", "riemdp.mechanisms._tangent", "TangentLaplace"),
+    "wrapped-gaussian": Place("mechanism", "riemdp.mechanisms._wrapped", "WrappedGaussian"),
+    "wrapped-laplace": Place("mechanism", "riemdp.mechanisms._wrapped", "WrappedLaplace"),
+    "counted-sum": Place("statistic", "riemdp.statistics._counted_sum", "CountedSum"),
+    "moments": Place("statistic", "riemdp.statistics._moments", "Moments"),
+    "class-moments": Place("statistic", "riemdp.statistics._classes", "ClassMoments"),
+    "counted-mean": Place("statistic", "riemdp.statistics._counted_mean", "CountedMean"),
+    "counted-steps": Place("statistic", "riemdp.statistics._counted_steps", "CountedSteps"),
+    "counted-recentred": Place("statistic", "riemdp.statistics._counted_steps", "CountedRecentred"),
+    "directional-moments": Place(
+        "statistic", "riemdp.statistics._directions", "DirectionalMoments"
+    ),
+    "frechet-mean": Place("statistic", "riemdp.statistics._means", "FrechetMean"),
+    "tangent-mean": Place("statistic", "riemdp.statistics._means", "TangentMean"),
+    "replace-one": Place("neighbours", "riemdp.statistics._neighbours", "ReplaceOne"),
+    "replace-point": Place("neighbours", "riemdp.statistics._neighbours", "ReplacePoint"),
+    "groups": Place("neighbours", "riemdp.statistics._neighbours", "Groups"),
+    "add-remove": Place("neighbours", "riemdp.statistics._neighbours", "AddRemove"),
+    "replace-user": Place("neighbours", "riemdp.statistics._users", "ReplaceUser"),
+    "add-remove-user": Place("neighbours", "riemdp.statistics._users", "AddRemoveUser"),
+    "point-statistic": Place("statistic", "riemdp.statistics._point_statistic", "PointStatistic"),
+    "refined-mean": Place("statistic", "riemdp.statistics._refined_mean", "RefinedMean"),
+    "geometric-median": Place("statistic", "riemdp.statistics._robust_steps", "GeometricMedian"),
+    "huber-mean": Place("statistic", "riemdp.statistics._robust_steps", "HuberMean"),
+    "recentred": Place("statistic", "riemdp.statistics._recentred", "Recentred"),
+    "tangent-regression": Place("statistic", "riemdp.statistics._regression", "TangentRegression"),
+    "mean-rotation": Place("statistic", "riemdp.statistics._rotations", "MeanRotation"),
+    "procrustes-mean": Place("statistic", "riemdp.statistics._shapes", "ProcrustesMean"),
+    "variance": Place("statistic", "riemdp.statistics._variance", "Variance"),
+    "counted-variance": Place("statistic", "riemdp.statistics._variance", "CountedVariance"),
+    "direct-variance": Place("statistic", "riemdp.statistics._variance", "DirectVariance"),
+    "weighted-mean": Place("statistic", "riemdp.statistics._weighted_mean", "WeightedMean"),
+    "weighted-frechet-mean": Place(
+        "statistic", "riemdp.statistics._weighted_means", "WeightedFrechetMean"
+    ),
+    "weighted-tangent-mean": Place(
+        "statistic", "riemdp.statistics._weighted_means", "WeightedTangentMean"
+    ),
+}

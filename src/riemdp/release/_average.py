@@ -1,0 +1,224 @@
+"""Weights of the releases of several sites, and the average of their noisy answers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riemdp._errors import NotOnManifoldError, UnsupportedBallError, UnsupportedError
+from riemdp.manifolds import Ball
+from riemdp.noise.exact import Rounded
+from riemdp.release._offer import noise_factor, noise_length
+from riemdp.statistics import frechet_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from riemdp.mechanisms import Mechanism
+    from riemdp.release._release import Release
+
+    FloatArray = NDArray[np.float64]
+
+#: Points and weights of the mean of a function of a uniform number, dense near 1.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+_REST = ((1.0 - _NODES) / 2.0) ** 3
+_SHARES = 1.5 * _WEIGHTS * ((1.0 - _NODES) / 2.0) ** 2
+#: How much larger than its farthest point a ball is that has to contain points.
+_ROOM = 1.0 + 1e-9
+
+
+def noise_deviations(releases: list[Release]) -> list[float]:
+    """Return the standard deviation of the noise in a coordinate of the value of each release.
+
+    Parameters
+    ----------
+    releases : list of Release
+
+    Returns
+    -------
+    list of float
+        Positive and finite.
+
+    Raises
+    ------
+    UnsupportedError
+        If one is not known.
+    """
+    squares = _mean_squares(releases)
+    return [_deviation(place, each, squares) for place, each in enumerate(releases)]
+
+
+def averaged(releases: list[Release], weights: list[float]) -> tuple[FloatArray, list[str]]:
+    """Return the value at the average of the noisy answers, or of the released points.
+
+    Parameters
+    ----------
+    releases : list of Release
+        Of one statistic on one ball.
+    weights : list of float
+        Of sum 1.
+
+    Returns
+    -------
+    value : ndarray
+        A point of the range of the statistic.
+    notes : list of str
+        What to know of it.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no such average.
+    """
+    notes: list[str] = []
+    answers = releases[0].statistic.answers(releases[0].ball)
+    added = all(each.mechanism.added_noise(answers) is not None for each in releases)
+    average = _average if added else _mean_of_points
+    return average(releases, weights, notes), notes
+
+
+def _mean_squares(releases: list[Release]) -> Callable[[Release], float]:
+    """Return what computes the mean square of the noise of a release, once for each mechanism."""
+    found: list[tuple[Mechanism, float]] = []
+
+    def mean_square(release: Release) -> float:
+        for known, square in found:
+            if known == release.mechanism:
+                return square
+        noise = release.mechanism.added_noise(release.statistic.answers(releases[0].ball))
+        lengths = release.mechanism.error_quantile
+        square = _mean_square(lengths) if noise is None else noise.mean_square()
+        found.append((release.mechanism, square))
+        return square
+
+    return mean_square
+
+
+def _deviation(place: int, release: Release, mean_square: Callable[[Release], float]) -> float:
+    """Return the standard deviation of the noise in a coordinate of the value."""
+    answers = release.statistic.answers(release.ball)
+    try:
+        if release.statistic.totals and (release.count or 0.0) < 1.0:
+            raise UnsupportedError("its number of records is not known, or was released under one")
+        factor = noise_factor(release.statistic, release.ball, release.count)
+        found = factor * math.sqrt(mean_square(release) / answers.manifold.dim)
+    except (UnsupportedError, ArithmeticError) as error:
+        raise UnsupportedError(
+            f"release {place}: how much noise there is in the value is not known ({error}), so "
+            "that no weight is known either; use another mechanism"
+        ) from None
+    if not 0.0 < found < math.inf:
+        raise UnsupportedError(f"release {place}: its noise has no finite variance in float64")
+    return found
+
+
+def _mean_square(quantile: Callable[[float], float]) -> float:
+    """Return the mean of the square of a length with some quantiles."""
+    lengths = np.array([quantile(1.0 - rest) for rest in _REST.tolist()])
+    return float(_SHARES @ np.square(lengths))
+
+
+def shares(releases: list[Release], deviations: list[float], weights: str) -> list[float]:
+    """Return the weights, of sum 1.
+
+    Parameters
+    ----------
+    releases : list of Release
+    deviations : list of float
+        Of :func:`noise_deviations`.
+    weights : {"noise", "sizes"}
+
+    Returns
+    -------
+    list of float
+
+    Raises
+    ------
+    UnsupportedError
+        If a number of records is needed and not known.
+    """
+    if weights == "sizes":
+        sizes = [each.count for each in releases]
+        if None in sizes:
+            raise UnsupportedError(
+                'the number of records of a release is not known; use weights="noise"'
+            )
+        raw = [float(size or 0.0) for size in sizes]
+    else:
+        least = min(deviations)
+        raw = [(least / deviation) ** 2 for deviation in deviations]
+    total = math.fsum(raw)
+    return [weight / total for weight in raw]
+
+
+def _average(releases: list[Release], weights: list[float], notes: list[str]) -> FloatArray:
+    """Return the value at the average of the noisy answers."""
+    first = releases[0]
+    statistic, ball = first.statistic, first.ball
+    answers = statistic.answers(ball)
+    seen = [_coordinates(place, each, notes) for place, each in enumerate(releases)]
+    factors = list(weights)
+    if statistic.totals:  # answers are sums: of as many records as all sites have
+        counts = [each.count or 1.0 for each in releases]
+        factors = [w * math.fsum(counts) / n for w, n in zip(weights, counts, strict=True)]
+    noisy = np.array([math.fsum(c * y for c, y in zip(factors, column, strict=True))
+                      for column in zip(*seen, strict=True)])  # fmt: skip
+    start = statistic.begin(ball, lambda: noise_length(first.mechanism))
+    return statistic.value_at(ball, statistic.move(ball, start, answers.point(noisy), 0))
+
+
+def _coordinates(place: int, release: Release, notes: list[str]) -> FloatArray:
+    """Return the noisy answer, before it was projected if that is known."""
+    answers = release.statistic.answers(release.ball)
+    if release.rounded is not None and release.grid is not None:
+        return np.asarray(Rounded(release.rounded, release.grid).values())
+    if answers != release.statistic.range(release.ball):
+        raise UnsupportedError(
+            f"release {place}: its noisy answer is not known, since it was made in float64; "
+            'release with arithmetic="exact"'
+        )
+    _note_projection(place, release, notes)
+    if answers.manifold.injectivity_radius < math.inf:
+        notes.append(
+            f"release {place}: how often the draw went around the space is not known; its part "
+            "is right where noise is far shorter than that"
+        )
+    return answers.manifold.coordinates(answers.center, release.raw)
+
+
+def _note_projection(place: int, release: Release, notes: list[str]) -> None:
+    if release.projected:
+        notes.append(
+            f"release {place}: the value was projected onto the ball, and the draw before is not "
+            "known: near the boundary the combination is biased inwards"
+        )
+
+
+def _mean_of_points(releases: list[Release], weights: list[float], notes: list[str]) -> FloatArray:
+    """Return the Fréchet mean of the released points, of the draws before projection if it can."""
+    first = releases[0]
+    answers = first.statistic.answers(first.ball)
+    if answers != first.statistic.range(first.ball) or answers != first.ball:
+        raise UnsupportedError(
+            f"the {first.statistic.name} is no point of the space of the records, and its noise "
+            "was not added to coordinates; use a tangent mechanism"
+        )
+    if all(each.rounded is not None for each in releases):
+        free = [answers.point(_coordinates(k, each, notes)) for k, each in enumerate(releases)]
+        try:
+            return _frechet(answers, np.stack(free), weights)
+        except (UnsupportedBallError, NotOnManifoldError):
+            pass  # too far apart for a unique mean; the values, which were projected, may not be
+    for place, each in enumerate(releases):
+        _note_projection(place, each, notes)
+    return _frechet(answers, np.stack([each.raw for each in releases]), weights)
+
+
+def _frechet(ball: Ball, points: FloatArray, weights: list[float]) -> FloatArray:
+    farthest = float(np.max(ball.manifold.dist(ball.center, points)))
+    holds = ball if farthest < ball.radius else Ball(ball.manifold, ball.center, farthest * _ROOM)
+    return frechet_mean(ball.manifold, points, weights, ball=holds).value

@@ -1,0 +1,159 @@
+"""Releases of what needs no ball: unit vectors, anywhere on their sphere."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._checks import plain_array
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, RiemdpError
+from riemdp.manifolds import Ball, Sphere
+from riemdp.release._charging import charges_first
+from riemdp.release._own_directions import own_directions
+from riemdp.release._relation import relation
+from riemdp.release._run import run
+from riemdp.release._streams import chunks_of, is_stream
+from riemdp.release._unopened import public_size
+from riemdp.statistics import Records, as_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from riemdp.privacy import Budget
+    from riemdp.release._own_directions import Own
+    from riemdp.release._relation import Adjacency
+    from riemdp.release._release import Release
+    from riemdp.statistics import Neighbours, Statistic
+
+    FloatArray = NDArray[np.float64]
+
+
+def released_on_sphere(
+    statistic: Statistic,
+    points: Any,
+    read: Callable[[Any], FloatArray],
+    own: Own,
+    budget: Budget,
+    *,
+    neighbours: Neighbours | None,
+    adjacency: Adjacency | None,
+    users: ArrayLike | None,
+    n: int | None,
+    width: int | None = None,
+    **options: Any,
+) -> Release:
+    """Release a statistic of unit vectors; see :func:`riemdp.private_statistic`.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        On a sphere.
+    points : object
+        Records, as users have them.
+    read : callable
+        Returns a unit vector for each of several records.
+    own : callable
+        Returns that of one person, of those of all own records.
+    budget, neighbours, adjacency, users, n
+    width : int, optional
+        Number of entries of a vector, where every record has as many.
+    **options
+        As :func:`riemdp.release._run.run` takes them.
+
+    Returns
+    -------
+    Release
+    """
+    related = relation(neighbours, adjacency, budget, has_users=users is not None)
+    if is_stream(points, related):
+        chunks: Any = chunks_of(points, n if related.size_is_public else None)
+        made = functools.partial(_read_twice, chunks.read, read) if chunks.read else read
+        records = Records(replace(chunks, read=made), users=users)
+        width = width or _width_of(chunks.shape, made)
+    elif charges_first(options["charge"], options["accountant"]):
+
+        @functools.cache
+        def opened() -> tuple[FloatArray, Any]:
+            return _rows(points, read, own, related, users)
+
+        late: Any = (lambda: opened()[0], lambda: opened()[1])
+        records = Records(late[0], users=None if users is None else late[1])
+        width = width or _width(points, read)
+        n = public_size(as_records(points), related, n)
+    else:
+        rows, ids = _rows(points, read, own, related, users)
+        records = Records(rows, users=ids)
+        width = rows.shape[1]
+    return run(
+        lambda *_: statistic,
+        records,
+        Ball.whole(Sphere(width - 1)),
+        budget,
+        neighbours=related,
+        n=n,
+        tol=None,
+        project="auto",
+        **options,
+    )
+
+
+def _read_twice(
+    own: Callable[[Any], Any], read: Callable[[Any], FloatArray], points: Any
+) -> FloatArray:
+    """Make rows of what the function of the chunks makes of points."""
+    return read(own(points))
+
+
+def _width(points: Any, read: Callable[[Any], FloatArray]) -> int:
+    """Return how many entries a row will have, from the shape of all alone."""
+    shape = getattr(points, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) < 2:
+        raise InvalidParameterError(
+            "the account is charged first, and only the shape of the data is looked at before: "
+            'give a NumPy array, or charge="checked"'
+        )
+    any_ = np.random.default_rng(0).normal(size=(1, *shape[1:]))
+    is_complex = len(shape) == 2 and np.iscomplexobj(points)
+    return int(read(any_ + 1j if is_complex else any_).shape[1])
+
+
+def _width_of(shape: tuple[int, ...] | None, read: Callable[[Any], FloatArray]) -> int:
+    """Return how many entries a row of chunks will have, from their public shape."""
+    if shape is None:
+        raise InvalidParameterError(
+            "chunks are not opened to see how large the space is: say the public shape of a "
+            "point, Chunks(parts, n=..., shape=...)"
+        )
+    any_ = np.random.default_rng(0).normal(size=(1, *shape))
+    try:
+        return int(read(any_).shape[1])
+    except RiemdpError:
+        return int(read(any_ + 1j).shape[1])  # landmarks in the plane
+
+
+def _rows(
+    points: Any,
+    read: Callable[[Any], FloatArray],
+    own: Own,
+    related: Neighbours,
+    users: ArrayLike | None,
+) -> tuple[FloatArray, Any]:
+    """Return a row for each record, or for each person, and whose they are."""
+    given = plain_array(points, "points", error=NotOnManifoldError)
+    if not related.keeps_places and given is not None and given.ndim > 0:
+        read(given[:1])  # what has another shape is refused without a word of how many there are
+    rows = read(points)
+    if not related.keeps_places and given is not None and len(rows):
+        rows = np.concatenate([read(given[i : i + 1]) for i in range(len(rows))])
+    if users is None or "users" not in related.takes:
+        return rows, users
+    ball = Ball.whole(Sphere(rows.shape[1] - 1))
+    records = Records(rows, users=users).validated(ball.manifold, one_by_one=True)
+    found, ids = np.asarray(records.points), np.asarray(records.users)
+    rows = own_directions(found, ids, own, ball.center)
+    return rows, list(range(len(rows)))

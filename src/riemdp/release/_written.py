@@ -1,0 +1,224 @@
+"""Releases as text and as files."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import math
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from riemdp._document import load
+from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp._files import check_output, write_files
+from riemdp.release import _container, _serialise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Self
+
+#: What the parser, or arrays of odd shape, may raise.
+_MALFORMED = (ValueError, TypeError, ArithmeticError, RecursionError)
+
+
+class Written(ABC):
+    """What is written as a document, and read from one."""
+
+    @abstractmethod
+    def _document(self) -> dict[str, Any]:
+        """Return all that is written of it."""
+
+    @classmethod
+    @abstractmethod
+    def _of_document(cls, document: Any) -> Self:
+        """Return what a document tells of."""
+
+    def to_json(self) -> str:
+        """Return the release as JSON; floats come back bit by bit.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InvalidParameterError
+            If the mechanism does not belong to the ball of the release, a part is not
+            registered, or a number is not finite.
+        """
+        document = self._document()
+        try:
+            return json.dumps(document, indent=2, allow_nan=False)
+        except ValueError:
+            raise _serialise.not_finite(document) from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a release that :meth:`to_json` wrote, in this version or an earlier one.
+
+        It is not verified: see :func:`verify`.
+
+        Every key has to be there, once, with a value of its type, and no other key.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        InvalidParameterError
+            If the text is no release; also every error of the objects in it.
+        """
+        _check_document(text)
+        with _malformed():
+            document = load(text)
+            if _container.is_certificate(document):
+                raise InvalidParameterError(
+                    "this is a certificate, whose arrays are in the file beside it: read it with "
+                    "Release.load(path)"
+                )
+            return cls._of_document(document)
+
+    def files(self, path: str | Path, *, container: bool | None = None) -> dict[Path, bytes]:
+        """Return what :meth:`save` writes, by path.
+
+        Parameters
+        ----------
+        path, container
+            As :meth:`save` takes them.
+
+        Returns
+        -------
+        dict of Path to bytes
+
+        Raises
+        ------
+        InvalidParameterError
+            As :meth:`save` does for the name and the numbers.
+        """
+        document = self._document()
+        least = _container.SMALL if container is None else 0 if container else math.inf
+        try:
+            return _container.files_of(document, Path(path), least)
+        except ValueError as error:
+            if isinstance(error, RiemdpError):
+                raise
+            raise _serialise.not_finite(document) from None
+
+    def save(self, path: str | Path, *, container: bool | None = None) -> tuple[Path, ...]:
+        """Write the release to a file; a large one to two, a certificate and its arrays.
+
+        A certificate is the JSON of the release without its long lists of numbers. It names the
+        ``.npz`` that has them, ``name.npz`` beside ``name.json``, with its SHA-256; the two belong
+        together. Nothing is pickled.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends in ``.json``. Files of these names are replaced.
+        container : bool, optional
+            Whether lists of numbers go into an ``.npz``. By default those of more than 10,000.
+
+        Returns
+        -------
+        tuple of Path
+            What was written.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the files cannot be written there or have other names, and as :meth:`to_json` does.
+        OSError
+            If writing fails; all files are as they were then.
+
+        See Also
+        --------
+        load : the inverse, bit by bit.
+        verify : takes the path of a certificate too.
+        """
+        contents = self.files(path, container=container)
+        targets = {check_output(each): content for each, content in contents.items()}
+        write_files({each: functools.partial(_write, text) for each, text in targets.items()})
+        return tuple(contents)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a release that :meth:`save` wrote, or the JSON of :meth:`to_json` in a file.
+
+        It is not verified, see :func:`verify`; but arrays that are not those of the certificate
+        are refused.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the certificate; its arrays are read from its own folder only.
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is no release, or the file of its arrays is missing, damaged or another one.
+        OSError
+            If the file cannot be opened.
+        """
+        return cls.load_with_container(path)[0]
+
+    @classmethod
+    def load_with_container(cls, path: str | Path) -> tuple[Self, str | None]:
+        """Read what :meth:`load` does, and say what was found beside the certificate.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        release : Release
+        container : str or None
+            Name and SHA-256 of the file of arrays; None where the release is in one file.
+
+        Raises
+        ------
+        InvalidParameterError, OSError
+            As :meth:`load` does.
+        """
+        with _malformed():
+            document, container = _container.read_document(Path(path))
+            return cls._of_document(document), container
+
+
+@contextlib.contextmanager
+def _malformed() -> Iterator[None]:
+    """Say that something is no release, in whichever way the objects in it fail."""
+    try:
+        yield
+    except (RiemdpError, OSError):
+        raise
+    except _MALFORMED as error:
+        raise InvalidParameterError(
+            f"this is not a release written by Release.to_json ({type(error).__name__})"
+        ) from None
+
+
+def _check_document(text: object) -> None:
+    """Refuse a path, which is easily taken for what stands there."""
+    named = isinstance(text, str) and len(text) < 4096 and text.lower().endswith(".json")
+    if isinstance(text, os.PathLike) or named:
+        raise InvalidParameterError(
+            "from_json reads the text of a release, which starts with {; of the path of a file it "
+            "is Release.load(path)"
+        )
+
+
+def _write(content: bytes, file: IO[bytes]) -> None:
+    file.write(content)

@@ -1,0 +1,50 @@
+"""Statistics that are computed from the answers of another one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from riemdp._part import both_proved
+from riemdp.statistics._statistic import Statistic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from riemdp.statistics._data import Records
+
+
+class Around(Statistic):
+    """What belongs to records is the business of the inner statistic, and so are its proofs.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        The inner one.
+    """
+
+    statistic: Statistic
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the inner statistic takes; see :attr:`Statistic.takes`."""
+        return self.statistic.takes
+
+    @property
+    def inside(self) -> tuple[Statistic, ...]:
+        """The inner statistic."""
+        return (self.statistic,)
+
+    def proofs(self) -> Mapping[str, str | None]:
+        """Its own, and those of the inner statistic."""
+        return both_proved({self.name: self.proof}, self.statistic.proofs())
+
+    def check_records(self, records: Records) -> None:
+        """See :meth:`Statistic.check_records`."""
+        self.statistic.check_records(records)
+
+    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
+        """Return those of the inner statistic; see :meth:`Statistic.typical_extras`."""
+        return self.statistic.typical_extras(size, generator)
