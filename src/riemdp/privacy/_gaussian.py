@@ -23,9 +23,9 @@ from riemdp._errors import InvalidParameterError
 from riemdp.privacy._rounding import delta_up, first_within
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.privacy._budget import FloatArray
 
 #: Relative error allowed for in a ``delta`` that has to be on the safe side: that of the largest
 #: exponents, 745 times a few units in the last place, and more.

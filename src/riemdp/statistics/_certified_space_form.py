@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
+
     Ball = Any
 
 #: Working precision to begin with and at most, in bits. They decide time and success, not truth.

@@ -23,15 +23,12 @@ from riemdp.statistics._statistic import Statistic
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
     from riemdp.statistics._sums import SumStatistic
-
-    FloatArray = NDArray[np.float64]
 
 #: More records than any data set has.
 MOST_RECORDS = 2.0**63

@@ -17,9 +17,7 @@ from riemdp.statistics._enclosed_point import PRECISION, exact_matrix, whitening
 from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Root of minus the least sectional curvature.
 _K = math.sqrt(0.5)

@@ -17,11 +17,9 @@ from riemdp.statistics._records import IntegerSum, record_coordinates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._descent import Descent
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 #: Share of the radius that records keep from the boundary, so that none rounds over it.
 _MARGIN = 2.0**-40

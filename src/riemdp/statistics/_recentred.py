@@ -27,14 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
     from riemdp.statistics._sums import SumStatistic
-
-    FloatArray = NDArray[np.float64]
 
 
 #: Least share of either round.

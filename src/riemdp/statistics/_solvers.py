@@ -44,12 +44,11 @@ from riemdp.statistics._solver_of_space import (
 from riemdp.statistics._tolerance import conversion_allowance, hyperbolic_floor, spherical_floor
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 
 class LogEuclideanAverage(FlatAverage):

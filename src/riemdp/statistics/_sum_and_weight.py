@@ -17,13 +17,10 @@ from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._statistic import Metric
-
-    FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,10 @@ from riemdp.statistics._seen import View, view_from_centre
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
-
-    FloatArray = NDArray[np.float64]
 
 #: Most features of one release.
 _MOST = 2**22

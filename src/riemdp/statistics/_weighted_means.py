@@ -33,13 +33,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.statistics._data import Records
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial, Pass
     from riemdp.statistics._statistic import Metric, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 #: Weights are rounded down to multiples of ``2^-40``.
 _BITS = 40
