@@ -160,12 +160,7 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
         vectors = self.vectors(ball, np.asarray(given.points))
         return self.total(self.dim(ball), given.with_points(vectors))
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Return the sums; see :meth:`Question.finish_exactly`."""
         return total_features(partial, self.statistic.unit(ball))
 

@@ -71,13 +71,7 @@ class AffineInvariantDescent(Descent):
         """Whiten by the point; see :meth:`Descent.view`."""
         return View(*whitening(point, self.k))
 
-    def seen(
-        self,
-        records: tuple[FloatArray, FloatArray],
-        view: View,
-        *,
-        last: bool,  # noqa: ARG002
-    ) -> IntegerSum:
+    def seen(self, records: tuple[FloatArray, FloatArray], view: View, *, last: bool) -> IntegerSum:  # noqa: ARG002
         """Entries of logarithms, what these may be wrong by, and how many are no proof."""
         logs, vectors = records
         entries, lost = certified.logarithms(view.whitening, logs, vectors)

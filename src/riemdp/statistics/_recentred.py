@@ -83,12 +83,7 @@ class _Shortened(ExactQuestion):
     def merge(self, first: Partial, second: Partial) -> Partial:
         return first + second
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         return mean_features(partial, ball.reach)
 
 

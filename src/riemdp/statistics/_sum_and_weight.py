@@ -105,12 +105,7 @@ class SumAndWeight(FeatureSum):
         dim = ball.manifold.dim
         return math.sqrt((dim + self.weight**-2) / (dim + 1.0))
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Return the sums; see :meth:`Question.finish_exactly`."""
         return total_features(partial, ball.reach)
 

@@ -118,11 +118,7 @@ class SumStatistic(FeatureSum):
         """
         raise UnsupportedError(f"the features of the {self.name} do not say how many records are")
 
-    def with_count(
-        self,
-        parts: Mapping[str, Any],
-        relative: float,  # noqa: ARG002
-    ) -> Mapping[str, Any]:
+    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:  # noqa: ARG002
         """Return parts of sums that were divided by a noisy number of records.
 
         Standard deviations may take that noise in, to first order: it is a common factor of all
@@ -252,12 +248,7 @@ class SumStatistic(FeatureSum):
             )
         return quotient_of(move * Fraction(self.unit(ball)), n)
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers; see :meth:`Question.finish_exactly`."""
         return mean_features(partial, self.unit(ball))
 

@@ -286,12 +286,7 @@ class DirectVariance(FeatureSum):
         square = Fraction(ball.reach) ** 2
         return quotient_of(min(square, 4 * square * Fraction(max(n - 1, 1), n * n)), 1)
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Second moment less the squared mean; see :meth:`Question.finish_exactly`."""
         *mean, second = mean_features(partial, 1.0)
         square = Fraction(ball.reach) ** 2

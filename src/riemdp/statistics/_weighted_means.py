@@ -190,11 +190,7 @@ class WeightedMeanOfPlaces(Mean):
                 f"{self.share:.9g}; state largest_share(weights)"
             )
 
-    def typical_extras(
-        self,
-        size: int,
-        generator: np.random.Generator,  # noqa: ARG002
-    ) -> Mapping[str, ArrayLike]:
+    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:  # noqa: ARG002
         """Return one large weight and small ones; see :meth:`Statistic.typical_extras`."""
         small = (1.0 / self.share - 1.0) / max(size - 1, 1) * (1.0 + 1e-9)
         return {"weights": np.array([1.0] + [min(small, 1.0)] * (size - 1))}
