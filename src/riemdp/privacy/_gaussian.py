@@ -158,10 +158,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     while _excess(upper, epsilon, delta) < 0.0:
         upper *= 2.0
     log_mu = scipy.optimize.brentq(
-        lambda m: _excess(math.exp(m), epsilon, delta),
-        math.log(lower),
-        math.log(upper),
-        xtol=1e-14,
+        lambda m: _excess(math.exp(m), epsilon, delta), math.log(lower), math.log(upper), xtol=1e-14
     )
     mu = math.exp(log_mu)
     step = _NUDGE

@@ -15,11 +15,7 @@ from riemdp import _document
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import real, real_array, shown
 from riemdp._described import Described
-from riemdp._errors import (
-    InvalidParameterError,
-    NotOnManifoldError,
-    UnsupportedError,
-)
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._part import both_proved
 from riemdp.manifolds import check_ball
 from riemdp.mechanisms import check_mechanism

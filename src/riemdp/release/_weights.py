@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import real_entries, shown
-from riemdp._errors import (
-    InvalidParameterError,
-    NotOnManifoldError,
-    UnsupportedNeighboursError,
-)
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedNeighboursError
 from riemdp.statistics import WeightedMean, largest_share, weighted_mean_for
 
 if TYPE_CHECKING:

@@ -153,10 +153,7 @@ def _certified(
 
 
 def _enclosure(
-    curvature: float,
-    point: FloatArray,
-    records: FloatArray,
-    weights: NDArray[np.int64] | None,
+    curvature: float, point: FloatArray, records: FloatArray, weights: NDArray[np.int64] | None
 ) -> Enclosure | None:
     """Enclose what bounds the distance, None where a sphere's mean is not seen to be unique."""
     from flint import arb

@@ -33,11 +33,7 @@ if TYPE_CHECKING:
 
 #: Weights of the share and of the second moment of a class, rounded down; beside vectors of norm
 #: at most 1 they cost no noise, though a record changes its class.
-_WEIGHTS = {
-    "none": (1.0, 0.0),
-    "scalar": (1.0, 1.0),
-    "matrix": (FREE_MATRIX, FREE_MATRIX),
-}
+_WEIGHTS = {"none": (1.0, 0.0), "scalar": (1.0, 1.0), "matrix": (FREE_MATRIX, FREE_MATRIX)}
 #: No text of a class may be that: a document has it in place of a number.
 _RESERVED = "infinity"
 #: What is divided by: shares of at least so many standard deviations of their noise; where that is

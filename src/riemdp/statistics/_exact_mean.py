@@ -264,11 +264,7 @@ class ExactSum(ExactMean):
         return (coordinates * 2.0 ** grid_of(ball)).astype(np.int64)
 
     def weighted(
-        self,
-        ball: Ball,
-        rows: NDArray[np.int64],
-        whole: NDArray[np.int64],
-        tol: float,
+        self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64], tol: float
     ) -> tuple[Fraction, ...]:
         """Add products of integers; see :meth:`ExactMean.weighted`."""
         total = sum(whole.tolist())

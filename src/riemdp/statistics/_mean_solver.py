@@ -130,11 +130,7 @@ class MeanSolver(ABC):
         return False
 
     def weighted(
-        self,
-        ball: Ball,
-        records: Partial,
-        weights: FloatArray | None,
-        tol: float,
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
     ) -> FloatArray:
         """Certify the weighted mean of clipped records to a public tolerance.
 

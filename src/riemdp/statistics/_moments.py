@@ -156,13 +156,7 @@ class Moments(SumStatistic):
         }
 
     def moments_in(
-        self,
-        view: View,
-        features: FloatArray,
-        deviation: float,
-        n: int,
-        *,
-        released_base: bool,
+        self, view: View, features: FloatArray, deviation: float, n: int, *, released_base: bool
     ) -> ReleasedMoments:
         """Of matrices alone; see :meth:`SumStatistic.moments_in`."""
         if self.second != "matrix":

@@ -28,11 +28,7 @@ from riemdp.statistics import (
     _flat_mean,
     _space_form_mean,
 )
-from riemdp.statistics._certified_means import (
-    AffineInvariantMean,
-    ProductMean,
-    SpaceFormMean,
-)
+from riemdp.statistics._certified_means import AffineInvariantMean, ProductMean, SpaceFormMean
 from riemdp.statistics._mean_solver import CertifiedMean, WeightedSolver, check_bound
 from riemdp.statistics._records import check_inside, record_coordinates
 from riemdp.statistics._solver_of_space import (

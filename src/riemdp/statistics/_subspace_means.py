@@ -107,12 +107,7 @@ class SubspaceSolver(WeightedSolver):
         check_inside(ball, data)
 
     def solve(
-        self,
-        manifold: Any,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Any,
-        tol: float,
+        self, manifold: Any, data: FloatArray, weights: FloatArray | None, ball: Any, tol: float
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
         allowance = _conversion_allowance(ball)
@@ -124,11 +119,7 @@ class SubspaceSolver(WeightedSolver):
 
 
 def _refined(
-    space: Subspaces,
-    ball: Ball,
-    records: FloatArray,
-    tol: float,
-    weights: FloatArray | None = None,
+    space: Subspaces, ball: Ball, records: FloatArray, tol: float, weights: FloatArray | None = None
 ) -> tuple[FloatArray, float, int]:
     """Begin at the tangent mean."""
     shares = None if weights is None else weights / weights.sum()
