@@ -20,7 +20,7 @@ from riemdp.manifolds import _norms, _symmetric
 from riemdp.manifolds import _sphere as sphere_module
 from riemdp.manifolds._norms import clip_norm
 from riemdp.manifolds._spd_affine_invariant import spectral_log
-from riemdp.statistics._mean_solver import record_coordinates
+from riemdp.statistics._records import record_coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

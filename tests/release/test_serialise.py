@@ -92,7 +92,11 @@ class Allows:
 
 
 def test_the_allowance_is_of_every_answer_and_its_draw():
-    assert _serialise.allowance(Allows(1e-12, 3), Allows(2e-12), False) == pytest.approx(9e-12, abs=0.0)
-    assert _serialise.allowance(Allows(1e-12, 3), Allows(None), True) == pytest.approx(3e-12, abs=0.0)
+    assert _serialise.allowance(Allows(1e-12, 3), Allows(2e-12), False) == pytest.approx(
+        9e-12, abs=0.0
+    )
+    assert _serialise.allowance(Allows(1e-12, 3), Allows(None), True) == pytest.approx(
+        3e-12, abs=0.0
+    )
     assert _serialise.allowance(Allows(None), Allows(0.0), True) is None
     assert _serialise.allowance(Allows(0.0), Allows(None), False) is None

@@ -78,19 +78,13 @@ class RiemannianMechanism(Mechanism):
         return self._law.sample(footpoint, size=size, generator=generator)
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, generator: np.random.Generator | None = None
     ) -> FloatArray:
         """Draw and project; see :meth:`Mechanism.sample_from_coordinates`."""
         return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
 
     def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, generator: np.random.Generator | None = None
     ) -> FloatArray:
         """Draw in coordinates, where the law does; see :meth:`Mechanism.sample_about`."""
         return self._law.sample_about(coordinates, ball, generator=generator)

@@ -28,12 +28,7 @@ from riemdp.mechanisms._generalized_gaussian_scale import (
 )
 from riemdp.mechanisms._mechanism import Mechanism
 from riemdp.mechanisms._power_law import PowerLaw
-from riemdp.mechanisms._rao import (
-    gaussian_guarantee,
-    laplace_guarantee,
-    pure_angle,
-    rao_guarantee,
-)
+from riemdp.mechanisms._rao import gaussian_guarantee, laplace_guarantee, pure_angle, rao_guarantee
 from riemdp.noise import leading_axes, resolve_generator
 from riemdp.privacy import (
     GaussianCurve,
@@ -165,10 +160,7 @@ class GeneralizedGaussian(Mechanism):
                 "to 1"
             )
         return enough_noise(
-            lambda sigma: cls(sigma, power, dim),
-            sensitivity / ratio,
-            sensitivity,
-            budget,
+            lambda sigma: cls(sigma, power, dim), sensitivity / ratio, sensitivity, budget
         )
 
     @classmethod

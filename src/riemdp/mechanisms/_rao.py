@@ -17,13 +17,7 @@ import scipy
 
 from riemdp._errors import NotAttainableError, UnsupportedBudgetError
 from riemdp.noise import RadialLaw, fisher_information
-from riemdp.privacy import (
-    RaoDP,
-    affordable_epsilon,
-    angle_of_response,
-    angle_of_separation,
-    up,
-)
+from riemdp.privacy import RaoDP, affordable_epsilon, angle_of_response, angle_of_separation, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable

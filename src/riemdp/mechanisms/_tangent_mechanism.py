@@ -135,10 +135,7 @@ class TangentMechanism(ArrayFields, Mechanism):
         return points
 
     def sample_from_coordinates(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, generator: np.random.Generator | None = None
     ) -> FloatArray:
         """Draw and project; see :meth:`Mechanism.sample_from_coordinates`.
 
@@ -155,10 +152,7 @@ class TangentMechanism(ArrayFields, Mechanism):
         return super().sample_from_coordinates(coordinates, ball, generator)
 
     def sample_about(
-        self,
-        coordinates: FloatArray,
-        ball: Ball,
-        generator: np.random.Generator | None = None,
+        self, coordinates: FloatArray, ball: Ball, generator: np.random.Generator | None = None
     ) -> FloatArray:
         """Add noise to the coordinates themselves; see :meth:`Mechanism.sample_about`."""
         if self.manifold.chart is not None:

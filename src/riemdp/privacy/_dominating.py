@@ -19,9 +19,7 @@ from riemdp.privacy._generalized_gaussian_curve import GeneralizedGaussianCurve
 from riemdp.privacy._isotropic_curve import IsotropicCurve
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.privacy._budget import FloatArray
 
 #: Mass moved to infinity for the rounding of one table.
 _ROUNDING = 1e-14

@@ -23,9 +23,9 @@ from riemdp._errors import InvalidParameterError
 from riemdp.privacy._rounding import delta_up, first_within
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.privacy._budget import FloatArray
 
 #: Relative error allowed for in a ``delta`` that has to be on the safe side: that of the largest
 #: exponents, 745 times a few units in the last place, and more.
@@ -158,10 +158,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     while _excess(upper, epsilon, delta) < 0.0:
         upper *= 2.0
     log_mu = scipy.optimize.brentq(
-        lambda m: _excess(math.exp(m), epsilon, delta),
-        math.log(lower),
-        math.log(upper),
-        xtol=1e-14,
+        lambda m: _excess(math.exp(m), epsilon, delta), math.log(lower), math.log(upper), xtol=1e-14
     )
     mu = math.exp(log_mu)
     step = _NUDGE

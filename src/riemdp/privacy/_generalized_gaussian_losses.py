@@ -182,12 +182,7 @@ class PowerLosses:
         return np.where(np.isnan(total), np.inf, total)
 
     def _side(
-        self,
-        loss: Loss,
-        low: FloatArray,
-        high: FloatArray,
-        epsilon: FloatArray,
-        part: Part,
+        self, loss: Loss, low: FloatArray, high: FloatArray, epsilon: FloatArray, part: Part
     ) -> FloatArray:
         """Log of the integral over the ``w`` from ``low`` to ``high`` on one side."""
         edges = self._edges(loss, epsilon, low, high)
@@ -217,12 +212,7 @@ class PowerLosses:
         return total
 
     def _most(
-        self,
-        loss: Loss,
-        epsilon: FloatArray,
-        start: FloatArray,
-        stop: FloatArray,
-        part: Part,
+        self, loss: Loss, epsilon: FloatArray, start: FloatArray, stop: FloatArray, part: Part
     ) -> FloatArray:
         """Log of the largest value of an integrand: loss and density have one peak each."""
         mode = np.clip(self.shape - 1.0 if self.power < 1.0 else 0.0, start, stop)
@@ -253,11 +243,7 @@ class PowerLosses:
         return self._near, np.zeros_like(tiny), np.where(self._at_footpoint() > epsilon, high, 0.0)
 
     def _edges(
-        self,
-        loss: Loss,
-        epsilon: FloatArray,
-        low: FloatArray,
-        high: FloatArray,
+        self, loss: Loss, epsilon: FloatArray, low: FloatArray, high: FloatArray
     ) -> FloatArray:
         """Return ends of panels: scales of the law and of the shift, and where the loss rises."""
         start = np.maximum(low, np.minimum(self._tiny(), high))

@@ -12,9 +12,7 @@ import scipy
 from riemdp._errors import ConvergenceError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.privacy._budget import FloatArray
 
 #: Whole numbers ``h`` whose finite sum takes fewer terms than the table.
 _SHORT = range(2, 9)

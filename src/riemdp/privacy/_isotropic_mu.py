@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._isotropic_quadrature import LossIntegrals
-
-    FloatArray = NDArray[np.float64]
 
 #: Widths of the bracket (relative) that are aimed at, with the most points to spend on each.
 _WIDTHS = ((5e-10, 2000), (8e-6, 20000))

@@ -22,11 +22,8 @@ from riemdp.privacy._log_quadrature import COARSE_NODES, log_integrals, rule
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._log_quadrature import Integrand, Rows
-
-    FloatArray = NDArray[np.float64]
 
 #: Relative error of every probability that results allow for.
 PROBABILITY_ERROR = 1e-11

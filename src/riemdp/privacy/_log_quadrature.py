@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.privacy._budget import FloatArray
+
     Flags = NDArray[np.bool_]
     Integrand = Callable[[FloatArray, FloatArray], FloatArray]
     Rows = NDArray[np.intp]

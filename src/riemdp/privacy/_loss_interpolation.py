@@ -19,9 +19,7 @@ from riemdp.privacy._isotropic_mu import LossPoints
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.privacy._budget import FloatArray
 
 #: Degree of the polynomial; the one of half the degree has to agree at the nodes between its own.
 _DEGREE = 80

@@ -24,11 +24,10 @@ from riemdp.privacy._rounding import delta_up, first_within, up
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._curve import PrivacyCurve
-
-    FloatArray = NDArray[np.float64]
 
 #: The library's grid step. Compositions double it (rarely halve it), see :func:`_grid_step`.
 STEP = 2.0**-12

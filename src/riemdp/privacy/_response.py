@@ -14,9 +14,9 @@ from riemdp.privacy._budget import check_delta, check_epsilon
 from riemdp.privacy._rounding import ELEMENTARY, delta_up, first_within, up
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.privacy._budget import FloatArray
 
 #: Relative error allowed for in the conversions between ``epsilon`` and ``mu``.
 CONVERSION_ERROR = 1e-13

@@ -30,15 +30,13 @@ from riemdp.release._relation import relation
 from riemdp.statistics import TangentMean, check_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Manifold
+    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.privacy import Budget
     from riemdp.release._offer import Offer
     from riemdp.release._relation import Adjacency
     from riemdp.statistics import Neighbours
-
-    FloatArray = NDArray[np.float64]
 
 #: Radii that are compared, and the least of them as a share of the median distance.
 _RADII, _LEAST = 13, 0.2

@@ -16,12 +16,9 @@ from riemdp.statistics import frechet_mean
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.mechanisms import Mechanism
     from riemdp.release._release import Release
-
-    FloatArray = NDArray[np.float64]
 
 #: Points and weights of the mean of a function of a uniform number, dense near 1.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)

@@ -11,11 +11,7 @@ import numpy as np
 from riemdp.manifolds import clip_norm
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Manifold
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray, Manifold
 
 #: Points under which the variance of their mean is not known.
 _MANY = 30

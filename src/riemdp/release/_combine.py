@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import is_one_of, kind_of, shown
 from riemdp._described import Described, value_rows
-from riemdp._errors import (
-    InvalidParameterError,
-    UnsupportedError,
-    UnsupportedNeighboursError,
-)
+from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.privacy import PrivacyCurve, compose

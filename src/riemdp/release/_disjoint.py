@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
 
-    FloatArray = NDArray[np.float64]
     #: Public name of a group.
     Name = int | str
 

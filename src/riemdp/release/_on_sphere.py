@@ -22,15 +22,14 @@ from riemdp.statistics import Records, as_records
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
     from riemdp.release._own_directions import Own
     from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
     from riemdp.statistics import Neighbours, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 
 def released_on_sphere(

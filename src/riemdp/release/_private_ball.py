@@ -37,14 +37,13 @@ from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Anchor, Budget
     from riemdp.release._charging import Charge
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Records
-
-    FloatArray = NDArray[np.float64]
 
 #: More centres are never worth their price.
 _MOST_ROUNDS = 3

@@ -21,8 +21,9 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from riemdp.manifolds import FloatArray
     from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
     from riemdp.release._charging import Charge
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from riemdp.release._release import Release
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours
-
-    FloatArray = NDArray[np.float64]
 
 
 @with_advice

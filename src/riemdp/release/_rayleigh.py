@@ -16,9 +16,7 @@ from riemdp.release._release import Release
 from riemdp.statistics import NamedValues
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Directions that a simulation draws at most.
 _MOST = 10**8

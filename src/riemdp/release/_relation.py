@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 Adjacency = Literal["replace-one", "add-remove"]
 
 _OF_RECORDS: dict[str, type[Neighbours]] = {"replace-one": ReplaceOne, "add-remove": AddRemove}
-_OF_USERS: dict[str, type[Neighbours]] = {
-    "replace-one": ReplaceUser,
-    "add-remove": AddRemoveUser,
-}
+_OF_USERS: dict[str, type[Neighbours]] = {"replace-one": ReplaceUser, "add-remove": AddRemoveUser}
 
 
 def relation(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from riemdp._errors import InvalidParameterError
 from riemdp.manifolds import clip_norm
 from riemdp.noise.exact import Rounded
@@ -15,13 +13,9 @@ from riemdp.release._shrink import shrunk
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.release._release import Release
     from riemdp.statistics import Statistic
-
-    FloatArray = NDArray[np.float64]
 
 #: Binary logarithm of a length that float64 holds and no ball of a release has.
 _LONGEST = 1000

@@ -6,11 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from riemdp._checks import count, positive, real
-from riemdp._errors import (
-    InvalidParameterError,
-    UnsupportedBallError,
-    UnsupportedNeighboursError,
-)
+from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedNeighboursError
 from riemdp.statistics import FrechetMean, Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:

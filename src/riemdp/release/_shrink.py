@@ -5,19 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from riemdp._errors import UnsupportedError
 from riemdp._potential import potential
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.mechanisms import Mechanism
     from riemdp.noise import RadialLaw
-
-    FloatArray = NDArray[np.float64]
 
 
 def shrinkage(mechanism: Mechanism, answers: Ball) -> float:

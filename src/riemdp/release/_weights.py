@@ -9,11 +9,7 @@ import numpy as np
 
 from riemdp import statistics  # most means have no weights: their names are found in use
 from riemdp._checks import real_entries, shown
-from riemdp._errors import (
-    InvalidParameterError,
-    NotOnManifoldError,
-    UnsupportedNeighboursError,
-)
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedNeighboursError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

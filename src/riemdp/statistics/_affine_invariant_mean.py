@@ -23,9 +23,7 @@ from riemdp.statistics._flat_mean import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Far beyond what was seen, 11; steps of the Newton method never stop to make progress.

@@ -43,9 +43,7 @@ from riemdp.statistics._whitened_logarithms import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Records from which on a sample is worth while.
 _MANY = 512

@@ -16,13 +16,9 @@ from riemdp.statistics._data import as_records
 from riemdp.statistics._question import Question
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 
 class Summaries(ABC):

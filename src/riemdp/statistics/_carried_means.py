@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._descent import Descent
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 
 class CarriedSolver(MeanSolver):

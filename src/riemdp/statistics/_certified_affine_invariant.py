@@ -27,7 +27,8 @@ from riemdp.statistics._mean_solver import check_bound
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
+
     Matrix = Any
 
 #: Unit roundoff of float64.

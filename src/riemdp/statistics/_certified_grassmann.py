@@ -29,9 +29,7 @@ from riemdp.statistics._subspace_logarithms import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: What a single number is raised by, after a few operations.
 _A_LITTLE = 1.0 + 2.0**-48

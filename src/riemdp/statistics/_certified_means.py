@@ -21,12 +21,10 @@ from riemdp.statistics._exact_mean import ExactMean, WeightedExactMean
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._descent import Descent
     from riemdp.statistics._mean_solver import MeanSolver
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 
 class SpaceFormMean(WeightedExactMean):

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
+
     Ball = Any
 
 #: Working precision to begin with and at most, in bits. They decide time and success, not truth.
@@ -152,10 +153,7 @@ def _certified(
 
 
 def _enclosure(
-    curvature: float,
-    point: FloatArray,
-    records: FloatArray,
-    weights: NDArray[np.int64] | None,
+    curvature: float, point: FloatArray, records: FloatArray, weights: NDArray[np.int64] | None
 ) -> Enclosure | None:
     """Enclose what bounds the distance, None where a sphere's mean is not seen to be unique."""
     from flint import arb

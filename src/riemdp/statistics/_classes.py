@@ -25,21 +25,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
     from riemdp.statistics._statistic import Metric
 
-    FloatArray = NDArray[np.float64]
-
 #: Weights of the share and of the second moment of a class, rounded down; beside vectors of norm
 #: at most 1 they cost no noise, though a record changes its class.
-_WEIGHTS = {
-    "none": (1.0, 0.0),
-    "scalar": (1.0, 1.0),
-    "matrix": (FREE_MATRIX, FREE_MATRIX),
-}
+_WEIGHTS = {"none": (1.0, 0.0), "scalar": (1.0, 1.0), "matrix": (FREE_MATRIX, FREE_MATRIX)}
 #: No text of a class may be that: a document has it in place of a number.
 _RESERVED = "infinity"
 #: What is divided by: shares of at least so many standard deviations of their noise; where that is

@@ -19,11 +19,7 @@ from riemdp.statistics._affine_invariant_mean import Pass, descend, improve
 from riemdp.statistics._flat_mean import composition_allowance, pairwise_sum, sum_of_compositions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import Ball, FloatArray
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Rounding of a product of two orthogonal matrices and of a singular value decomposition of a

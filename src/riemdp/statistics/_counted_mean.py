@@ -13,13 +13,9 @@ from riemdp.statistics._sum_and_weight import SumAndWeight
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._statistic import Metric
-
-    FloatArray = NDArray[np.float64]
 
 
 @final

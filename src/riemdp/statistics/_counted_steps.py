@@ -23,14 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._recentred import Recentred
     from riemdp.statistics._statistic import Metric
     from riemdp.statistics._steps import NoisySteps
-
-    FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

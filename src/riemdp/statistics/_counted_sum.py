@@ -23,15 +23,12 @@ from riemdp.statistics._statistic import Statistic
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
     from riemdp.statistics._sums import SumStatistic
-
-    FloatArray = NDArray[np.float64]
 
 #: More records than any data set has.
 MOST_RECORDS = 2.0**63
@@ -163,12 +160,7 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
         vectors = self.vectors(ball, np.asarray(given.points))
         return self.total(self.dim(ball), given.with_points(vectors))
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Return the sums; see :meth:`Question.finish_exactly`."""
         return total_features(partial, self.statistic.unit(ball))
 

@@ -21,12 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial, Question
-
-    FloatArray = NDArray[np.float64]
 
 #: Passes that are made at most; a ball that needs more is refused.
 _MOST = 200

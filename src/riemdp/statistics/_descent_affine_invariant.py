@@ -17,9 +17,7 @@ from riemdp.statistics._enclosed_point import PRECISION, exact_matrix, whitening
 from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Root of minus the least sectional curvature.
 _K = math.sqrt(0.5)
@@ -73,13 +71,7 @@ class AffineInvariantDescent(Descent):
         """Whiten by the point; see :meth:`Descent.view`."""
         return View(*whitening(point, self.k))
 
-    def seen(
-        self,
-        records: tuple[FloatArray, FloatArray],
-        view: View,
-        *,
-        last: bool,  # noqa: ARG002
-    ) -> IntegerSum:
+    def seen(self, records: tuple[FloatArray, FloatArray], view: View, *, last: bool) -> IntegerSum:  # noqa: ARG002
         """Entries of logarithms, what these may be wrong by, and how many are no proof."""
         logs, vectors = records
         entries, lost = certified.logarithms(view.whitening, logs, vectors)

@@ -15,13 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,7 @@ from riemdp.statistics._descent import (
 from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Unit roundoff of float64.
 _UNIT = 2.0**-53

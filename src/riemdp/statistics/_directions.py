@@ -23,12 +23,9 @@ from riemdp.statistics._von_mises_fisher import concentration
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
-
-    FloatArray = NDArray[np.float64]
 
 _BOTH = (1, 2)
 

@@ -10,9 +10,8 @@ import numpy as np
 from riemdp._working_precision import working_precision
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from riemdp.manifolds import FloatArray
 
-    FloatArray = NDArray[np.float64]
     Matrix = Any
 
 #: Bits of the enclosures of the few matrices that belong to no record.

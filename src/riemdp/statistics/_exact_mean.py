@@ -17,11 +17,9 @@ from riemdp.statistics._records import IntegerSum, record_coordinates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._descent import Descent
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 #: Share of the radius that records keep from the boundary, so that none rounds over it.
 _MARGIN = 2.0**-40
@@ -266,11 +264,7 @@ class ExactSum(ExactMean):
         return (coordinates * 2.0 ** grid_of(ball)).astype(np.int64)
 
     def weighted(
-        self,
-        ball: Ball,
-        rows: NDArray[np.int64],
-        whole: NDArray[np.int64],
-        tol: float,
+        self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64], tol: float
     ) -> tuple[Fraction, ...]:
         """Add products of integers; see :meth:`ExactMean.weighted`."""
         total = sum(whole.tolist())

@@ -19,13 +19,9 @@ from riemdp.statistics._records import joined, record_coordinates
 from riemdp.statistics._statistic import Summary
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
     from riemdp.statistics._records import IntegerSum
-
-    FloatArray = NDArray[np.float64]
 
 #: Minus the binary logarithm of the step of the grid that features are rounded to.
 _GRID = 40

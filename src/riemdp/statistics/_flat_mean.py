@@ -20,9 +20,7 @@ from riemdp.manifolds import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import Ball, FloatArray
 
 _EPS = float(np.finfo(np.float64).eps)
 _LOG_LARGEST = math.log(float(np.finfo(np.float64).max))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from riemdp._checks import positive
 from riemdp._errors import NotOnManifoldError
 from riemdp._keywords import with_advice
@@ -18,11 +16,10 @@ from riemdp.statistics._shares import shares_of
 from riemdp.statistics._solver_of_space import space_solver
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._mean_solver import CertifiedMean
-
-    FloatArray = NDArray[np.float64]
 
 
 @with_advice

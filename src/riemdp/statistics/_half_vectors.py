@@ -12,7 +12,8 @@ from riemdp.manifolds import above_diagonal
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
+
     ComplexArray = NDArray[np.complex128]
 
 

@@ -6,20 +6,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from riemdp._array_fields import ArrayFields
 from riemdp._errors import ConvergenceError, UnsupportedManifoldError
 from riemdp.manifolds import Manifold
 from riemdp.statistics._exact_mean import ExactMean
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +130,7 @@ class MeanSolver(ABC):
         return False
 
     def weighted(
-        self,
-        ball: Ball,
-        records: Partial,
-        weights: FloatArray | None,
-        tol: float,
+        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
     ) -> FloatArray:
         """Certify the weighted mean of clipped records to a public tolerance.
 

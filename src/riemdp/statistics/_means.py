@@ -27,14 +27,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from typing import Self
 
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial, Pass
     from riemdp.statistics._statistic import Metric
-
-    FloatArray = NDArray[np.float64]
 
 #: Largest tolerance of a Fréchet mean, as a share of the radius.
 _CERTIFIABLE = 1e-3

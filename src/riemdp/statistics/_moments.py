@@ -22,12 +22,9 @@ from riemdp.statistics._sums import SumStatistic
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
-
-    FloatArray = NDArray[np.float64]
 
 #: Beside a vector v of norm at most 1, so many times v v^T costs no noise: under 1 / sqrt(2).
 FREE_MATRIX = 0.70710678
@@ -159,13 +156,7 @@ class Moments(SumStatistic):
         }
 
     def moments_in(
-        self,
-        view: View,
-        features: FloatArray,
-        deviation: float,
-        n: int,
-        *,
-        released_base: bool,
+        self, view: View, features: FloatArray, deviation: float, n: int, *, released_base: bool
     ) -> ReleasedMoments:
         """Of matrices alone; see :meth:`SumStatistic.moments_in`."""
         if self.second != "matrix":

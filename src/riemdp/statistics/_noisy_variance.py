@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Nodes of the Gauss-Legendre rule, and where the normal law is cut.
 _NODES, _CUT = 64, 9.0

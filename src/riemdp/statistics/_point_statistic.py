@@ -16,13 +16,11 @@ from riemdp.statistics._statistic import Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
     from riemdp.statistics._statistic import Metric
-
-    FloatArray = NDArray[np.float64]
 
 
 @final

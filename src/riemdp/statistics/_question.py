@@ -10,11 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import Ball, FloatArray
 
 #: What has been computed of a chunk of the records.
 Partial = Any

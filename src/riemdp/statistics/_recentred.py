@@ -27,14 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
     from riemdp.statistics._sums import SumStatistic
-
-    FloatArray = NDArray[np.float64]
 
 
 #: Least share of either round.
@@ -86,12 +83,7 @@ class _Shortened(ExactQuestion):
     def merge(self, first: Partial, second: Partial) -> Partial:
         return first + second
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         return mean_features(partial, ball.reach)
 
 

@@ -10,12 +10,8 @@ import numpy as np
 from riemdp._errors import UnsupportedBallError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._means import Mean
     from riemdp.statistics._question import Question
     from riemdp.statistics._statistic import Metric, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 
 @final

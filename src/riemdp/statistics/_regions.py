@@ -21,7 +21,8 @@ from riemdp.statistics._released_moments import ReleasedMoments, check_level
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
+
     Method = Literal["ellipsoid", "directional", "distribution-free"]
 
 _EPS = float(np.finfo(np.float64).eps)

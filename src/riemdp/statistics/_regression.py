@@ -19,15 +19,13 @@ from riemdp.statistics._sums import SumStatistic
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
     from riemdp.statistics._statistic import Metric
-
-    FloatArray = NDArray[np.float64]
 
 #: Weights of the covariate and of its square, beside ``(v, s v)`` with ``|s| <= 1``: at most 1 and
 #: the root of 2, and they cost no noise.

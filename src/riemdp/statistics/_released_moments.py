@@ -13,9 +13,9 @@ from riemdp._checks import count, positive, real, real_array, shown
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Relative asymmetry of a matrix that is taken for rounding.

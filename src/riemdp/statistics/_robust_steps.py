@@ -14,13 +14,8 @@ from riemdp.statistics._seen import Directions, Seen
 from riemdp.statistics._steps import BIAS, LEAST, NoisySteps, Place, step_count, stepped
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Question
-
-    FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,11 @@ from riemdp.statistics._unit_vectors import ScatterSum
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
-
-    FloatArray = NDArray[np.float64]
 
 
 @final

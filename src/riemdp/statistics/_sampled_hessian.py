@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._affine_invariant_mean import Pass
 
-    FloatArray = NDArray[np.float64]
     Operator = Callable[[FloatArray], FloatArray]
 
 #: Largest k of which second moments are worth their price, which grows like its fourth power.

@@ -16,12 +16,8 @@ from riemdp.statistics._question import Question
 from riemdp.statistics._records import joined, record_coordinates
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Manifold
+    from riemdp.manifolds import FloatArray, Manifold
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 #: Beside a vector v of norm at most r, so many times |v|^2 / r costs no noise: under the root of
 #: phi^5 / 4 = 2.7725424859..., phi the golden ratio; see docs/proofs/noisy-steps.md.

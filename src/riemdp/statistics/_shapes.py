@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._seen import View
 
-    FloatArray = NDArray[np.float64]
     ComplexArray = NDArray[np.complex128]
 
 

@@ -11,9 +11,9 @@ from riemdp._checks import real_array
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 
 def shares_of(weights: ArrayLike, n: int) -> FloatArray:

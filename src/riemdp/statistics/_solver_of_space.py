@@ -23,12 +23,8 @@ from riemdp.statistics._records import record_coordinates
 from riemdp.statistics._tolerance import average_floor
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 _EXACT_SUM = ExactSum()
 

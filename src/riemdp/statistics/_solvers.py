@@ -28,11 +28,7 @@ from riemdp.statistics import (
     _flat_mean,
     _space_form_mean,
 )
-from riemdp.statistics._certified_means import (
-    AffineInvariantMean,
-    ProductMean,
-    SpaceFormMean,
-)
+from riemdp.statistics._certified_means import AffineInvariantMean, ProductMean, SpaceFormMean
 from riemdp.statistics._mean_solver import CertifiedMean, WeightedSolver, check_bound
 from riemdp.statistics._records import check_inside, record_coordinates
 from riemdp.statistics._solver_of_space import (
@@ -44,12 +40,11 @@ from riemdp.statistics._solver_of_space import (
 from riemdp.statistics._tolerance import conversion_allowance, hyperbolic_floor, spherical_floor
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 
 class LogEuclideanAverage(FlatAverage):

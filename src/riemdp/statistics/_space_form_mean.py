@@ -17,11 +17,7 @@ import numpy as np
 from riemdp._errors import ConvergenceError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball, Hyperbolic, Sphere
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import Ball, FloatArray, Hyperbolic, Sphere
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Entries per chunk, work space included: a chunk is read twice and should stay in the cache.

@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._question import Question
     from riemdp.statistics._statistic import Metric, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 #: Most steps of one release.
 _MOST = 10_000

@@ -191,13 +191,7 @@ class Streamed(Summaries):
     """
 
     def __init__(
-        self,
-        ball: Ball,
-        chunks: Chunks,
-        statistic: Statistic,
-        n: int | None,
-        *,
-        keeps_places: bool,
+        self, ball: Ball, chunks: Chunks, statistic: Statistic, n: int | None, *, keeps_places: bool
     ) -> None:
         self._ball, self._chunks, self._statistic, self._n = ball, chunks, statistic, n
         #: Whether the size of every part is public.

@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Unit roundoff of float64.
 UNIT = 2.0**-53

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._question import Partial
-
-    FloatArray = NDArray[np.float64]
 
 
 class SubspaceMean(WeightedExactMean):
@@ -108,12 +107,7 @@ class SubspaceSolver(WeightedSolver):
         check_inside(ball, data)
 
     def solve(
-        self,
-        manifold: Any,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Any,
-        tol: float,
+        self, manifold: Any, data: FloatArray, weights: FloatArray | None, ball: Any, tol: float
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
         allowance = _conversion_allowance(ball)
@@ -125,11 +119,7 @@ class SubspaceSolver(WeightedSolver):
 
 
 def _refined(
-    space: Subspaces,
-    ball: Ball,
-    records: FloatArray,
-    tol: float,
-    weights: FloatArray | None = None,
+    space: Subspaces, ball: Ball, records: FloatArray, tol: float, weights: FloatArray | None = None
 ) -> tuple[FloatArray, float, int]:
     """Begin at the tangent mean."""
     shares = None if weights is None else weights / weights.sum()

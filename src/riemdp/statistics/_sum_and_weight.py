@@ -17,13 +17,10 @@ from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._statistic import Metric
-
-    FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -108,12 +105,7 @@ class SumAndWeight(FeatureSum):
         dim = ball.manifold.dim
         return math.sqrt((dim + self.weight**-2) / (dim + 1.0))
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Return the sums; see :meth:`Question.finish_exactly`."""
         return total_features(partial, ball.reach)
 

@@ -8,13 +8,8 @@ from riemdp.statistics._means import TangentMean
 from riemdp.statistics._solver_of_space import average, mean_solver
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._mean_solver import MeanSolver
-
-    FloatArray = NDArray[np.float64]
 
 
 def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:

@@ -17,14 +17,10 @@ from riemdp.statistics._seen import View, view_from_centre
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
-
-    FloatArray = NDArray[np.float64]
 
 #: Most features of one release.
 _MOST = 2**22
@@ -122,11 +118,7 @@ class SumStatistic(FeatureSum):
         """
         raise UnsupportedError(f"the features of the {self.name} do not say how many records are")
 
-    def with_count(
-        self,
-        parts: Mapping[str, Any],
-        relative: float,  # noqa: ARG002
-    ) -> Mapping[str, Any]:
+    def with_count(self, parts: Mapping[str, Any], relative: float) -> Mapping[str, Any]:  # noqa: ARG002
         """Return parts of sums that were divided by a noisy number of records.
 
         Standard deviations may take that noise in, to first order: it is a common factor of all
@@ -256,12 +248,7 @@ class SumStatistic(FeatureSum):
             )
         return quotient_of(move * Fraction(self.unit(ball)), n)
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers; see :meth:`Question.finish_exactly`."""
         return mean_features(partial, self.unit(ball))
 

@@ -15,11 +15,8 @@ from riemdp.statistics._noisy_variance import calibrated, worst_tail
 from riemdp.statistics._regions import SHARE_MEAN, mean_noise_quantile
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._released_moments import ReleasedMoments
-
-    FloatArray = NDArray[np.float64]
 
 #: Levels above which an inflation is used, each a tenth of the one before, and the levels that the
 #: inflations are made for, as multiples of these: 0.05 comes first.

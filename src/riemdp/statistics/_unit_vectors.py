@@ -10,11 +10,7 @@ import numpy as np
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import Ball, FloatArray
 
 #: At least the root of 2: how far ``x x^T`` moves between two unit vectors at right angles.
 ROOT_TWO = 1.4142135623730951

@@ -18,10 +18,8 @@ from riemdp.statistics._records import record_coordinates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._statistic import Metric, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -22,15 +22,12 @@ from riemdp.statistics._statistic import Statistic
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.statistics._counted_steps import CountedRecentred
     from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._statistic import Metric
-
-    FloatArray = NDArray[np.float64]
 
 
 class VarianceOfMoments(Statistic):
@@ -289,12 +286,7 @@ class DirectVariance(FeatureSum):
         square = Fraction(ball.reach) ** 2
         return quotient_of(min(square, 4 * square * Fraction(max(n - 1, 1), n * n)), 1)
 
-    def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
-    ) -> tuple[Fraction, ...]:
+    def finish_exactly(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Second moment less the squared mean; see :meth:`Question.finish_exactly`."""
         *mean, second = mean_features(partial, 1.0)
         square = Fraction(ball.reach) ** 2

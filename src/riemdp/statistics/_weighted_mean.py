@@ -17,13 +17,11 @@ from riemdp.statistics._sum_and_weight import SumAndWeight
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._statistic import Metric, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 #: The square root of 3, rounded down.
 ROOT_3 = 1.7320508075688772

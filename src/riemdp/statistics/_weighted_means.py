@@ -33,13 +33,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.statistics._data import Records
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial, Pass
     from riemdp.statistics._statistic import Metric, Statistic
-
-    FloatArray = NDArray[np.float64]
 
 #: Weights are rounded down to multiples of ``2^-40``.
 _BITS = 40
@@ -192,11 +190,7 @@ class WeightedMeanOfPlaces(Mean):
                 f"{self.share:.9g}; state largest_share(weights)"
             )
 
-    def typical_extras(
-        self,
-        size: int,
-        generator: np.random.Generator,  # noqa: ARG002
-    ) -> Mapping[str, ArrayLike]:
+    def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:  # noqa: ARG002
         """Return one large weight and small ones; see :meth:`Statistic.typical_extras`."""
         small = (1.0 / self.share - 1.0) / max(size - 1, 1) * (1.0 + 1e-9)
         return {"weights": np.array([1.0] + [min(small, 1.0)] * (size - 1))}

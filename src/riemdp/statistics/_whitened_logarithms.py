@@ -15,7 +15,7 @@ from riemdp.statistics._flat_mean import condition_numbers, sum_of_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Multiplications in one product; see ``pieces``.
 _PRODUCT = 2**18

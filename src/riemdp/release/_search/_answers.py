@@ -20,12 +20,8 @@ from riemdp.statistics import Question
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.privacy import Budget
-
-    FloatArray = NDArray[np.float64]
 
 
 def searched(

@@ -89,10 +89,7 @@ class PrivateBall(Described):
             ("n", f"{self.n:,}"),
             ("budget", f"{self.budget}, of search and releases together"),
             ("spent", "\n".join(steps) or "nothing"),
-            (
-                "left",
-                "nothing" if left is None else f"{left}, for releases on the ball",
-            ),
+            ("left", "nothing" if left is None else f"{left}, for releases on the ball"),
             ("private", "yes" if self.private else "NO: the noise was seeded"),
         ]
 

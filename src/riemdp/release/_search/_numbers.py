@@ -17,11 +17,8 @@ from riemdp._errors import InvalidBudgetError
 from riemdp.privacy import bounded_range, largest_range, mean_noise, share_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
-
-    FloatArray = NDArray[np.float64]
 
 #: Shares of the budget that one choice takes, at least and at most.
 _LEAST_SHARE, MOST_SHARE = 0.02, 0.12

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import Ball
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import Ball, FloatArray
 
 #: Numbers that are worked on at once.
 _CHUNK = 16384

@@ -23,12 +23,8 @@ from riemdp.release._search._steps import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from riemdp.manifolds import Ball
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.privacy import Budget
-
-    FloatArray = NDArray[np.float64]
 
 #: Relative difference that another processor's elementary functions may make of public numbers.
 _SAME = 1e-9

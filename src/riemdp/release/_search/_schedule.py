@@ -15,11 +15,8 @@ from riemdp.privacy import bounded_range, share_of
 from riemdp.release._search._numbers import Numbers, Plan, places, radii
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
-
-    FloatArray = NDArray[np.float64]
 
 #: Why a search ended.
 Reason = Literal["small n", "wide", "found", "back"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from riemdp._array_fields import ArrayFields
 from riemdp._errors import UnsupportedBallError, UnsupportedError
 from riemdp.manifolds import Ball
@@ -20,9 +18,7 @@ from riemdp.statistics import TangentMean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from riemdp.manifolds import FloatArray
 
 #: Noise of centres, by its law.
 _CENTRES: dict[str, type[Mechanism]] = {"laplace": TangentLaplace, "gaussian": TangentGaussian}

@@ -1,0 +1,166 @@
+"""How long the noise of a release is in its value, and how many records there were, with noise."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from riemdp._errors import UnsupportedError
+from riemdp.noise.exact import Rounded
+from riemdp.release._offer import noise_factor
+from riemdp.release._per_mean import factor_quantile, noise_per_mean
+from riemdp.release._shrink import mean_square_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from riemdp.manifolds import Ball
+    from riemdp.mechanisms import Mechanism
+    from riemdp.statistics import Statistic
+
+
+class NoiseOfValue:
+    """What is known of the noise of a release: from public numbers, and from what was released."""
+
+    mechanism: Mechanism
+    statistic: Statistic
+    ball: Ball
+    n: int | None
+    grid: int | None
+    rounded: tuple[int, ...] | None
+    shrunk: bool
+
+    @property
+    def expected_distance(self) -> float:
+        """Mean distance between the exact answer and its noisy draw, from public numbers.
+
+        It is the noise alone: records outside the ball were clipped to it, and the bias of that is
+        not in it, since it depends on the data.
+
+        Of noise in a tangent space its mean length there: on nonnegatively curved spaces the
+        distance is at most that, on negatively curved ones it is longer, and
+        ``mechanism.expected_distance_in(ball)`` bounds it. Of noise on a quotient, or about aligned
+        records, it is the mean distance on the cover, where draws are made; on the quotient the
+        distance is at most that, and at most the space's diameter.
+
+        Where the released point is the draw projected onto the ball, this is an upper bound on
+        Hadamard spaces: projection only moves points closer together there. Of several answers
+        it is the noise of one of them at the most that it may be worth in the value; see
+        :meth:`Statistic.noise_in_value`.
+        """
+        return self._longer(self.mechanism.expected_distance())
+
+    def error_quantile(self, q: float, *, factor: int | None = None) -> float:
+        """Distance that the draw exceeds with probability ``1 - q``.
+
+        Parameters
+        ----------
+        q : float
+            In [0, 1].
+        factor : int, optional
+            Index of one mean among those of a power or a product: of the distance in it alone, by
+            the law of its own. Where draws were projected, before that.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InvalidParameterError
+            If ``q`` or ``factor`` lies outside its domain.
+        UnsupportedError
+            Where the law of that distance is not known.
+        """
+        if factor is None:
+            return self._longer(self.mechanism.error_quantile(q))
+        answers = self.statistic.answers(self.ball)
+        return self._longer(factor_quantile(self.mechanism, answers, factor, q))
+
+    @property
+    def noise_per_mean(self) -> float:
+        """Root mean square, over draws and means, of the noise of one mean of a power or product.
+
+        A distance, of noise in a tangent space a length there, before any projection. With
+        Gaussian noise of scale sigma on means of dimension d, ``sigma sqrt(d)``; of K means in a
+        ball of ``rms_radius`` r that is ``2 r sqrt(K d) / (n mu)``.
+
+        Raises
+        ------
+        UnsupportedError
+            Where the law of the distance in a factor is not known.
+
+        References
+        ----------
+        docs/proofs/products.md, claim 7
+        """
+        answers = self.statistic.answers(self.ball)
+        return self._longer(noise_per_mean(self.mechanism, answers))
+
+    @property
+    def mean_square_bound(self) -> float:
+        """Bound of the mean squared error, in normal coordinates about the ball's centre.
+
+        That of the noise; less for a value that was shrunk. Projection, and geodesic distances
+        where the curvature is not negative, only make it smaller.
+
+        Raises
+        ------
+        UnsupportedError
+            If the mechanism does not add its noise to coordinates.
+        """
+        answers = self.statistic.answers(self.ball)
+        return mean_square_bound(self.mechanism, answers, is_shrunk=self.shrunk)
+
+    @property
+    def count(self) -> float | None:
+        """Number of records: :attr:`n` where that is public, else as it was released, with noise.
+
+        None where it was not released, or in float64.
+        """
+        if self.n is not None:
+            return float(self.n)
+        return self._released(self.statistic.released_count)
+
+    def _longer(self, length: float) -> float:
+        weighs = self.statistic.weighs
+        total = self._released(self.statistic.released_total) if weighs else self.count
+        if self.statistic.totals and total is None:
+            raise UnsupportedError(
+                "how long the noise is in the value depends on what was released beside it, which "
+                'is not known of this release; release with arithmetic="exact"'
+            )
+        return noise_factor(self.statistic, self.ball, total) * length
+
+    def _released(
+        self, read: Callable[[Ball, list[NDArray[np.float64]]], float | None]
+    ) -> float | None:
+        """Read a number of the noisy answers; None in float64, where these are not kept.
+
+        None also of integers that are none: as many as answers have, and within float64.
+        """
+        if self.rounded is None or self.grid is None:
+            return None
+        shape = self.statistic.steps, self.statistic.answers(self.ball).manifold.dim
+        if len(self.rounded) != math.prod(shape):
+            return None
+        try:
+            noisy = Rounded(self.rounded, self.grid).values().reshape(shape)
+        except OverflowError:
+            return None
+        return read(self.ball, [*noisy])
+
+    def _deviation(self) -> float:
+        """Return the standard deviation of the noise of a coordinate of an answer, or NaN."""
+        if self.shrunk:
+            return math.nan
+        answers = self.statistic.answers(self.ball)
+        try:
+            return math.sqrt(
+                mean_square_bound(self.mechanism, answers, is_shrunk=False) / answers.manifold.dim
+            )
+        except (UnsupportedError, OverflowError):
+            return math.nan
