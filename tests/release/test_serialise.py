@@ -93,7 +93,7 @@ class Allows:
 
 def test_the_allowance_is_of_every_answer_and_its_draw():
     assert _serialise.allowance(Allows(1e-12, 3), Allows(2e-12), False) == pytest.approx(
-        9e-12, abs=0.0
+        9e-12, rel=1e-9, abs=0.0
     )
     assert _serialise.allowance(Allows(1e-12, 3), Allows(None), True) == pytest.approx(
         3e-12, abs=0.0
