@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from riemdp._errors import NoConversionError, NotAttainableError, UnsupportedManifoldError
-from riemdp._part import Part, both_proved
+from riemdp._part import Part, both_proved, changes, is_own, made_known
 from riemdp._potential import Kind, Potential, potential
 from riemdp.manifolds import Manifold
 from riemdp.privacy import quotient_up
@@ -333,6 +333,7 @@ def rule(kinds: str | tuple[str, ...], *spaces: type[Any]) -> Callable[[F], F]:
             potential(kind)
             for space in spaces:
                 _rules[kind, space] = found
+        made_known()
         return found
 
     return decorate
@@ -386,9 +387,18 @@ def family(kind: Kind, manifold: Manifold) -> Family:
     0.5
     """
     for cls in type(manifold).__mro__:
-        if (kind, cls) in _rules:
-            return _rules[kind, cls](kind, manifold)
+        found = _rules.get((kind, cls))
+        if found is not None:
+            if is_own(found) and is_own(type(manifold)) and not manifold.inside:
+                return _kept(found, kind, manifold, changes())
+            return found(kind, manifold)
     raise no_law(kind, manifold)
+
+
+@functools.lru_cache(maxsize=64)
+def _kept(found: Callable[..., Family], kind: Kind, manifold: Manifold, _changes: int) -> Family:
+    """Keep it with what is worked out of it, for as long as no table has changed."""
+    return found(kind, manifold)
 
 
 def no_law(kind: str, manifold: Manifold) -> UnsupportedManifoldError:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._errors import NoConversionError
+from riemdp._part import made_known
 from riemdp.privacy._adjacency import AboutNeighbours, carried, one_adjacency
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def conversion(given: type | None, to: type) -> Callable[[F], F]:
 
     def fill(function: F) -> F:
         _conversions[given, to] = function  # type: ignore[assignment]
+        made_known()
         return function
 
     return fill
@@ -72,6 +74,7 @@ def composition(kind: type, *, lossless: bool = False) -> Callable[[F], F]:
 
     def fill(function: F) -> F:
         _compositions[kind] = function  # type: ignore[assignment]
+        made_known()
         if lossless:
             _lossless.add(kind)
         return function
