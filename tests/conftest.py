@@ -18,6 +18,7 @@ import pytest
 from riemdp import Euclidean, Hyperbolic, Sphere, _part, noise, privacy, statistics
 from riemdp.manifolds import Manifold, _logarithms
 from riemdp.noise import _generator
+from riemdp.release import _kept
 from riemdp.statistics import _compiled_space_form
 
 #: Parts of other packages, a file each.
@@ -43,6 +44,12 @@ _logarithms.WORTH = _compiled_space_form.WORTH = sys.maxsize
 
 # Next to nothing of what is made while tests are collected is garbage.
 gc.set_threshold(100_000, 50, 100)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_known_yet():
+    """What a test changes inside the library must not meet offers of the test before."""
+    _kept.kept.cache_clear()
 
 
 def _refuse_a_key():

@@ -23,6 +23,8 @@ GROUP = "riemdp.parts"
 #: Prefix of modules of this library, which names of other packages must not have.
 _OWN = "riemdp"
 _registry: dict[str, type[Part]] = {}
+#: How often something was made known: see :func:`changes`.
+_changes = [0]
 
 
 class Part(ABC):  # noqa: B024 -- abstract members are those of the sorts
@@ -170,7 +172,18 @@ def register(part: type[P]) -> type[P]:
         or _registry.setdefault(part.name, part) is not part
     ):
         raise InvalidParameterError(f"there is another part of the name {shown(part.name)}")
+    made_known()
     return part
+
+
+def made_known() -> None:
+    """Say that an open table has changed; whoever enters something says so."""
+    _changes[0] += 1
+
+
+def changes() -> int:
+    """Return how often open tables have changed: what was found before may be otherwise now."""
+    return _changes[0]
 
 
 def lookup(name: object, sort: str | None = None) -> type[Any]:
@@ -209,7 +222,8 @@ def is_registered(part: Part) -> bool:
 
 def is_own(part: type) -> bool:
     """Whether a class is of this library, not of another package."""
-    return part.__module__.partition(".")[0] == _OWN
+    module = part.__module__
+    return module == _OWN or module.startswith(_OWN + ".")
 
 
 def registered(sort: str) -> dict[str, type[Any]]:
@@ -298,6 +312,7 @@ def _known(name: str) -> type[Part] | None:
             ) from error
         _check(part, name)
         _registry[name] = part
+        made_known()
     return _registry.get(name)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 import scipy
 
-from riemdp._checks import is_one_of, shown
+from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -298,6 +298,8 @@ def potential(kind: str) -> Potential:
     InvalidParameterError
         If the kind is unknown.
     """
-    if not is_one_of(kind, tuple(_POTENTIALS)):
+    given: object = kind
+    found = _POTENTIALS.get(given) if isinstance(given, str) else None
+    if found is None:
         raise InvalidParameterError(f'kind must be "laplace" or "gaussian", got {shown(kind)}')
-    return _POTENTIALS[kind]
+    return found

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,3 +86,12 @@ def test_slope_is_the_derivative(profile: Profile, share: float, side: int):
         exact = float(mpmath.diff(lambda x: _log_density(profile, x), mpmath.mpf(r)))
     size = abs(profile.power * (1.0 + 1.0 / r) if profile.power else 1.0 / profile.sigma)
     assert profile.slope(r) == pytest.approx(exact, rel=1e-9, abs=1e-13 * size)
+
+
+def test_both_sides_at_once_are_each_by_itself():
+    depths = np.array([0.25, 1.0, 4.0, 300.0])
+    for profile in (Profile("laplace", 3, 1, 0.2, math.pi), Profile("gaussian", 2, -1, 3.0, 1e3)):
+        below, above = profile.falls(depths)
+        assert below.tolist() == profile.fall(depths, side=-1).tolist()
+        assert above.tolist() == profile.fall(depths, side=1).tolist()
+        assert above.tolist() != below.tolist()

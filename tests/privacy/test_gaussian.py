@@ -203,6 +203,7 @@ def test_threshold_of_a_mu_whose_square_underflows():
 
 def test_calibration_checks_once():
     checks = []
+    _gaussian._largest_mu.cache_clear()
     epsilons, deltas = (1e-3, 0.1, 1.0, 5.0, 30.0), (1e-12, 1e-6, 1e-2, 0.5)
     with mock.patch.object(
         _gaussian, "_safely_under", lambda *a, f=_gaussian._safely_under: checks.append(a) or f(*a)

@@ -96,7 +96,7 @@ def test_offers_catch_what_is_unsupported_and_nothing_else(monkeypatch):
 
     monkeypatch.setattr(RiemannianLaplace, "calibrate", broken)
     with pytest.raises(KeyError):
-        offers(pairs, ball, 10, PureDP(1.0))
+        offers(pairs, ball, 11, PureDP(1.0))
 
 
 def test_an_instance_has_to_belong_to_the_answers_and_to_be_enough():

@@ -7,11 +7,12 @@ import sys
 from typing import TYPE_CHECKING, TypeVar
 
 from riemdp._checks import positive
-from riemdp._errors import NotAttainableError
+from riemdp._errors import ConvergenceError, NotAttainableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from riemdp.manifolds import Manifold
     from riemdp.mechanisms._mechanism import Mechanism
     from riemdp.privacy import Budget
 
@@ -41,16 +42,45 @@ def enough_noise(
     Raises
     ------
     NotAttainableError
-        If the noise exceeds float64.
+        If the noise exceeds float64, or its privacy is not known in double precision: no data are
+        looked at, so that this is about public numbers.
     """
     step = sys.float_info.epsilon
     while not math.isinf(sigma):
         mechanism = build(sigma)
-        if mechanism.satisfies(sensitivity, budget):
+        try:
+            suffices = mechanism.satisfies(sensitivity, budget)
+        except ConvergenceError as error:
+            raise beyond_float64(budget, sensitivity, mechanism.manifold, error) from None
+        if suffices:
             return mechanism
         sigma *= 1.0 + step
         step *= 2.0
     raise NotAttainableError(
         f"the noise for {budget} at sensitivity {sensitivity:.6g} exceeds float64; choose a "
         "larger budget, a smaller ball, or more data"
+    )
+
+
+def beyond_float64(
+    budget: Budget, sensitivity: float, manifold: Manifold, reason: object
+) -> NotAttainableError:
+    """Return the error for noise whose privacy double precision cannot tell.
+
+    Parameters
+    ----------
+    budget : Budget
+    sensitivity : float
+    manifold : Manifold
+    reason : object
+        Its text says what is not known.
+
+    Returns
+    -------
+    NotAttainableError
+    """
+    return NotAttainableError(
+        f"no scale for {budget} at sensitivity {sensitivity:.6g} on {manifold} is known in double "
+        f"precision ({reason}); use another budget or the tangent mechanisms "
+        '("tangent-gaussian", "tangent-laplace")'
     )

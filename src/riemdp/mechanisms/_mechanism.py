@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -226,6 +225,36 @@ class Mechanism(Part, sort="mechanism"):
         Mechanism
         """
         return cls.calibrate(manifold, sensitivity, budget, **options)
+
+    @classmethod
+    def _too_little(
+        cls,
+        ball: Ball,  # noqa: ARG003
+        sensitivity: float,  # noqa: ARG003
+        budget: Budget,  # noqa: ARG003
+        error: float,  # noqa: ARG003
+    ) -> Self | None:
+        """Return the mechanism at a scale that a quick look shows to be too small for a budget.
+
+        With an expected distance of at least ``error`` all the same, so that the calibrated one
+        has a larger one: what is compared with something better need not be calibrated.
+
+        Parameters
+        ----------
+        ball : Ball
+            Public ball that the footpoint lies in.
+        sensitivity : float
+        budget : Budget
+        error : float
+            Positive and finite.
+
+        Returns
+        -------
+        Mechanism or None
+            With too little noise: for comparisons alone. None, by default, where nothing is known
+            without calibration, and where the class might not be available.
+        """
+        return None
 
     @classmethod
     def with_options(cls, **options: Any) -> Choice:
@@ -688,7 +717,7 @@ def check_mechanism(mechanism: object) -> None:
     if isinstance(mechanism, Choice):
         mechanism = mechanism.kind
     kind = mechanism if isinstance(mechanism, type) else type(mechanism)
-    if not issubclass(kind, Mechanism) or inspect.isabstract(kind):
+    if not issubclass(kind, Mechanism) or kind.__abstractmethods__:
         raise InvalidParameterError(
             "mechanism must be a name, a Mechanism class or a calibrated Mechanism, "
             f"got {type(mechanism).__name__}"

@@ -19,6 +19,7 @@ _LENGTHS, _ANGLES = 64, 32
 _LONGEST = 300.0
 
 
+@functools.lru_cache(maxsize=256)
 def hinge_distance(noise: RadialLaw, k: float, length: float) -> float:
     """Mean distance of ``exp(v)`` and ``exp(v + noise)`` in the curvature ``-k^2``, at ``|v|``.
 

@@ -79,18 +79,20 @@ class Profile:
             subtracted: the growth enters as the logarithm of a ratio, and on negative curvature
             its linear part is merged with that of ``U`` into one coefficient.
         """
-        r = np.asarray(r, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            return self._relative(np.asarray(r, dtype=np.float64))
+
+    def _relative(self, r: FloatArray) -> FloatArray:
         u = r - self.mode
         height = self._tilt * u - self._potential.excess(u / self.sigma)
         if self.power == 0:
             return np.asarray(height)
-        with np.errstate(divide="ignore"):
-            if self.sign > 0:
-                growth = np.log(np.maximum(np.sin(r), 0.0) / math.sin(self.mode))
-            elif self.sign == 0:
-                growth = np.log(r / self.mode)
-            else:
-                growth = np.log(np.expm1(-2.0 * r) / math.expm1(-2.0 * self.mode))
+        if self.sign > 0:
+            growth = np.log(np.maximum(np.sin(r), 0.0) / math.sin(self.mode))
+        elif self.sign == 0:
+            growth = np.log(r / self.mode)
+        else:
+            growth = np.log(np.expm1(-2.0 * r) / math.expm1(-2.0 * self.mode))
         return np.asarray(height + self.power * growth)
 
     def slope(self, r: float) -> float:
@@ -122,16 +124,43 @@ class Profile:
             To about 1e-16 of the distance of the deepest drop.
         """
         depth = np.asarray(depth, dtype=np.float64)
+        return np.asarray(self._fallen(depth[None], (side,))[0])
+
+    def falls(self, depth: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return :meth:`fall` on both sides, below first, in about the time of one.
+
+        Parameters
+        ----------
+        depth : array_like
+
+        Returns
+        -------
+        tuple of two ndarray
+        """
+        depth = np.asarray(depth, dtype=np.float64)
+        below, above = self._fallen(np.stack([depth, depth]), (-1, 1))
+        return below, above
+
+    def _fallen(self, depth: FloatArray, sides: tuple[Literal[-1, 1], ...]) -> FloatArray:
+        """Bisect on one side for each entry of the first axis."""
+
+        def along(values: list[float]) -> FloatArray:
+            return np.array(values).reshape(-1, *(1 for _ in depth.shape[1:]))
+
+        sign, deepest = along(list(map(float, sides))), float(np.max(depth))
         low = np.zeros_like(depth)
-        high = np.full_like(depth, self._reach(float(np.max(depth)), side))
-        at_end = self.relative(self.mode + side * high) > -depth
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            above = self.relative(self.mode + side * middle) > -depth
-            low = np.where(above, middle, low)
-            high = np.where(above, high, middle)
-        end = self.mode if side < 0 else self.upper - self.mode
-        return np.where(at_end, end, high)
+        high = low + along([self._reach(deepest, side) for side in sides])
+        with np.errstate(divide="ignore"):
+            at_end = self._relative(self.mode + sign * high) > -depth
+            for _ in range(60):
+                middle = 0.5 * (low + high)
+                if ((middle == high) | ((middle == low) & (low > 0.0))).all():
+                    break  # no end moves any more
+                above = self._relative(self.mode + sign * middle) > -depth
+                low = np.where(above, middle, low)
+                high = np.where(above, high, middle)
+        ends = along([self.mode if side < 0 else self.upper - self.mode for side in sides])
+        return np.where(at_end, ends, high)
 
     def _reach(self, depth: float, side: Literal[-1, 1]) -> float:
         """Distance on that side past which ``h`` has fallen by ``depth``, within a factor two."""

@@ -58,9 +58,7 @@ class RadialTable:
 
     def moment(self, order: int) -> float:
         """Mean of ``r**order`` under the normalised density."""
-        radii, weights = _nodes(self.edges[:-1], self.edges[1:])
-        values = weights * np.exp(self.profile.relative(radii))
-        return float(np.sum(values * radii**order) / np.sum(values))
+        return _moment(self, order)
 
     def cdf(self, radii: FloatArray) -> FloatArray:
         """Probability of a smaller radius, shape of ``radii`` (one axis)."""
@@ -127,10 +125,15 @@ class RadialTable:
 def _build(profile: Profile) -> RadialTable:
     depths = np.arange(_STEP, _DEPTH + _STEP, _STEP)
     edges = [profile.mode]
-    if profile.mode > 0.0:
-        edges += [0.0, *(profile.mode - profile.fall(depths, side=-1))]
-    if profile.mode < profile.upper:
-        edges += [*(profile.mode + profile.fall(depths, side=1))]
+    falls, rises = profile.mode < profile.upper, profile.mode > 0.0
+    if falls and rises:
+        down, up = profile.falls(depths)
+    else:
+        down = up = profile.fall(depths, side=1 if falls else -1)
+    if rises:
+        edges += [0.0, *(profile.mode - down)]
+    if falls:
+        edges += [*(profile.mode + up)]
         if profile.upper < edges[-1] * (1.0 + 1e-9):
             edges.append(profile.upper)
     unique = np.unique(np.asarray(edges))
@@ -146,6 +149,13 @@ def _build(profile: Profile) -> RadialTable:
     below = np.concatenate([[0.0], np.cumsum(masses)])
     above = np.concatenate([np.cumsum(masses[::-1])[::-1], [0.0]])
     return RadialTable(profile, unique, below, above)
+
+
+@functools.lru_cache(maxsize=256)
+def _moment(table: RadialTable, order: int) -> float:
+    radii, weights = _nodes(table.edges[:-1], table.edges[1:])
+    values = weights * np.exp(table.profile.relative(radii))
+    return float(np.sum(values * radii**order) / np.sum(values))
 
 
 def _nodes(start: FloatArray, end: FloatArray) -> tuple[FloatArray, FloatArray]:

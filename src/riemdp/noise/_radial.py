@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -178,7 +178,12 @@ class RadialLaw:
         InvalidParameterError
             If a probability lies outside [0, 1].
         """
-        q = probabilities(q, "q")
+        single: Any = q
+        if type(single) is float:
+            return np.asarray(_single_quantile(self, single))
+        return self._quantile(probabilities(q, "q"))
+
+    def _quantile(self, q: FloatArray) -> FloatArray:
         if self._is_closed:
             upper = scipy.special.gammainccinv(self._shape, 1.0 - q)
             lower = scipy.special.gammaincinv(self._shape, q)
@@ -319,6 +324,12 @@ class RadialLaw:
     @staticmethod
     def _tabulated(function: Callable[[FloatArray], FloatArray], values: FloatArray) -> FloatArray:
         return function(values.reshape(-1)).reshape(values.shape)
+
+
+@functools.lru_cache(maxsize=256)
+def _single_quantile(law: RadialLaw, q: float) -> float:
+    """Keep it: plans and releases ask for the same few."""
+    return float(law._quantile(probabilities(q, "q")))
 
 
 def log_sphere_area(dim: int) -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._errors import UnsupportedManifoldError
 from riemdp._lazy import lazy_entries
+from riemdp._part import changes, is_own, made_known
 from riemdp._potential import Kind, potential
 from riemdp.manifolds import Manifold
 
@@ -60,6 +62,7 @@ def rule(kinds: str | tuple[str, ...], *spaces: type[Any]) -> Callable[[F], F]:
             for space in spaces:
                 _before_adding(space)
                 _rules[kind, space] = found
+        made_known()
         return found
 
     return decorate
@@ -115,7 +118,16 @@ def family(kind: Kind, manifold: Manifold) -> Family:
     owner = _owner(kind, manifold)
     if owner is None:
         raise no_law(kind, manifold)
-    return _rules[kind, owner](kind, manifold)
+    found = _rules[kind, owner]
+    if is_own(found) and is_own(type(manifold)) and not manifold.inside:
+        return _kept(found, kind, manifold, changes())
+    return found(kind, manifold)
+
+
+@functools.lru_cache(maxsize=64)
+def _kept(found: type[Family], kind: Kind, manifold: Manifold, _changes: int) -> Family:
+    """Keep it with what is worked out of it, for as long as no table has changed."""
+    return found(kind, manifold)
 
 
 def is_of_changed_space(kind: Kind, manifold: Manifold) -> bool:

@@ -120,6 +120,8 @@ class Budget(AboutNeighbours, Part, sort="definition"):
         InvalidBudgetError
             If it is no text, or an empty one.
         """
+        if type(adjacency) is str and adjacency == self.adjacency:
+            return self
         described: Any = self
         return dataclasses.replace(described, adjacency=adjacency)  # type: ignore[no-any-return]
 

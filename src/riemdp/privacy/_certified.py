@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Bits that the integrals aim at: at first beyond the digits asked for, and at most.
 _GUARD, _MOST_BITS = 32, 4096
+#: python-flint, once it was found: folders are searched again only as long as it is missing.
+_FOUND: list[str] = []
 
 
 def certified_available() -> bool:
@@ -40,7 +42,9 @@ def certified_available() -> bool:
     >>> certified_available()
     True
     """
-    return importlib.util.find_spec("flint") is not None
+    if not _FOUND and importlib.util.find_spec("flint") is not None:
+        _FOUND.append("flint")
+    return bool(_FOUND)
 
 
 def certified_delta(

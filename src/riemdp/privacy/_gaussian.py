@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -74,6 +74,19 @@ def gaussian_delta(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
 
 def gaussian_delta_up(mu: float, epsilon: ArrayLike) -> FloatArray:
     """:func:`gaussian_delta` and up to 2e-12 (relative) more; 0 at ``inf`` only."""
+    single: Any = epsilon
+    if type(mu) is float and type(single) is float:
+        return np.asarray(_single_delta_up(mu, single))
+    return _delta_up(mu, epsilon)
+
+
+@functools.lru_cache(maxsize=256)
+def _single_delta_up(mu: float, epsilon: float) -> float:
+    """Keep it: calibrations hold one noise after the other against the same budget."""
+    return float(_delta_up(mu, epsilon))
+
+
+def _delta_up(mu: float, epsilon: ArrayLike) -> FloatArray:
     delta = gaussian_delta(mu, epsilon)
     return np.where(np.isinf(real_array(epsilon, "epsilon")), 0.0, delta_up(delta, DELTA_ERROR))
 
@@ -146,7 +159,12 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     epsilon = real(epsilon, "epsilon")
     if not (0.0 <= epsilon < math.inf):
         raise InvalidParameterError(f"epsilon must be at least 0 and finite, got {epsilon}")
-    delta = _probability(delta)
+    return _largest_mu(epsilon, _probability(delta))
+
+
+@functools.lru_cache(maxsize=256)
+def _largest_mu(epsilon: float, delta: float) -> float:
+    """:func:`gaussian_mu`, kept: the same budget comes again with every mechanism and release."""
     # Two lower bounds: delta <= exp(-a^2/2) solved for mu, and delta <= delta(0) <= mu/sqrt(2 pi).
     depth = -2.0 * math.log(delta)
     lower = max(

@@ -33,14 +33,21 @@ def log_beta(h: float, log_x: FloatArray, log_product: FloatArray) -> FloatArray
             total *= (h - 1.0 + j) / j
             total += 1.0
         return np.asarray(h * log_x + np.log(total))
-    coefficients = beta_table(h)
+    last, *others = _horner(h)
     u = _place(h, np.exp(log_x))
-    value = np.full_like(u, coefficients[-1])
-    for coefficient in coefficients[-2::-1]:
+    value = np.empty_like(u)
+    value[...] = last
+    for coefficient in others:
         value *= u
         value += coefficient
     value += h * log_product
     return value
+
+
+@functools.cache
+def _horner(h: float) -> tuple[FloatArray, ...]:
+    """Coefficients, the last first, as arrays without axes, which are added quicker than floats."""
+    return tuple(map(np.asarray, beta_table(h)[::-1]))
 
 
 def _place(h: float, x: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ so its probability is one integral over ``r``. Formulas and proofs: docs/proofs/
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from riemdp.privacy._log_quadrature import COARSE_NODES, log_integrals, rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._log_quadrature import Integrand, Rows
@@ -57,7 +60,7 @@ class LossIntegrals:
     sensitivity: float
     upper: float = math.inf
 
-    @property
+    @functools.cached_property
     def potential(self) -> Potential:
         """Energy of the density."""
         return potential(self.kind)
@@ -83,6 +86,12 @@ class LossIntegrals:
     @functools.cached_property
     def log_mass(self) -> float:
         """Log of the integral of the radial density as used here (see :meth:`log_density`)."""
+        if self.sign == 0:  # scales are 1 there, but for rounding
+            with contextlib.suppress(ConvergenceError):  # whose text is about this sensitivity
+                return _flat_log_mass(self.kind, self.dim, self.sigma, self.upper)
+        return self._radial_mass()
+
+    def _radial_mass(self) -> float:
         log_mass = float(self._log_radial(np.zeros(1), np.full(1, self.upper))[0])
         if log_mass == -math.inf:  # all of it lies nearer to the footpoint than any node
             raise self._unsettled()
@@ -224,11 +233,18 @@ class LossIntegrals:
         for _ in range(80):
             values = log_integrand(span[:, None] * points, span[:, None] * rest)
             end = self.log_density(low + span, np.zeros_like(span))
-            short = ~(end < np.max(values, axis=1) - depth)
+            short = ~(end < values.max(axis=1) - depth)
             if not short.any():
                 return span
             span = np.where(short, 2.0 * span, span)
         raise ConvergenceError("the radial law has too long a tail; use a smaller sigma")
+
+
+@functools.lru_cache(maxsize=64)
+def _flat_log_mass(
+    kind: Literal["laplace", "gaussian"], dim: int, sigma: float, upper: float
+) -> float:
+    return LossIntegrals(kind, dim, 0, sigma, 1.0, upper)._radial_mass()
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +260,7 @@ class _Cap:
     def log_integrand(self, t: FloatArray, top: FloatArray) -> FloatArray:
         """At distances ``t`` from the inner and ``top`` from the outer end."""
         law = self.law
-        r = np.abs(self.near) + t
+        r = self._inner + t
         density = law.log_density(r, self.rest + top)
         if law.dim == 1:  # two directions, one of them in the cap
             return density - math.log(2.0)
@@ -255,21 +271,32 @@ class _Cap:
         other = np.log1p(-np.exp(log_tail))
         return np.asarray(density + np.where(log_x <= log_y, log_tail, other))
 
+    @functools.cached_property
+    def _inner(self) -> FloatArray:
+        """Distance of the inner end."""
+        return np.abs(self.near)
+
+    @functools.cached_property
+    def _is_beyond(self) -> NDArray[np.bool_]:
+        """Whether the inner end lies on the near side."""
+        return np.asarray(self.near >= 0.0)
+
     def _log_shares(
         self, r: FloatArray, t: FloatArray, top: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Compute the logs of ``x`` and ``1 - x``, none of them by a subtraction of near equals."""
         law, delta = self.law, self.law.sensitivity
-        outward = np.where(self.near >= 0.0, t, r - self.near)  # r - near
-        inward = np.where(self.near >= 0.0, r + self.near, t)  # r + near
-        if law.sign == 0 and not law.potential.is_linear:
-            return np.log(outward / (2.0 * r)), np.log(inward / (2.0 * r))
-        if law.potential.is_linear:
+        linear = law.potential.is_linear
+        inward = np.where(self._is_beyond, r + self.near, t)  # r + near
+        if linear:
             excess = law.sigma * self.epsilon
             u1, u2 = r + 0.5 * (delta + excess), 0.5 * (delta - excess)
             v1, v2 = inward, 0.5 * (delta + excess)
             beyond = top
         else:
+            outward = np.where(self._is_beyond, t, r - self.near)  # r - near
+            if law.sign == 0:
+                return np.log(outward / (2.0 * r)), np.log(inward / (2.0 * r))
             rho = np.sqrt((r - delta) ** 2 + 2.0 * delta * inward)
             excess = 2.0 * law.sigma * (law.sigma * self.epsilon) / (rho + r)
             u1 = 0.5 * (r + delta + rho)
@@ -279,7 +306,8 @@ class _Cap:
             turn = 2.0 * law.upper - delta
             beyond = turn * top / (turn - r + rho) if law.sign > 0 else top  # upper - u1
         if law.sign == 0:
-            return np.log(u1 * u2 / (r * delta)), np.log(v1 * v2 / (r * delta))
+            scale = r * delta
+            return np.log(u1 * u2 / scale), np.log(v1 * v2 / scale)
         if law.sign > 0:
             scale = np.sin(np.minimum(r, self.rest + top)) * math.sin(delta)
             first = np.sin(np.minimum(u1, beyond)) * np.sin(u2)

@@ -110,26 +110,28 @@ def _trimmed(
     """
     points, rest, _ = rule(COARSE_NODES)
     rows, end = np.arange(span.size), COARSE_NODES - 1
+
+    def cut(depth: float) -> tuple[FloatArray, FloatArray]:
+        kept = above >= -depth
+        start, stop = kept.argmax(axis=1) - 1, kept[:, ::-1].argmax(axis=1) - 1
+        low = np.where(start >= 0, t[rows, start], first)
+        return low, np.where(stop >= 0, top[rows, end - np.maximum(stop, 0)], last)
+
     for _ in range(12):
         width = (span - first - last)[:, None]
         t, top = first[:, None] + width * points, last[:, None] + width * rest
         values = log_integrand(t, top)
-        above = values - np.max(values, axis=1, keepdims=True)
-        ends = []
-        for depth in depths:
-            kept = above >= -depth
-            start, stop = np.argmax(kept, axis=1) - 1, np.argmax(kept[:, ::-1], axis=1) - 1
-            low = np.where(start >= 0, t[rows, start], first)
-            ends.append((low, np.where(stop >= 0, top[rows, end - np.maximum(stop, 0)], last)))
-        first, last = ends[0]
-        if np.all(span - first - last >= 0.5 * width[:, 0]):
-            return ends[1]
+        above = values - values.max(axis=1, keepdims=True)
+        low, high = cut(depths[0])
+        if (span - low - high >= 0.5 * width[:, 0]).all():
+            return cut(depths[1])
+        first, last = low, high
     return first, last
 
 
 def _logs(values: FloatArray, width: FloatArray, weights: FloatArray) -> FloatArray:
     """Log of the weighted sums of exponentials, shape of ``width`` with an axis of weights."""
-    peak = np.max(values, axis=1)
+    peak = values.max(axis=1)
     shifted = np.exp(values - np.where(peak > -np.inf, peak, 0.0)[:, None])
     return np.asarray(peak + np.log(width[:, 0] * (weights @ shifted.T)))
 

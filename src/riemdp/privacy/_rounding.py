@@ -87,7 +87,7 @@ def quotient_up(numerator: float, denominator: float) -> float:
     float
     """
     quotient = numerator / denominator
-    if math.isinf(quotient) or Fraction(quotient) * Fraction(denominator) >= Fraction(numerator):
+    if math.isinf(quotient) or _product_reaches(quotient, denominator, numerator, 1.0):
         return quotient
     return math.nextafter(quotient, math.inf)
 
@@ -105,9 +105,16 @@ def product_up(first: float, second: float) -> float:
     float
     """
     product = first * second
-    if math.isinf(product) or Fraction(product) >= Fraction(first) * Fraction(second):
+    if math.isinf(product) or _product_reaches(product, 1.0, first, second):
         return product
     return math.nextafter(product, math.inf)
+
+
+def _product_reaches(first: float, second: float, third: float, fourth: float) -> bool:
+    """Whether ``first * second >= third * fourth``, exactly, for finite numbers."""
+    (a, b), (c, d) = first.as_integer_ratio(), second.as_integer_ratio()
+    (e, f), (g, h) = third.as_integer_ratio(), fourth.as_integer_ratio()
+    return a * c * f * h >= e * g * b * d
 
 
 def half_square_up(value: float) -> float:

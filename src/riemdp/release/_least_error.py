@@ -5,36 +5,54 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._errors import NotAttainableError, UnsupportedError
+from riemdp._part import is_own
 from riemdp._progress import ticks
+from riemdp.mechanisms import Mechanism
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import kinds
-from riemdp.release._offer import Offer, expected_distance, offer, offers, with_draw
+from riemdp.release._offer import Beaten, Offer, expected_distance, offered, with_draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from riemdp.manifolds import Ball, Manifold
-    from riemdp.mechanisms import Mechanism
     from riemdp.privacy import Budget
     from riemdp.release._offer import Arithmetic, Claims, Wanted
     from riemdp.statistics import Neighbours, Statistic
 
+    _Pair = tuple[Statistic, type[Mechanism]]
+
 T = TypeVar("T")
 
-#: Errors that differ by less, relatively, count as equal.
-_SAME = 1.001
+#: Errors that differ by less, relatively, count as equal, and one that is so much larger does not.
+_SAME, _WORSE = 1.001, 1.002
 
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """An offer with what it was made of, and its expected distance."""
+    """What is compared: a statistic with a mechanism, and the expected distance of its offer.
 
-    offer: Offer
+    Attributes
+    ----------
+    pair : tuple
+        What the offer is made of.
+    statistic : Statistic
+        As it would be computed.
+    error : float
+    missing : str
+        Names of what has no proof, where that counts.
+    offer : Offer or None
+        None where another one of the same statistic is better; then it exceeds ``error``.
+    """
+
     pair: tuple[Statistic, type[Mechanism]]
+    statistic: Statistic
     error: float
+    missing: str
+    offer: Offer | None
 
 
 def least_error(
@@ -64,34 +82,8 @@ def least_error(
         If none of those that can is proved, and that is not allowed.
     """
     pairs = list(_pairs(wanted, ball.manifold))
-    made = offers(
-        pairs,
-        ball,
-        n,
-        budget,
-        neighbours=neighbours,
-        tol=tol,
-        arithmetic=arithmetic,
-        draws=False,  # of what is taken alone
-        streams=streams,
-        rereads=rereads,
-    )
-    found = [
-        _Candidate(each, pair, _error(each))
-        for each, pair in ticks(zip(made, pairs, strict=True), len(pairs), "mechanisms")
-        if isinstance(each, Offer)
-    ]
-    # Each statistic is kept beside its claims, so that no other one gets its identity.
-    claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
-
-    def doubtful(made: Offer) -> str:
-        about = id(made.statistic)
-        if about not in claims:
-            claims[about] = made.statistic, made.shared_claims(budget)
-        return unproven(made.proofs(budget, claims[about][1]))
-
-    given = functools.partial(
-        offer,
+    asked = functools.partial(
+        offered,
         ball=ball,
         n=n,
         budget=budget,
@@ -100,26 +92,59 @@ def least_error(
         streams=streams,
         rereads=rereads,
     )
+    # Each statistic is kept beside its claims, so that no other one gets its identity.
+    claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
 
-    def drawable(best: Offer, statistic: Statistic, kind: type[Mechanism]) -> Offer:
+    def doubtful(made: Offer) -> str:
+        if allow_unproven:
+            return ""
+        about = id(made.statistic)
+        if about not in claims:
+            claims[about] = made.statistic, made.shared_claims(budget)
+        return unproven(made.proofs(budget, claims[about][1]))
+
+    def compared(pair: _Pair, most: float | None = None) -> _Candidate | UnsupportedError:
+        try:  # exact draws are looked for of what is taken alone
+            made = asked(*pair, arithmetic=arithmetic, draws=False, error=most)
+        except Beaten as worse:
+            missing = "" if allow_unproven else unproven(worse.proofs)
+            return _Candidate(pair, worse.statistic, most or math.inf, missing, None)
+        if isinstance(made, UnsupportedError):
+            return made
+        return _Candidate(pair, made.statistic, _error(made), doubtful(made), made)
+
+    made = _in_turn(pairs, compared, prunes=not streams)
+    found = [each for each in made if isinstance(each, _Candidate)]
+
+    def drawable(best: Offer, pair: _Pair) -> Offer:
         if arithmetic == "float64":
             return best
-        return with_draw(best, lambda: given(statistic, kind, arithmetic="float64"))
 
-    pool = [each for each in found if allow_unproven or not doubtful(each.offer)]
+        def in_float64() -> Offer:
+            other = asked(*pair, arithmetic="float64")
+            if isinstance(other, UnsupportedError):
+                raise other
+            return other
+
+        return with_draw(best, in_float64)
+
+    pool = [each for each in found if not each.missing]
     in_order = sorted(pool, key=lambda each: each.error)
     first = as_good(
         in_order,
         lambda each: each.error,
-        lambda each: each.offer.statistic.name == pairs[0][0].name,
+        lambda each: each.statistic.name == pairs[0][0].name,
     )
-    for best in [*first, *in_order]:
-        chosen = drawable(best.offer, *best.pair)
-        if allow_unproven or not doubtful(chosen):
+    for each in [*first, *in_order]:
+        best = each if each.offer else compared(each.pair)
+        if isinstance(best, UnsupportedError) or best.offer is None:
+            continue
+        chosen = drawable(best.offer, best.pair)
+        if not doubtful(chosen):
             left_out = [each for each in found if each not in pool]
-            return chosen, _reason(best, pool, left_out, budget)
+            return chosen, _reason(best, best.offer, pool, left_out, budget)
     if found:
-        raise not_proved(doubtful(min(found, key=lambda each: each.error).offer))
+        raise not_proved(min(found, key=lambda each: each.error).missing)
     problems = [
         f"{kind.name}: {each}"
         for (_, kind), each in zip(pairs, made, strict=True)
@@ -130,7 +155,38 @@ def least_error(
     )
 
 
-def _pairs(wanted: Wanted, manifold: Manifold) -> Iterator[tuple[Statistic, type[Mechanism]]]:
+def _in_turn(
+    pairs: list[_Pair],
+    compared: Callable[[_Pair, float | None], _Candidate | UnsupportedError],
+    *,
+    prunes: bool,
+) -> list[_Candidate | UnsupportedError]:
+    """Compare, last those of which a quick look may show that another one is better.
+
+    That is one of the same statistic, and proved: what is told of each statistic is its best one.
+    """
+    quick = [prunes and _may_be_beaten(kind) for _, kind in pairs]
+    order = sorted(range(len(pairs)), key=quick.__getitem__)
+    made: dict[int, _Candidate | UnsupportedError] = {}
+    least: dict[int, float] = {}  # by the identity of statistics, which the pairs keep
+    for place in ticks(order, len(order), "mechanisms"):
+        pair = pairs[place]
+        most = _WORSE * least.get(id(pair[0]), math.inf)
+        bounded = quick[place] and 0.0 < most < math.inf
+        each = made[place] = compared(pair, most if bounded else None)
+        if isinstance(each, _Candidate) and not each.missing:
+            least[id(pair[0])] = min(each.error, least.get(id(pair[0]), math.inf))
+    return [made[place] for place in range(len(pairs))]
+
+
+def _may_be_beaten(kind: type[Mechanism]) -> bool:
+    """Whether a class of this library says more than nothing in :meth:`Mechanism._too_little`."""
+    said: Any = kind._too_little
+    nothing: Any = Mechanism._too_little
+    return is_own(kind) and said.__func__ is not nothing.__func__
+
+
+def _pairs(wanted: Wanted, manifold: Manifold) -> Iterator[_Pair]:
     """Return what each mechanism releases; mechanisms that ask for the same share one statistic."""
     known: dict[tuple[int, int], Statistic] = {}  # by identity: whatever another package states
     for kind in kinds().values():
@@ -169,29 +225,33 @@ def _error(found: Offer) -> float:
 
 
 def _reason(
-    best: _Candidate, pool: list[_Candidate], left_out: list[_Candidate], budget: Budget
+    best: _Candidate,
+    taken: Offer,
+    pool: list[_Candidate],
+    left_out: list[_Candidate],
+    budget: Budget,
 ) -> str:
     """Say what was compared, what else it could have been, and what was cheaper."""
     reason = (
-        f"least expected distance ({_length(best)}) of "
-        + ", ".join(each.offer.mechanism.name for each in pool)
+        f"least expected distance ({_length(best, taken)}) of "
+        + ", ".join(each.pair[1].name for each in pool)
         + f" under {budget}"
     )
-    mine = best.offer.statistic.name
-    others = [each for each in pool if each.offer.statistic.name != mine]
+    mine = best.statistic.name
+    others = [each for each in pool if each.statistic.name != mine]
     if others:
         other = min(others, key=lambda each: each.error)
-        reason += f"; it estimates the {mine}. Of the {other.offer.statistic.name} "
-        reason += f"{other.offer.mechanism.name} has the least, {_length(other)}"
+        reason += f"; it estimates the {mine}. Of the {other.statistic.name} "
+        reason += f"{other.pair[1].name} has the least, {_length(other, taken)}"
     cheaper = [each for each in left_out if each.error < best.error]
     if cheaper:
         least = min(cheaper, key=lambda each: each.error)
-        reason += f". Not taken, since not proved: {least.offer.mechanism.name} for the "
-        reason += f"{least.offer.statistic.name}, {_length(least)}"
+        reason += f". Not taken, since not proved: {least.pair[1].name} for the "
+        reason += f"{least.statistic.name}, {_length(least, taken)}"
     return reason
 
 
-def _length(found: _Candidate) -> str:
+def _length(found: _Candidate, taken: Offer) -> str:
     """Say what the expected distance is: of a sum, over the number of records, which is private."""
-    a_sum = found.offer.n is None and found.offer.statistic.totals
+    a_sum = taken.n is None and found.statistic.totals
     return f"{found.error:.6g}" + (" / n" if a_sum else "")

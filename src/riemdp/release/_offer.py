@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from riemdp._checks import is_one_of, positive, real, shown
 from riemdp._errors import (
@@ -20,6 +21,7 @@ from riemdp.mechanisms import Choice, Mechanism, as_choice, calibrated, check_me
 from riemdp.noise.exact import ExactDraw
 from riemdp.privacy import certified_available, product_up
 from riemdp.release._doubt import unproven
+from riemdp.release._kept import kept, known_by, same_budget
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.release._shares import number_of_answers, ways
 from riemdp.statistics import Neighbours, ReplaceOne, Statistic, check_statistic, mean_for
@@ -91,6 +93,9 @@ class Offer:
     steps: int | None = None
     draw: ExactDraw | None = None
     projected: bool = True
+    _known: list[tuple[Budget, Claims]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     @property
     def arithmetic(self) -> Arithmetic:
@@ -118,9 +123,30 @@ class Offer:
         dict of str to (str or None)
             By the part that makes the claim.
         """
+        for asked, known in self._known:
+            if asked is budget or same_budget(asked, budget):
+                return dict(known)
         first, last = self.shared_claims(budget) if shared is None else shared
         draw = {} if self.draw is None else {"exact draw": self.draw.proof}
-        return both_proved(first, _claims(self.mechanism, self.mechanism.proofs()), draw, last)
+        found = both_proved(first, _claims(self.mechanism, self.mechanism.proofs()), draw, last)
+        self._known[:] = [(budget, found)]
+        return dict(found)
+
+    def _changed(self, **fields: Any) -> Offer:
+        """Return the same with other fields that no claim is about, which are known then too.
+
+        Parameters
+        ----------
+        **fields
+            The ball, equal to this one, or ``projected``.
+
+        Returns
+        -------
+        Offer
+        """
+        found = replace(self, **fields)
+        found._known[:] = self._known
+        return found
 
     def shared_claims(self, budget: Budget) -> tuple[Claims, Claims]:
         """Return what every mechanism's guarantee rests on: what comes first, and what comes last.
@@ -159,7 +185,8 @@ class Offer:
 def _claims(part: Part, stated: Claims) -> Claims:
     """Return what a part states; who says nothing of itself claims nothing."""
     silent: Claims = {} if part.name in stated else {part.name: None}
-    return both_proved(stated, silent, borrowed(part))
+    others = borrowed(part)
+    return both_proved(stated, silent, others) if silent or others else stated
 
 
 def wanted_mean(manifold: Manifold, mechanism: type[Mechanism] | Choice | Mechanism) -> Statistic:
@@ -238,11 +265,117 @@ def offer(
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
+    return _in_arithmetic(
+        statistic,
+        mechanism,
+        ball,
+        n,
+        budget,
+        neighbours=neighbours,
+        tol=tol,
+        arithmetic=arithmetic,
+        draws=draws,
+        streams=streams,
+        rereads=rereads,
+    )
+
+
+class Beaten(Exception):  # noqa: N818 -- what is told of it is no error
+    """A mechanism that is not calibrated, since another one is better whatever its scale.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        What it would be for.
+    proofs : dict of str to (str or None)
+        What its offer would say.
+    """
+
+    def __init__(self, statistic: Statistic, proofs: dict[str, str | None]) -> None:
+        super().__init__(statistic.name)
+        self.statistic, self.proofs = statistic, proofs
+
+
+def _in_arithmetic(
+    statistic: Statistic,
+    mechanism: type[Mechanism] | Choice | Mechanism,
+    ball: Ball,
+    n: int | None,
+    budget: Budget,
+    *,
+    neighbours: Neighbours | None,
+    tol: float | None,
+    arithmetic: Arithmetic,
+    draws: bool,
+    streams: bool,
+    rereads: bool,
+    error: float | None = None,
+) -> Offer:
+    """Return what :func:`offer` does, one that is known where all is of this library.
+
+    See :func:`offered` for ``error``.
+    """
+    anew = functools.partial(
+        _made,
+        statistic,
+        mechanism,
+        ball,
+        n,
+        budget,
+        neighbours=neighbours,
+        tol=tol,
+        arithmetic=arithmetic,
+        draws=draws,
+        streams=streams,
+        rereads=rereads,
+        error=error,
+    )
+    numbers = n, tol, arithmetic, draws, streams, rereads, error
+    parts = statistic, budget, neighbours
+    asked = known_by(functools.partial(_outcome, anew), mechanism, ball, parts, numbers)
+    if asked is None:
+        return anew()
+    known: Offer | Callable[[], Exception] = kept(asked)
+    if not isinstance(known, Offer):
+        raise known()  # each time another one: it keeps the frames that it passes
+    return known if known.ball is ball else known._changed(ball=ball)
+
+
+def _outcome(anew: Callable[[], Offer]) -> Offer | Callable[[], Exception]:
+    """Return an offer, or what makes the error that there is instead, without its traceback."""
+    try:
+        return anew()
+    except Beaten as worse:
+        return functools.partial(Beaten, worse.statistic, worse.proofs)
+    except UnsupportedError as problem:
+        if not is_own(type(problem)) or vars(problem) or problem.__cause__ is not None:
+            raise
+        return functools.partial(type(problem), *problem.args)
+
+
+def _made(
+    statistic: Statistic,
+    mechanism: type[Mechanism] | Choice | Mechanism,
+    ball: Ball,
+    n: int | None,
+    budget: Budget,
+    *,
+    neighbours: Neighbours | None,
+    tol: float | None,
+    arithmetic: Arithmetic,
+    draws: bool,
+    streams: bool,
+    rereads: bool,
+    error: float | None,
+) -> Offer:
+    """Return what :func:`offer` does, computed anew."""
 
     def found(computed: Statistic) -> Offer:
         if streams and not (rereads or computed.streams(ball)):
             raise needs_all(computed, ball)
-        made = _offer(computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol)
+        made = _offer(
+            computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol, error=error
+        )
         if streams and made.statistic.passes(ball, made.tol) is None:
             raise needs_all(computed, ball)
         return made
@@ -374,6 +507,7 @@ def _offer(
     *,
     neighbours: Neighbours | None,
     tol: float | None,
+    error: float | None,
 ) -> Offer:
     """Return what :func:`offer` does, without a draw."""
     steps = number_of_answers(statistic)
@@ -398,6 +532,12 @@ def _offer(
     together = product_up(sensitivity, weight)
     if given is None:
         choice = as_choice(mechanism)
+        if error is not None and not choice.options:
+            most = error / noise_factor(statistic, ball, n)
+            little = choice.kind._too_little(answers, together, part, most)
+            if little is not None:
+                seen = Offer(statistic, little, ball, n, neighbours, sensitivity, used, steps)
+                raise Beaten(statistic, seen.proofs(budget))
         with guarded(choice.kind):
             needed = choice.needed(answers)
             given = choice.calibrate_on(answers.manifold, together, part, **needed)
@@ -455,29 +595,76 @@ def offers(
     -------
     list of Offer or UnsupportedError
     """
-    found: list[Offer | UnsupportedError] = []
-    for statistic, kind in pairs:
-        try:
-            made = offer(
-                statistic,
-                kind,
-                ball,
-                n,
-                budget,
-                neighbours=neighbours,
-                tol=tol,
-                arithmetic=arithmetic,
-                draws=draws,
-                streams=streams,
-                rereads=rereads,
-            )
-            if not is_own(as_choice(kind).kind):
-                _check_error(made)
-        except UnsupportedError as error:
-            found.append(error)
-        else:
-            found.append(made)
-    return found
+    asked = functools.partial(
+        offered,
+        ball=ball,
+        n=n,
+        budget=budget,
+        neighbours=neighbours,
+        tol=tol,
+        arithmetic=arithmetic,
+        draws=draws,
+        streams=streams,
+        rereads=rereads,
+    )
+    return [asked(statistic, kind) for statistic, kind in pairs]
+
+
+def offered(
+    statistic: Statistic,
+    kind: type[Mechanism] | Choice,
+    ball: Ball,
+    n: int | None,
+    budget: Budget,
+    *,
+    neighbours: Neighbours | None = None,
+    tol: float | None = None,
+    arithmetic: Arithmetic = "exact",
+    draws: bool = True,
+    streams: bool = False,
+    rereads: bool = False,
+    error: float | None = None,
+) -> Offer | UnsupportedError:
+    """Return what :func:`offer` returns, or why it is not available.
+
+    Parameters
+    ----------
+    statistic : Statistic
+    kind : Mechanism class or Choice
+    ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads
+        See :func:`offer`.
+    error : float, optional
+        Expected distance from which on nobody asks for an offer.
+
+    Returns
+    -------
+    Offer or UnsupportedError
+
+    Raises
+    ------
+    Beaten
+        In place of an offer that is seen to have at least this error.
+    """
+    try:
+        made = _in_arithmetic(
+            statistic,
+            kind,
+            ball,
+            n,
+            budget,
+            neighbours=neighbours,
+            tol=tol,
+            arithmetic=arithmetic,
+            draws=draws,
+            streams=streams,
+            rereads=rereads,
+            error=error,
+        )
+        if not is_own(as_choice(kind).kind):
+            _check_error(made)
+    except UnsupportedError as problem:
+        return problem
+    return made
 
 
 def _check_error(made: Offer) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from typing import Literal
 
 from riemdp._checks import is_one_of, shown
@@ -55,7 +54,7 @@ def with_projection(made: Offer, project: Project) -> Offer:
                 f"the {made.statistic.name} takes {made.steps} answers, each of them projected "
                 "onto their public ball before the next is asked for; leave project out"
             )
-        return replace(made, projected=projects)
+        return made if made.projected is projects else made._changed(projected=projects)
     if project == "auto" and not projects:
         project = False
     if project == "auto":
@@ -64,4 +63,4 @@ def with_projection(made: Offer, project: Project) -> Offer:
         with contextlib.suppress(UnsupportedError), guarded(type(made.mechanism)):
             far = expected_distance(made)
         project = len(answers.manifold.factors) == 1 and far is not None and far < answers.reach
-    return replace(made, projected=project)
+    return made if made.projected is project else made._changed(projected=project)

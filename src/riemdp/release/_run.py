@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from riemdp._errors import (
     UnsupportedError,
 )
 from riemdp._keywords import with_advice
+from riemdp._part import both_proved
 from riemdp._progress import ticks, uncounted, work
 from riemdp._versions import installed_versions
 from riemdp.manifolds import Ball, check_ball, clip_norm
@@ -332,9 +333,14 @@ class Ready:
         with uncounted(chosen.n is None):
             value, rounded = drawn(chosen, self.start, self.question, data, self.source)
         private = is_secure(self.source) and (found is None or found.private)
-        release = Release(
+        guarantee = limit if found is None else found.budget
+        search = None if found is None else found.receipt(limit)
+        proofs = chosen.proofs(guarantee)
+        if search is not None:
+            proofs = both_proved(proofs, search.proofs())
+        return Release(
             value=value,
-            guarantee=limit if found is None else found.budget,
+            guarantee=guarantee,
             mechanism=chosen.mechanism,
             statistic=chosen.statistic,
             reason=self.reason,
@@ -348,11 +354,11 @@ class Ready:
             projected=chosen.projected,
             grid=None if rounded is None else rounded.grid,
             rounded=None if rounded is None else rounded.integers,
-            search=None if found is None else found.receipt(limit),
+            search=search,
             anchor=anchor,
+            stated_proofs=tuple(proofs.items()),
             stated_versions=installed_versions(),
         )
-        return replace(release, stated_proofs=tuple(release.proofs.items()))
 
 
 def prepared(

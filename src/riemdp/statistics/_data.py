@@ -248,8 +248,8 @@ def without(records: Records, names: Sequence[str]) -> Records:
     -------
     Records
     """
-    gone: dict[str, Any] = dict.fromkeys(names)
-    return replace(records, **gone)
+    gone: dict[str, Any] = {name: None for name in names if getattr(records, name) is not None}
+    return replace(records, **gone) if gone else records
 
 
 def as_records(points: object) -> Records:

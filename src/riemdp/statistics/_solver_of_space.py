@@ -8,7 +8,7 @@ import numpy as np
 
 from riemdp._errors import InvalidParameterError
 from riemdp._lazy import lazy_entries
-from riemdp._part import is_proof
+from riemdp._part import is_proof, made_known
 from riemdp.manifolds import FlatManifold, Manifold, clip_norm
 from riemdp.statistics import _flat_mean
 from riemdp.statistics._exact_mean import ExactMean, ExactSum
@@ -130,6 +130,7 @@ def register_solver(kind: type[Any], solver: MeanSolver, *, subclasses: bool = F
         raise InvalidParameterError(f"{kind.__name__} has a solver; another space is another class")
     if subclasses:
         _with_subclasses.add(kind)
+    made_known()
     return solver
 
 

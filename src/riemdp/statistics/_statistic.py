@@ -637,6 +637,8 @@ class InTwoArithmetics(Statistic):
         return self._in("float64")
 
     def _in(self, arithmetic: str) -> Self:
+        if self.arithmetic == arithmetic:
+            return self
         found = copy.copy(self)
         object.__setattr__(found, "arithmetic", arithmetic)
         return found

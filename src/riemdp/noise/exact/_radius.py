@@ -216,11 +216,13 @@ class ExactRadius:
     def _search(self) -> tuple[Fraction | None, Fraction | None]:
         """Look for points where ``h`` has fallen by one, in floating point."""
         profile = self.profile
-        above = profile.mode + float(profile.fall(1.0, side=1))
-        right = None if above >= profile.upper else Fraction(above)
         if self.power == 0:
-            return None, right
-        return Fraction(profile.mode - float(profile.fall(1.0, side=-1))), right
+            down, up = None, profile.fall(1.0, side=1)
+        else:
+            down, up = profile.falls(1.0)
+        above = profile.mode + float(up)
+        right = None if above >= profile.upper else Fraction(above)
+        return None if down is None else Fraction(profile.mode - float(down)), right
 
     def _uncertified(self) -> NotAttainableError:
         return NotAttainableError(
