@@ -17,7 +17,7 @@ import pytest
 
 from riemdp import Euclidean, Hyperbolic, Sphere, _part, noise, privacy, statistics
 from riemdp.manifolds import Manifold, _logarithms
-from riemdp.noise import _generator
+from riemdp.noise import _generator, _rules
 from riemdp.release import _kept
 from riemdp.statistics import _compiled_space_form
 
@@ -48,8 +48,9 @@ gc.set_threshold(100_000, 50, 100)
 
 @pytest.fixture(autouse=True)
 def _nothing_is_known_yet():
-    """What a test changes inside the library must not meet offers of the test before."""
+    """What a test changes inside the library must not meet what the test before left known."""
     _kept.kept.cache_clear()
+    _rules._kept.cache_clear()
 
 
 def _refuse_a_key():

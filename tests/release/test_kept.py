@@ -155,11 +155,11 @@ def test_neither_records_nor_generators_outlive_a_release():
 
 
 def test_what_is_made_known_later_counts(monkeypatch):
-    from riemdp.noise import _family
+    from riemdp.noise import _rules
 
     before = asked()
-    monkeypatch.setattr(_family, "_rules", dict(_family._rules))
-    rule("laplace", Sphere)(_family._rules["laplace", Sphere])
+    monkeypatch.setattr(_rules, "_rules", dict(_rules._rules))
+    rule("laplace", Sphere)(_rules._rules["laplace", Sphere])
     assert asked() != before
 
 
