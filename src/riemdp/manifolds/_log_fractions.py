@@ -8,8 +8,8 @@ to the last bit whatever lies beside it in memory, on every processor.
 from __future__ import annotations
 
 import bisect
-import itertools
 import math
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 #: Traces beyond these leave the range of float64 when they are cubed.
 LEAST_TRACE, LARGEST_TRACE = 1e-70, 1e70
 LOG_2 = math.log(2.0)
-#: Matrices that are worked on at a time, so that what is kept of them fits the cache: sorted into
-#: classes, and summed over poles.
-CHUNK, _PART = 8192, 5000
+#: Matrices that are worked on at a time, so that what is kept of them fits the cache.
+CHUNK = 8192
 #: By so much T exceeds the condition number, at least: sqrt(T) >= sqrt(c) + 1/sqrt(c) + 1 >= 3.
 _EXCESS = 7.0
 #: Up to so many matrices Python is faster than NumPy.
@@ -36,6 +35,16 @@ _VERY_FEW = 3
 _FEW = 64
 #: Rows and columns of the entries of a symmetric matrix, in the order they are kept in.
 _PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+class _Room(threading.local):
+    """Memory of a thread to work in: what is asked for anew comes in new pages each time."""
+
+    def __init__(self) -> None:
+        self.rows = np.empty((41, CHUNK))
+
+
+_ROOM = _Room()
 
 
 @dataclass(frozen=True)
@@ -83,12 +92,11 @@ def logarithms_3x3(matrices: FloatArray) -> Logarithms:
             if one is not None:
                 found.entries[:, i], found.condition[i] = one
         return found
-    # kept for all chunks: memory that is asked for again comes in new pages
-    kept, taken = np.empty((15, min(n, CHUNK))), np.empty((21, min(n, _PART)))
-    for start in range(0, n, CHUNK):
-        rows = slice(start, min(start + CHUNK, n))
+    size = -(-n // -(-n // CHUNK))  # chunks of one length
+    for start in range(0, n, size):
+        rows = slice(start, min(start + size, n))
         part = Logarithms(found.entries[:, rows], found.condition[rows], found.outside[rows])
-        _fill(matrices[rows], part, kept[:, : rows.stop - start], taken)
+        _fill(matrices[rows], part, _ROOM.rows[:, : rows.stop - start])
     return found
 
 
@@ -141,53 +149,40 @@ def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
         term *= s
         first += term
         last += term * s
-    zeroth *= square
-    first *= scale
-    others = (b + c, a + c, a + b)
-    inverse = [zeroth * x + other * first + last for x, other in zip(adjoint, others, strict=False)]
-    inverse += [zeroth * x - y * first for x, y in zip(adjoint[3:], (d, e, f), strict=True)]
-    scaled = (a * scale - 1.0, b * scale - 1.0, c * scale - 1.0, d * scale, e * scale, f * scale)
-    rows = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
-    entries = []
-    for i, j in _PLACES:
-        (p, q, r), (u, v, w_) = rows[i], rows[j]
-        entries.append(scaled[p] * inverse[u] + scaled[q] * inverse[v] + scaled[r] * inverse[w_])
+    alpha = zeroth * constant + first * (m - t) - last + exponent * LOG_2
+    beta, gamma = (first + last) * scale, (zeroth + first) * square
+    entries = [x * beta - y * gamma for x, y in zip((a, b, c, d, e, f), adjoint, strict=True)]
     for i in range(3):
-        entries[i] += exponent * LOG_2
+        entries[i] += alpha
     return entries, product - _EXCESS
 
 
-def _fill(matrices: FloatArray, found: Logarithms, kept: FloatArray, taken: FloatArray) -> None:
+def _fill(matrices: FloatArray, found: Logarithms, room: FloatArray) -> None:
     """Compute :func:`logarithms_3x3` of a chunk, in place, in the memory that is given."""
+    kept, work, taken = room[:15], room[15:20], room[20:]
     limits = classes(3).limits
+    product, which = work[0], np.zeros(len(matrices), dtype=np.int8)
     with np.errstate(all="ignore"):  # of matrices that turn out to be outside
-        product, definite = _invariants(matrices, kept)
-        definite &= product <= limits[-1]
-        product = np.where(definite, product, 0.0)
+        definite = _invariants(matrices, kept, work)
+        for limit in limits:
+            which += ~(product <= limit)
+    definite &= which < len(limits)
     np.subtract(product, _EXCESS, out=found.condition, where=definite)
     np.logical_not(definite, out=found.outside)
-    which = np.searchsorted(limits, product)
-    which[found.outside] = len(limits)
-    counts = np.bincount(which, minlength=len(limits) + 1)
-    for one in np.flatnonzero(counts[:-1]).tolist():
-        members = None if counts[one] == len(product) else np.flatnonzero(which == one)
-        parts = -(-int(counts[one]) // _PART)
-        edges = np.linspace(0, counts[one], parts + 1).astype(int).tolist()
-        for start, stop in itertools.pairwise(edges):
-            if members is None:
-                rows = slice(start, stop)
-                _sum(one, kept[:, rows], found.entries[:, rows])
-                continue
-            few = members[start:stop]
-            some = taken[:, : len(few)]
-            for row, values in zip(some, kept, strict=False):
-                np.take(values, few, out=row, mode="clip")
-            _sum(one, some[:15], some[15:])
-            for row, values in zip(found.entries, some[15:], strict=True):
-                row[few] = values
+    if definite.all() and not which.any():
+        return _sum(0, kept, found.entries, work)
+    for one in range(len(limits)):
+        few = np.flatnonzero((which == one) & definite)
+        some = taken[:, : len(few)]
+        for row, values in zip(some, kept, strict=False):
+            np.take(values, few, out=row, mode="clip")
+        _sum(one, some[:15], some[15:], work[:, : len(few)])
+        for row, values in zip(found.entries, some[15:], strict=True):
+            row[few] = values
+    return None
 
 
-def _invariants(matrices: FloatArray, found: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+def _invariants(matrices: FloatArray, found: FloatArray, work: FloatArray) -> NDArray[np.bool_]:
     """Write entries, adjugate and characteristic polynomial into ``found``.
 
     Parameters
@@ -196,118 +191,136 @@ def _invariants(matrices: FloatArray, found: FloatArray) -> tuple[FloatArray, ND
     found : ndarray, shape (15, n)
         Entries and adjugate in the order of :class:`Logarithms`, then trace, sum of the
         principal minors, determinant.
+    work : ndarray, shape (5, n)
+        Of which the first row is ``tr(A) tr(A^-1)`` afterwards.
 
     Returns
     -------
-    product : ndarray, shape (n,)
-        ``tr(A) tr(A^-1)``.
-    definite : ndarray of bool, shape (n,)
+    ndarray of bool, shape (n,)
         Whether all pivots are positive, and the trace in range.
     """
     for entry, (i, j) in zip(found, _PLACES, strict=False):
         entry[:] = matrices[:, j, i]
     a, b, c, d, e, f = found[:6]
     trace, minors, det = found[12:]
-    work = np.empty(len(matrices))
+    ratio, second, third, across, left = work
     for adjoint, (p, q, r, s) in zip(
         found[6:],
         ((b, c, f, f), (a, c, e, e), (a, b, d, d), (e, f, d, c), (d, f, e, b), (d, e, f, a)),
         strict=False,
     ):
         np.multiply(p, q, out=adjoint)
-        np.multiply(r, s, out=work)
-        np.subtract(adjoint, work, out=adjoint)
+        np.multiply(r, s, out=ratio)
+        np.subtract(adjoint, ratio, out=adjoint)
     np.add(a, b, out=trace)
     trace += c
     np.add(found[6], found[7], out=minors)
     minors += found[8]
-    left, below = d / a, e / a
-    second = b - left * d
-    across = f - left * e
-    third = c - below * e
+    np.divide(d, a, out=left)
+    np.multiply(left, d, out=second)
+    np.subtract(b, second, out=second)
+    left *= e
+    np.subtract(f, left, out=across)
+    np.divide(e, a, out=third)
+    third *= e
+    np.subtract(c, third, out=third)
     across *= across
     across /= second
     third -= across
     np.multiply(a, second, out=det)
     det *= third
-    definite = (a > 0.0) & (second > 0.0) & (third > 0.0)
-    definite &= (trace > LEAST_TRACE) & (trace < LARGEST_TRACE)
-    return trace * minors / det, definite
+    definite = a > 0.0
+    for positive in (second > 0.0, third > 0.0, trace > LEAST_TRACE, trace < LARGEST_TRACE):
+        definite &= positive
+    np.multiply(trace, minors, out=ratio)
+    ratio /= det
+    return definite
 
 
-def _sum(which: int, invariants: FloatArray, entries: FloatArray) -> None:
-    """Write the logarithms of matrices of one class into ``entries``; overwrite the invariants."""
+def _sum(which: int, invariants: FloatArray, entries: FloatArray, work: FloatArray) -> None:
+    """Write the logarithms of matrices of one class into ``entries``; overwrite the others.
+
+    With ``P_i = sum_j w_j s_j^i / det(A + s_j I)``, t the trace, m the sum of the principal minors:
+    ``log A = (P_0 det A + P_1 (m - t) - P_2) I + (P_1 + P_2) A - (P_0 + P_1) adj(A)``.
+    """
     fraction = fractions()[which]
-    level = invariants[12] * classes(3).levels[which]
-    # the exponent that frexp gives, of positive normal numbers
-    exponent = (level.view(np.int64) >> 52) - 1022
-    scale = ((1023 - exponent) << 52).view(np.float64)
-    square = scale * scale
-    matrix, adjoint = invariants[:6], invariants[6:12]
     trace, minors, det = invariants[12:]
+    scale, zeroth, first, second, _ = work
+    np.multiply(trace, classes(3).levels[which], out=scale)
+    # the exponent that frexp gives, of positive normal numbers, and 1022 more
+    bits = scale.view(np.int64)
+    bits >>= 52
+    exponent = bits - 1022
+    np.subtract(2045, bits, out=bits)
+    bits <<= 52
+    # by powers of two: nothing is rounded
+    trace *= scale
+    minors *= scale
+    minors *= scale
+    for _ in range(3):
+        det *= scale
     pole_sums = _few_sums if len(scale) <= _FEW else _many_sums
-    zeroth, first, second = pole_sums(
-        fraction, trace * scale, minors * square, det * square * scale
-    )
-    # M = P0 adj(A) + P1 (tr(A) I - A) + P2 I; powers of two round nothing wherever they multiply
-    adjoint *= zeroth * square
-    first *= scale
-    work = np.empty((3, len(scale)))
-    for row, one, other in ((0, 1, 2), (1, 0, 2), (2, 0, 1)):
-        np.add(matrix[one], matrix[other], out=work[row])
-    work *= first
-    adjoint[:3] += work
-    adjoint[:3] += second
-    np.multiply(matrix[3:], first, out=work)
-    adjoint[3:] -= work
-    # log A = (A - I) M, and what the power of two adds
-    matrix *= scale
-    matrix[:3] -= 1.0
-    rows = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
-    for entry, (i, j) in zip(entries, _PLACES, strict=True):
-        for out, p, q in zip((entry, work[0], work[1]), rows[i], rows[j], strict=True):
-            np.multiply(matrix[p], adjoint[q], out=out)
-        np.add(entry, work[0], out=entry)
-        np.add(entry, work[1], out=entry)
-    entries[:3] += exponent * LOG_2
+    pole_sums(fraction, invariants[12:], work[1:])
+    minors -= trace
+    minors *= first
+    det *= zeroth
+    det += minors
+    det -= second
+    np.multiply(exponent, LOG_2, out=trace)
+    det += trace
+    second += first
+    second *= scale
+    zeroth += first
+    zeroth *= scale
+    zeroth *= scale
+    matrix, adjoint = invariants[:6], invariants[6:12]
+    matrix *= second
+    adjoint *= zeroth
+    np.subtract(matrix, adjoint, out=entries)
+    entries[:3] += det
 
 
-def _many_sums(
-    fraction: Fraction, trace: FloatArray, minors: FloatArray, det: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Add ``w s^i / det(A + s I)`` over the poles, i = 0, 1, 2, pole by pole."""
-    zeroth, first, second = np.zeros((3, len(det)))
-    work = np.empty(len(det))
+def _many_sums(fraction: Fraction, polynomial: FloatArray, found: FloatArray) -> None:
+    """Add ``w s^i / det(A + s I)`` over the poles, i = 0, 1, 2, pole by pole.
+
+    Parameters
+    ----------
+    fraction : Fraction
+    polynomial : ndarray, shape (3, n)
+        Trace, sum of the principal minors, determinant.
+    found : ndarray, shape (4, n)
+        Three rows of sums afterwards, and one to work in.
+    """
+    trace, minors, det = polynomial
+    zeroth, first, second, term = found
+    found[:3] = 0.0
     for s, w in zip(fraction.shifts, fraction.weights, strict=True):
-        np.add(trace, s, out=work)
-        work *= s
-        work += minors
-        work *= s
-        work += det
-        np.divide(w, work, out=work)
-        zeroth += work
-        work *= s
-        first += work
-        work *= s
-        second += work
-    return zeroth, first, second
+        np.add(trace, s, out=term)
+        term *= s
+        term += minors
+        term *= s
+        term += det
+        np.divide(w, term, out=term)
+        zeroth += term
+        term *= s
+        first += term
+        term *= s
+        second += term
 
 
-def _few_sums(
-    fraction: Fraction, trace: FloatArray, minors: FloatArray, det: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _few_sums(fraction: Fraction, polynomial: FloatArray, found: FloatArray) -> None:
     """Compute :func:`_many_sums`, all poles at a time, in the same order of operations."""
     s = np.array(fraction.shifts)[:, None]
+    trace, minors, det = polynomial
     terms = (trace + s) * s
     terms += minors
     terms *= s
     terms += det
     np.divide(np.array(fraction.weights)[:, None], terms, out=terms)
-    sums = []
-    for _ in range(3):
-        sums.append(np.add.accumulate(terms, axis=0)[-1])  # in order; a sum might be by pairs
+    for total in found[:3]:
+        # in order; a sum might be by pairs
+        total[:] = np.add.accumulate(terms, axis=0)[-1]
         terms *= s
-    return sums[0], sums[1], sums[2]
 
 
 def full(entries: FloatArray) -> FloatArray:

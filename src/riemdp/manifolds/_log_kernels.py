@@ -134,20 +134,15 @@ def kernel_3x3(  # noqa: PLR0917
             term = term * pole
             first = first + term
             second = second + term * pole
-        zeroth, first = zeroth * square, first * scale
-        aa = aa * zeroth + (b + c) * first + second
-        bb = bb * zeroth + (a + c) * first + second
-        cc = cc * zeroth + (a + b) * first + second
-        dd, ee, ff = dd * zeroth - d * first, ee * zeroth - e * first, ff * zeroth - f * first
-        a, b, c = a * scale - one, b * scale - one, c * scale - one
-        d, e, f = d * scale, e * scale, f * scale
+        alpha = zeroth * det + first * (minors - trace) - second + shift
+        beta, gamma = (first + second) * scale, (zeroth + first) * square
         a, b, c, d, e, f = (
-            choose(definite, a * aa + d * dd + e * ee + shift, zero),
-            choose(definite, d * dd + b * bb + f * ff + shift, zero),
-            choose(definite, e * ee + f * ff + c * cc + shift, zero),
-            choose(definite, a * dd + d * bb + e * ff, zero),
-            choose(definite, a * ee + d * ff + e * cc, zero),
-            choose(definite, d * ee + b * ff + f * cc, zero),
+            choose(definite, a * beta - aa * gamma + alpha, zero),
+            choose(definite, b * beta - bb * gamma + alpha, zero),
+            choose(definite, c * beta - cc * gamma + alpha, zero),
+            choose(definite, d * beta - dd * gamma, zero),
+            choose(definite, e * beta - ee * gamma, zero),
+            choose(definite, f * beta - ff * gamma, zero),
         )
         excess = choose(definite, product - _EXCESS, zero)
         for m in range(used):

@@ -31,16 +31,19 @@ CHUNK_ENTRIES = 65536
 GRADED = 1e-10
 
 
-def map_chunks(function: Callable[[slice], T], n: int, matrix_size: int) -> Iterator[T]:
+def map_chunks(
+    function: Callable[[slice], T], n: int, matrix_size: int, *, threads: bool = True
+) -> Iterator[T]:
     """Apply ``function`` to slices of ``range(n)``, over the available cores, results in order.
 
-    NumPy releases the interpreter lock inside its linear algebra, so threads suffice. The chunks
-    depend on ``n`` and ``matrix_size`` alone, never on the number of cores: sums over chunks are
-    the same on every machine.
+    NumPy releases the interpreter lock inside its linear algebra, so threads suffice; without them
+    where many short operations would wait for the lock more than they gain. The chunks depend on
+    ``n`` and ``matrix_size`` alone, never on the number of cores: sums over chunks are the same on
+    every machine.
     """
     step = max(1, CHUNK_ENTRIES // matrix_size**2)
     chunks = [slice(start, min(start + step, n)) for start in range(0, n, step)]
-    workers = min(_available_cores(), len(chunks)) if len(chunks) > 1 else 1
+    workers = min(_available_cores(), len(chunks)) if threads and len(chunks) > 1 else 1
     if workers < 2:
         yield from map(function, chunks)
         return

@@ -152,8 +152,8 @@ def _mean_3x3(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray,
             total, spread = scaled.sum(axis=-1), condition @ weights[rows]
         return np.array([*total, spread, squares[:3].sum() + 2.0 * squares[3:].sum()])
 
-    # compiled code divides chunks itself: they may be larger
-    totals = np.array(list(_symmetric.map_chunks(part, n, 2 if compiled else 3)))
+    # what takes logarithms divides chunks itself: they may be larger
+    totals = np.array(list(_symmetric.map_chunks(part, n, 2, threads=compiled)))
     mean_log = np.empty((3, 3))
     rows, columns = _symmetric_places(3)
     mean_log[rows, columns] = mean_log[columns, rows] = pairwise_sum(totals[:, :6])
