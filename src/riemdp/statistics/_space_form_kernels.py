@@ -66,51 +66,42 @@ def fill_tiles(  # noqa: PLR0917
     square, along = np.empty(TILE), np.empty(TILE)
     good, extreme = np.zeros(TILE), np.empty(TILE)
     sums, runs = np.empty((width, LANES)), np.zeros((width, LANES))
+    last = np.empty((TILE, width))  # the last few, and copies of the last one
+    first = 0 if spherical else 1  # coordinate that counts as the others do
     extreme[:] = math.inf if spherical else 0.0
     for run in range(0, len(tiles), RUN):
         sums[:] = 0.0
         for tile in range(run, min(run + RUN, len(tiles))):
             begin = tile * TILE
-            if begin + TILE <= n:
-                for j in range(width):
-                    for i in range(TILE):
-                        tiles[tile, j, i] = data[begin + i, j]
-                if weighted:
-                    for i in range(TILE):
-                        tiles[tile, width, i] = weights[begin + i]
-                else:
-                    for i in range(TILE):
-                        tiles[tile, width, i] = alike
-            else:
-                for j in range(width):
-                    for i in range(TILE):
-                        tiles[tile, j, i] = data[min(begin + i, n - 1), j]
+            source, at = data, begin
+            if begin + TILE > n:
                 for i in range(TILE):
-                    given = weights[min(begin + i, n - 1) if weighted else 0]
-                    tiles[tile, width, i] = given if begin + i < n else 0.0
+                    for j in range(width):
+                        last[i, j] = data[min(begin + i, n - 1), j]
+                source, at = last, 0
             for i in range(TILE):
                 square[i], along[i] = 0.0, 0.0
-            if spherical:
-                for j in range(0, width - 1, 2):
-                    p, q = center[j], center[j + 1]
-                    for i in range(TILE):
-                        x, y = tiles[tile, j, i], tiles[tile, j + 1, i]
-                        square[i] += x * x + y * y
-                        along[i] += p * x + q * y
-                if width % 2:
-                    p = center[width - 1]
-                    for i in range(TILE):
-                        x = tiles[tile, width - 1, i]
-                        square[i] += x * x
-                        along[i] += p * x
-            else:
-                for j in range(1, width - 1, 2):
-                    for i in range(TILE):
-                        x, y = tiles[tile, j, i], tiles[tile, j + 1, i]
-                        square[i] += x * x + y * y
-                if width % 2 == 0:
-                    for i in range(TILE):
-                        square[i] += tiles[tile, width - 1, i] * tiles[tile, width - 1, i]
+                tiles[tile, width, i] = alike if begin + i < n else 0.0
+            if weighted:
+                for i in range(begin, min(begin + TILE, n)):
+                    tiles[tile, width, i - begin] = weights[i]
+            if not spherical:
+                for i in range(TILE):
+                    tiles[tile, 0, i] = source[at + i, 0]
+            for j in range(first, width - 1, 2):
+                p, q = center[j], center[j + 1]
+                for i in range(TILE):
+                    x, y = source[at + i, j], source[at + i, j + 1]
+                    tiles[tile, j, i], tiles[tile, j + 1, i] = x, y
+                    square[i] += x * x + y * y
+                    along[i] += p * x + q * y
+            if (width - first) % 2:
+                p = center[width - 1]
+                for i in range(TILE):
+                    x = source[at + i, width - 1]
+                    tiles[tile, width - 1, i] = x
+                    square[i] += x * x
+                    along[i] += p * x
             if spherical:
                 for i in range(TILE):
                     good[i] += 1.0 if abs(curvature * square[i] - 1.0) <= rounding else 0.0
