@@ -119,7 +119,8 @@ class WeightedMeanOfPlaces(Mean):
 
     Weights are those of :attr:`riemdp.statistics.Records.weights`, in [0, 1] and rounded down to
     multiples of ``2^-40``. They belong to places: neighbours have the same ones, and differ in what
-    stands at one place. A record with weight 0 counts for nothing.
+    stands at one place. A record with weight 0 counts for nothing. Records may come a part at a
+    time, each part with its weights: the share is that of all parts together.
 
     Parameters
     ----------
