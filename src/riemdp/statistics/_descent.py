@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import ConvergenceError
-from riemdp.statistics._exact_mean import added_products
+from riemdp.statistics._exact_mean import added_products, sum_of
 from riemdp.statistics._question import ExactQuestion, Pass
 
 if TYPE_CHECKING:
@@ -343,7 +343,7 @@ def weight_of(number: int, whole: NDArray[np.int64] | None) -> int:
     -------
     int
     """
-    return number if whole is None else sum(whole.tolist())
+    return number if whole is None else sum_of(whole)
 
 
 def added_rows(

@@ -291,7 +291,7 @@ class ExactSum(ExactMean):
 
     def summed(self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64]) -> IntegerSum:  # noqa: ARG002
         """Add products, and weights; see :meth:`ExactMean.summed`."""
-        return IntegerSum(added_products(rows, whole), sum(whole.tolist()))
+        return IntegerSum(added_products(rows, whole), sum_of(whole))
 
     def mean(self, ball: Ball, partial: IntegerSum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers."""
@@ -305,6 +305,11 @@ def added(whole: NDArray[np.int64]) -> IntegerSum:
     starts = range(0, max(1, len(whole)), _ROWS)  # of no rows the sum is 0
     parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in starts]
     return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
+
+
+def sum_of(whole: NDArray[np.int64]) -> int:
+    """Sum of integers ``(m,)`` under ``2^42``, without overflow."""
+    return added(whole[:, None]).total[0]
 
 
 #: Bits of the lower parts of coordinates and weights, whose products int64 adds.

@@ -18,7 +18,7 @@ from riemdp._errors import (
     UnsupportedNeighboursError,
 )
 from riemdp._part import register
-from riemdp.statistics._exact_mean import shortened
+from riemdp.statistics._exact_mean import shortened, sum_of
 from riemdp.statistics._feature_sums import quotient_of
 from riemdp.statistics._means import AverageMean, IntrinsicMean, Mean, check_certifiable
 from riemdp.statistics._sensitivity import (
@@ -101,8 +101,8 @@ def _largest_and_sum(weights: ArrayLike) -> tuple[int, int]:
         raise InvalidParameterError(
             f"row {wrong[0]}: its weight is not in [0, 1]; divide weights by the largest"
         )
-    whole = whole_weights(given).tolist()
-    return max(whole, default=0), sum(whole)
+    whole = whole_weights(given)
+    return int(whole.max(initial=0)), sum_of(whole)
 
 
 def _share(largest: int, total: int) -> float:
@@ -254,7 +254,7 @@ class WeightedMeanOfPlaces(Mean):
         if exact is not None:
             return np.array([float(x) for x in exact])
         rows, whole = _that_count(*partial)
-        shares = whole / sum(whole.tolist())
+        shares = whole / sum_of(whole)
         return self._solver(ball.manifold).weighted(ball, rows, shares, tol)
 
     def finish_exactly(
