@@ -23,7 +23,9 @@ from riemdp import (
     Chunks,
     InvalidParameterError,
     NotOnManifoldError,
+    Records,
     ReleaseFailedError,
+    SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
     UnsupportedError,
@@ -33,7 +35,7 @@ from riemdp import (
 from riemdp.distributed import private_mean, private_statistic, spread
 from riemdp.ledger import Ledger
 from riemdp.noise import _generator
-from riemdp.statistics import FrechetMean
+from riemdp.statistics import FrechetMean, WeightedFrechetMean, largest_share
 
 N = 60
 BALL = Ball(SPDLogEuclidean(2), np.eye(2), 2.0)
@@ -113,6 +115,63 @@ def test_spread_goes_where_points_go(points, path):
     given = spread(str(path), elsewhere, tasks=3)
     other = riemdp.private_median(given, BALL, BUDGET, steps=2, generator=seeded())
     assert other.rounded == one.rounded
+
+
+class OpensWeighed(Opens):
+    """The same with weights, which are in the file too."""
+
+    def __call__(self):
+        weights = np.linspace(0.5, 1.0, N)[self.rows]
+        return Records(np.load(self.path)[self.rows], weights=weights)
+
+
+def test_public_weights_are_with_the_records_or_are_sent(points, path):
+    """Of a curved space, in several passes; and workers that are lost in one of them."""
+    weights, ball = np.linspace(0.5, 1.0, N), Ball(SPDAffineInvariant(2), np.eye(2), 1.0)
+    mean, options = (
+        WeightedFrechetMean(largest_share(weights)),
+        {"mechanism": "riemannian-gaussian"},
+    )
+
+    def released(given, client, statistic=mean, **others):
+        found = private_statistic(
+            statistic, given, ball, BUDGET, client=client, generator=seeded(), **options, **others
+        )
+        return found.rounded
+
+    parts = [OpensWeighed(path, each.rows) for each in cut(path, 20)]
+    with ThreadPoolExecutor(2) as pool:
+        found = [
+            released(Chunks(parts, sizes=20, n=N), pool),
+            released(Chunks(parts[::-1], sizes=20, n=N), elsewhere, tasks=2),
+            private_mean(
+                path, ball, BUDGET, weights=weights, client=pool, generator=seeded(), **options
+            ).rounded,
+            private_mean(
+                Chunks(cut(path, 15), sizes=[15] * 4),
+                ball,
+                BUDGET,
+                weights=weights,
+                client=elsewhere,
+                generator=seeded(),
+                **options,
+            ).rounded,
+        ]
+        alone = riemdp.private_statistic(
+            mean, Chunks(parts, sizes=20, n=N), ball, BUDGET, generator=seeded(), **options
+        )
+    assert set(found) == {alone.rounded}
+    assert released(Chunks(cut(path, 20), N, sizes=20), map, FrechetMean()) != alone.rounded
+    calls, account = [], Accountant(GDP(2.0))
+
+    def lost_in_the_third(function, arguments):
+        calls.append(1)
+        return (breaking if len(calls) == 3 else map)(function, arguments)
+
+    with pytest.raises(ReleaseFailedError):
+        released(Chunks(parts, sizes=20, n=N), lost_in_the_third, accountant=account)
+    assert len(calls) == 3
+    assert account.spent == BUDGET
 
 
 def test_points_between_passes_are_in_no_text():

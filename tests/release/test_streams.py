@@ -28,6 +28,7 @@ from riemdp import (
     PureDP,
     Records,
     ReleaseFailedError,
+    RiemdpError,
     Rotations,
     SPDAffineInvariant,
     SPDLogEuclidean,
@@ -45,6 +46,7 @@ from riemdp.statistics import (
     FrechetMean,
     ReplaceUser,
     WeightedFrechetMean,
+    WeightedTangentMean,
     largest_share,
 )
 
@@ -322,9 +324,8 @@ def test_what_needs_all_records_of_a_file_reads_it(tmp_path):
     points = mapped(tmp_path, POINTS)
     for options in (
         {"users": np.arange(N) // 2},
-        {"weights": np.linspace(0.5, 1.0, N)},
-        {"weights": np.linspace(0.5, 1.0, N), "mechanism": "riemannian-laplace"},
         {"arithmetic": "float64"},
+        {"weights": np.linspace(0.5, 1.0, N), "arithmetic": "float64"},
     ):
         found = private_mean(points, CAP, PureDP(1.0), generator=source(), **options)
         whole = private_mean(POINTS, CAP, PureDP(1.0), generator=source(), **options)
@@ -332,15 +333,194 @@ def test_what_needs_all_records_of_a_file_reads_it(tmp_path):
         assert np.array_equal(found.value, whole.value)
 
 
-def test_weighted_means_of_curved_spaces_are_refused_before_the_charge():
-    """The passes are those of the mean without weights."""
-    weights, account = np.linspace(0.5, 1.0, N), Accountant(GDP(3.0))
-    given = Chunks([Records(POINTS, weights=weights)], sizes=[N])
-    with pytest.raises(UnsupportedError, match="needs all records at once"):
-        private_statistic(
-            WeightedFrechetMean(largest_share(weights)), given, CAP, GDP(1.0), accountant=account
+WEIGHTS = np.linspace(0.5, 1.0, N)
+SHARE = largest_share(WEIGHTS)
+
+
+def weighted_forms(folder, points):
+    """Return records with public weights in every form: with each chunk, and beside them."""
+    turned, cuts = np.random.default_rng(2).permutation(N), [slice(0, 9), slice(9, N)]
+    records = Records(points, weights=WEIGHTS)
+    shuffled = Records(points[turned], weights=WEIGHTS[turned])
+    np.save(folder / "a.npy", points[:9])
+    np.save(folder / "b.npy", points[9:])
+    paths = [folder / "a.npy", folder / "b.npy"]
+    return {
+        "sizes": Chunks([records.at(rows) for rows in cuts], sizes=[9, N - 9]),
+        "shuffled": Chunks([shuffled.at(rows) for rows in cuts], n=N),
+        "functions": Chunks([lambda: records.at(cuts[1]), lambda: records.at(cuts[0])], n=N),
+        "function": Chunks(lambda: (shuffled.at(rows) for rows in cuts), n=N, mapper=in_reverse),
+        "memmap": Records(mapped(folder, points), weights=WEIGHTS),
+        "cut": Records(chunks_of(mapped(folder, points), rows=7), weights=WEIGHTS.tolist()),
+        "arrays": Records(Chunks(np.split(points, [9]), sizes=[9, N - 9]), weights=WEIGHTS),
+        "paths": Records(Chunks(lambda: iter(paths), sizes=[9, N - 9]), weights=WEIGHTS),
+    }
+
+
+@pytest.mark.parametrize(("ball", "points"), CURVED)
+def test_means_with_public_weights_are_those_of_the_array(ball, points, tmp_path):
+    mean = WeightedFrechetMean(SHARE)
+    whole, turned = (
+        private_statistic(mean, given, ball, GDP(1.0), generator=source())
+        for given in (Records(points, weights=WEIGHTS), Records(points, weights=WEIGHTS[::-1]))
+    )
+    found = {
+        name: private_statistic(mean, given, ball, GDP(1.0), generator=source())
+        for name, given in weighted_forms(tmp_path, points).items()
+    }
+    release = found["sizes"]
+    for name, each in found.items():
+        assert each.rounded == release.rounded, name
+    assert riemdp.verify(release).passed
+    assert (release.tol, release.sensitivity, release.mechanism, release.proofs) == (
+        whole.tol,
+        whole.sensitivity,
+        whole.mechanism,
+        whole.proofs,
+    )
+    assert release.numerical_delta == 0.0
+    allowed = 4.0 * whole.tol + 2.0**-38
+    assert ball.manifold.dist(release.value, whole.value) <= allowed
+    assert ball.manifold.dist(release.value, turned.value) > 1e3 * allowed  # the control
+    named = {"mechanism": "riemannian-gaussian"}
+    other = private_mean(
+        Chunks(np.split(points, [9]), sizes=[9, N - 9]),
+        ball,
+        GDP(1.0),
+        weights=8.0 * WEIGHTS,
+        generator=source(),
+        **named,
+    )
+    given = weighted_forms(tmp_path, points)["functions"]
+    assert other.statistic == mean
+    same(other, private_statistic(mean, given, ball, GDP(1.0), generator=source(), **named))
+
+
+def test_averages_with_public_weights_are_those_of_the_array_bit_for_bit(tmp_path):
+    tangent = WeightedTangentMean(SHARE)
+    for ball, points, mean in (
+        (PLANE, ROWS, WeightedFrechetMean(SHARE)),
+        (PLANE, ROWS, tangent),
+        (CAP, POINTS, tangent),
+    ):
+        records = Records(points, weights=WEIGHTS)
+        whole = private_statistic(mean, records, ball, GDP(1.0), generator=source())
+        for given in weighted_forms(tmp_path, points).values():
+            same(private_statistic(mean, given, ball, GDP(1.0), generator=source()), whole)
+        once = iter([records.at(slice(0, 5)), records.at(slice(5, N))])
+        same(private_statistic(mean, once, ball, GDP(1.0), n=N, generator=source()), whole)
+        asked = Chunks(iter(np.split(points, [13])), sizes=[13, N - 13])
+        found = private_mean(asked, ball, GDP(1.0), weights=WEIGHTS, generator=source())
+        assert found.statistic.name in (tangent.name, "weighted-frechet-mean")
+        same(
+            found,
+            private_mean(
+                points,
+                ball,
+                GDP(1.0),
+                weights=WEIGHTS,
+                mechanism=found.mechanism.name,
+                generator=source(),
+            ),
         )
+
+
+def test_public_weights_are_refused_before_the_charge(tmp_path):
+    account, opened = Accountant(GDP(9.0)), []
+
+    def parts():
+        opened.append(1)
+        return iter(np.split(POINTS, [13]))
+
+    sized, mean = Chunks(parts, sizes=[13, N - 13]), WeightedFrechetMean(SHARE)
+    options = {"accountant": account, "mechanism": "riemannian-laplace"}
+    for wrong, error, text in (
+        (WEIGHTS[1:], InvalidParameterError, "one for each point"),
+        (WEIGHTS[None], InvalidParameterError, "one for each point"),
+        ([*WEIGHTS[:-1], np.nan], NotOnManifoldError, "row 39: its weight is not finite"),
+        ([-1.0, *WEIGHTS[1:]], NotOnManifoldError, "row 0: its weight is negative"),
+        (0.0 * WEIGHTS, InvalidParameterError, "must not all be 0"),
+    ):
+        with pytest.raises(error, match=text):
+            private_mean(sized, CAP, GDP(1.0), weights=wrong, **options)
+    for beside, error, text in (
+        ([*WEIGHTS[:-1], np.nan], InvalidParameterError, r"row 39: its weight is not in \[0, 1\]"),
+        ([2.0, *WEIGHTS[1:]], NotOnManifoldError, "row 0: its weight is more than 1"),
+        (np.r_[1.0, 0.5 * WEIGHTS[1:]], InvalidParameterError, "more than the stated share"),
+        (WEIGHTS[1:], InvalidParameterError, "one for each point"),
+    ):
+        for points in (sized, mapped(tmp_path, POINTS)):
+            with pytest.raises(error, match=text):
+                private_statistic(mean, Records(points, weights=beside), CAP, GDP(1.0), **options)
+    with pytest.raises(InvalidParameterError, match=r"with each chunk.*public sizes"):
+        private_mean(Chunks(parts, n=N), CAP, GDP(1.0), weights=WEIGHTS, **options)
+    with pytest.raises(UnsupportedError, match=r"takes \d+ passes"):
+        private_statistic(mean, iter([POINTS]), CAP, GDP(1.0), n=N, **options)
+    with pytest.raises(UnsupportedError, match="needs all records at once"):
+        private_statistic(mean, sized, CAP, GDP(1.0), arithmetic="float64", **options)
+    with pytest.raises(UnsupportedNeighboursError, match="one record of each person"):
+        private_statistic(mean, sized, CAP, GDP(1.0), users=range(N), **options)
     assert account.spent is None
+    assert opened == []
+
+
+def test_weights_that_come_with_chunks_are_checked_when_they_are_read():
+    mean, account = WeightedFrechetMean(SHARE), Accountant(GDP(2.0))
+    options = {"accountant": account, "mechanism": "riemannian-laplace"}
+    for weights, text in (
+        ([*WEIGHTS[:-1], np.nan], "row 39: its weight is not finite"),
+        (np.r_[1.0, 0.5 * WEIGHTS[1:]], "more than the stated share"),
+        (WEIGHTS[1:], "one for each point"),
+    ):
+        given = Chunks([Records(POINTS, weights=weights)], n=N)
+        with pytest.raises(RiemdpError, match=text):
+            private_statistic(mean, given, CAP, GDP(1.0), charge="checked", **options)
+    twice = Records(Chunks([Records(POINTS, weights=WEIGHTS)], sizes=[N]), weights=WEIGHTS)
+    with pytest.raises(InvalidParameterError, match="give weights once"):
+        private_statistic(mean, twice, CAP, GDP(1.0), charge="checked", **options)
+    assert account.spent is None
+    with pytest.raises(ReleaseFailedError) as caught:
+        private_statistic(mean, given, CAP, GDP(1.0), **options)
+    assert "one for each point" not in str(caught.value)
+    assert account.spent == GDP(1.0)
+    with pytest.raises(InvalidParameterError, match="nobody knows the weights"):
+        private_statistic(
+            mean, Chunks([Records(POINTS[1:], weights=WEIGHTS[1:])], n=N), CAP, GDP(1.0)
+        )
+
+
+def test_a_private_number_of_records_has_no_mean_of_curved_spaces():
+    """Neither of an array nor of chunks, of which none is opened; the tangent mean there is."""
+    opened = []
+
+    def parts():
+        opened.append(1)
+        return iter([POINTS])
+
+    account = Accountant(GDP(9.0), adjacency="add-remove")
+    options = {"adjacency": "add-remove", "accountant": account}
+    for points in (POINTS, Chunks(parts)):
+        for call in (
+            partial(private_statistic, FrechetMean(), points, CAP, GDP(1.0)),
+            partial(private_mean, points, CAP, GDP(1.0), mechanism="riemannian-gaussian"),
+            partial(private_mean, points, CAP, GDP(1.0), mechanism="wrapped-gaussian"),
+        ):
+            with pytest.raises(UnsupportedError) as caught:
+                call(**options)
+            assert str(caught.value).count("is no function of sums over the records") == 1
+            assert "or the tangent mean" in str(caught.value)
+        for call in (
+            partial(private_statistic, WeightedFrechetMean(SHARE), points, CAP, GDP(1.0)),
+            partial(private_mean, points, CAP, GDP(1.0), weights=WEIGHTS),
+        ):
+            with pytest.raises(UnsupportedError, match="private_weights=True"):
+                call(**options)
+    assert account.spent is None
+    assert opened == []
+    found = private_mean(Chunks(parts), CAP, GDP(1.0), generator=source(), **options)
+    whole = private_mean(POINTS, CAP, GDP(1.0), generator=source(), **options)
+    same(found, whole)
+    assert (found.statistic.name, opened) == ("counted-mean", [1])
 
 
 def test_what_belongs_to_points_is_cut_with_them(tmp_path):

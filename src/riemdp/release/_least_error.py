@@ -145,13 +145,13 @@ def least_error(
             return chosen, _reason(best, best.offer, pool, left_out, budget)
     if found:
         raise not_proved(min(found, key=lambda each: each.error).missing)
-    problems = [
-        f"{kind.name}: {each}"
-        for (_, kind), each in zip(pairs, made, strict=True)
-        if isinstance(each, UnsupportedError)
-    ]
+    problems: dict[str, list[str]] = {}  # names of mechanisms, by what is in their way
+    for (_, kind), why in zip(pairs, made, strict=True):
+        if isinstance(why, UnsupportedError):
+            problems.setdefault(str(why), []).append(kind.name)
     raise NotAttainableError(
-        f"no mechanism satisfies {budget} on {ball.manifold}. " + "; ".join(problems)
+        f"no mechanism satisfies {budget} on {ball.manifold}. "
+        + "; ".join(f"{', '.join(names)}: {why}" for why, names in problems.items())
     )
 
 

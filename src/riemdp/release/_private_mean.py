@@ -137,7 +137,8 @@ def private_mean(
     weights : array_like, shape (n,), optional
         A weight for each place in the data, public: finite and at least 0, not all 0. They are
         divided by the largest and rounded down to multiples of ``2^-40``. A record with a large
-        weight moves the mean by more, and noise is set by the largest of all.
+        weight moves the mean by more, and noise is set by the largest of all. Of records that are
+        read a part at a time it has to be public how many each part holds.
     private_weights : bool, default False
         Whether each weight is as private as its point: then it has to lie in [0, 1], the number of
         records is what is public, and a sum of weights is released with the weighted sum:

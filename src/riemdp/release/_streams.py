@@ -16,7 +16,7 @@ from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp.release._rows_of_file import root_of, rows_of_map
 from riemdp.release._unopened import Source, check_given, check_number
-from riemdp.statistics import Chunks, Neighbours, Records, Streamed
+from riemdp.statistics import Chunks, Neighbours, Records, Streamed, as_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -75,9 +75,14 @@ class WithExtras:
 
     Attributes
     ----------
-    part : callable
-        Returns points.
+    part : array_like, Records or callable
+        Points, or records, or a function that returns either.
     extras : dict of str to ndarray
+
+    Raises
+    ------
+    InvalidParameterError
+        When it is called, if the records have some of it themselves.
     """
 
     part: Any
@@ -85,7 +90,10 @@ class WithExtras:
 
     def __call__(self) -> Records:
         """Return both."""
-        return Records(self.part(), **self.extras)
+        records = as_records(self.part() if callable(self.part) else self.part)
+        if twice := [name for name in self.extras if getattr(records, name) is not None]:
+            raise InvalidParameterError(f"give {' and '.join(twice)} once")
+        return replace(records, **self.extras)
 
 
 def is_stream(points: object, neighbours: Neighbours | None = None) -> bool:
@@ -156,8 +164,8 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
     Parameters
     ----------
     points : Chunks, iterator, memmap, Zarr array, sequence of Path or of callables
-        Or :class:`Records` with such points: of an array in a file the others are arrays, of the
-        same length.
+        Or :class:`Records` with such points, of which it is public how many each part holds: the
+        others are arrays, of the length of all.
     n : int, optional
         Public number of records; of arrays the length, by default.
     rows : int, optional
@@ -236,22 +244,28 @@ def _whole(step: int, chunks: tuple[int, ...] | None) -> int:
 
 def _beside(chunks: Chunks, extras: dict[str, Any]) -> Chunks:
     """Cut what belongs to points as the points are."""
-    if not isinstance(chunks.sizes, int) or chunks.n is None:
+    if chunks.rows(0) is None:
         raise InvalidParameterError(
             f"give {' and '.join(extras)} with each chunk, as Records(points, "
-            f"{next(iter(extras))}=...); arrays beside them are for points that are one array"
+            f"{next(iter(extras))}=...); arrays beside them are for chunks of public sizes: "
+            "Chunks(parts, sizes=...)"
         )
     whole = {name: _column(name, values) for name, values in extras.items()}
     if any(values.ndim != 1 or len(values) != chunks.n for values in whole.values()):
         raise InvalidParameterError(
             f"{' and '.join(extras)} must be one for each point, a sequence of that length"
         )
-    parts: Sequence[Any] = chunks.parts  # type: ignore[assignment]
-    cut = []
-    for number, part in enumerate(parts):
+    beside = functools.partial(_cut_beside, chunks, whole)
+    if isinstance(chunks.parts, Sequence):
+        return replace(chunks, parts=list(beside()))
+    return replace(chunks, parts=beside if chunks.rereadable else beside())
+
+
+def _cut_beside(chunks: Chunks, whole: dict[str, NDArray[Any]]) -> Iterator[WithExtras]:
+    """Open a stream when its first part is asked for, and put beside each what belongs to it."""
+    for number, part in chunks.tasks():
         rows = slice(*chunks.rows(number))  # type: ignore[misc]
-        cut.append(WithExtras(part, {name: values[rows] for name, values in whole.items()}))
-    return replace(chunks, parts=cut)
+        yield WithExtras(part, {name: values[rows] for name, values in whole.items()})
 
 
 def _column(name: str, values: Any) -> NDArray[Any]:
@@ -332,6 +346,7 @@ class Stream(Source):
         """Refuse more passes than can be made; see :meth:`Source.check`."""
         if is_file_of_array(self._records.points):
             check_given(self._records, self._neighbours, made.statistic)
+        self._check_places(made)
         of_one = made.statistic.passes(made.ball, made.tol) or 1
         passes = (made.steps or 1) * of_one + self._checked
         if passes > 1 and not self._chunks.rereadable:
@@ -343,6 +358,16 @@ class Stream(Source):
             )
         if self._checked:
             discreetly(made.statistic.name, self._streamed(made).check)
+
+    def _check_places(self, made: Offer) -> None:
+        """Look at what is public and belongs to places, where it is at hand; at no point."""
+        statistic, public = made.statistic, made.statistic.by_place
+        if not public or any(getattr(self._records, name) is None for name in public):
+            return
+        center = made.ball.center
+        points = np.broadcast_to(center, (made.n or 0, *center.shape))
+        records = replace(self._records, points=points)
+        discreetly(statistic.name, lambda: statistic.check_records(records))
 
     def seen(self, made: Offer) -> Summaries:
         """Return what reads them; see :meth:`Source.seen`."""

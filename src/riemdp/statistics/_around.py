@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riemdp._part import both_proved
 from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import ArrayLike
@@ -44,6 +44,14 @@ class Around(Statistic):
     def check_records(self, records: Records) -> None:
         """See :meth:`Statistic.check_records`."""
         self.statistic.check_records(records)
+
+    def check_chunk(self, records: Records) -> Any:
+        """See :meth:`Statistic.check_chunk`."""
+        return self.statistic.check_chunk(records)
+
+    def check_chunks(self, noted: Sequence[Any]) -> None:
+        """See :meth:`Statistic.check_chunks`."""
+        self.statistic.check_chunks(noted)
 
     def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
         """Return those of the inner statistic; see :meth:`Statistic.typical_extras`."""

@@ -187,6 +187,10 @@ class CarriedMean(ExactMean):
         """See :meth:`ExactMean.weighted`."""
         return self._other.weighted(self._solver.carried(ball), rows, whole, tol)
 
+    def summed(self, ball: Ball, rows: Partial, whole: NDArray[np.int64]) -> Partial:
+        """See :meth:`ExactMean.summed`."""
+        return self._other.summed(self._solver.carried(ball), rows, whole)
+
 
 class LiftedSolver(CarriedSolver):
     """The representatives in the ball of the cover that a small ball is isometric to.

@@ -184,6 +184,12 @@ class ProductMean(ExactMean):
         means = ticks(each, len(self._parts), "means")
         return tuple(x for part, own, some in means for x in part.weighted(own, some, whole, share))
 
+    def summed(self, ball: Ball, rows: Partial, whole: NDArray[np.int64]) -> tuple[Partial, ...]:
+        """Those of the factors; see :meth:`ExactMean.summed`."""
+        manifold: Any = ball.manifold
+        each = zip(self._parts, manifold.balls(ball), rows, strict=True)
+        return tuple(part.summed(own, some, whole) for part, own, some in each)
+
 
 def _cut(manifold: Any, coordinates: FloatArray) -> list[FloatArray]:
     """Return the coordinates of the factors."""

@@ -52,8 +52,8 @@ class Chunks:
     It goes where an array of points goes, for statistics that are sums over the records. One pass
     is made for each answer of the statistic: one for means, moments and the like, one a step for
     medians. Results are those of all records in one array, whatever the order and the parts.
-    Fréchet means of some curved spaces take a public number of passes, and are within the same
-    tolerance of the exact mean.
+    Fréchet means of some curved spaces, with public weights or without, take a public number of
+    passes, and are within the same tolerance of the exact mean.
 
     Parameters
     ----------

@@ -15,14 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import ConvergenceError
+from riemdp.statistics._exact_mean import added_products, sum_of
 from riemdp.statistics._question import ExactQuestion, Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
+    from numpy.typing import NDArray
+
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Partial, Question
+    from riemdp.statistics._means import Mean
+    from riemdp.statistics._question import Partial
 
 #: Passes that are made at most; a ball that needs more is refused.
 _MOST = 200
@@ -62,15 +66,19 @@ class Descent(ABC):
         return point
 
     @abstractmethod
-    def seen(self, records: Partial, view: Any, *, last: bool) -> Partial:
+    def seen(
+        self, records: Partial, view: Any, whole: NDArray[np.int64] | None = None, *, last: bool
+    ) -> Partial:
         """Add up what records say of the gradient, each by itself.
 
         Parameters
         ----------
         records : object
-            Of :meth:`ExactMean.records`.
+            Of :meth:`ExactMean.records`; with weights of :meth:`ExactMean.rows`.
         view : object
             Of :meth:`view`.
+        whole : ndarray of int, shape (m,), optional
+            Weights, positive and at most ``2^40``. None where all count alike.
         last : bool
             Whether the point is to be certified, and not to be moved.
 
@@ -112,7 +120,7 @@ class DescentPass(ExactQuestion, Pass):
 
     Attributes
     ----------
-    question : Question
+    question : Mean
         Which clips records.
     descent : Descent
     number : int
@@ -124,11 +132,16 @@ class DescentPass(ExactQuestion, Pass):
 
     clips = True
 
-    question: Question
+    question: Mean
     descent: Descent
     number: int
     point: FloatArray = field(repr=False)
     view: Any = field(repr=False)
+
+    @property
+    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the mean takes."""
+        return self.question.takes
 
     @property
     def left(self) -> int:
@@ -139,10 +152,10 @@ class DescentPass(ExactQuestion, Pass):
         """Integers alone; see :meth:`Question.adds`."""
         return True
 
-    def summarise(self, ball: Ball, records: FloatArray) -> Partial:
+    def summarise(self, ball: Ball, records: Any) -> Partial:
         """See :meth:`Question.summarise`."""
-        given = self.question.summarise(ball, records)
-        return self.descent.seen(given, self.view, last=self.left == 1)
+        given, whole = self.question._terms(ball, records)
+        return self.descent.seen(given, self.view, whole, last=self.left == 1)
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Add; see :meth:`Question.merge`."""
@@ -158,12 +171,12 @@ class DescentPass(ExactQuestion, Pass):
         return self.descent.certified(self.point, self.view, partial, tol)
 
 
-def descent_of(question: Question, descent: Descent) -> DescentPass:
+def descent_of(question: Mean, descent: Descent) -> DescentPass:
     """Return the first pass, from the centre.
 
     Parameters
     ----------
-    question : Question
+    question : Mean
     descent : Descent
 
     Returns
@@ -173,7 +186,7 @@ def descent_of(question: Question, descent: Descent) -> DescentPass:
     return _pass(question, descent, 0, descent.start())
 
 
-def _pass(question: Question, descent: Descent, number: int, point: FloatArray) -> DescentPass:
+def _pass(question: Mean, descent: Descent, number: int, point: FloatArray) -> DescentPass:
     return DescentPass(question, descent, number, point, descent.view(point))
 
 
@@ -318,7 +331,24 @@ def check_reached(bound: float, tol: float) -> None:
 _LOW, _ROWS = 31, 2**20
 
 
-def added_rows(rows: FloatArray, bits: int) -> tuple[int, ...]:
+def weight_of(number: int, whole: NDArray[np.int64] | None) -> int:
+    """Return what records count for together: their number, or the sum of their weights.
+
+    Parameters
+    ----------
+    number : int
+    whole : ndarray of int, shape (number,), or None
+
+    Returns
+    -------
+    int
+    """
+    return number if whole is None else sum_of(whole)
+
+
+def added_rows(
+    rows: FloatArray, bits: int, weights: NDArray[np.int64] | None = None
+) -> tuple[int, ...]:
     """Round each number towards zero to a multiple of ``2^-bits``, and add up columns exactly.
 
     Parameters
@@ -326,6 +356,8 @@ def added_rows(rows: FloatArray, bits: int) -> tuple[int, ...]:
     rows : ndarray, shape (m, d)
         Under ``2^(62 - bits)``.
     bits : int
+    weights : ndarray of int, shape (m,), optional
+        That rows are multiplied by, after they are rounded: at least 0 and at most ``2^40``.
 
     Returns
     -------
@@ -333,8 +365,11 @@ def added_rows(rows: FloatArray, bits: int) -> tuple[int, ...]:
     """
     total = [0] * rows.shape[-1]
     for start in range(0, len(rows), _ROWS):
-        whole = np.ldexp(rows[start : start + _ROWS], bits).astype(np.int64)
-        high = (whole >> _LOW).sum(axis=0).tolist()
-        low = (whole & (2**_LOW - 1)).sum(axis=0).tolist()
+        some = slice(start, start + _ROWS)
+        whole = np.ldexp(rows[some], bits).astype(np.int64)
+        high, low = (
+            part.sum(axis=0).tolist() if weights is None else added_products(part, weights[some])
+            for part in (whole >> _LOW, whole & (2**_LOW - 1))
+        )
         total = [x + (a << _LOW) + b for x, a, b in zip(total, high, low, strict=True)]
     return tuple(total)

@@ -12,11 +12,19 @@ import numpy as np
 from riemdp._working_precision import working_precision
 from riemdp.manifolds import _symmetric, clip_norm
 from riemdp.statistics import _certified_affine_invariant as certified
-from riemdp.statistics._descent import Descent, added_rows, check_reached, hadamard_steps
+from riemdp.statistics._descent import (
+    Descent,
+    added_rows,
+    check_reached,
+    hadamard_steps,
+    weight_of,
+)
 from riemdp.statistics._enclosed_point import PRECISION, exact_matrix, whitening
 from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from riemdp.manifolds import FloatArray
 
 #: Root of minus the least sectional curvature.
@@ -71,7 +79,14 @@ class AffineInvariantDescent(Descent):
         """Whiten by the point; see :meth:`Descent.view`."""
         return View(*whitening(point, self.k))
 
-    def seen(self, records: tuple[FloatArray, FloatArray], view: View, *, last: bool) -> IntegerSum:  # noqa: ARG002
+    def seen(
+        self,
+        records: tuple[FloatArray, FloatArray],
+        view: View,
+        whole: NDArray[np.int64] | None = None,
+        *,
+        last: bool,  # noqa: ARG002
+    ) -> IntegerSum:
         """Entries of logarithms, what these may be wrong by, and how many are no proof."""
         logs, vectors = records
         entries, lost = certified.logarithms(view.whitening, logs, vectors)
@@ -79,8 +94,8 @@ class AffineInvariantDescent(Descent):
         known &= np.abs(entries).max(axis=-1, initial=0.0) < 128.0
         entries = np.where(known[:, None], entries, 0.0)
         raised = np.ldexp(np.ceil(np.ldexp(np.where(known, lost, 0.0), _BITS)), -_BITS)
-        totals = added_rows(np.concatenate([entries, raised[:, None]], axis=-1), _BITS)
-        return IntegerSum((*totals, int((~known).sum())), len(logs))
+        totals = added_rows(np.concatenate([entries, raised[:, None]], axis=-1), _BITS, whole)
+        return IntegerSum((*totals, int((~known).sum())), weight_of(len(logs), whole))
 
     def moved(self, point: FloatArray, partial: IntegerSum, number: int) -> FloatArray:
         """Go along the gradient, and into the ball; see :meth:`Descent.moved`."""

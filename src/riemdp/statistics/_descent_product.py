@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction
 
+    from numpy.typing import NDArray
+
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._exact_mean import ExactMean
     from riemdp.statistics._question import Partial
@@ -70,9 +72,16 @@ class SumOfFactor(Descent):
         """See :meth:`Descent.start`."""
         return np.zeros(self.ball.manifold.dim)
 
-    def seen(self, records: Partial, view: Any, *, last: bool) -> Sums:  # noqa: ARG002
-        """Return what they are, sums; see :meth:`Descent.seen`."""
-        return Sums(records)
+    def seen(
+        self,
+        records: Partial,
+        view: Any,  # noqa: ARG002
+        whole: NDArray[np.int64] | None = None,
+        *,
+        last: bool,  # noqa: ARG002
+    ) -> Sums:
+        """Return what they are, sums, unless they have weights; see :meth:`Descent.seen`."""
+        return Sums(records if whole is None else self.mean.summed(self.ball, records, whole))
 
     def moved(self, point: FloatArray, partial: Partial, number: int) -> FloatArray:  # noqa: ARG002
         """Return the same point; see :meth:`Descent.moved`."""
@@ -113,10 +122,12 @@ class ProductDescent(Descent):
         each = zip(self.parts, self._cut(point), strict=True)
         return tuple(part.view(own) for part, own in each)
 
-    def seen(self, records: Partial, view: Any, *, last: bool) -> Together:
+    def seen(
+        self, records: Partial, view: Any, whole: NDArray[np.int64] | None = None, *, last: bool
+    ) -> Together:
         """See :meth:`Descent.seen`."""
         each = zip(self.parts, records, view, strict=True)
-        return Together(tuple(part.seen(rows, own, last=last) for part, rows, own in each))
+        return Together(tuple(part.seen(rows, own, whole, last=last) for part, rows, own in each))
 
     def moved(self, point: FloatArray, partial: Together, number: int) -> FloatArray:
         """See :meth:`Descent.moved`."""

@@ -18,10 +18,13 @@ from riemdp.statistics._descent import (
     check_reached,
     hadamard_steps,
     spherical_steps,
+    weight_of,
 )
 from riemdp.statistics._records import IntegerSum
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from riemdp.manifolds import FloatArray
 
 #: Unit roundoff of float64.
@@ -45,7 +48,7 @@ class Enclosed:
     reach : float
         Largest coordinates' norm among the records, rounded up.
     count : int
-        Number of records.
+        Number of records, or the sum of their weights.
     """
 
     below: tuple[int, ...] = field(repr=False)
@@ -86,13 +89,21 @@ class SpaceFormDescent(Descent):
         """See :meth:`Descent.start`."""
         return np.zeros(self.dim)
 
-    def seen(self, records: FloatArray, view: FloatArray, *, last: bool) -> Any:
+    def seen(
+        self,
+        records: FloatArray,
+        view: FloatArray,
+        whole: NDArray[np.int64] | None = None,
+        *,
+        last: bool,
+    ) -> Any:
         """In float64, and in balls where the point is certified; see :meth:`Descent.seen`."""
         if last:
-            return self._enclosed(records, view)
+            return self._enclosed(records, view, whole)
         rows = logarithms(self.curvature, view, records)
         rows = np.where(np.isfinite(rows), rows, 0.0)
-        return IntegerSum(added_rows(rows, self._bits(58)), len(records))
+        total = added_rows(rows, self._bits(58), whole)
+        return IntegerSum(total, weight_of(len(records), whole))
 
     def moved(self, point: FloatArray, partial: IntegerSum, number: int) -> FloatArray:
         """Go along the gradient, and into the ball; see :meth:`Descent.moved`."""
@@ -127,22 +138,29 @@ class SpaceFormDescent(Descent):
     def _grids(self) -> list[int]:
         return [self._bits(_BITS)] * self.dim + [_BITS]
 
-    def _enclosed(self, records: FloatArray, point: FloatArray) -> Enclosed:
+    def _enclosed(
+        self, records: FloatArray, point: FloatArray, whole: NDArray[np.int64] | None
+    ) -> Enclosed:
         zero = Enclosed((0,) * (self.dim + 1), (0,) * (self.dim + 1), 0.0, 0)
-        return sum(
-            (self._of_some(records[i : i + _CHUNK], point) for i in range(0, len(records), _CHUNK)),
-            start=zero,
+        cuts = (slice(i, i + _CHUNK) for i in range(0, len(records), _CHUNK))
+        parts = (
+            self._of_some(records[rows], point, None if whole is None else whole[rows])
+            for rows in cuts
         )
+        return sum(parts, start=zero)
 
-    def _of_some(self, records: FloatArray, point: FloatArray) -> Enclosed:
+    def _of_some(
+        self, records: FloatArray, point: FloatArray, whole: NDArray[np.int64] | None
+    ) -> Enclosed:
         with working_precision(_PRECISION):
             sums = Sums(self.curvature, point)
-            sums.add(records)
+            sums.add(records, whole)
             found = list(zip([*sums.vectors, sums.cosines], self._grids(), strict=True))
             below = tuple(_floor(x.lower(), bits) for x, bits in found)
             above = tuple(-_floor((-x).lower(), bits) for x, bits in found)
         longest = float(np.linalg.norm(records, axis=-1).max(initial=0.0))
-        return Enclosed(below, above, longest * (1.0 + (self.dim + 8) * _UNIT), len(records))
+        reach = longest * (1.0 + (self.dim + 8) * _UNIT)
+        return Enclosed(below, above, reach, weight_of(len(records), whole))
 
 
 def space_form_descent(

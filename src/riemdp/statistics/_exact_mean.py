@@ -159,7 +159,27 @@ class ExactMean(ABC):
         UnsupportedError
             By default, where :attr:`weighs` is false.
         """
-        raise UnsupportedError("no exact arithmetic is known of this mean with weights")
+        raise self._no_weights()
+
+    def summed(self, ball: Ball, rows: Partial, whole: NDArray[np.int64]) -> Partial:  # noqa: ARG002
+        """Say of some records with weights what :meth:`mean` needs, in sums as of any others.
+
+        Parameters
+        ----------
+        ball, rows
+            As in :meth:`weighted`.
+        whole : ndarray of int, shape (m,)
+            Weights, at least 0 and at most ``2^40``.
+
+        Raises
+        ------
+        UnsupportedError
+            By default, where :attr:`adds` or :attr:`weighs` is false.
+        """
+        raise self._no_weights()
+
+    def _no_weights(self) -> UnsupportedError:
+        return UnsupportedError("no exact arithmetic is known of this mean with weights")
 
 
 class WeightedExactMean(ExactMean):
@@ -267,8 +287,11 @@ class ExactSum(ExactMean):
         self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64], tol: float
     ) -> tuple[Fraction, ...]:
         """Add products of integers; see :meth:`ExactMean.weighted`."""
-        total = sum(whole.tolist())
-        return self.mean(ball, IntegerSum(added_products(rows, whole), total), tol)
+        return self.mean(ball, self.summed(ball, rows, whole), tol)
+
+    def summed(self, ball: Ball, rows: NDArray[np.int64], whole: NDArray[np.int64]) -> IntegerSum:  # noqa: ARG002
+        """Add products, and weights; see :meth:`ExactMean.summed`."""
+        return IntegerSum(added_products(rows, whole), sum_of(whole))
 
     def mean(self, ball: Ball, partial: IntegerSum, tol: float) -> tuple[Fraction, ...]:  # noqa: ARG002
         """Divide, as rational numbers."""
@@ -282,6 +305,11 @@ def added(whole: NDArray[np.int64]) -> IntegerSum:
     starts = range(0, max(1, len(whole)), _ROWS)  # of no rows the sum is 0
     parts = [whole[i : i + _ROWS].sum(axis=0).tolist() for i in starts]
     return IntegerSum(tuple(map(sum, zip(*parts, strict=True))), len(whole))
+
+
+def sum_of(whole: NDArray[np.int64]) -> int:
+    """Sum of integers ``(m,)`` under ``2^42``, without overflow."""
+    return added(whole[:, None]).total[0]
 
 
 #: Bits of the lower parts of coordinates and weights, whose products int64 adds.

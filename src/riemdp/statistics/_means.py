@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
     from typing import Self
+
+    from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.statistics._exact_mean import ExactMean
@@ -99,6 +101,24 @@ class Mean(InTwoArithmetics, Summary):
     def summarise(self, ball: Ball, records: FloatArray) -> Partial:
         """Clip; see :meth:`Question.summarise`."""
         return (self._exact(ball) or self._solver(ball.manifold)).records(ball, records)
+
+    def _terms(self, ball: Ball, records: Any) -> tuple[Partial, NDArray[np.int64] | None]:
+        r"""Return clipped records, and what each of them weighs: what passes are made over.
+
+        Parameters
+        ----------
+        ball : Ball
+        records : ndarray, shape (m, \*point_shape)
+            Or Records, where the mean takes weights.
+
+        Returns
+        -------
+        records : object
+            See :meth:`Descent.seen`.
+        whole : ndarray of int, shape (m,), or None
+            None, by default, where all weigh the same.
+        """
+        return self.summarise(ball, records), None
 
     def merge(self, first: Partial, second: Partial) -> Partial:
         """Put chunks together; see :meth:`Question.merge`."""

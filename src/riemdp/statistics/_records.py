@@ -23,7 +23,7 @@ class IntegerSum:
     total : tuple of int
         One for each coordinate, in steps of the grid.
     count : int
-        Number of records.
+        Number of records, or the sum of their weights.
     """
 
     total: tuple[int, ...]

@@ -500,6 +500,42 @@ class Statistic(Part, sort="statistic"):
         """
         check_extras(records, self.takes, self.name)
 
+    def check_chunk(self, records: Records) -> Any:
+        """Check some of the records, where they come a part at a time: see :class:`Chunks`.
+
+        Parameters
+        ----------
+        records : Records
+            Validated, of one part.
+
+        Returns
+        -------
+        object
+            What :meth:`check_chunks` has to know of them: of one size however many they are, fit
+            for pickle, and public. None by default, after :meth:`check_records`.
+
+        Raises
+        ------
+        InvalidParameterError
+            See :meth:`check_records`.
+        """
+        self.check_records(records)
+        return None
+
+    def check_chunks(self, noted: Sequence[Any]) -> None:
+        """Check what concerns all records that have come a part at a time.
+
+        Parameters
+        ----------
+        noted : sequence
+            What :meth:`check_chunk` returned of each part with records, in any order.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the statistic cannot be computed of them.
+        """
+
     def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
         """Return what records may have beside points, as :func:`riemdp.testing.check_part` asks.
 

@@ -53,6 +53,8 @@ class Outcome:
         What the question says of them; None of no records.
     ids : ndarray of void, shape (count,), or None
         Digests of the ids of the records; None where they have none.
+    noted : object
+        Of :meth:`Statistic.check_chunk`.
     failure : tuple of (str, str), or None
         Class and text of an error, neither of which tells of values. There is nothing else then.
     job : bytes
@@ -63,6 +65,7 @@ class Outcome:
     count: int = field(default=0, repr=False)
     partial: Partial = field(default=None, repr=False)
     ids: NDArray[np.void] | None = field(default=None, repr=False)
+    noted: Any = field(default=None, repr=False)
     failure: tuple[str, str] | None = None
     job: bytes = field(default=b"", repr=False)
 
@@ -139,11 +142,11 @@ class Summarise:
         check_shape_of_rows(np.asarray(valid.points), self.ball.manifold)
         if valid.users is not None:
             raise InvalidParameterError("records that are read in chunks have no users")
-        self.statistic.check_records(valid)
+        noted = self.statistic.check_chunk(valid)
         partial = None
         if self.question is not None:
             partial = self._summary(self.question, valid)
-        return Outcome(number, len(valid), partial, ids)
+        return Outcome(number, len(valid), partial, ids, noted)
 
     def _summary(self, question: Question, records: Records) -> Partial:
         """Summarise some records at a time: work space is a few times as large as these."""
@@ -244,6 +247,7 @@ class Streamed(Summaries):
         job, total, came, with_ids = job_of(key), None, 0, 0
         numbers: set[int] = set()
         ids: list[NDArray[np.void]] = []
+        noted: list[Any] = []
         with uncounted(not self._fixed):  # how many parts there are may be private
             parts = self._chunks.mapper(function, tasks)
             for outcome in ticks(parts, self._chunks.number, "parts"):
@@ -256,13 +260,17 @@ class Streamed(Summaries):
                 if outcome.ids is not None:
                     ids.append(outcome.ids)
                     with_ids += outcome.count
+                noted.append(outcome.noted)
                 if question is not None:
                     total = _merged(question, total, outcome.partial)
         self._check_numbers(numbers, tasks.total())
         self._check_ids(ids, key, came=came, with_ids=with_ids)
         if question is None:
-            return self._check_none_is_missing(self._statistic.takes, came)
-        return self._filled(question, total, came)
+            self._check_none_is_missing(self._statistic.takes, came)
+        else:
+            total = self._filled(question, total, came)
+        self._statistic.check_chunks(noted)
+        return total
 
     def _check(self, outcome: object, numbers: set[int], job: bytes) -> None:
         """Raise the error of a part, or one of its number or its size."""

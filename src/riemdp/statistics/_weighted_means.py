@@ -18,7 +18,7 @@ from riemdp._errors import (
     UnsupportedNeighboursError,
 )
 from riemdp._part import register
-from riemdp.statistics._exact_mean import shortened
+from riemdp.statistics._exact_mean import shortened, sum_of
 from riemdp.statistics._feature_sums import quotient_of
 from riemdp.statistics._means import AverageMean, IntrinsicMean, Mean, check_certifiable
 from riemdp.statistics._sensitivity import (
@@ -29,14 +29,14 @@ from riemdp.statistics._sensitivity import (
 from riemdp.statistics._solver_of_space import average, mean_solver
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.statistics._data import Records
     from riemdp.statistics._exact_mean import ExactMean
-    from riemdp.statistics._question import Partial, Pass
+    from riemdp.statistics._question import Partial
     from riemdp.statistics._statistic import Metric, Statistic
 
 #: Weights are rounded down to multiples of ``2^-40``.
@@ -87,6 +87,11 @@ def largest_share(weights: ArrayLike) -> float:
     >>> largest_share([0.5, 0.5, 1.0])
     0.5
     """
+    return _share(*_largest_and_sum(weights))
+
+
+def _largest_and_sum(weights: ArrayLike) -> tuple[int, int]:
+    """Return the largest weight and the sum of all, as integers, of weights in [0, 1]."""
     given = real_entries(weights, "weights")
     if given.ndim != 1:
         raise InvalidParameterError(
@@ -96,13 +101,16 @@ def largest_share(weights: ArrayLike) -> float:
         raise InvalidParameterError(
             f"row {wrong[0]}: its weight is not in [0, 1]; divide weights by the largest"
         )
-    whole = whole_weights(given).tolist()
-    total = sum(whole)
+    whole = whole_weights(given)
+    return int(whole.max(initial=0)), sum_of(whole)
+
+
+def _share(largest: int, total: int) -> float:
     if total == 0:
         raise InvalidParameterError(
             "weights must not all be 0, nor under 2^-40, to which they are rounded"
         )
-    return quotient_of(Fraction(max(whole)), total)
+    return quotient_of(Fraction(largest), total)
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,8 @@ class WeightedMeanOfPlaces(Mean):
 
     Weights are those of :attr:`riemdp.statistics.Records.weights`, in [0, 1] and rounded down to
     multiples of ``2^-40``. They belong to places: neighbours have the same ones, and differ in what
-    stands at one place. A record with weight 0 counts for nothing.
+    stands at one place. A record with weight 0 counts for nothing. Records may come a part at a
+    time, each part with its weights: the share is that of all parts together.
 
     Parameters
     ----------
@@ -178,13 +187,36 @@ class WeightedMeanOfPlaces(Mean):
         InvalidParameterError
             If a weight is a larger share, or there are none.
         """
+        self.check_chunks([self.check_chunk(records)])
+
+    def check_chunk(self, records: Records) -> tuple[int, int]:
+        """Return the largest weight and the sum of some; see :meth:`Statistic.check_chunk`.
+
+        Raises
+        ------
+        NotOnManifoldError
+            If a weight is more than 1.
+        InvalidParameterError
+            If there are none.
+        """
         super().check_records(records)
         weights = np.asarray(records.weights)
         if len(wrong := np.flatnonzero(weights > 1.0)):
             raise NotOnManifoldError(
                 f"row {wrong[0]}: its weight is more than 1; divide weights by the largest"
             )
-        if (found := largest_share(weights)) > self.share:
+        return _largest_and_sum(weights)
+
+    def check_chunks(self, noted: Sequence[tuple[int, int]]) -> None:
+        """Require that no weight is a larger share; see :meth:`Statistic.check_chunks`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If one is, or all weights are 0.
+        """
+        largest, sums = zip(*noted, strict=True)
+        if (found := _share(max(largest), sum(sums))) > self.share:
             raise InvalidParameterError(
                 f"the largest weight is {found:.9g} of the sum of all, more than the stated share, "
                 f"{self.share:.9g}; state largest_share(weights)"
@@ -203,22 +235,18 @@ class WeightedMeanOfPlaces(Mean):
             )
         return found
 
-    def adds(self, ball: Ball) -> bool:  # noqa: ARG002
-        """Weights belong to places among all records; see :meth:`Question.adds`."""
-        return False
-
-    def in_passes(self, ball: Ball, tol: float) -> Pass | None:  # noqa: ARG002
-        """Refuse: passes are those of the mean that all records weigh the same in."""
-        return None
-
     def summarise(self, ball: Ball, records: Any) -> Partial:
-        """Clip, and keep weights as integers; see :meth:`Question.summarise`."""
+        """Clip, and add, or keep weights as integers; see :meth:`Question.summarise`."""
         points, exact = np.asarray(records.points), self._exact(ball)
+        whole = whole_weights(records.weights)
         if exact is None:
-            found = self._solver(ball.manifold).records(ball, points)
-        else:
-            found = exact.rows(ball, shortened(ball, points))
-        return found, whole_weights(records.weights)
+            return self._solver(ball.manifold).records(ball, points), whole
+        rows = exact.rows(ball, shortened(ball, points))
+        return exact.summed(ball, rows, whole) if exact.adds else (rows, whole)
+
+    def _terms(self, ball: Ball, records: Any) -> tuple[Partial, NDArray[np.int64]]:
+        """Return those that count; see :meth:`Mean._terms`."""
+        return _that_count(*self.summarise(ball, records))
 
     def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:
         """Certify the mean; see :meth:`Question.finish`."""
@@ -226,7 +254,7 @@ class WeightedMeanOfPlaces(Mean):
         if exact is not None:
             return np.array([float(x) for x in exact])
         rows, whole = _that_count(*partial)
-        shares = whole / sum(whole.tolist())
+        shares = whole / sum_of(whole)
         return self._solver(ball.manifold).weighted(ball, rows, shares, tol)
 
     def finish_exactly(
@@ -236,6 +264,8 @@ class WeightedMeanOfPlaces(Mean):
         exact = self._exact(ball)
         if exact is None:
             return None
+        if exact.adds:
+            return exact.mean(ball, partial, tol)
         return exact.weighted(ball, *_that_count(*partial), tol)
 
 
