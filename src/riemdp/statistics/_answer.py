@@ -78,17 +78,7 @@ class Prepared(Summaries):
         self._forms: dict[Any, Any] = {}
 
     def summary(self, question: Question) -> Partial:
-        """Clip records, and summarise them: the one place where a statistic gets to see any.
-
-        Parameters
-        ----------
-        question : Question
-
-        Returns
-        -------
-        object
-            What :meth:`Question.summarise` returns.
-        """
+        """See :meth:`Summaries.summary`: the one place where a statistic sees any records."""
         kind, rows = type(question), self._records if question.takes else self._rows
         if self._one_by_one and len(rows) > 1:
             return self._merged(question)

@@ -54,27 +54,11 @@ def certificate(
 ) -> float:
     """Bound the distance from a point to the exact Fréchet mean of records.
 
-    Parameters
-    ----------
-    space : Subspaces
-    point : ndarray, shape (dim,)
-        Normal coordinates about ``o``, exact: the very numbers that noise is added to.
-    records : ndarray, shape (n, dim)
-        The same of the records.
-    tol : float
-        Positive: a distance at which the Hessian is bounded, so that a bound that small is seen.
-    weights : ndarray, shape (n,), optional
-        Not negative, with a positive sum, exact.
-
-    Returns
-    -------
-    float
-        In units of distance, rounded up; inf where no bound is proved, as where a record is not
-        nearer to ``o`` than a quarter of pi.
-
-    References
-    ----------
-    docs/proofs/certified-means.md, "Subspaces and planar shapes"
+    ``point`` ``(dim,)``, the very numbers that noise is added to, and ``records`` ``(n, dim)`` are
+    normal coordinates about ``o``, exact; ``weights`` ``(n,)`` are exact and not negative, of
+    positive sum. At ``tol``, a positive distance, the Hessian is bounded, so that a bound that
+    small is seen. It is rounded up; inf where none is proved, as where a record is not nearer to
+    ``o`` than a quarter of pi. See docs/proofs/certified-means.md, "Subspaces and planar shapes".
     """
     shares = np.ones(len(records)) if weights is None else weights
     return _evaluated(space, point, records, shares, tol)[0]
@@ -91,32 +75,11 @@ def refined(
 ) -> tuple[FloatArray, float, int]:
     """Move a point towards the Fréchet mean until it is certified to be near.
 
-    Steps along the gradient, of which the last few are put together by Anderson's method.
-
-    Parameters
-    ----------
-    space : Subspaces
-    start : ndarray, shape (dim,)
-    records : ndarray, shape (n, dim)
-        In the ball of this radius.
-    radius : float
-        To which points are shortened before they are certified.
-    tol : float
-        Positive, in units of distance.
-    weights : ndarray, shape (n,), optional
-
-    Returns
-    -------
-    point : ndarray, shape (dim,)
-    bound : float
-        Its certificate, at most ``tol``.
-    passes : int
-        Points that were looked at.
-
-    Raises
-    ------
-    ConvergenceError
-        If a public number of steps does not end at such a point.
+    By steps along the gradient, of which the last few are put together by Anderson's method.
+    ``records`` lie in the ball of ``radius``, to which points are shortened before they are
+    certified; the rest is as in :func:`certificate`. Returns the point, its bound, at most ``tol``,
+    and how many points were looked at, or raises ``ConvergenceError`` after a public number of
+    steps.
     """
     shares = np.ones(len(records)) if weights is None else weights
     point, bound, passes = clip_norm(np.asarray(start, dtype=np.float64), radius), math.inf, 0
@@ -136,20 +99,11 @@ def refined(
 
 
 def floor(space: Subspaces, radius: float) -> float:
-    """Return the least tolerance that any records in a ball can be certified to.
+    """Return the least tolerance to which all records in a ball can be certified: a distance.
 
     It is made of the errors that :func:`certificate` adds, at the largest distances in the ball, of
-    decompositions as good as LAPACK's; twice, for what they do to the steps.
-
-    Parameters
-    ----------
-    space : Subspaces
-    radius : float
-
-    Returns
-    -------
-    float
-        In units of distance; inf from a quarter of pi on.
+    decompositions as good as LAPACK's; twice, for what they do to the steps. Infinite from a
+    quarter of pi on.
     """
     if not radius < _QUARTER:
         return math.inf

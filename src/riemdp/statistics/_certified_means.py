@@ -30,14 +30,7 @@ if TYPE_CHECKING:
 class SpaceFormMean(WeightedExactMean):
     """On spheres and hyperbolic spaces; the float64 solver only says where to look.
 
-    Parameters
-    ----------
-    solver : MeanSolver
-        Of float64, for the space and its floor.
-
-    References
-    ----------
-    docs/proofs/certified-means.md
+    See docs/proofs/certified-means.md.
     """
 
     proof = "docs/proofs/certified-means.md"
@@ -74,9 +67,7 @@ class SpaceFormMean(WeightedExactMean):
 class AffineInvariantMean(WeightedExactMean):
     """On affine-invariant matrices, where decompositions are verified and not believed.
 
-    References
-    ----------
-    docs/proofs/certified-means.md
+    See docs/proofs/certified-means.md.
     """
 
     proof = "docs/proofs/certified-means.md"
@@ -115,16 +106,9 @@ class AffineInvariantMean(WeightedExactMean):
 
 
 class ProductMean(ExactMean):
-    """Factor by factor, of records that were shortened as a whole.
+    """Factor by factor, each copy by itself, of records that were shortened as a whole.
 
-    Parameters
-    ----------
-    parts : tuple of ExactMean
-        How the factors' means are computed, every copy of one by itself.
-
-    References
-    ----------
-    docs/proofs/certified-means.md, "Products"
+    See docs/proofs/certified-means.md, "Products".
     """
 
     proof = "docs/proofs/certified-means.md"

@@ -48,21 +48,11 @@ class _Total(Rewritten):
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """Where the inner steps have come to, with the number of records that was released.
+    """Where the inner steps have come to, with the number of records that was released."""
 
-    Attributes
-    ----------
-    inner : object
-        What the inner statistic moves.
-    noise : float
-        Mean length of the noise of an answer.
-    number : float
-        At least 1.
-    """
-
-    inner: Any
-    noise: float
-    number: float = 1.0
+    inner: Any  # what the inner statistic moves
+    noise: float  # mean length of the noise of an answer
+    number: float = 1.0  # at least 1
 
 
 class CountedAnswers(Around):
@@ -74,11 +64,7 @@ class CountedAnswers(Around):
     a record is added or removed, and the budget is shared as the inner statistic shares it.
 
     The inner statistic then gets the sums divided by the number that was released, by one record at
-    least. How long its noise is taken to be follows that number too.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
+    least. How long its noise is taken to be follows that number too. See docs/proofs/neighbours.md.
     """
 
     projects = False
@@ -145,12 +131,9 @@ class CountedAnswers(Around):
         return found if Fraction(found) * norm <= weight else math.nextafter(found, 0.0)
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:
-        """Return the radius; see :meth:`Statistic.add_remove`.
+        """Return the radius, if the inner statistic is of such a kind on the ball.
 
-        Raises
-        ------
-        UnsupportedError
-            If the inner statistic has no answers of that kind on this ball.
+        See :meth:`Statistic.add_remove`.
         """
         self.statistic.replace_one(ball, 1, metric)
         return ball.reach
@@ -359,16 +342,6 @@ def steps_weight(norm: float, dim: int) -> float:
     """Return the weight of the count in a first answer of vectors of so large a norm.
 
     The error of the mean of that answer is least with it at the boundary: ``weight^4`` is the
-    squared norm over the dimension.
-
-    Parameters
-    ----------
-    norm : float
-        In units of the radius.
-    dim : int
-
-    Returns
-    -------
-    float
+    squared norm, in units of the radius, over the dimension.
     """
     return math.sqrt(norm / math.sqrt(dim))

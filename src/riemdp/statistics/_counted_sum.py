@@ -42,13 +42,7 @@ class WithoutInference(Statistic):
     def released_moments(
         self, ball: Ball, value: FloatArray, deviation: float, n: int
     ) -> ReleasedMoments:
-        """Refuse: regions and tests take a public number; see :meth:`Statistic.released_moments`.
-
-        Raises
-        ------
-        UnsupportedError
-            Always.
-        """
+        """Refuse: regions and tests take a public number; see :class:`Statistic`."""
         del ball, value, deviation, n
         raise UnsupportedError(
             "regions and tests are known for a public number of records; release under "
@@ -213,12 +207,9 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
     def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> NamedValues:
         """Return the parts of the inner statistic, and the number; see :meth:`Statistic.present`.
 
-        Returns
-        -------
-        NamedValues
-            With ``count``, the number of records as it was drawn, and ``count_sd``, the standard
-            deviation of its noise. Other standard deviations are to first order in the noise, and
-            take that of the number in as far as :meth:`SumStatistic.with_count` says.
+        ``count`` is the number of records as it was drawn, ``count_sd`` the standard deviation of
+        its noise. Other standard deviations are to first order in the noise, and take that of the
+        number in as far as :meth:`SumStatistic.with_count` says.
         """
         dim, unit = self.dim(ball), self.statistic.unit(ball)
         sd = deviation() / unit
@@ -232,22 +223,9 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
 
 
 def checked_weight(weight: object, *, free: bool) -> float:
-    """Return the weight of a count.
+    """Return the weight of a count: 0 where features count records (``free``), else in its range.
 
-    Parameters
-    ----------
-    weight : float
-    free : bool
-        Whether features count records, so that it has to be 0.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is outside its domain.
+    Raises ``InvalidParameterError`` for any other.
     """
     found = real(weight, "weight")
     if free and found != 0.0:
@@ -264,19 +242,7 @@ def checked_weight(weight: object, *, free: bool) -> float:
 def checked_norm(statistic: SumStatistic, dim: int) -> Fraction:
     """Return the largest norm of the features of a record, which has to be one that is proved of.
 
-    Parameters
-    ----------
-    statistic : SumStatistic
-    dim : int
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is too small or too large.
+    Raises ``InvalidParameterError`` if it is too small or too large.
     """
     norm, length = (Fraction(f(dim)) for f in (statistic.feature_norm, statistic.feature_length))
     if not max(Fraction(1, 4), length / 4) <= norm <= 4:
@@ -293,17 +259,8 @@ def count_weight(statistic: SumStatistic, dim: int) -> float:
 
     With noise of standard deviation s in each coordinate the error of D features that are divided
     by the number is s^2 (D + a^2 / weight^2) / N^2 to first order, for features of norm a, and s
-    follows sqrt(a^2 + weight^2): least at ``weight^2 = a^2 / sqrt(D)``.
-
-    Parameters
-    ----------
-    statistic : SumStatistic
-    dim : int
-
-    Returns
-    -------
-    float
-        0 where features count records.
+    follows sqrt(a^2 + weight^2): least at ``weight^2 = a^2 / sqrt(D)``. 0 where features count
+    records.
     """
     if statistic.counts_records:
         return 0.0

@@ -50,10 +50,8 @@ class Mean(InTwoArithmetics, Summary):
     def _exact(self, ball: Ball) -> ExactMean | None:
         """How it is computed in exact arithmetic; None in float64.
 
-        Raises
-        ------
-        UnsupportedError
-            If it was made exact on another space, and nobody knows how on this one.
+        Raises ``UnsupportedError`` if it was made exact on another space, and nobody knows how on
+        this.
         """
         return None if self.arithmetic == "float64" else self._exactly(ball)
 
@@ -72,10 +70,7 @@ class Mean(InTwoArithmetics, Summary):
     def exactly(self, ball: Ball) -> Self:
         """Return the mean in exact arithmetic; see :meth:`Statistic.exactly`.
 
-        Raises
-        ------
-        UnsupportedError
-            Where its error in float64 is bounded by constants that are measured, not proved.
+        Refused where its error in float64 is bounded by constants that are measured, not proved.
         """
         self._exactly(ball)
         return super().exactly(ball)
@@ -121,12 +116,8 @@ class Mean(InTwoArithmetics, Summary):
     def tolerance(self, ball: Ball, sensitivity: float) -> float:
         """Return a billionth of the sensitivity where float64 carries that, more where not.
 
-        Sums of integers need none.
-
-        Raises
-        ------
-        UnsupportedBallError
-            Where float64 carries too little of the mean.
+        Sums of integers need none. ``UnsupportedBallError`` where float64 carries too little of the
+        mean.
         """
         floor = self._floor(ball)
         if floor == 0.0:
@@ -209,11 +200,6 @@ class FrechetMean(IntrinsicMean):
         """Return :func:`riemdp.frechet_mean_sensitivity`; see :meth:`Statistic.replace_one`.
 
         In both metrics: see docs/proofs/wrapped-noise.md.
-
-        Raises
-        ------
-        UnsupportedError
-            Where nothing is known of the mean.
         """
         del metric
         mean_solver(ball.manifold)
@@ -224,10 +210,7 @@ class FrechetMean(IntrinsicMean):
     def counted(self, ball: Ball) -> Statistic:
         """Return a sum and a count where it is the tangent mean; see :meth:`Statistic.counted`.
 
-        Raises
-        ------
-        UnsupportedNeighboursError
-            On curved spaces: there it is no function of a sum over the records.
+        On curved spaces it is no function of a sum over the records.
         """
         if not average(ball.manifold).isometric:
             return super().counted(ball)
@@ -263,12 +246,9 @@ class TangentMean(AverageMean):
     proof: ClassVar[str | None] = "docs/proofs/frechet-mean-sensitivity.md"
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """Return :func:`riemdp.tangent_mean_sensitivity`; see :meth:`Statistic.replace_one`.
+        """Return :func:`riemdp.tangent_mean_sensitivity`; off flat spaces in coordinates alone.
 
-        Raises
-        ------
-        UnsupportedError
-            As a distance off flat spaces.
+        See :meth:`Statistic.replace_one`.
         """
         self._check_metric(ball, metric)
         return tangent_mean_sensitivity(ball, n)
@@ -279,16 +259,7 @@ class TangentMean(AverageMean):
 
 
 def counted_mean(ball: Ball) -> CountedMean:
-    """Return the tangent mean for a private number of records, with the weight that suits a ball.
-
-    Parameters
-    ----------
-    ball : Ball
-
-    Returns
-    -------
-    CountedMean
-    """
+    """Return the tangent mean of a private number of records, with the weight that suits a ball."""
     return CountedMean(ball.manifold.dim**-0.25)
 
 

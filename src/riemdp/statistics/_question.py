@@ -195,13 +195,7 @@ class ExactQuestion(Question):
 
 
 class Rewritten(ExactQuestion):
-    """The answer to another question, in another form.
-
-    Attributes
-    ----------
-    question : Question
-        The other one, which is answered exactly.
-    """
+    """The answer to another question, which is answered exactly, in another form."""
 
     clips = True
 

@@ -197,12 +197,9 @@ class Recentred(Around, NoisySteps):
         return weight if step else weight * Fraction(self.statistic.feature_sensitivity(dim)) / 2
 
     def counted(self, ball: Ball) -> CountedRecentred:
-        """Return sums in two rounds, with a count; see :meth:`Statistic.counted`.
+        """Return sums in two rounds, with a count, if the inner statistic has such a form.
 
-        Raises
-        ------
-        UnsupportedNeighboursError
-            If the inner statistic has no such form.
+        See :meth:`Statistic.counted`.
         """
         self.statistic.counted(ball)
         dim = ball.manifold.dim
@@ -218,12 +215,9 @@ class Recentred(Around, NoisySteps):
         return Ball(space, space.origin, 2.0 * ball.reach + answers.reach / self.answer_weight(1))
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """Return that of the inner statistic; see :meth:`Statistic.replace_one`.
+        """Return that of the inner statistic, of normal coordinates in units of the radius.
 
-        Raises
-        ------
-        UnsupportedError
-            If that is not one of normal coordinates in units of the radius.
+        See :meth:`Statistic.replace_one`.
         """
         return max(self._first_round(ball, n), self.statistic.replace_one(ball, n, metric))
 
@@ -296,11 +290,8 @@ class Recentred(Around, NoisySteps):
     ) -> ReleasedMoments:
         """Return those of the inner statistic; see :meth:`Statistic.released_moments`.
 
-        Raises
-        ------
-        UnsupportedBallError
-            If records may lie at cut points of the base, where coordinates jump: for a base that
-            was released from them no region is proved there.
+        Refused where records may lie at cut points of the base, where coordinates jump: for a base
+        that was released from them no region is proved there.
         """
         if 2.0 * ball.reach >= ball.manifold.injectivity_radius:
             raise UnsupportedBallError(

@@ -168,10 +168,7 @@ class ReleasedMoments(ArrayFields):
 def check_level(level: object) -> float:
     """Return ``1 - level``, the probability of a miss.
 
-    Raises
-    ------
-    InvalidParameterError
-        If the level is not under 1 by at least 1e-9, and positive.
+    ``InvalidParameterError`` if the level is not under 1 by at least 1e-9, and positive.
     """
     value = real(level, "level")
     if not 0.0 < value <= 1.0 - 1e-9:

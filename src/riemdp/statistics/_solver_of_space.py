@@ -137,12 +137,8 @@ def register_solver(kind: type[Any], solver: MeanSolver, *, subclasses: bool = F
 def mean_solver(manifold: Manifold) -> MeanSolver:
     """Return the solver of a space, by its class and those that this inherits from.
 
-    In dimension one every space is flat, and needs none.
-
-    Raises
-    ------
-    UnsupportedManifoldError
-        If no solver is registered for its class.
+    In dimension one every space is flat, and needs none. Raises ``UnsupportedManifoldError`` if no
+    solver is registered for its class.
     """
     kind = _kind(manifold)
     if manifold.dim == 1 and (kind is None or not _solvers[kind].isometric):
@@ -166,10 +162,7 @@ def is_solved(manifold: Manifold) -> bool:
 def space_solver(manifold: Manifold) -> MeanSolver:
     """Return the solver of a space as :meth:`MeanSolver.solve` needs it, in dimension one too.
 
-    Raises
-    ------
-    UnsupportedManifoldError
-        If no solver is registered for its class.
+    Raises ``UnsupportedManifoldError`` if no solver is registered for its class.
     """
     kind = _kind(manifold)
     if kind is None:

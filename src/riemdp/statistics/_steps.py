@@ -44,24 +44,12 @@ BIAS = (
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where steps have come to: a function of public numbers and of releases.
+    """Where steps have come to: a function of public numbers and of releases."""
 
-    Attributes
-    ----------
-    point : ndarray
-        In the ball of steps.
-    unit : float
-        Length that the radius of an answer stands for, in the step that comes next.
-    noise : float
-        Mean length of the noise of an answer.
-    trail : tuple of ndarray
-        Points that the value is an average of.
-    """
-
-    point: FloatArray
-    unit: float
-    noise: float
-    trail: tuple[FloatArray, ...] = ()
+    point: FloatArray  # in the ball of steps
+    unit: float  # length that the radius of an answer stands for, in the step that comes next
+    noise: float  # mean length of the noise of an answer
+    trail: tuple[FloatArray, ...] = ()  # points that the value is an average of
 
 
 @dataclass(frozen=True)
@@ -71,12 +59,9 @@ class NoisySteps(InTwoArithmetics):
     An answer is a mean over the records, in the tangent space at a released point, of vectors whose
     norm is at most the ball's radius r: ``2r/n`` is its sensitivity, on every space, for every
     radius and wherever the point lies. Lengths that depend on releases only scale it. The first
-    answer is the tangent mean at the centre of the ball with the mean squared distance to it,
-    which costs no noise; the others are seen from where the steps have come to.
-
-    References
-    ----------
-    docs/proofs/noisy-steps.md
+    answer is the tangent mean at the centre of the ball with the mean squared distance to it, which
+    costs no noise; the others are seen from where the steps have come to. See
+    docs/proofs/noisy-steps.md.
     """
 
     @property
@@ -98,32 +83,11 @@ class NoisySteps(InTwoArithmetics):
         return self._in("exact")
 
     def has_moment(self, step: int) -> bool:
-        """Whether an answer has the second moment in it; the first one, by default.
-
-        Parameters
-        ----------
-        step : int
-
-        Returns
-        -------
-        bool
-        """
+        """Whether an answer has the second moment in it; the first one, by default."""
         return step == 0
 
     def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
-        """Return the largest norm of the vector of a record in an answer, in units of the radius.
-
-        Parameters
-        ----------
-        dim : int
-            Of the space.
-        step : int
-
-        Returns
-        -------
-        float
-            Rounded up.
-        """
+        """Return the largest norm of a vector of an answer, over the radius, rounded up."""
         return root_up(1 + Fraction(FREE) ** 2) if self.has_moment(step) else 1.0
 
     def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002
@@ -225,21 +189,9 @@ def _spread(vector: FloatArray, moment: float, noise: float) -> float:
 
 
 def stepped(ball: Ball, base: FloatArray, coordinates: FloatArray) -> FloatArray:
-    r"""End of a step from a point, projected onto the ball of steps.
+    """End of a step from a point, projected onto the ball of steps, where both lie.
 
-    Parameters
-    ----------
-    ball : Ball
-        Public ball of the records.
-    base : ndarray
-        Of the ball of steps.
-    coordinates : ndarray, shape (dim,)
-        Normal coordinates about the base.
-
-    Returns
-    -------
-    ndarray
-        Of the ball of steps.
+    ``ball`` is that of the records, ``coordinates`` ``(dim,)`` are normal ones about the base.
     """
     seen = steps_ball(ball)
     return seen.project(seen.manifold.point(base, coordinates))
@@ -248,20 +200,9 @@ def stepped(ball: Ball, base: FloatArray, coordinates: FloatArray) -> FloatArray
 def after_mean(ball: Ball, place: Place, vector: FloatArray, length: float) -> Place:
     """Return the end of a step along the mean, where records are clipped to another length.
 
-    Parameters
-    ----------
-    ball : Ball
-        Public ball of the records.
-    place : Place
-        Where the mean was seen from.
-    vector : ndarray, shape (dim,)
-        The noisy mean, in units of ``place.unit``.
-    length : float
-        What to clip to next: raised to an eighth of what was clipped to, and lowered to the radius.
-
-    Returns
-    -------
-    Place
+    ``vector`` ``(dim,)`` is the noisy mean as seen from ``place``, in units of ``place.unit``.
+    ``length``, what to clip to next, is raised to an eighth of what was clipped to, and lowered to
+    the radius of ``ball``, that of the records.
     """
     unit = min(ball.reach, max(length, _FLOOR * place.unit, LEAST * ball.reach))
     return replace(place, point=stepped(ball, place.point, vector * place.unit), unit=unit)

@@ -30,15 +30,8 @@ if TYPE_CHECKING:
 class SubspaceMean(WeightedExactMean):
     """Certified with every rounding bounded, at the coordinates themselves.
 
-    Parameters
-    ----------
-    seen : callable
-        ``seen(manifold)``: the space as :func:`riemdp.statistics._certified_grassmann.certificate`
-        takes it.
-
-    References
-    ----------
-    docs/proofs/certified-means.md
+    ``seen(manifold)`` is the space as :func:`riemdp.statistics._certified_grassmann.certificate`
+    takes it. See docs/proofs/certified-means.md.
     """
 
     proof = "docs/proofs/certified-means.md"
@@ -62,10 +55,7 @@ class SubspaceMean(WeightedExactMean):
 class SubspaceSolver(WeightedSolver):
     """Steps along the gradient about the centre; the certificate is the same in both arithmetics.
 
-    Parameters
-    ----------
-    seen : callable
-        See :class:`SubspaceMean`.
+    ``seen`` is that of :class:`SubspaceMean`.
     """
 
     proof = "docs/proofs/certified-means.md"

@@ -29,21 +29,8 @@ class SumAndWeight(FeatureSum):
 
     Released are ``(S, weight r W)`` with S the sum of the normal coordinates about the centre of
     the ball of radius r, each times a weight in [0, 1], and W the sum of these weights. The value
-    is S / W, shortened to the ball.
-
-    Parameters
-    ----------
-    weight : float
-        Of W: from 2^-20 to 4, so that integers have 42 bits and their sums stay exact.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``weight`` is outside its domain.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
+    is S / W, shortened to the ball. ``weight`` lies from 2^-20 to 4, so that integers have 42 bits
+    and their sums stay exact. See docs/proofs/neighbours.md.
     """
 
     projects: ClassVar[bool] = False
@@ -76,17 +63,7 @@ class SumAndWeight(FeatureSum):
         return dim + 1
 
     def with_weights(self, vectors: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return ``(w v, weight w)``.
-
-        Parameters
-        ----------
-        vectors : ndarray, shape (m, dim)
-        weights : ndarray, shape (m,)
-
-        Returns
-        -------
-        ndarray, shape (m, dim + 1)
-        """
+        """Return ``(w v, weight w)``, shape (m, dim + 1), of vectors v and weights w."""
         column = weights[:, None]
         last = column * (self.weight * self.whole(vectors.shape[-1]))
         return np.concatenate([column * vectors, last], axis=-1)
@@ -110,18 +87,7 @@ class SumAndWeight(FeatureSum):
         return total_features(partial, ball.reach)
 
     def sum_of_weights(self, ball: Ball, noisy: FloatArray) -> float:
-        """Return W as it was released.
-
-        Parameters
-        ----------
-        ball : Ball
-        noisy : ndarray, shape (dim + 1,)
-
-        Returns
-        -------
-        float
-            Of any sign.
-        """
+        """Return W as it was released, of any sign, of noisy coordinates ``(dim + 1,)``."""
         dim = self.dim(ball)
         return float(noisy[dim]) / (on_grid(self.weight * self.whole(dim)) * ball.reach)
 

@@ -115,13 +115,7 @@ def two_sample_test(first: ReleasedMoments, second: ReleasedMoments) -> TwoSampl
 
 
 class _Levels:
-    """Tests of the difference at all levels.
-
-    Parameters
-    ----------
-    groups : tuple of (ReleasedMoments, ReleasedMoments)
-    difference : ndarray, shape (d,)
-    """
+    """Tests of the difference ``(d,)`` of the means of two groups at all levels."""
 
     def __init__(
         self, groups: tuple[ReleasedMoments, ReleasedMoments], difference: FloatArray

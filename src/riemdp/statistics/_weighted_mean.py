@@ -107,13 +107,7 @@ class WeightedMean(SumAndWeight):
         return max(one / (self.weight * ball.reach), _LEAST)
 
     def check_records(self, records: Records) -> None:
-        """Require weights in [0, 1].
-
-        Raises
-        ------
-        NotOnManifoldError
-            If a weight is more than 1.
-        """
+        """Require weights in [0, 1]; see :meth:`Statistic.check_records`."""
         super().check_records(records)
         if len(wrong := np.flatnonzero(np.asarray(records.weights) > 1.0)):
             raise NotOnManifoldError(
