@@ -80,5 +80,5 @@ class CountedMean(SumAndWeight):
         return self.sum_of_weights(ball, answers[0])
 
     def least(self, ball: Ball, point: Any) -> float:  # noqa: ARG002
-        """Return one record; see :meth:`SumAndWeight.least`."""
+        """See :meth:`SumAndWeight.least`: one record."""
         return 1.0

@@ -118,7 +118,6 @@ class Neighbours(Part, sort="neighbours"):
         ----------
         statistic : Statistic
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -137,7 +136,6 @@ class Neighbours(Part, sort="neighbours"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         records : Records
             Validated.
 
@@ -158,7 +156,6 @@ class Neighbours(Part, sort="neighbours"):
         ----------
         statistic : Statistic
         ball : Ball
-            Public ball of the records.
         n : int or None
             Number of records, or of what :meth:`units` makes of them. None where it is private.
         metric : {"distance", "coordinates"}
@@ -302,11 +299,7 @@ class PrivateSize(Neighbours):
     """What relations have in common whose neighbours are of two sizes, which is private then.
 
     Released are sums over the records with their number, both with noise; see
-    :meth:`Statistic.counted`.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
+    :meth:`Statistic.counted` and docs/proofs/neighbours.md.
     """
 
     size_is_public: ClassVar[bool] = False

@@ -17,7 +17,7 @@ Partial = Any
 
 
 class Question(ABC):
-    """What one answer is computed from, chunk by chunk.
+    """What one answer is computed from, chunk by chunk, of records that lie in a public ball.
 
     Attributes
     ----------
@@ -52,7 +52,6 @@ class Question(ABC):
         Parameters
         ----------
         ball : Ball
-            Public ball.
 
         Returns
         -------
@@ -70,7 +69,6 @@ class Question(ABC):
         Parameters
         ----------
         ball : Ball
-            Public ball.
         records : ndarray, shape (m, \*point_shape)
             Valid points, inside or outside; read-only.
 
@@ -87,7 +85,6 @@ class Question(ABC):
         Parameters
         ----------
         ball : Ball
-            Public ball.
         records : ndarray, shape (m, \*point_shape)
             As :meth:`prepare` returns them, m >= 1: points of the ball, by default. What is
             computed of one must not depend on the others.
@@ -119,7 +116,6 @@ class Question(ABC):
         Parameters
         ----------
         ball : Ball
-            Public ball.
         partial : object
             What :meth:`summarise` or :meth:`merge` returned.
         tol : float
@@ -170,7 +166,6 @@ class Question(ABC):
         Parameters
         ----------
         ball : Ball
-            Public ball.
         tol : float
             Public tolerance of the answer.
 
@@ -256,7 +251,6 @@ class Pass(Question):
         Parameters
         ----------
         ball : Ball
-            Public ball.
         partial : object
             What this one has found, of all records.
 

@@ -111,7 +111,7 @@ class RefinedMean(NoisySteps):
         return after_mean(ball, place, vector, self.alpha * spread)
 
     def has_moment(self, step: int) -> bool:
-        """Whether another round follows; see :meth:`NoisySteps.has_moment`."""
+        """See :meth:`NoisySteps.has_moment`: whether another round follows."""
         return step < self.rounds - 1
 
     # One round is a mean that has a class: with its answers, its arithmetic and all its bits.

@@ -36,7 +36,8 @@ class Statistic(Part, sort="statistic"):
     """A function of records in a public ball whose value lies in another ball, its range.
 
     Noise is added to its answers, on the space of :meth:`answers`, which is the range of most. How
-    much is set by public numbers alone: the balls, n and what :meth:`replace_one` makes of them.
+    much is set by public numbers alone: the balls, n and what :meth:`replace_one` makes of them. In
+    every method ``ball`` is the public ball of the records, and n is public.
 
     Attributes
     ----------
@@ -93,7 +94,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -117,7 +117,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         answers : sequence of ndarray, each of shape (dim,)
             Normal coordinates of the noisy answers about the centre of their ball.
 
@@ -131,15 +130,7 @@ class Statistic(Part, sort="statistic"):
     def released_total(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:  # noqa: ARG002
         """Return what sums are divided by as it was released, where :attr:`weighs` is true.
 
-        Parameters
-        ----------
-        ball, answers
-            See :meth:`released_count`.
-
-        Returns
-        -------
-        float or None
-            None by default.
+        See :meth:`released_count`; None by default.
         """
         return None
 
@@ -167,7 +158,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -185,12 +175,7 @@ class Statistic(Part, sort="statistic"):
         return None
 
     def in_float64(self) -> Self:
-        """Return the same statistic in float64, for draws that are made there; by default itself.
-
-        Returns
-        -------
-        Statistic
-        """
+        """Return the same in float64, for draws that are made there; by default itself."""
         return self
 
     def exactly(self, ball: Ball) -> Self:  # noqa: ARG002
@@ -199,7 +184,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -221,7 +205,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -230,12 +213,11 @@ class Statistic(Part, sort="statistic"):
         return ball
 
     def answers(self, ball: Ball) -> Ball:
-        """Public ball that holds one answer: the range, unless there are several.
+        """Public ball that holds one answer: :meth:`range`, unless there are several.
 
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -250,7 +232,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         n : int
             Number of records, public.
         metric : {"distance", "coordinates"}
@@ -271,23 +252,7 @@ class Statistic(Part, sort="statistic"):
     def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:
         """Return the same when the point of a record is replaced, and nothing else of it.
 
-        Parameters
-        ----------
-        ball : Ball
-            Public ball of the records.
-        n : int
-            Number of records, public.
-        metric : {"distance", "coordinates"}
-
-        Returns
-        -------
-        float
-            Rounded up; :meth:`replace_one` by default.
-
-        Raises
-        ------
-        UnsupportedError
-            If none is known on this ball in this metric.
+        See :meth:`replace_one`, which it is by default.
         """
         return self.replace_one(ball, n, metric)
 
@@ -300,7 +265,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         metric : {"distance", "coordinates"}
 
         Returns
@@ -316,7 +280,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         metric : {"distance", "coordinates"}
 
         Returns
@@ -361,7 +324,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -375,7 +337,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -406,7 +367,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -421,7 +381,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         tol : float
             Public tolerance of the answer.
 
@@ -443,7 +402,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -457,10 +415,8 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         noise : callable
-            Returns the mean length of the noise of an answer, 0 where that is not known: a public
-            number.
+            Returns the mean length of the noise of an answer, 0 where that is not known: public.
 
         Returns
         -------
@@ -532,7 +488,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         value : ndarray, shape (\*point_shape,)
             Of the range.
         deviation : callable
@@ -559,7 +514,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         value : ndarray
             Of the range, with Gaussian noise, neither projected nor shrunk.
         deviation : float
@@ -611,13 +565,7 @@ class Statistic(Part, sort="statistic"):
 
 @dataclass(frozen=True)
 class InTwoArithmetics(Statistic):
-    """A statistic that is computed in float64, or so that every bit of it is proved.
-
-    Attributes
-    ----------
-    arithmetic : {"float64", "exact"}
-        How; see :meth:`exactly`.
-    """
+    """A statistic that is computed in float64, or so that every bit of it is proved."""
 
     arithmetic: Literal["float64", "exact"] = field(
         default="float64", init=False, repr=False, compare=False

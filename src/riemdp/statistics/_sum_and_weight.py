@@ -44,18 +44,9 @@ class SumAndWeight(FeatureSum):
 
     @abstractmethod
     def least(self, ball: Ball, point: Any) -> float:
-        """Return what the sum of weights is taken for where it was released as less.
+        """Return what the sum of weights, if released as less, is taken for: a positive number.
 
-        Parameters
-        ----------
-        ball : Ball
-        point : object
-            What :meth:`Statistic.begin` returned.
-
-        Returns
-        -------
-        float
-            Positive.
+        ``point`` is what :meth:`Statistic.begin` returned.
         """
 
     def size(self, dim: int) -> int:

@@ -102,7 +102,7 @@ class WeightedMean(SumAndWeight):
         return noise()
 
     def least(self, ball: Ball, point: Any) -> float:
-        """Return about the standard deviation of the noise; see :meth:`SumAndWeight.least`."""
+        """See :meth:`SumAndWeight.least`: about the standard deviation of the noise."""
         one = float(point) / math.sqrt(self.size(self.dim(ball)))
         return max(one / (self.weight * ball.reach), _LEAST)
 
