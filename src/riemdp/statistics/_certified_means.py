@@ -19,6 +19,8 @@ from riemdp.statistics._descent_space_form import space_form_descent
 from riemdp.statistics._exact_mean import ExactMean, WeightedExactMean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
@@ -130,14 +132,12 @@ class ProductMean(ExactMean):
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
         """Those of the factors, one after the other; see :meth:`ExactMean.of_coordinates`."""
-        manifold: Any = ball.manifold
-        each = zip(self._parts, manifold.balls(ball), _cut(manifold, coordinates), strict=True)
+        each = self._each(ball, _cut(ball.manifold, coordinates))
         return tuple(part.of_coordinates(own, rows) for part, own, rows in each)
 
     def rows(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
         """Those of the factors; see :meth:`ExactMean.rows`."""
-        manifold: Any = ball.manifold
-        each = zip(self._parts, manifold.balls(ball), _cut(manifold, coordinates), strict=True)
+        each = self._each(ball, _cut(ball.manifold, coordinates))
         return tuple(part.rows(own, rows) for part, own, rows in each)
 
     @property
@@ -152,21 +152,27 @@ class ProductMean(ExactMean):
 
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """Certify each to its share; see :meth:`ExactMean.mean`."""
-        share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
-        manifold: Any = ball.manifold
-        each = zip(self._parts, manifold.balls(ball), partial, strict=True)
-        means = ticks(each, len(self._parts), "means")
+        share, means = self._shared(ball, partial, tol)
         return tuple(x for part, own, rows in means for x in part.mean(own, rows, share))
 
     def weighted(
         self, ball: Ball, rows: Partial, whole: NDArray[np.int64], tol: float
     ) -> tuple[Fraction, ...]:
         """Certify each to its share; see :meth:`ExactMean.weighted`."""
-        share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
-        manifold: Any = ball.manifold
-        each = zip(self._parts, manifold.balls(ball), rows, strict=True)
-        means = ticks(each, len(self._parts), "means")
+        share, means = self._shared(ball, rows, tol)
         return tuple(x for part, own, some in means for x in part.weighted(own, some, whole, share))
+
+    def _shared(
+        self, ball: Ball, rows: Partial, tol: float
+    ) -> tuple[float, Iterable[tuple[ExactMean, Ball, Partial]]]:
+        """Return the share of the tolerance of a factor, and the factors, whose progress shows."""
+        share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
+        return share, ticks(self._each(ball, rows), len(self._parts), "means")
+
+    def _each(self, ball: Ball, rows: Any) -> Iterable[tuple[ExactMean, Ball, Any]]:
+        """Return how means are computed, the ball, and what there is of the records, by factor."""
+        manifold: Any = ball.manifold
+        return zip(self._parts, manifold.balls(ball), rows, strict=True)
 
 
 def _cut(manifold: Any, coordinates: FloatArray) -> list[FloatArray]:

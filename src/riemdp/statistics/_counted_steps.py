@@ -12,18 +12,18 @@ import numpy as np
 from riemdp._checks import kind_of
 from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved, register
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._around import Around
 from riemdp.statistics._counted_sum import MOST_RECORDS, WithoutInference, checked_weight
 from riemdp.statistics._feature_sums import quotient_of, root_up
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import Rewritten
+from riemdp.statistics._seen import vector_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._recentred import Recentred
     from riemdp.statistics._statistic import Metric
@@ -112,8 +112,7 @@ class CountedAnswers(Around):
 
     def answers(self, ball: Ball) -> Ball:
         """Return sums over however many records there are; see :meth:`Statistic.answers`."""
-        space = Euclidean(self._size(ball) + 1)
-        return Ball(space, space.origin, MOST_RECORDS * ball.reach)
+        return vector_ball(self._size(ball) + 1, MOST_RECORDS * ball.reach)
 
     def _size(self, ball: Ball) -> int:
         return self.statistic.answers(ball).manifold.dim
@@ -318,8 +317,7 @@ class CountedRecentred(WithoutInference, CountedAnswers):
     def range(self, ball: Ball) -> Ball:
         """Return base, length, features and the number of records; see :meth:`Statistic.range`."""
         inner = self.statistic.range(ball)
-        space = Euclidean(inner.manifold.dim + 1)
-        return Ball(space, space.origin, MOST_RECORDS * (1.0 + inner.reach))
+        return vector_ball(inner.manifold.dim + 1, MOST_RECORDS * (1.0 + inner.reach))
 
     def value_at(self, ball: Ball, point: _Place) -> FloatArray:
         """Return base, length and features, and the number; see :meth:`range`."""

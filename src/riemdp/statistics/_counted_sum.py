@@ -12,18 +12,17 @@ import numpy as np
 from riemdp._checks import kind_of, real
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._part import register
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._around import Around
 from riemdp.statistics._data import as_records
 from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
 from riemdp.statistics._named_values import NamedValues
-from riemdp.statistics._seen import view_from_centre
+from riemdp.statistics._seen import vector_ball, view_from_centre
 from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
@@ -165,9 +164,8 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
     def answers(self, ball: Ball) -> Ball:
         """Return sums over however many records there are; see :meth:`Statistic.answers`."""
         inner = self.statistic.answers(ball)
-        space = Euclidean(self.size(self.dim(ball)))
         reach = MOST_RECORDS * (inner.reach + self.weight * self.statistic.unit(ball))
-        return Ball(space, space.origin, reach)
+        return vector_ball(self.size(self.dim(ball)), reach)
 
     def range(self, ball: Ball) -> Ball:
         """Return the ball of answers; see :meth:`Statistic.range`."""

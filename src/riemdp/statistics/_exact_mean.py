@@ -86,27 +86,21 @@ class ExactMean(ABC):
         return self.of_coordinates(ball, coordinates)
 
     def weighted(
-        self,
-        ball: Ball,  # noqa: ARG002
-        rows: Partial,  # noqa: ARG002
-        whole: NDArray[np.int64],  # noqa: ARG002
-        tol: float,  # noqa: ARG002
+        self, ball: Ball, rows: Partial, whole: NDArray[np.int64], tol: float
     ) -> tuple[Fraction, ...]:
         """Return what :meth:`mean` does, of the weighted mean of :meth:`rows`.
 
         Weights ``(n,)`` are positive and at most ``2^40``. Raises ``ConvergenceError`` as
         :meth:`mean` does, and ``UnsupportedError`` by default, where :attr:`weighs` is false.
         """
+        del ball, rows, whole, tol
         raise UnsupportedError("no exact arithmetic is known of this mean with weights")
 
 
 class WeightedExactMean(ExactMean):
     """One that is certified row by row, with weights or without: the mean is without."""
 
-    @property
-    def weighs(self) -> bool:
-        """See :attr:`ExactMean.weighs`."""
-        return True
+    weighs = True
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:  # noqa: ARG002
         """By default themselves; see :meth:`ExactMean.of_coordinates`."""
@@ -147,20 +141,12 @@ class ExactSum(ExactMean):
     """
 
     proof = "docs/proofs/exact-draws.md"
+    adds = True
+    weighs = True
 
     def floor(self, ball: Ball) -> float:  # noqa: ARG002
         """Zero."""
         return 0.0
-
-    @property
-    def adds(self) -> bool:
-        """See :attr:`ExactMean.adds`."""
-        return True
-
-    @property
-    def weighs(self) -> bool:
-        """See :attr:`ExactMean.weighs`."""
-        return True
 
     def records(self, ball: Ball, data: FloatArray) -> IntegerSum:
         """Work on some records at a time where they are long; see :meth:`ExactMean.records`."""

@@ -106,10 +106,8 @@ class Neighbours(Part, sort="neighbours"):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "implies_replace_one" not in vars(cls):
-            cls.implies_replace_one = False
-        if "in_one_group" not in vars(cls):
-            cls.in_one_group = False
+        cls.implies_replace_one = vars(cls).get("implies_replace_one", False)
+        cls.in_one_group = vars(cls).get("in_one_group", False)
 
     def form(self, statistic: Statistic, ball: Ball) -> Statistic:  # noqa: ARG002
         """Return the form in which a statistic is released; by default the statistic itself.

@@ -12,7 +12,7 @@ import numpy as np
 from riemdp._checks import kind_of, positive, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedError
 from riemdp._part import register
-from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.manifolds import clip_norm
 from riemdp.statistics._around import Around
 from riemdp.statistics._counted_steps import CountedRecentred, steps_weight
 from riemdp.statistics._data import as_records
@@ -20,14 +20,21 @@ from riemdp.statistics._feature_sums import mean_features, quotient_of
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import ExactQuestion, Rewritten
 from riemdp.statistics._records import record_coordinates
-from riemdp.statistics._seen import JOINT_REACH, SeenFromCentre, View, seen_from, steps_ball
+from riemdp.statistics._seen import (
+    JOINT_REACH,
+    SeenFromCentre,
+    View,
+    seen_from,
+    steps_ball,
+    vector_ball,
+)
 from riemdp.statistics._steps import NoisySteps, Place, after_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
@@ -173,12 +180,11 @@ class Recentred(Around, NoisySteps):
     def answers(self, ball: Ball) -> Ball:
         """Features of the second round times r; see :meth:`Statistic.answers`."""
         dim = ball.manifold.dim
-        space = Euclidean(self._size(dim))
         longest = max(
             self.statistic.feature_length(dim),
             0.5 * self.statistic.feature_sensitivity(dim) * JOINT_REACH,
         )
-        return Ball(space, space.origin, longest * ball.reach)
+        return vector_ball(self._size(dim), longest * ball.reach)
 
     def _size(self, dim: int) -> int:
         return max(dim + 1, self.statistic.size(dim))
@@ -211,8 +217,8 @@ class Recentred(Around, NoisySteps):
         See :meth:`Statistic.range`.
         """
         answers = self.answers(ball)
-        space = Euclidean(ball.manifold.dim + 1 + answers.manifold.dim)
-        return Ball(space, space.origin, 2.0 * ball.reach + answers.reach / self.answer_weight(1))
+        reach = 2.0 * ball.reach + answers.reach / self.answer_weight(1)
+        return vector_ball(ball.manifold.dim + 1 + answers.manifold.dim, reach)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
         """Return that of the inner statistic, of normal coordinates in units of the radius.
@@ -265,13 +271,9 @@ class Recentred(Around, NoisySteps):
         return point, noisy / self.answer_weight(step)
 
     def _moved(
-        self,
-        ball: Ball,
-        place: Place,
-        vector: FloatArray,
-        spread: float,
-        step: int,  # noqa: ARG002
+        self, ball: Ball, place: Place, vector: FloatArray, spread: float, step: int
     ) -> Place:
+        del step
         return after_mean(ball, place, vector, self.alpha * spread)
 
     def value_at(self, ball: Ball, point: Any) -> FloatArray:

@@ -101,13 +101,9 @@ class RefinedMean(NoisySteps):
         return Seen(place.point, place.unit, weight, moment=not last, exact=exact)
 
     def _moved(
-        self,
-        ball: Ball,
-        place: Place,
-        vector: FloatArray,
-        spread: float,
-        step: int,  # noqa: ARG002
+        self, ball: Ball, place: Place, vector: FloatArray, spread: float, step: int
     ) -> Place:
+        del step
         return after_mean(ball, place, vector, self.alpha * spread)
 
     def has_moment(self, step: int) -> bool:

@@ -276,15 +276,13 @@ class TangentRegression(SumStatistic):
         }
 
     def _public(
-        self,
-        lines: FloatArray,
-        rest: FloatArray,  # noqa: ARG002
-        deviation: float,
+        self, lines: FloatArray, rest: FloatArray, deviation: float
     ) -> tuple[float, float, FloatArray, FloatArray]:
         """Mean and variance of the scaled covariate, the line in it, and the noise of that.
 
         The last is the covariance of level and slope, shape (2, 2, dim).
         """
+        del rest  # what it would be is public
         mean, spread, factor, longest = self._basis()
         slope = 1.0 / (factor * spread)
         scale = longest * np.array([[1.0, -mean * slope], [0.0, slope]])

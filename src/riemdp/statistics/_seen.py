@@ -30,8 +30,13 @@ def steps_ball(ball: Ball) -> Ball:
     """Ball in which steps are made: of coordinates where the space is flat, else the same."""
     if ball.manifold.chart is None:
         return ball
-    space = Euclidean(ball.manifold.dim)
-    return Ball(space, space.origin, ball.reach)
+    return vector_ball(ball.manifold.dim, ball.reach)
+
+
+def vector_ball(dim: int, reach: float) -> Ball:
+    """Ball of the vectors of so many entries that are no longer than ``reach``."""
+    space = Euclidean(dim)
+    return Ball(space, space.origin, reach)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,12 +138,10 @@ class Seen(Question):
         return self.weight * stable_mean(partial, None)
 
     def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
+        self, ball: Ball, partial: Partial, tol: float
     ) -> tuple[Fraction, ...] | None:
         """Divide, and weight, as rational numbers; see :meth:`Question.finish_exactly`."""
+        del tol
         if not self.exact:
             return None
         unit = Fraction(self.weight) * Fraction(2) ** -grid_of(ball) / partial.count

@@ -503,11 +503,7 @@ class Statistic(Part, sort="statistic"):
         return self.range(ball).manifold.present(value)
 
     def released_moments(
-        self,
-        ball: Ball,  # noqa: ARG002
-        value: FloatArray,  # noqa: ARG002
-        deviation: float,  # noqa: ARG002
-        n: int,  # noqa: ARG002
+        self, ball: Ball, value: FloatArray, deviation: float, n: int
     ) -> ReleasedMoments:
         """Return a released mean with its second moments, as inference takes them.
 
@@ -530,18 +526,13 @@ class Statistic(Part, sort="statistic"):
         UnsupportedError
             By default: where they are not released.
         """
+        del ball, value, deviation, n
         raise UnsupportedError(
             f"the {self.name} comes without the second moments that say how far records spread; "
             'release private_moments(..., second="matrix")'
         )
 
-    def move(
-        self,
-        ball: Ball,  # noqa: ARG002
-        point: Any,  # noqa: ARG002
-        noisy: FloatArray,
-        step: int,  # noqa: ARG002
-    ) -> Any:
+    def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:  # noqa: ARG002
         r"""Return the next point, from an answer with its noise; by default that.
 
         Everything that it uses is released, so it may do what it likes.

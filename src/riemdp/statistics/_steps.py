@@ -12,11 +12,18 @@ import numpy as np
 
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
-from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.manifolds import clip_norm
 from riemdp.statistics._counted_steps import CountedSteps, steps_weight
 from riemdp.statistics._exact_mean import ExactSum
 from riemdp.statistics._feature_sums import root_up
-from riemdp.statistics._seen import FREE, JOINT_REACH, SeenFromCentre, seen_from, steps_ball
+from riemdp.statistics._seen import (
+    FREE,
+    JOINT_REACH,
+    SeenFromCentre,
+    seen_from,
+    steps_ball,
+    vector_ball,
+)
 from riemdp.statistics._sensitivity import tangent_mean_sensitivity
 from riemdp.statistics._solver_of_space import average
 from riemdp.statistics._statistic import InTwoArithmetics
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Question
     from riemdp.statistics._statistic import Metric, Statistic
 
@@ -105,8 +112,7 @@ class NoisySteps(InTwoArithmetics):
 
     def answers(self, ball: Ball) -> Ball:
         """Tangent vectors with one more coordinate; see :meth:`Statistic.answers`."""
-        space = Euclidean(ball.manifold.dim + 1)
-        return Ball(space, space.origin, JOINT_REACH * ball.reach)
+        return vector_ball(ball.manifold.dim + 1, JOINT_REACH * ball.reach)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
         """``2r/n``, in both metrics; see :meth:`Statistic.replace_one`."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._counted_sum import MOST_RECORDS, checked_weight
 from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
+from riemdp.statistics._seen import vector_ball
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._statistic import Metric
@@ -61,8 +61,8 @@ class SumAndWeight(FeatureSum):
 
     def answers(self, ball: Ball) -> Ball:
         """Return sums over however many records there are; see :meth:`Statistic.answers`."""
-        space = Euclidean(self.size(self.dim(ball)))
-        return Ball(space, space.origin, MOST_RECORDS * (1.0 + self.weight) * ball.reach)
+        reach = MOST_RECORDS * (1.0 + self.weight) * ball.reach
+        return vector_ball(self.size(self.dim(ball)), reach)
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """``r sqrt(1 + weight^2)``; see :meth:`Statistic.add_remove`."""
