@@ -90,7 +90,8 @@ def exact_records(
     """
     k = logs.shape[-1]
     with np.errstate(all="ignore"):
-        sound = (_defect(vectors) <= _frame_defect(k)) & np.isfinite(logs).all(axis=-1)
+        largest = (_FRAME + k + 1.0) * k * _UNIT  # what vectors as good as LAPACK's may have
+        sound = (_defect(vectors) <= largest) & np.isfinite(logs).all(axis=-1)
     logs = np.where(sound[:, None], logs, 0.0)
     vectors = np.where(sound[:, None, None], vectors, np.eye(k))
     return clip_norm(logs, radius * (1.0 - 2.0**-40)), vectors
@@ -322,8 +323,3 @@ def _product_norm(matrix: FloatArray) -> float:
 def _product_rounding(k: int) -> float:
     """Relative error of ``D (Z^T ((W U) E))``: two products, two scalings."""
     return (2.0 * k + 3.0) * _UNIT
-
-
-def _frame_defect(k: int) -> float:
-    """Return what :func:`_defect` finds at most of vectors as good as LAPACK's."""
-    return (_FRAME + k + 1.0) * k * _UNIT

@@ -128,10 +128,8 @@ class ClassMoments(SumStatistic):
     def size(self, dim: int) -> int:
         """See :meth:`SumStatistic.size`."""
         shares = 0 if self.sizes else len(self.classes)
-        return len(self.classes) * dim + shares + self._size_of_second(dim)
-
-    def _size_of_second(self, dim: int) -> int:
-        return {"none": 0, "scalar": 1, "matrix": dim * (dim + 1) // 2}[self.second]
+        second = {"none": 0, "scalar": 1, "matrix": dim * (dim + 1) // 2}[self.second]
+        return len(self.classes) * dim + shares + second
 
     def features(self, vectors: FloatArray, records: Records) -> FloatArray:
         """``(v (x) e_y, e_y, |v|^2 or v v^T)`` with weights; see :meth:`SumStatistic.features`.
@@ -259,7 +257,9 @@ class ClassMoments(SumStatistic):
         share, weight = self.weights
         sums = features[: classes * dim].reshape(classes, dim)
         if self.sizes:
-            shares, shares_sd, rest = self._public_shares(), 0.0, features[classes * dim :]
+            n = sum(self.sizes)
+            shares, shares_sd = np.array([size / n for size in self.sizes]), 0.0
+            rest = features[classes * dim :]
         else:
             unit = share * self.whole(dim)
             shares, shares_sd = features[classes * dim :][:classes] / unit, deviation / unit
@@ -300,10 +300,6 @@ class ClassMoments(SumStatistic):
         if math.isnan(shares_sd):
             return _FLOOR / len(self.classes)
         return max(_DEVIATIONS * shares_sd, _NOTHING)
-
-    def _public_shares(self) -> FloatArray:
-        n = sum(self.sizes)
-        return np.array([size / n for size in self.sizes])
 
 
 def checked_classes(classes: object) -> tuple[int | str, ...]:

@@ -24,6 +24,7 @@ from riemdp.statistics._tolerance import average_floor
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.statistics._mean_solver import Shares
     from riemdp.statistics._question import Partial
 
 _EXACT_SUM = ExactSum()
@@ -43,9 +44,7 @@ class Average(WeightedSolver):
         """Clipped coordinates; see :func:`record_coordinates`."""
         return record_coordinates(ball, data)
 
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """Average, and clip the average."""
         check_bound(_flat_mean.summation_allowance(len(records), ball.reach), tol)
         return clip_norm(_flat_mean.stable_mean(records, weights), ball.radius)
@@ -67,14 +66,10 @@ class FlatAverage(Average):
     isometric = True
 
     def solve(
-        self,
-        manifold: Manifold,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,  # noqa: ARG002
+        self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
         """Average in the chart."""
+        del ball, tol
         value, rounding = _flat_mean.euclidean(_chart(manifold).to_chart(data), weights)
         return CertifiedMean(_chart(manifold).from_chart(value), rounding, 1)
 

@@ -130,7 +130,15 @@ class Statistic(Part, sort="statistic"):
     def released_total(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:  # noqa: ARG002
         """Return what sums are divided by as it was released, where :attr:`weighs` is true.
 
-        See :meth:`released_count`; None by default.
+        Parameters
+        ----------
+        ball, answers
+            See :meth:`released_count`.
+
+        Returns
+        -------
+        float or None
+            None by default.
         """
         return None
 
@@ -252,7 +260,15 @@ class Statistic(Part, sort="statistic"):
     def replace_point(self, ball: Ball, n: int, metric: Metric) -> float:
         """Return the same when the point of a record is replaced, and nothing else of it.
 
-        See :meth:`replace_one`, which it is by default.
+        Parameters
+        ----------
+        ball, n, metric
+            See :meth:`replace_one`, which it is by default.
+
+        Returns
+        -------
+        float
+            Rounded up.
         """
         return self.replace_one(ball, n, metric)
 

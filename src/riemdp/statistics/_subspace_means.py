@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import FloatArray
+    from riemdp.statistics._mean_solver import Shares
     from riemdp.statistics._question import Partial
 
 
@@ -71,9 +72,7 @@ class SubspaceSolver(WeightedSolver):
         """Clipped coordinates about the centre."""
         return record_coordinates(ball, data)
 
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """Certify the coordinates themselves."""
         return _refined(self._seen(ball.manifold), ball, records, tol, weights)[0]
 
@@ -97,7 +96,7 @@ class SubspaceSolver(WeightedSolver):
         check_inside(ball, data)
 
     def solve(
-        self, manifold: Any, data: FloatArray, weights: FloatArray | None, ball: Any, tol: float
+        self, manifold: Any, data: FloatArray, weights: Shares, ball: Any, tol: float
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
         allowance = _conversion_allowance(ball)
@@ -109,7 +108,7 @@ class SubspaceSolver(WeightedSolver):
 
 
 def _refined(
-    space: Subspaces, ball: Ball, records: FloatArray, tol: float, weights: FloatArray | None = None
+    space: Subspaces, ball: Ball, records: FloatArray, tol: float, weights: Shares
 ) -> tuple[FloatArray, float, int]:
     """Begin at the tangent mean."""
     shares = None if weights is None else weights / weights.sum()
