@@ -83,7 +83,7 @@ def certified_mean(
 def exact_records(
     logs: FloatArray, vectors: FloatArray, radius: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Make records ``(n, k)``, ``(n, k, k)`` lie in the ball exactly, each by itself.
+    """Make records ``(n, k)``, ``(n, k, k)`` certifiable, and exactly in the ball, one by one.
 
     Lengths are kept under the radius by the rounding of a length. A record whose vectors are not
     orthogonal to rounding, or not finite, counts as the centre.

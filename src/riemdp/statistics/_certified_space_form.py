@@ -45,7 +45,7 @@ def certificate(
     *,
     weights: NDArray[np.int64] | None = None,
 ) -> float:
-    """Bound the distance from a point to the exact Fréchet mean of records, by claims of the proof.
+    """Bound the distance from a point to the exact Fréchet mean of records.
 
     ``point`` ``(d,)`` and ``records`` ``(n, d)``, ``d >= 2``, are normal coordinates about ``o``,
     orthonormal, in units of distance and exact, as ``curvature`` is. On a sphere all records have

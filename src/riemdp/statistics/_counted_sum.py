@@ -41,7 +41,7 @@ class WithoutInference(Statistic):
     def released_moments(
         self, ball: Ball, value: FloatArray, deviation: float, n: int
     ) -> ReleasedMoments:
-        """Refuse: regions and tests take a public number; see :class:`Statistic`."""
+        """See :meth:`Statistic.released_moments`: refused; regions and tests take a public n."""
         del ball, value, deviation, n
         raise UnsupportedError(
             "regions and tests are known for a public number of records; release under "

@@ -32,9 +32,10 @@ _NUMBERS = 2**21
 
 
 class ExactMean(ABC):
-    """How a mean is computed so that its tolerance is proved (``proof``), with none for rounding.
+    """How a mean is computed so that its tolerance is proved, with no allowance for rounding.
 
-    Balls are public; coordinates ``(m, dim)`` are normal ones about their centre.
+    ``proof`` says where. Balls are public; coordinates ``(m, dim)`` are normal ones about their
+    centre.
     """
 
     proof: ClassVar[str]

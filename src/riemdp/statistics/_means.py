@@ -10,7 +10,6 @@ import numpy as np
 from riemdp._checks import is_one_of
 from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.statistics._counted_mean import CountedMean
 from riemdp.statistics._descent import descent_of
 from riemdp.statistics._mean_solver import MeanSolver
 from riemdp.statistics._records import joined
@@ -21,6 +20,7 @@ from riemdp.statistics._sensitivity import (
 )
 from riemdp.statistics._solver_of_space import average, is_solved, mean_solver
 from riemdp.statistics._statistic import InTwoArithmetics, Statistic, Summary
+from riemdp.statistics._sum_and_weight import CountedMean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -46,8 +46,8 @@ class Question(ABC):
     def adds(self, ball: Ball) -> bool:  # noqa: ARG002
         """Whether records may come a part at a time.
 
-        So it is where what :meth:`summarise` says is of one size however many records there are,
-        and :meth:`merge` gives the same whatever the parts and their order: exact sums.
+        Where what :meth:`summarise` returns has one size for any number of records, and
+        :meth:`merge` gives the same for any parts in any order, as exact sums do.
 
         Parameters
         ----------
@@ -63,8 +63,8 @@ class Question(ABC):
     def prepare(self, ball: Ball, records: FloatArray) -> Any:
         r"""Put records into the form of :meth:`summarise`; by default clipped to the ball.
 
-        Each by itself, as a function of the ball. A class that says how does it once for all of
-        its questions about the same data: it must not depend on the instance.
+        Each by itself, as a function of the ball. Where a class overrides this, it is done once for
+        all of its questions about the same data, so it must not depend on the instance.
 
         Parameters
         ----------

@@ -94,7 +94,7 @@ class MeanRotation(ScatterSum):
 
 
 def unit_quaternions(rotations: ArrayLike) -> FloatArray:
-    """Return rotations as points of Sphere(3), one by one; of two opposite ones either.
+    """Return rotations as points of Sphere(3), one by one, each with either sign.
 
     Parameters
     ----------

@@ -42,24 +42,24 @@ class Statistic(Part, sort="statistic"):
     Attributes
     ----------
     steps : int
-        Number of answers, public. What is asked for next may depend on what was released. Together
-        they are paid for by the budget: as the one answer that they are for noise that composes
-        so (:meth:`riemdp.mechanisms.Mechanism.joint_weight`), else by equal shares of it.
+        Number of answers, public. What is asked for next may depend on what was released. The
+        budget pays for all of them: as for one answer where the noise composes so
+        (:meth:`riemdp.mechanisms.Mechanism.joint_weight`), else by equal shares of it.
     caveat : str
         What is to be known before a value is used, in words; empty where there is nothing.
     takes : tuple of str
         What it takes beside points, of :attr:`riemdp.statistics.Records.extras`.
     by_place : tuple of str
-        What of that is public and belongs to places in the data, so that a record that is replaced
-        leaves it as it is. Relations that do not keep places are refused then.
+        What of that is public and belongs to places in the data: it stays when a record is
+        replaced. Relations that do not keep places are refused then.
     projects : bool
         Whether draws may be projected onto the ball of answers by default. Not where they are
         several quantities in one vector, of which a projection would shorten all.
     keeps_range : bool
         Whether values lie in the range even where draws are not projected.
     totals : bool
-        Whether answers are sums over the records, so that what their noise is in the value is to be
-        divided by the number of records.
+        Whether answers are sums over the records, so that in the value their noise is divided by
+        the number of records.
     weighs : bool
         Whether they are divided by a sum of private weights instead: :meth:`released_total`.
 
@@ -170,7 +170,7 @@ class Statistic(Part, sort="statistic"):
         Returns
         -------
         float
-            At most; 1, by default. It multiplies the mechanism's expected distance.
+            An upper bound, 1 by default. The mechanism's expected distance is multiplied by it.
         """
         return 1.0
 
@@ -327,13 +327,13 @@ class Statistic(Part, sort="statistic"):
         Returns
         -------
         float
-            At most how far the value as computed is from the exact one. Twice that is added to the
-            sensitivity.
+            An upper bound of the distance from the value as computed to the exact one. Twice that
+            is added to the sensitivity.
         """
         return max(1e-9 * sensitivity, 1e-12 * self.answers(ball).reach)
 
     def rounding(self, ball: Ball) -> float:
-        """Return what rounding alone may take; a release that states a lesser tolerance is none.
+        """Return what rounding alone may take: no release may state a smaller tolerance.
 
         By default half of the least tolerance: the other half is a margin.
 
