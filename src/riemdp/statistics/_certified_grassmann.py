@@ -29,6 +29,8 @@ from riemdp.statistics._subspace_logarithms import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from riemdp.manifolds import FloatArray
 
 #: What a single number is raised by, after a few operations.
@@ -177,36 +179,29 @@ def _evaluated(
         rounding = (n.bit_length() + 8.0) * UNIT * math.fsum(sizes)
         error = (math.fsum(errors) + rounding) / whole
         size = (float(norms(mean[None])[0]) + error) / math.sqrt(space.copies) * UP + TINY
-        bound = _distance(
-            space,
-            size,
-            reach=reach,
-            distances=np.concatenate(distances),
-            weights=weights / whole,
-            tol=tol,
-        )
+        hessian = _hessian(space, np.concatenate(distances), weights / whole)
+        bound = _distance(size, hessian, reach, tol)
     return bound, space.coordinates(_carried(matrix, mean))
 
 
-def _distance(
-    space: Subspaces,
-    size: float,
-    *,
-    reach: float,
-    distances: FloatArray,
-    weights: FloatArray,
-    tol: float,
-) -> float:
-    """Claim (c): the least bound that two radii prove, inf where none does."""
+def _hessian(
+    space: Subspaces, distances: FloatArray, weights: FloatArray
+) -> Callable[[float], float]:
+    """Return what bounds the least eigenvalue of the Hessian in a ball about the point."""
     k = math.sqrt(space.curvature) * _A_LITTLE
 
-    def hessian(within: float) -> float:
-        least = _bend(k * (distances + within))
+    def least_within(radius: float) -> float:
+        least = _bend(k * (distances + radius))
         if not np.isfinite(least).all():
             return -math.inf
         down = math.fsum((weights * least).tolist())
         return down - math.fsum((weights * np.abs(least)).tolist()) * (UP - 1.0)
 
+    return least_within
+
+
+def _distance(size: float, hessian: Callable[[float], float], reach: float, tol: float) -> float:
+    """Claim (c): the least bound that two radii prove, inf where none does."""
     bounds = [math.inf]
     at_point = hessian(0.0)
     radii = (tol, 2.0 * size / at_point) if at_point > 0.0 else (tol,)

@@ -55,6 +55,7 @@ class _Place:
     number: float = 1.0  # at least 1
 
 
+@dataclass(frozen=True)
 class CountedAnswers(Around):
     """What counted forms of several answers have in common.
 
@@ -73,8 +74,7 @@ class CountedAnswers(Around):
     statistic: NoisySteps
     weight: float
 
-    def _set(self) -> None:
-        """Check the fields, and let the inner statistic add integers."""
+    def __post_init__(self) -> None:
         integers = getattr(self.statistic, "in_integers", None)
         if integers is None or self.statistic.steps < 2:
             raise InvalidParameterError(
@@ -253,12 +253,6 @@ class CountedSteps(CountedAnswers):
     )
     keeps_range: ClassVar[bool] = True
 
-    statistic: NoisySteps
-    weight: float
-
-    def __post_init__(self) -> None:
-        self._set()
-
 
 @final
 @register
@@ -304,10 +298,9 @@ class CountedRecentred(WithoutInference, CountedAnswers):
     )
 
     statistic: Recentred
-    weight: float
 
     def __post_init__(self) -> None:
-        self._set()
+        super().__post_init__()
         if getattr(self.statistic, "statistic", None) is None:
             raise InvalidParameterError(
                 f"statistic must be Recentred, got {kind_of(self.statistic)}; CountedSteps is for "

@@ -28,7 +28,7 @@ from riemdp.statistics._seen import (
     steps_ball,
     vector_ball,
 )
-from riemdp.statistics._steps import NoisySteps, Place, after_mean
+from riemdp.statistics._steps import Place, StepsToMeans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +97,7 @@ class _Shortened(ExactQuestion):
 @final
 @register
 @dataclass(frozen=True)
-class Recentred(Around, NoisySteps):
+class Recentred(Around, StepsToMeans):
     """Sums in two rounds: the second is seen from the mean that the first one released.
 
     The first round is the tangent mean at the centre, clipped to the ball, with the second moment
@@ -248,15 +248,10 @@ class Recentred(Around, NoisySteps):
     def ask(self, ball: Ball, point: Any, step: int) -> Question:
         """Ask for the mean and the second moment first; see :meth:`Statistic.ask`."""
         dim = ball.manifold.dim
-        weight = self.answer_factor(dim, step)
-        if step > 0:
-            question = self._next(point, 1.0, last=True, exact=True)
-        else:
+        question: Question = _Shortened(self.statistic, point)
+        if step == 0:
             question = SeenFromCentre(point.point, ball.reach, 1.0, moment=True, exact=True)
-        return _Padded(question, weight, self._size(dim))
-
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:  # noqa: ARG002
-        return _Shortened(self.statistic, place)
+        return _Padded(question, self.answer_factor(dim, step), self._size(dim))
 
     def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:
         """Go to the released mean; see :meth:`Statistic.move`."""
@@ -269,12 +264,6 @@ class Recentred(Around, NoisySteps):
             at = replace(point, noise=point.noise * part)
             return super().move(ball, at, noisy[: dim + 1] / scale, step)
         return point, noisy / self.answer_weight(step)
-
-    def _moved(
-        self, ball: Ball, place: Place, vector: FloatArray, spread: float, step: int
-    ) -> Place:
-        del step
-        return after_mean(ball, place, vector, self.alpha * spread)
 
     def value_at(self, ball: Ball, point: Any) -> FloatArray:
         """Return base, length and features; see :meth:`range`."""

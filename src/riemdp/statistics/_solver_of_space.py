@@ -135,12 +135,7 @@ def mean_solver(manifold: Manifold) -> MeanSolver:
     In dimension one every space is flat, and needs none. Raises ``UnsupportedManifoldError`` if no
     solver is registered for its class.
     """
-    kind = _kind(manifold)
-    if manifold.dim == 1 and (kind is None or not _solvers[kind].isometric):
-        return _AVERAGE
-    if kind is None:
-        raise unknown_mean(manifold)
-    return _solvers[kind]
+    return average(manifold) if manifold.dim == 1 else space_solver(manifold)
 
 
 def is_solved(manifold: Manifold) -> bool:
@@ -168,8 +163,7 @@ def space_solver(manifold: Manifold) -> MeanSolver:
 def average(manifold: Manifold) -> MeanSolver:
     """Return what averages coordinates on a space, whether or not that is the Fréchet mean."""
     kind = _kind(manifold)
-    flat = kind is not None and _solvers[kind].isometric
-    return _solvers[kind] if kind is not None and flat else _AVERAGE
+    return _solvers[kind] if kind is not None and _solvers[kind].isometric else _AVERAGE
 
 
 def _kind(manifold: Manifold) -> type[Manifold] | None:

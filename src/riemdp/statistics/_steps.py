@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from riemdp.statistics._feature_sums import root_up
 from riemdp.statistics._seen import (
     FREE,
     JOINT_REACH,
+    Seen,
     SeenFromCentre,
     seen_from,
     steps_ball,
@@ -70,6 +71,9 @@ class NoisySteps(InTwoArithmetics):
     costs no noise; the others are seen from where the steps have come to. See
     docs/proofs/noisy-steps.md.
     """
+
+    #: What is asked for after the first answer.
+    _asked: ClassVar[type[Seen]] = Seen
 
     @property
     @abstractmethod
@@ -145,16 +149,11 @@ class NoisySteps(InTwoArithmetics):
         """Return the centre of the ball; see :meth:`Statistic.begin`."""
         return Place(steps_ball(ball).center, ball.reach, noise())
 
-    def ask(self, ball: Ball, point: Place, step: int) -> Question:
+    def ask(self, ball: Ball, point: Place, step: int) -> Question:  # noqa: ARG002
         """Ask for the mean and the second moment first; see :meth:`Statistic.ask`."""
-        weight, exact = self.answer_weight(step), self.arithmetic == "exact"
-        if step == 0:
-            return SeenFromCentre(point.point, ball.reach, weight, moment=True, exact=exact)
-        return self._next(point, weight, last=step == self.steps - 1, exact=exact)
-
-    @abstractmethod
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:
-        """Return the question at a place that steps have come to."""
+        kind, exact = self._asked if step else SeenFromCentre, self.arithmetic == "exact"
+        weight, moment = self.answer_weight(step), self.has_moment(step)
+        return kind(point.point, point.unit, weight, moment=moment, exact=exact)
 
     def move(self, ball: Ball, point: Place, noisy: FloatArray, step: int) -> Place:
         """Make a step along a noisy mean; see :meth:`Statistic.move`."""
@@ -203,15 +202,21 @@ def stepped(ball: Ball, base: FloatArray, coordinates: FloatArray) -> FloatArray
     return seen.project(seen.manifold.point(base, coordinates))
 
 
-def after_mean(ball: Ball, place: Place, vector: FloatArray, length: float) -> Place:
-    """Return the end of a step along the mean, where records are clipped to another length.
+class StepsToMeans(NoisySteps):
+    """Steps to the noisy mean, about which records are clipped to ``alpha`` times their spread.
 
-    ``vector`` ``(dim,)`` is the noisy mean as seen from ``place``, in units of ``place.unit``.
-    ``length``, what to clip to next, is raised to an eighth of what was clipped to, and lowered to
-    the radius of ``ball``, that of the records.
+    That length is raised to an eighth of what was clipped to, and lowered to the radius.
     """
-    unit = min(ball.reach, max(length, _FLOOR * place.unit, LEAST * ball.reach))
-    return replace(place, point=stepped(ball, place.point, vector * place.unit), unit=unit)
+
+    alpha: float
+
+    def _moved(
+        self, ball: Ball, place: Place, vector: FloatArray, spread: float, step: int
+    ) -> Place:
+        del step
+        length = max(self.alpha * spread, _FLOOR * place.unit, LEAST * ball.reach)
+        point = stepped(ball, place.point, vector * place.unit)
+        return replace(place, point=point, unit=min(ball.reach, length))
 
 
 def step_count(value: object, name: str) -> int:
