@@ -145,14 +145,12 @@ def answer(
 def exact_answer(
     question: Question, ball: Ball, data: FloatArray | Records | Summaries, tol: float
 ) -> tuple[Fraction, ...]:
-    r"""Clip records to a ball, and answer with rational numbers; see :func:`answer`.
+    """Clip records to a ball, and answer with rational numbers; see :func:`answer`.
 
     Parameters
     ----------
-    question : Question
-    ball : Ball
-    data : ndarray, shape (n, \*point_shape), Records or Summaries
-    tol : float
+    question, ball, data, tol
+        See :func:`answer`.
 
     Returns
     -------

@@ -45,15 +45,14 @@ def certificate(
     *,
     weights: NDArray[np.int64] | None = None,
 ) -> float:
-    """Bound the distance from a point to the exact Fréchet mean of records.
+    """Bound the distance from a point to the exact Fréchet mean of records, rounded up.
 
     ``point`` ``(d,)`` and ``records`` ``(n, d)``, ``d >= 2``, are normal coordinates about ``o``,
     orthonormal, in units of distance and exact, as ``curvature`` is. On a sphere all records have
     to lie within the open hemisphere about ``o``, where the mean is unique. ``weights`` ``(n,)``
     are positive, at most ``2^53``. Precision grows until the bound is at most ``tol``, or is known
-    not to be. It is rounded up; inf where none is proved. ``InvalidParameterError`` if the
-    curvature is 0, of which the formulas say nothing. See docs/proofs/certified-means, "Spheres and
-    hyperbolic spaces".
+    not to be; it is inf where none is proved. Curvature 0, of which the formulas say nothing, is
+    refused. See docs/proofs/certified-means, "Spheres and hyperbolic spaces".
     """
     return _certified(curvature, point, records, tol, weights)[0]
 
@@ -258,9 +257,9 @@ def _largest(angles: list[Ball]) -> Ball:
 def _spherical(widest: Ball) -> Callable[[Ball], Ball]:
     """Return what encloses ``L / sin L`` by ``cos L``, for ``L`` up to an angle under ``pi``.
 
-    It is a convex function of the cosine and decreases, so between an exact number below the
-    enclosure and those in it its slope is at most that at a lower one. An enclosure that holds 1
-    costs no accuracy.
+    It is a convex, falling function of the cosine. Between an exact number below the enclosure and
+    those in it, its slope is at most that at any lower number; so an enclosure that holds 1 costs
+    no accuracy.
     """
     from flint import arb, ctx
 
@@ -286,7 +285,7 @@ def _spherical(widest: Ball) -> Callable[[Ball], Ball]:
 def _hyperbolic() -> Callable[[Ball], Ball]:
     """Return what encloses ``L / sinh L`` by ``cosh L``.
 
-    Between an exact number above the enclosure and those in it its slope is at most a third. An
+    Between an exact number above the enclosure and those in it, its slope is at most a third; so an
     enclosure that holds 1 costs no accuracy.
     """
     from flint import arb, ctx

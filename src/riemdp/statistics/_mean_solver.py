@@ -266,13 +266,12 @@ class MeanSolver(ABC):
 
         Parameters
         ----------
-        manifold : Manifold
+        manifold, ball, tol
+            See :meth:`solve`.
         points : array_like, shape (n, \*point_shape)
             Not validated.
         weights : array_like, shape (n,), optional
             Neither are these.
-        ball : Ball, optional
-        tol : float
 
         Returns
         -------

@@ -17,7 +17,7 @@ Partial = Any
 
 
 class Question(ABC):
-    """What one answer is computed from, chunk by chunk, of records that lie in a public ball.
+    """What one answer is computed from, chunk by chunk, of records clipped to a public ball.
 
     Attributes
     ----------

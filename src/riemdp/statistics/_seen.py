@@ -162,8 +162,7 @@ class SeenFromCentre(Seen):
 class Directions(Seen):
     """Mean of the directions in which records are seen: unit vectors, scaled to the radius.
 
-    A record at the base counts as zero, one at a cut point as in the direction that coordinates
-    take there.
+    A record at the base counts as zero; one at a cut point has the direction that coordinates take.
     """
 
     def _vectors(self, coordinates: FloatArray, reach: float) -> FloatArray:
@@ -189,10 +188,10 @@ def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> Float
 
 
 def _seen_one_by_one(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:
-    """Coordinates where those of some points raise errors, zero of these.
+    """Coordinates where those of some points raise errors, zero for these.
 
-    They are found one by one, and one of the others takes their place: all of these are treated in
-    the same arrays as if there were none, since a product may round by the number of its rows.
+    Another point takes the place of each of them: the rest is treated in the same arrays as if
+    there were none, since a product may round by the number of its rows.
     """
     alone = [_seen(manifold, base, point) for point in points]
     lost = np.array([each is None for each in alone])

@@ -109,7 +109,12 @@ class SphereSolver(SpaceFormSolver):
                 "on a sphere the mean is unique only inside a ball: pass ball=Ball(manifold, "
                 "center, radius) with the data inside it and a radius under pi/(2 sqrt(curvature))"
             )
-        _check_hemisphere(ball)
+        if not _in_hemisphere(ball):
+            limit = 0.5 * manifold.injectivity_radius
+            raise UnsupportedBallError(
+                f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/(2 sqrt(curvature)) "
+                "for the Fréchet mean to be unique; choose a smaller ball or the tangent mean"
+            )
         # One product settles most data; the exact distance decides in doubt.
         lowest = manifold.curvature * float((data @ ball.center).min())
         if lowest > math.cos(math.sqrt(manifold.curvature) * ball.radius):
@@ -293,16 +298,6 @@ def _factor_balls(manifold: Any, ball: Ball | None) -> tuple[Ball | None, ...]:
         return (None,) * len(manifold.each)
     balls: tuple[Ball, ...] = manifold.balls(ball)
     return balls
-
-
-def _check_hemisphere(ball: Ball) -> None:
-    """Require a ball inside the open hemisphere about its centre."""
-    if not _in_hemisphere(ball):
-        limit = 0.5 * ball.manifold.injectivity_radius
-        raise UnsupportedBallError(
-            f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/(2 sqrt(curvature)) for "
-            "the Fréchet mean to be unique; choose a smaller ball or the tangent mean"
-        )
 
 
 def _in_hemisphere(ball: Ball) -> bool:

@@ -119,7 +119,7 @@ def _refined(
 def _conversion_allowance(ball: Ball) -> float:
     """Bound what rounding of records to coordinates, and of these to a point, does to a mean.
 
-    The records' is magnified by the inverse of the Hessian.
+    The first is magnified by the inverse of the Hessian.
     """
     x = math.sqrt(ball.manifold.curvature_bound) * ball.radius
     magnified = math.tan(x) / x if x > 0.0 else 1.0
