@@ -130,7 +130,7 @@ class Moments(SumStatistic):
         known = 0.0 if math.isnan(deviation) else deviation
         # |vector|^2 is larger by the mean square of its noise
         found: dict[str, Any] = {
-            "mean": view.point(_inside(vector)),
+            "mean": view.point(vector / max(1.0, float(np.linalg.norm(vector)))),
             "coordinates": vector * view.unit,
         }
         if self.second == "scalar":
@@ -168,10 +168,6 @@ class Moments(SumStatistic):
             unit,
             released_base=released_base,
         )
-
-
-def _inside(vector: FloatArray) -> FloatArray:
-    return vector / max(1.0, float(np.linalg.norm(vector)))
 
 
 def root_mean_square(entries: FloatArray) -> float:

@@ -131,11 +131,9 @@ class RefinedMean(StepsToMeans):
     def tolerance(self, ball: Ball, sensitivity: float) -> float:
         """See :meth:`NoisySteps.tolerance`; of one round that of the mean."""
         mean = self._mean(ball)
-        return (
-            super().tolerance(ball, sensitivity)
-            if mean is None
-            else mean.tolerance(ball, sensitivity)
-        )
+        if mean is None:
+            return super().tolerance(ball, sensitivity)
+        return mean.tolerance(ball, sensitivity)
 
     def rounding(self, ball: Ball) -> float:
         """See :meth:`NoisySteps.rounding`; of one round that of the mean."""
