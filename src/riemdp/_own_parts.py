@@ -57,7 +57,7 @@ OWN_PARTS = {
     "counted-sum": Place("statistic", "riemdp.statistics._counted_sum", "CountedSum"),
     "moments": Place("statistic", "riemdp.statistics._moments", "Moments"),
     "class-moments": Place("statistic", "riemdp.statistics._classes", "ClassMoments"),
-    "counted-mean": Place("statistic", "riemdp.statistics._counted_mean", "CountedMean"),
+    "counted-mean": Place("statistic", "riemdp.statistics._sum_and_weight", "CountedMean"),
     "counted-steps": Place("statistic", "riemdp.statistics._counted_steps", "CountedSteps"),
     "counted-recentred": Place("statistic", "riemdp.statistics._counted_steps", "CountedRecentred"),
     "directional-moments": Place(

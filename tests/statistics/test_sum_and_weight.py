@@ -1,17 +1,35 @@
-"""Sums that are divided by a sum of weights: what both of its statistics share."""
+"""Sums that are divided by a sum of weights: what both share, and the mean of a private number."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from riemdp import Ball, Euclidean, InvalidParameterError
-from riemdp.statistics import CountedMean, Records, WeightedMean, exact_answer
+from riemdp import (
+    GDP,
+    Ball,
+    Euclidean,
+    Hyperbolic,
+    InvalidParameterError,
+    SPDLogEuclidean,
+    Sphere,
+    private_mean,
+)
+from riemdp.statistics import CountedMean, Records, TangentMean, WeightedMean, exact_answer
+from riemdp.testing import check_part
 
 BALL = Ball(Euclidean(2), [0.0, 0.0], 2.0)
 KINDS = [CountedMean, WeightedMean]
+BALLS = [
+    Ball(Euclidean(2), [0.3, 0.0], 1.0),
+    Ball(Sphere(2), [0.0, 0.0, 1.0], 0.8),
+    Ball(Hyperbolic(3), Hyperbolic(3).origin, 2.0),
+    Ball(SPDLogEuclidean(2), np.diag([1.0, 3.0]), 4.0),
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -51,3 +69,59 @@ def test_a_number_of_records_under_one_is_taken_for_one():
         noisy = np.array([0.3, 0.4, 0.5 * 2.0 * number])
         found = CountedMean(0.5).move(BALL, None, noisy, 0)
         np.testing.assert_allclose(found, [0.3, 0.4], rtol=1e-9)
+
+
+@pytest.mark.parametrize("ball", BALLS, ids=str)
+def test_a_record_adds_at_most_what_is_said_and_as_much(ball):
+    form = TangentMean().counted(ball)
+    check_part(form, ball=ball)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, ball.manifold.dim))
+    rows *= ball.reach / np.linalg.norm(rows, axis=-1, keepdims=True)
+    added = [exact_answer(form, ball, Records(ball.point(row[None])), 0.0) for row in rows]
+    bound = Fraction(form.add_remove(ball, "coordinates"))
+    far = max(sum(x * x for x in vector) for vector in added)
+    assert (bound * (1 - Fraction(1, 10**6))) ** 2 <= far <= bound**2
+    assert far > (bound * (1 - Fraction(1, 10**4))) ** 2
+
+
+def test_the_count_is_exact_and_divides():
+    ball = BALLS[0]
+    form = CountedMean(0.7)
+    rows = np.tile([0.9, -0.2], (12, 1))
+    sums = np.array([float(x) for x in exact_answer(form, ball, Records(rows), 0.0)])
+    assert form.released_count(ball, [sums]) == pytest.approx(12.0, rel=1e-14)
+    np.testing.assert_allclose(form.move(ball, None, sums, 0), rows[0], rtol=1e-10)
+    assert form.released_count(ball, [0.0 * sums]) == 0.0
+    np.testing.assert_allclose(form.move(ball, None, 0.0 * sums, 0), ball.center)
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, 5.0, 1e-9, np.nan])
+def test_weights_that_integers_do_not_hold_are_refused(weight):
+    with pytest.raises(InvalidParameterError, match="weight"):
+        CountedMean(weight)
+
+
+def test_the_noise_of_sum_and_count_is_as_large_as_said_and_independent():
+    """Half of it, a part of it left out, or one number used twice would be seen."""
+    disc, draws = Ball(Euclidean(2), [0.0, 0.0], 1.0), 250
+    generator, data = np.random.default_rng(29), np.array([[0.3, 0.0], [0.0, -0.2]])
+    released = [
+        private_mean(data, disc, GDP(1.0), adjacency="add-remove", generator=generator)
+        for _ in range(draws)
+    ]
+    mechanism, weight = released[0].mechanism, released[0].statistic.weight
+    assert mechanism.sigma == pytest.approx(np.sqrt(1.0 + weight**2))
+    noisy = np.array([np.array(each.rounded) * 2.0**-each.grid for each in released])
+    noise = (noisy - [0.3, -0.2, 2.0 * weight]) / mechanism.sigma
+
+    def refuted(standard):
+        squares = stats.chi2.sf(np.square(standard).sum(axis=0), draws)
+        correlations = np.corrcoef(standard.T)[np.triu_indices(3, 1)] * np.sqrt(draws)
+        two_sided = 2.0 * np.minimum(squares, 1.0 - squares)
+        return min(*two_sided, *(2.0 * stats.norm.sf(abs(correlations)))) < 1e-4
+
+    assert not refuted(noise)
+    assert refuted(0.5 * noise)
+    assert refuted(noise[:, [0, 0, 2]])
+    assert refuted(np.column_stack([noise[:, :2], 0.0 * noise[:, 2] + 1e-9 * noise[:, 0]]))

@@ -229,7 +229,7 @@ def _invariants(matrices: FloatArray, found: FloatArray, work: FloatArray) -> ND
     third -= across
     np.multiply(a, second, out=det)
     det *= third
-    definite = a > 0.0
+    definite: NDArray[np.bool_] = a > 0.0
     for positive in (second > 0.0, third > 0.0, trace > LEAST_TRACE, trace < LARGEST_TRACE):
         definite &= positive
     np.multiply(trace, minors, out=ratio)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from riemdp.statistics._answer import Prepared, Summaries, answer, exact_answer
     from riemdp.statistics._chunks import Chunks
     from riemdp.statistics._classes import ClassMoments
-    from riemdp.statistics._counted_mean import CountedMean
     from riemdp.statistics._counted_steps import CountedRecentred, CountedSteps
     from riemdp.statistics._counted_sum import CountedSum
     from riemdp.statistics._data import Records, as_records, check_extras, labels_of, without
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
         check_statistic,
     )
     from riemdp.statistics._stream import Streamed
+    from riemdp.statistics._sum_and_weight import CountedMean
     from riemdp.statistics._summaries import (
         clipped_frechet_mean,
         clipped_tangent_mean,
@@ -92,7 +92,6 @@ else:
             "_answer": "Prepared Summaries answer exact_answer",
             "_chunks": "Chunks",
             "_classes": "ClassMoments",
-            "_counted_mean": "CountedMean",
             "_counted_steps": "CountedRecentred CountedSteps",
             "_counted_sum": "CountedSum",
             "_data": "Records as_records check_extras labels_of without",
@@ -122,6 +121,7 @@ else:
             "_solver_of_space": "register_solver",
             "_statistic": "Metric Statistic Summary check_statistic",
             "_stream": "Streamed",
+            "_sum_and_weight": "CountedMean",
             "_summaries": (
                 "clipped_frechet_mean clipped_tangent_mean is_average public_tolerance "
                 "tolerance_floor"

@@ -78,17 +78,7 @@ class Prepared(Summaries):
         self._forms: dict[Any, Any] = {}
 
     def summary(self, question: Question) -> Partial:
-        """Clip records, and summarise them: the one place where a statistic gets to see any.
-
-        Parameters
-        ----------
-        question : Question
-
-        Returns
-        -------
-        object
-            What :meth:`Question.summarise` returns.
-        """
+        """See :meth:`Summaries.summary`: the one place where a statistic sees any records."""
         kind, rows = type(question), self._records if question.takes else self._rows
         if self._one_by_one and len(rows) > 1:
             return self._merged(question)
@@ -104,7 +94,9 @@ class Prepared(Summaries):
         kind = type(question), question.takes  # of one class some may take more than others
         forms = self._forms.get(kind)
         if forms is None:
-            forms = [question.prepare(self._ball, one) for one in self._alone(question)]
+            alone = [self._records.at(slice(i, i + 1)) for i in range(len(self._records))]
+            given: Any = alone if question.takes else [one.points for one in alone]
+            forms = [question.prepare(self._ball, one) for one in given]
             if type(question).prepare is not Question.prepare:  # which may depend on the instance
                 self._forms[kind] = forms
         found = [question.summarise(self._ball, one) for one in forms]
@@ -112,12 +104,6 @@ class Prepared(Summaries):
             pairs = [question.merge(*found[i : i + 2]) for i in range(0, len(found) - 1, 2)]
             found = pairs + found[2 * len(pairs) :]
         return found[0]
-
-    def _alone(self, question: Question) -> list[Any]:
-        """Return every record by itself, with what belongs to it where a question takes that."""
-        records = self._records
-        each = [records.at(slice(i, i + 1)) for i in range(len(records))]
-        return each if question.takes else [one.points for one in each]
 
 
 def answer(
@@ -159,14 +145,12 @@ def answer(
 def exact_answer(
     question: Question, ball: Ball, data: FloatArray | Records | Summaries, tol: float
 ) -> tuple[Fraction, ...]:
-    r"""Clip records to a ball, and answer with rational numbers; see :func:`answer`.
+    """Clip records to a ball, and answer with rational numbers; see :func:`answer`.
 
     Parameters
     ----------
-    question : Question
-    ball : Ball
-    data : ndarray, shape (n, \*point_shape), Records or Summaries
-    tol : float
+    question, ball, data, tol
+        See :func:`answer`.
 
     Returns
     -------

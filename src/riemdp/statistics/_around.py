@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 class Around(Statistic):
-    """What belongs to records is the business of the inner statistic, and so are its proofs.
-
-    Attributes
-    ----------
-    statistic : Statistic
-        The inner one.
-    """
+    """What belongs to records is the business of the inner statistic, and so are its proofs."""
 
     statistic: Statistic
 

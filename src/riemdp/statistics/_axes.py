@@ -19,54 +19,27 @@ CHANCE = 0.05
 
 @dataclass(frozen=True)
 class Axis:
-    """Leading eigenvector of a symmetric or Hermitian matrix with noise, and how far it may be off.
+    """Leading eigenvector of a symmetric or Hermitian matrix with noise, and how far off it is."""
 
-    Attributes
-    ----------
-    vector : ndarray, shape (d,)
-        Of norm 1; a real one has a positive entry where it is largest.
-    eigenvalues : ndarray, shape (d,)
-        In falling order.
-    gap : float
-        Between the first two of them.
-    gap_noise : float
-        Bound of the expected largest eigenvalue of the noise.
-    gap_limit : float
-        What the gap exceeds with probability at most .05 where the matrix without noise has none.
-    significant : bool
-        Whether the gap exceeds it.
-    bound : float
-        Angle in radians: with probability at least .95 the vector is within it of the leading one
-        without noise. pi/2, which says nothing, where the gap is not significant.
-    """
-
-    vector: NDArray[Any]
-    eigenvalues: FloatArray
-    gap: float
-    gap_noise: float
+    vector: NDArray[Any]  # (d,), of norm 1; a real one has a positive entry where it is largest
+    eigenvalues: FloatArray  # (d,), in falling order
+    gap: float  # between the first two of them
+    gap_noise: float  # bound of the expected largest eigenvalue of the noise
+    #: What the gap exceeds with probability at most .05 where the matrix without noise has none,
+    #: and whether it does.
     gap_limit: float
     significant: bool
+    #: Angle in radians: with probability at least .95 the vector is within it of the leading one
+    #: without noise. pi/2, which says nothing, where the gap is not significant.
     bound: float
 
     def parts(
         self, name: str, scatter: NDArray[Any], deviation: float, *, turn: float = 1.0
     ) -> dict[str, Any]:
-        """Return what is released of a scatter, beside what its axis stands for.
+        """Return what is released of a noisy scatter ``(d, d)``, beside what its axis stands for.
 
-        Parameters
-        ----------
-        name : str
-            Of what the axis stands for.
-        scatter : ndarray, shape (d, d)
-            The noisy matrix.
-        deviation : float
-            Standard deviation of its noise.
-        turn : float, default 1.0
-            Distance of what axes stand for, over the angle between them.
-
-        Returns
-        -------
-        dict of str to object
+        ``name`` is that of what it stands for, ``deviation`` the standard deviation of the
+        scatter's noise, ``turn`` the distance of what axes stand for, over the angle between them.
         """
         return {
             "eigenvalues": self.eigenvalues,
@@ -81,25 +54,11 @@ class Axis:
 
 
 def leading_axis(matrix: NDArray[Any], features: int, deviation: float) -> Axis:
-    """Return the leading eigenvector of a matrix with Gaussian noise.
+    """Return the leading eigenvector of a matrix ``(d, d)`` with Gaussian noise.
 
-    Parameters
-    ----------
-    matrix : ndarray, shape (d, d)
-        Symmetric or Hermitian.
-    features : int
-        Number of real numbers that it is made of.
-    deviation : float
-        Standard deviation of the noise along every matrix of Frobenius norm 1; NaN where it is not
-        known, and then neither are limit and bound.
-
-    Returns
-    -------
-    Axis
-
-    References
-    ----------
-    docs/proofs/directional-statistics.md, claims 2 and 3
+    The matrix is symmetric or Hermitian, and made of so many real features. ``deviation`` is the
+    standard deviation of the noise along every matrix of Frobenius norm 1; where it is NaN, so are
+    limit and bound. See docs/proofs/directional-statistics.md, claims 2 and 3.
     """
     values, vectors = np.linalg.eigh(matrix)
     values, vector = values[::-1], vectors[:, -1]
@@ -122,25 +81,12 @@ def leading_axis(matrix: NDArray[Any], features: int, deviation: float) -> Axis:
 
 
 def spread_limit(dim: int, features: int, chance: float = CHANCE) -> float:
-    """Return what the eigenvalues of Gaussian noise spread over with a small probability alone.
+    """Return what eigenvalues of Gaussian noise spread over with probability ``chance`` at most.
 
-    Parameters
-    ----------
-    dim : int
-        Real dimension of the vectors that the matrix acts on.
-    features : int
-        Number of real numbers that the matrix is made of; the noise has standard deviation 1 along
-        every matrix of Frobenius norm 1.
-    chance : float, default 0.05
-
-    Returns
-    -------
-    float
-        Bound of the ``1 - chance`` quantile of the largest eigenvalue minus the least.
-
-    References
-    ----------
-    docs/proofs/directional-statistics.md, claim 2
+    A bound of the ``1 - chance`` quantile of the largest eigenvalue minus the least, of a matrix
+    that is made of so many real features and acts on vectors of so large a real dimension; the
+    noise has standard deviation 1 along every matrix of Frobenius norm 1. See
+    docs/proofs/directional-statistics.md, claim 2.
     """
     by_norm = math.sqrt(2.0) * length_limit(features - 1, chance)
     by_concentration = 2.0 * math.sqrt(2.0 * dim) + 2.0 * math.sqrt(-math.log(chance))
@@ -148,17 +94,7 @@ def spread_limit(dim: int, features: int, chance: float = CHANCE) -> float:
 
 
 def length_limit(dim: int, chance: float = CHANCE) -> float:
-    """Return what the length of a standard normal vector exceeds with a probability.
-
-    Parameters
-    ----------
-    dim : int
-    chance : float, default 0.05
-
-    Returns
-    -------
-    float
-    """
+    """Return what the length of a standard normal vector exceeds with probability ``chance``."""
     import scipy.special
 
     return math.sqrt(2.0 * float(scipy.special.gammainccinv(0.5 * dim, chance)))

@@ -61,30 +61,12 @@ def certified_mean(
     *,
     weights: NDArray[np.int64] | None = None,
 ) -> FloatArray:
-    """Return coordinates ``(dim,)`` that are proved to be within ``tol`` of the mean.
+    """Return coordinates ``(dim,)`` that are proved to lie within ``tol`` of the mean.
 
-    Parameters
-    ----------
-    logs : ndarray, shape (n, k)
-        Log-eigenvalues of the records as seen from the centre, see :func:`exact_records`.
-    vectors : ndarray, shape (n, k, k)
-        Their eigenvectors, in columns.
-    radius : float
-        Of the ball that holds the records.
-    tol : float
-        In units of geodesic distance; at least :func:`floor`.
-    weights : ndarray of int, shape (n,), optional
-        Positive, at most ``2^53``; of the weighted mean.
-
-    Returns
-    -------
-    ndarray, shape (dim,)
-        As :func:`certificate` takes them.
-
-    Raises
-    ------
-    ConvergenceError
-        If that cannot be proved.
+    ``logs`` ``(n, k)`` and ``vectors`` ``(n, k, k)`` are the log-eigenvalues and eigenvectors of
+    :func:`exact_records`, ``radius`` that of their ball, ``tol`` a geodesic distance of at least
+    :func:`floor`, ``weights`` ``(n,)`` positive and at most ``2^53``. Raises ``ConvergenceError``
+    where nothing can be proved.
     """
     shares = None if weights is None else weights / sum(weights.tolist())
     point = spectral_mean(logs, vectors, radius, tol, weights=shares)
@@ -101,25 +83,15 @@ def certified_mean(
 def exact_records(
     logs: FloatArray, vectors: FloatArray, radius: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Make records lie in the ball exactly, and be certifiable; each by itself.
+    """Make records ``(n, k)``, ``(n, k, k)`` certifiable, and exactly in the ball, one by one.
 
     Lengths are kept under the radius by the rounding of a length. A record whose vectors are not
     orthogonal to rounding, or not finite, counts as the centre.
-
-    Parameters
-    ----------
-    logs : ndarray, shape (n, k)
-    vectors : ndarray, shape (n, k, k)
-    radius : float
-
-    Returns
-    -------
-    logs, vectors : ndarray
-        Of the same shapes.
     """
     k = logs.shape[-1]
     with np.errstate(all="ignore"):
-        sound = (_defect(vectors) <= _frame_defect(k)) & np.isfinite(logs).all(axis=-1)
+        largest = (_FRAME + k + 1.0) * k * _UNIT  # what vectors as good as LAPACK's may have
+        sound = (_defect(vectors) <= largest) & np.isfinite(logs).all(axis=-1)
     logs = np.where(sound[:, None], logs, 0.0)
     vectors = np.where(sound[:, None, None], vectors, np.eye(k))
     return clip_norm(logs, radius * (1.0 - 2.0**-40)), vectors
@@ -133,25 +105,10 @@ def certificate(
 ) -> float:
     """Bound the distance of the point with these coordinates from the exact mean of the records.
 
-    Parameters
-    ----------
-    point : ndarray, shape (dim,)
-        Diagonal of the logarithm, then ``sqrt(2)`` times its upper triangle, row by row: the very
-        numbers that noise is added to.
-    logs : ndarray, shape (n, k)
-    vectors : ndarray, shape (n, k, k)
-        The records ``Q diag(e^s) Q^T``, ``Q`` the orthogonal matrix nearest to the vectors.
-    weights : ndarray of int, shape (n,), optional
-        See :func:`certified_mean`.
-
-    Returns
-    -------
-    float
-        In units of geodesic distance, rounded up; infinite where nothing is proved.
-
-    References
-    ----------
-    docs/proofs/certified-means.md
+    ``point`` ``(dim,)`` is the diagonal of the logarithm, then ``sqrt(2)`` times its upper
+    triangle, row by row: the very numbers that noise is added to. The rest is as in
+    :func:`certified_mean`. The bound is a geodesic distance, rounded up; infinite where nothing is
+    proved. See docs/proofs/certified-means.md.
     """
     n, k = logs.shape
     length = float(np.linalg.norm(point))
@@ -195,19 +152,9 @@ def logarithms(
 ) -> tuple[FloatArray, FloatArray]:
     """Return logarithms of records as seen from a point, and what they are wrong by, one by one.
 
-    Parameters
-    ----------
-    whitening : ndarray, shape (k, k)
-        Of :func:`whitening`.
-    logs, vectors : ndarray
-        See :func:`certificate`.
-
-    Returns
-    -------
-    entries : ndarray, shape (n, k * k)
-        Row by row; they may be anything where ``lost`` is infinite.
-    lost : ndarray, shape (n,)
-        Bounds of Frobenius norms; infinite where nothing is proved.
+    With W ``(k, k)`` of :func:`whitening` and records as in :func:`certificate`: entries ``(n, k *
+    k)``, row by row, and bounds ``(n,)`` of the Frobenius norms of their errors. Where nothing is
+    proved, bounds are infinite and entries may be anything.
     """
     n, k = logs.shape
     with np.errstate(all="ignore"):
@@ -229,21 +176,11 @@ def _seen_and_lost(
 
 
 def floor(k: int, radius: float) -> float:
-    """Return the least tolerance that any records in a ball can be certified to.
+    """Return the least tolerance, a distance, to which any records in a ball can be certified.
 
     It is made of the errors that :func:`certificate` adds, at the largest condition numbers in the
     ball, of decompositions as good as LAPACK's; twice, for what they do to the solver. Never less
     than what the solver asks for.
-
-    Parameters
-    ----------
-    k : int
-    radius : float
-
-    Returns
-    -------
-    float
-        In units of geodesic distance.
     """
     if radius > _LONGEST:
         return math.inf
@@ -254,18 +191,8 @@ def floor(k: int, radius: float) -> float:
 def usual_error(k: int, radius: float) -> float:
     """Bound what a logarithm of a record in a ball is wrong by, as seen from a point in it.
 
-    For decompositions that are wrong by no more than a half more than measured ones; only how many
-    steps are taken rests on it.
-
-    Parameters
-    ----------
-    k : int
-    radius : float
-
-    Returns
-    -------
-    float
-        In units of geodesic distance.
+    A geodesic distance, for decompositions that are wrong by no more than a half more than measured
+    ones: only how many steps are taken rests on it.
     """
     return 1.01 * _worst(k, radius, *_USUAL) if radius <= _LONGEST else math.inf
 
@@ -396,8 +323,3 @@ def _product_norm(matrix: FloatArray) -> float:
 def _product_rounding(k: int) -> float:
     """Relative error of ``D (Z^T ((W U) E))``: two products, two scalings."""
     return (2.0 * k + 3.0) * _UNIT
-
-
-def _frame_defect(k: int) -> float:
-    """Return what :func:`_defect` finds at most of vectors as good as LAPACK's."""
-    return (_FRAME + k + 1.0) * k * _UNIT

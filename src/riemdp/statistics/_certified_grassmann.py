@@ -29,6 +29,8 @@ from riemdp.statistics._subspace_logarithms import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from riemdp.manifolds import FloatArray
 
 #: What a single number is raised by, after a few operations.
@@ -54,27 +56,11 @@ def certificate(
 ) -> float:
     """Bound the distance from a point to the exact Fréchet mean of records.
 
-    Parameters
-    ----------
-    space : Subspaces
-    point : ndarray, shape (dim,)
-        Normal coordinates about ``o``, exact: the very numbers that noise is added to.
-    records : ndarray, shape (n, dim)
-        The same of the records.
-    tol : float
-        Positive: a distance at which the Hessian is bounded, so that a bound that small is seen.
-    weights : ndarray, shape (n,), optional
-        Not negative, with a positive sum, exact.
-
-    Returns
-    -------
-    float
-        In units of distance, rounded up; inf where no bound is proved, as where a record is not
-        nearer to ``o`` than a quarter of pi.
-
-    References
-    ----------
-    docs/proofs/certified-means.md, "Subspaces and planar shapes"
+    ``point`` ``(dim,)``, the very numbers that noise is added to, and ``records`` ``(n, dim)`` are
+    normal coordinates about ``o``, exact; ``weights`` ``(n,)`` are exact and not negative, of
+    positive sum. At ``tol``, a positive distance, the Hessian is bounded, so that a bound that
+    small is seen. It is rounded up; inf where none is proved, as where a record is not nearer to
+    ``o`` than a quarter of pi. See docs/proofs/certified-means.md, "Subspaces and planar shapes".
     """
     shares = np.ones(len(records)) if weights is None else weights
     return _evaluated(space, point, records, shares, tol)[0]
@@ -91,32 +77,11 @@ def refined(
 ) -> tuple[FloatArray, float, int]:
     """Move a point towards the Fréchet mean until it is certified to be near.
 
-    Steps along the gradient, of which the last few are put together by Anderson's method.
-
-    Parameters
-    ----------
-    space : Subspaces
-    start : ndarray, shape (dim,)
-    records : ndarray, shape (n, dim)
-        In the ball of this radius.
-    radius : float
-        To which points are shortened before they are certified.
-    tol : float
-        Positive, in units of distance.
-    weights : ndarray, shape (n,), optional
-
-    Returns
-    -------
-    point : ndarray, shape (dim,)
-    bound : float
-        Its certificate, at most ``tol``.
-    passes : int
-        Points that were looked at.
-
-    Raises
-    ------
-    ConvergenceError
-        If a public number of steps does not end at such a point.
+    By steps along the gradient, of which the last few are put together by Anderson's method.
+    ``records`` lie in the ball of ``radius``, to which points are shortened before they are
+    certified; the rest is as in :func:`certificate`. Returns the point, its bound, at most ``tol``,
+    and how many points were looked at, or raises ``ConvergenceError`` after a public number of
+    steps.
     """
     shares = np.ones(len(records)) if weights is None else weights
     point, bound, passes = clip_norm(np.asarray(start, dtype=np.float64), radius), math.inf, 0
@@ -136,20 +101,11 @@ def refined(
 
 
 def floor(space: Subspaces, radius: float) -> float:
-    """Return the least tolerance that any records in a ball can be certified to.
+    """Return the least tolerance to which all records in a ball can be certified: a distance.
 
     It is made of the errors that :func:`certificate` adds, at the largest distances in the ball, of
-    decompositions as good as LAPACK's; twice, for what they do to the steps.
-
-    Parameters
-    ----------
-    space : Subspaces
-    radius : float
-
-    Returns
-    -------
-    float
-        In units of distance; inf from a quarter of pi on.
+    decompositions as good as LAPACK's; twice, for what they do to the steps. Infinite from a
+    quarter of pi on.
     """
     if not radius < _QUARTER:
         return math.inf
@@ -223,36 +179,29 @@ def _evaluated(
         rounding = (n.bit_length() + 8.0) * UNIT * math.fsum(sizes)
         error = (math.fsum(errors) + rounding) / whole
         size = (float(norms(mean[None])[0]) + error) / math.sqrt(space.copies) * UP + TINY
-        bound = _distance(
-            space,
-            size,
-            reach=reach,
-            distances=np.concatenate(distances),
-            weights=weights / whole,
-            tol=tol,
-        )
+        hessian = _hessian(space, np.concatenate(distances), weights / whole)
+        bound = _distance(size, hessian, reach, tol)
     return bound, space.coordinates(_carried(matrix, mean))
 
 
-def _distance(
-    space: Subspaces,
-    size: float,
-    *,
-    reach: float,
-    distances: FloatArray,
-    weights: FloatArray,
-    tol: float,
-) -> float:
-    """Claim (c): the least bound that two radii prove, inf where none does."""
+def _hessian(
+    space: Subspaces, distances: FloatArray, weights: FloatArray
+) -> Callable[[float], float]:
+    """Return what bounds the least eigenvalue of the Hessian in a ball about the point."""
     k = math.sqrt(space.curvature) * _A_LITTLE
 
-    def hessian(within: float) -> float:
-        least = _bend(k * (distances + within))
+    def least_within(radius: float) -> float:
+        least = _bend(k * (distances + radius))
         if not np.isfinite(least).all():
             return -math.inf
         down = math.fsum((weights * least).tolist())
         return down - math.fsum((weights * np.abs(least)).tolist()) * (UP - 1.0)
 
+    return least_within
+
+
+def _distance(size: float, hessian: Callable[[float], float], reach: float, tol: float) -> float:
+    """Claim (c): the least bound that two radii prove, inf where none does."""
     bounds = [math.inf]
     at_point = hessian(0.0)
     radii = (tol, 2.0 * size / at_point) if at_point > 0.0 else (tol,)

@@ -19,6 +19,8 @@ from riemdp.statistics._descent_space_form import space_form_descent
 from riemdp.statistics._exact_mean import ExactMean, WeightedExactMean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
@@ -30,14 +32,7 @@ if TYPE_CHECKING:
 class SpaceFormMean(WeightedExactMean):
     """On spheres and hyperbolic spaces; the float64 solver only says where to look.
 
-    Parameters
-    ----------
-    solver : MeanSolver
-        Of float64, for the space and its floor.
-
-    References
-    ----------
-    docs/proofs/certified-means.md
+    See docs/proofs/certified-means.md.
     """
 
     proof = "docs/proofs/certified-means.md"
@@ -74,9 +69,7 @@ class SpaceFormMean(WeightedExactMean):
 class AffineInvariantMean(WeightedExactMean):
     """On affine-invariant matrices, where decompositions are verified and not believed.
 
-    References
-    ----------
-    docs/proofs/certified-means.md
+    See docs/proofs/certified-means.md.
     """
 
     proof = "docs/proofs/certified-means.md"
@@ -115,16 +108,9 @@ class AffineInvariantMean(WeightedExactMean):
 
 
 class ProductMean(ExactMean):
-    """Factor by factor, of records that were shortened as a whole.
+    """Factor by factor, each copy by itself, of records that were shortened as a whole.
 
-    Parameters
-    ----------
-    parts : tuple of ExactMean
-        How the factors' means are computed, every copy of one by itself.
-
-    References
-    ----------
-    docs/proofs/certified-means.md, "Products"
+    See docs/proofs/certified-means.md, "Products".
     """
 
     proof = "docs/proofs/certified-means.md"
@@ -146,14 +132,12 @@ class ProductMean(ExactMean):
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
         """Those of the factors, one after the other; see :meth:`ExactMean.of_coordinates`."""
-        manifold: Any = ball.manifold
-        each = zip(self._parts, manifold.balls(ball), _cut(manifold, coordinates), strict=True)
+        each = self._each(ball, _cut(ball.manifold, coordinates))
         return tuple(part.of_coordinates(own, rows) for part, own, rows in each)
 
     def rows(self, ball: Ball, coordinates: FloatArray) -> tuple[Partial, ...]:
         """Those of the factors; see :meth:`ExactMean.rows`."""
-        manifold: Any = ball.manifold
-        each = zip(self._parts, manifold.balls(ball), _cut(manifold, coordinates), strict=True)
+        each = self._each(ball, _cut(ball.manifold, coordinates))
         return tuple(part.rows(own, rows) for part, own, rows in each)
 
     @property
@@ -168,27 +152,32 @@ class ProductMean(ExactMean):
 
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """Certify each to its share; see :meth:`ExactMean.mean`."""
-        share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
-        manifold: Any = ball.manifold
-        each = zip(self._parts, manifold.balls(ball), partial, strict=True)
-        means = ticks(each, len(self._parts), "means")
+        share, means = self._shared(ball, partial, tol)
         return tuple(x for part, own, rows in means for x in part.mean(own, rows, share))
 
     def weighted(
         self, ball: Ball, rows: Partial, whole: NDArray[np.int64], tol: float
     ) -> tuple[Fraction, ...]:
         """Certify each to its share; see :meth:`ExactMean.weighted`."""
-        share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
-        manifold: Any = ball.manifold
-        each = zip(self._parts, manifold.balls(ball), rows, strict=True)
-        means = ticks(each, len(self._parts), "means")
+        share, means = self._shared(ball, rows, tol)
         return tuple(x for part, own, some in means for x in part.weighted(own, some, whole, share))
 
     def summed(self, ball: Ball, rows: Partial, whole: NDArray[np.int64]) -> tuple[Partial, ...]:
         """Those of the factors; see :meth:`ExactMean.summed`."""
-        manifold: Any = ball.manifold
-        each = zip(self._parts, manifold.balls(ball), rows, strict=True)
+        each = self._each(ball, rows)
         return tuple(part.summed(own, some, whole) for part, own, some in each)
+
+    def _shared(
+        self, ball: Ball, rows: Partial, tol: float
+    ) -> tuple[float, Iterable[tuple[ExactMean, Ball, Partial]]]:
+        """Return the share of the tolerance of a factor, and the factors, whose progress shows."""
+        share = tol / math.sqrt(len(self._parts)) * (1.0 - 1e-15)
+        return share, ticks(self._each(ball, rows), len(self._parts), "means")
+
+    def _each(self, ball: Ball, rows: Any) -> Iterable[tuple[ExactMean, Ball, Any]]:
+        """Return how means are computed, the ball, and what there is of the records, by factor."""
+        manifold: Any = ball.manifold
+        return zip(self._parts, manifold.balls(ball), rows, strict=True)
 
 
 def _cut(manifold: Any, coordinates: FloatArray) -> list[FloatArray]:

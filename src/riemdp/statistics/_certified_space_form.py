@@ -45,35 +45,14 @@ def certificate(
     *,
     weights: NDArray[np.int64] | None = None,
 ) -> float:
-    """Bound the distance from a point to the exact Fréchet mean of records.
+    """Bound the distance from a point to the exact Fréchet mean of records, rounded up.
 
-    Parameters
-    ----------
-    curvature : float
-        Sectional curvature, not 0, taken as the rational number it is.
-    point : ndarray, shape (d,)
-        Normal coordinates about ``o``, orthonormal and in units of distance, exact; ``d >= 2``.
-    records : ndarray, shape (n, d)
-        The same of the records. On a sphere all have to lie within the open hemisphere about
-        ``o``, where the mean is unique.
-    tol : float
-        Positive. Precision grows until the bound is as small, or is known not to be.
-    weights : ndarray of int, shape (n,), optional
-        Positive, at most ``2^53``; of the weighted mean.
-
-    Returns
-    -------
-    float
-        In units of distance, rounded up; inf where no bound is proved.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the curvature is 0, of which the formulas say nothing.
-
-    References
-    ----------
-    docs/proofs/certified-means, "Spheres and hyperbolic spaces"
+    ``point`` ``(d,)`` and ``records`` ``(n, d)``, ``d >= 2``, are normal coordinates about ``o``,
+    orthonormal, in units of distance and exact, as ``curvature`` is. On a sphere all records have
+    to lie within the open hemisphere about ``o``, where the mean is unique. ``weights`` ``(n,)``
+    are positive, at most ``2^53``. Precision grows until the bound is at most ``tol``, or is known
+    not to be; it is inf where none is proved. Curvature 0, of which the formulas say nothing, is
+    refused. See docs/proofs/certified-means, "Spheres and hyperbolic spaces".
     """
     return _certified(curvature, point, records, tol, weights)[0]
 
@@ -89,31 +68,10 @@ def refined(
 ) -> tuple[FloatArray, float]:
     """Move a point towards the Fréchet mean until it is certified to be near.
 
-    Parameters
-    ----------
-    curvature : float
-        See :func:`certificate`.
-    start : ndarray, shape (d,)
-        Near the mean, as a solver leaves it.
-    records : ndarray, shape (n, d)
-        In the ball of this radius.
-    radius : float
-        To which points are shortened before they are certified.
-    tol : float
-        Positive, in units of distance.
-    weights : ndarray of int, shape (n,), optional
-        See :func:`certificate`.
-
-    Returns
-    -------
-    point : ndarray, shape (d,)
-    bound : float
-        Its certificate, at most ``tol``.
-
-    Raises
-    ------
-    ConvergenceError
-        If a few of Newton's steps do not end at such a point.
+    ``start`` ``(d,)`` is near the mean, as a solver leaves it; ``records`` lie in the ball of
+    ``radius``, to which points are shortened before they are certified; the rest is as in
+    :func:`certificate`. Returns the point and its bound, at most ``tol``, or raises
+    ``ConvergenceError`` if a few of Newton's steps do not end at such a point.
     """
     point, bound = clip_norm(np.asarray(start, dtype=np.float64), radius), math.inf
     for _ in range(_STEPS):
@@ -168,15 +126,10 @@ def _enclosure(
 
 
 class Sums:
-    """Sums over records at the working precision; point and records are exact numbers.
+    """Sums over records at the working precision; point ``(d,)`` and records are exact numbers.
 
     Angles are distances times ``k = sqrt(|curvature|)``, ``s`` and ``c`` sine and cosine or the
     hyperbolic ones.
-
-    Parameters
-    ----------
-    curvature : float
-    point : ndarray, shape (d,)
     """
 
     def __init__(self, curvature: float, point: FloatArray) -> None:
@@ -222,15 +175,7 @@ class Sums:
         self.count += sum(times)
 
     def take(self, vectors: list[Ball], cosines: Ball, reach: float, count: int) -> None:
-        """Add what was added elsewhere, of records whose coordinates have at most a norm.
-
-        Parameters
-        ----------
-        vectors : list of arb
-        cosines : arb
-        reach : float
-        count : int
-        """
+        """Add what was added elsewhere, of ``count`` records of norm ``reach`` at most."""
         from flint import arb
 
         self.vectors = [x + y for x, y in zip(self.vectors, vectors, strict=True)]
@@ -259,28 +204,14 @@ class Sums:
 
 @dataclass(frozen=True)
 class Enclosure:
-    """Balls of one working precision.
-
-    Attributes
-    ----------
-    spherical : bool
-    k : arb
-    reach : arb
-        An angle that bounds those of the point and, on spheres, of all records.
-    gradient : list of arb
-        Minus that of the Fréchet functional, in the frame that is parallel from ``o``.
-    size : arb
-        Its norm.
-    mean_a : arb
-        Average of ``L c(L) / s(L)`` over the angles ``L`` between point and records.
-    """
+    """Averages over all records, enclosed in balls of one working precision."""
 
     spherical: bool
     k: Ball
-    reach: Ball
-    gradient: list[Ball]
-    size: Ball
-    mean_a: Ball
+    reach: Ball  # an angle that bounds those of the point and, on spheres, of all records
+    gradient: list[Ball]  # minus that of the Fréchet functional, in the frame parallel from o
+    size: Ball  # its norm
+    mean_a: Ball  # average of L c(L) / s(L), L the angles between point and records
 
     def distance(self, tol: float) -> float:
         """Bound the distance to the mean, rounded up, inf where nothing is proved."""
@@ -326,9 +257,9 @@ def _largest(angles: list[Ball]) -> Ball:
 def _spherical(widest: Ball) -> Callable[[Ball], Ball]:
     """Return what encloses ``L / sin L`` by ``cos L``, for ``L`` up to an angle under ``pi``.
 
-    It is a convex function of the cosine and decreases, so between an exact number below the
-    enclosure and those in it its slope is at most that at a lower one. An enclosure that holds 1
-    costs no accuracy.
+    It is a convex, falling function of the cosine. Between an exact number below the enclosure and
+    those in it, its slope is at most that at any lower number; so an enclosure that holds 1 costs
+    no accuracy.
     """
     from flint import arb, ctx
 
@@ -354,7 +285,7 @@ def _spherical(widest: Ball) -> Callable[[Ball], Ball]:
 def _hyperbolic() -> Callable[[Ball], Ball]:
     """Return what encloses ``L / sinh L`` by ``cosh L``.
 
-    Between an exact number above the enclosure and those in it its slope is at most a third. An
+    Between an exact number above the enclosure and those in it, its slope is at most a third; so an
     enclosure that holds 1 costs no accuracy.
     """
     from flint import arb, ctx

@@ -128,10 +128,8 @@ class ClassMoments(SumStatistic):
     def size(self, dim: int) -> int:
         """See :meth:`SumStatistic.size`."""
         shares = 0 if self.sizes else len(self.classes)
-        return len(self.classes) * dim + shares + self._size_of_second(dim)
-
-    def _size_of_second(self, dim: int) -> int:
-        return {"none": 0, "scalar": 1, "matrix": dim * (dim + 1) // 2}[self.second]
+        second = {"none": 0, "scalar": 1, "matrix": dim * (dim + 1) // 2}[self.second]
+        return len(self.classes) * dim + shares + second
 
     def features(self, vectors: FloatArray, records: Records) -> FloatArray:
         """``(v (x) e_y, e_y, |v|^2 or v v^T)`` with weights; see :meth:`SumStatistic.features`.
@@ -193,10 +191,7 @@ class ClassMoments(SumStatistic):
     def counted(self, ball: Ball) -> CountedSum:
         """Return the sums, which hold class sizes; see :meth:`Statistic.counted`.
 
-        Raises
-        ------
-        UnsupportedNeighboursError
-            If sizes are public: then so is the number of records.
+        Refused where sizes are public: then so is the number of records.
         """
         if self.sizes:
             raise UnsupportedNeighboursError(
@@ -207,13 +202,7 @@ class ClassMoments(SumStatistic):
         return super().counted(ball)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """See :meth:`Statistic.replace_one`.
-
-        Raises
-        ------
-        UnsupportedNeighboursError
-            If sizes are public.
-        """
+        """See :meth:`Statistic.replace_one`; refused where sizes are public."""
         if self.sizes:
             raise UnsupportedNeighboursError(
                 "private labels with public class sizes are refused: a label that changes, "
@@ -229,14 +218,9 @@ class ClassMoments(SumStatistic):
         return super().replace_point(ball, n, metric)
 
     def check_records(self, records: Records) -> None:
-        """Raise an error for a label that is none of the classes.
+        """Raise an error for a label that is none of the classes, or where public sizes are others.
 
         See :meth:`Statistic.check_records`.
-
-        Raises
-        ------
-        InvalidParameterError
-            Also if there are no labels, or covariates too, or the public sizes are others.
         """
         super().check_records(records)
         codes = class_codes(np.asarray(records.labels), self.classes)
@@ -258,26 +242,24 @@ class ClassMoments(SumStatistic):
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return means, shares and spread; see :meth:`SumStatistic.parts`.
 
-        Returns
-        -------
-        mapping
-            ``classes``; ``means``, points of the ball, shape (K, *point_shape); ``coordinates``,
-            the same before they were shortened to ``clip``, in normal coordinates about the base,
-            shape (K, dim); ``shares`` of the records, shape (K,), with their noise: counts over n,
-            for division at least twice their noise; ``base`` and ``clip``, where records were seen
-            from and the length they were shortened to. With a second moment: ``second_moment``
-            about the base, a number or shape (dim, dim), with its noise; ``variance`` within
-            classes, at least 0, and for matrices ``covariance``, whose eigenvalues are at least 0.
-            Standard deviations of the noise: ``shares_sd`` (0 where sizes are public);
-            ``means_sd``, shape (K,), of a coordinate of a mean, to first order, the noise of the
-            shares included; ``second_moment_sd``, of the number or an entry of the diagonal (of
-            the others that over root 2).
+        ``classes``; ``means``, points of the ball, shape (K, *point_shape); ``coordinates``, the
+        same before they were shortened to ``clip``, in normal coordinates about the base, shape (K,
+        dim); ``shares`` of the records, shape (K,), with their noise: counts over n, for division
+        at least twice their noise; ``base`` and ``clip``, where records were seen from and the
+        length they were shortened to. With a second moment: ``second_moment`` about the base, a
+        number or shape (dim, dim), with its noise; ``variance`` within classes, at least 0, and for
+        matrices ``covariance``, whose eigenvalues are at least 0. Standard deviations of the noise:
+        ``shares_sd`` (0 where sizes are public); ``means_sd``, shape (K,), of a coordinate of a
+        mean, to first order, the noise of the shares included; ``second_moment_sd``, of the number
+        or an entry of the diagonal (of the others that over root 2).
         """
         dim, classes = view.ball.manifold.dim, len(self.classes)
         share, weight = self.weights
         sums = features[: classes * dim].reshape(classes, dim)
         if self.sizes:
-            shares, shares_sd, rest = self._public_shares(), 0.0, features[classes * dim :]
+            n = sum(self.sizes)
+            shares, shares_sd = np.array([size / n for size in self.sizes]), 0.0
+            rest = features[classes * dim :]
         else:
             unit = share * self.whole(dim)
             shares, shares_sd = features[classes * dim :][:classes] / unit, deviation / unit
@@ -319,26 +301,11 @@ class ClassMoments(SumStatistic):
             return _FLOOR / len(self.classes)
         return max(_DEVIATIONS * shares_sd, _NOTHING)
 
-    def _public_shares(self) -> FloatArray:
-        n = sum(self.sizes)
-        return np.array([size / n for size in self.sizes])
-
 
 def checked_classes(classes: object) -> tuple[int | str, ...]:
     """Return public classes as a tuple of integers or of texts.
 
-    Parameters
-    ----------
-    classes : iterable of int or str
-
-    Returns
-    -------
-    tuple of int, or tuple of str
-
-    Raises
-    ------
-    InvalidParameterError
-        If they are no such classes, under two, or one comes twice.
+    Raises ``InvalidParameterError`` if they are no such classes, under two, or one comes twice.
     """
     if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise InvalidParameterError(
@@ -367,17 +334,7 @@ def _plain(label: Any) -> Any:
 
 
 def class_codes(labels: NDArray[Any], classes: tuple[int | str, ...]) -> NDArray[np.int64]:
-    """Return the place of each label among the classes, -1 of one that is none of them.
-
-    Parameters
-    ----------
-    labels : ndarray, shape (m,)
-    classes : tuple of int or str
-
-    Returns
-    -------
-    ndarray of int, shape (m,)
-    """
+    """Return the place ``(m,)`` of each label among the classes, -1 of one that is none of them."""
     places, kind = _places(classes), type(classes[0])
     plain = map(_plain, labels.tolist())
     found = [places.get(x, -1) if type(x) is kind else -1 for x in plain]

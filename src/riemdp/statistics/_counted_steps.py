@@ -12,18 +12,18 @@ import numpy as np
 from riemdp._checks import kind_of
 from riemdp._errors import InvalidParameterError
 from riemdp._part import both_proved, register
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._around import Around
 from riemdp.statistics._counted_sum import MOST_RECORDS, WithoutInference, checked_weight
 from riemdp.statistics._feature_sums import quotient_of, root_up
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import Rewritten
+from riemdp.statistics._seen import vector_ball
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._recentred import Recentred
     from riemdp.statistics._statistic import Metric
@@ -48,23 +48,14 @@ class _Total(Rewritten):
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """Where the inner steps have come to, with the number of records that was released.
+    """Where the inner steps have come to, with the number of records that was released."""
 
-    Attributes
-    ----------
-    inner : object
-        What the inner statistic moves.
-    noise : float
-        Mean length of the noise of an answer.
-    number : float
-        At least 1.
-    """
-
-    inner: Any
-    noise: float
-    number: float = 1.0
+    inner: Any  # what the inner statistic moves
+    noise: float  # mean length of the noise of an answer
+    number: float = 1.0  # at least 1
 
 
+@dataclass(frozen=True)
 class CountedAnswers(Around):
     """What counted forms of several answers have in common.
 
@@ -74,11 +65,7 @@ class CountedAnswers(Around):
     a record is added or removed, and the budget is shared as the inner statistic shares it.
 
     The inner statistic then gets the sums divided by the number that was released, by one record at
-    least. How long its noise is taken to be follows that number too.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
+    least. How long its noise is taken to be follows that number too. See docs/proofs/neighbours.md.
     """
 
     projects = False
@@ -87,8 +74,7 @@ class CountedAnswers(Around):
     statistic: NoisySteps
     weight: float
 
-    def _set(self) -> None:
-        """Check the fields, and let the inner statistic add integers."""
+    def __post_init__(self) -> None:
         integers = getattr(self.statistic, "in_integers", None)
         if integers is None or self.statistic.steps < 2:
             raise InvalidParameterError(
@@ -126,8 +112,7 @@ class CountedAnswers(Around):
 
     def answers(self, ball: Ball) -> Ball:
         """Return sums over however many records there are; see :meth:`Statistic.answers`."""
-        space = Euclidean(self._size(ball) + 1)
-        return Ball(space, space.origin, MOST_RECORDS * ball.reach)
+        return vector_ball(self._size(ball) + 1, MOST_RECORDS * ball.reach)
 
     def _size(self, ball: Ball) -> int:
         return self.statistic.answers(ball).manifold.dim
@@ -145,12 +130,9 @@ class CountedAnswers(Around):
         return found if Fraction(found) * norm <= weight else math.nextafter(found, 0.0)
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:
-        """Return the radius; see :meth:`Statistic.add_remove`.
+        """Return the radius, if the inner statistic is of such a kind on the ball.
 
-        Raises
-        ------
-        UnsupportedError
-            If the inner statistic has no answers of that kind on this ball.
+        See :meth:`Statistic.add_remove`.
         """
         self.statistic.replace_one(ball, 1, metric)
         return ball.reach
@@ -271,12 +253,6 @@ class CountedSteps(CountedAnswers):
     )
     keeps_range: ClassVar[bool] = True
 
-    statistic: NoisySteps
-    weight: float
-
-    def __post_init__(self) -> None:
-        self._set()
-
 
 @final
 @register
@@ -322,10 +298,9 @@ class CountedRecentred(WithoutInference, CountedAnswers):
     )
 
     statistic: Recentred
-    weight: float
 
     def __post_init__(self) -> None:
-        self._set()
+        super().__post_init__()
         if getattr(self.statistic, "statistic", None) is None:
             raise InvalidParameterError(
                 f"statistic must be Recentred, got {kind_of(self.statistic)}; CountedSteps is for "
@@ -335,8 +310,7 @@ class CountedRecentred(WithoutInference, CountedAnswers):
     def range(self, ball: Ball) -> Ball:
         """Return base, length, features and the number of records; see :meth:`Statistic.range`."""
         inner = self.statistic.range(ball)
-        space = Euclidean(inner.manifold.dim + 1)
-        return Ball(space, space.origin, MOST_RECORDS * (1.0 + inner.reach))
+        return vector_ball(inner.manifold.dim + 1, MOST_RECORDS * (1.0 + inner.reach))
 
     def value_at(self, ball: Ball, point: _Place) -> FloatArray:
         """Return base, length and features, and the number; see :meth:`range`."""
@@ -359,16 +333,6 @@ def steps_weight(norm: float, dim: int) -> float:
     """Return the weight of the count in a first answer of vectors of so large a norm.
 
     The error of the mean of that answer is least with it at the boundary: ``weight^4`` is the
-    squared norm over the dimension.
-
-    Parameters
-    ----------
-    norm : float
-        In units of the radius.
-    dim : int
-
-    Returns
-    -------
-    float
+    squared norm, in units of the radius, over the dimension.
     """
     return math.sqrt(norm / math.sqrt(dim))

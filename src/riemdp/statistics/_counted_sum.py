@@ -12,18 +12,17 @@ import numpy as np
 from riemdp._checks import kind_of, real
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._part import register
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._around import Around
 from riemdp.statistics._data import as_records
 from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
 from riemdp.statistics._named_values import NamedValues
-from riemdp.statistics._seen import view_from_centre
+from riemdp.statistics._seen import vector_ball, view_from_centre
 from riemdp.statistics._statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
@@ -42,13 +41,7 @@ class WithoutInference(Statistic):
     def released_moments(
         self, ball: Ball, value: FloatArray, deviation: float, n: int
     ) -> ReleasedMoments:
-        """Refuse: regions and tests take a public number; see :meth:`Statistic.released_moments`.
-
-        Raises
-        ------
-        UnsupportedError
-            Always.
-        """
+        """See :meth:`Statistic.released_moments`: refused; regions and tests take a public n."""
         del ball, value, deviation, n
         raise UnsupportedError(
             "regions and tests are known for a public number of records; release under "
@@ -171,9 +164,8 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
     def answers(self, ball: Ball) -> Ball:
         """Return sums over however many records there are; see :meth:`Statistic.answers`."""
         inner = self.statistic.answers(ball)
-        space = Euclidean(self.size(self.dim(ball)))
         reach = MOST_RECORDS * (inner.reach + self.weight * self.statistic.unit(ball))
-        return Ball(space, space.origin, reach)
+        return vector_ball(self.size(self.dim(ball)), reach)
 
     def range(self, ball: Ball) -> Ball:
         """Return the ball of answers; see :meth:`Statistic.range`."""
@@ -213,12 +205,9 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
     def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> NamedValues:
         """Return the parts of the inner statistic, and the number; see :meth:`Statistic.present`.
 
-        Returns
-        -------
-        NamedValues
-            With ``count``, the number of records as it was drawn, and ``count_sd``, the standard
-            deviation of its noise. Other standard deviations are to first order in the noise, and
-            take that of the number in as far as :meth:`SumStatistic.with_count` says.
+        ``count`` is the number of records as it was drawn, ``count_sd`` the standard deviation of
+        its noise. Other standard deviations are to first order in the noise, and take that of the
+        number in as far as :meth:`SumStatistic.with_count` says.
         """
         dim, unit = self.dim(ball), self.statistic.unit(ball)
         sd = deviation() / unit
@@ -232,22 +221,9 @@ class CountedSum(WithoutInference, Around, FeatureSum):  # type: ignore[override
 
 
 def checked_weight(weight: object, *, free: bool) -> float:
-    """Return the weight of a count.
+    """Return the weight of a count: 0 where features count records (``free``), else in its range.
 
-    Parameters
-    ----------
-    weight : float
-    free : bool
-        Whether features count records, so that it has to be 0.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is outside its domain.
+    Raises ``InvalidParameterError`` for any other.
     """
     found = real(weight, "weight")
     if free and found != 0.0:
@@ -264,19 +240,7 @@ def checked_weight(weight: object, *, free: bool) -> float:
 def checked_norm(statistic: SumStatistic, dim: int) -> Fraction:
     """Return the largest norm of the features of a record, which has to be one that is proved of.
 
-    Parameters
-    ----------
-    statistic : SumStatistic
-    dim : int
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is too small or too large.
+    Raises ``InvalidParameterError`` if it is too small or too large.
     """
     norm, length = (Fraction(f(dim)) for f in (statistic.feature_norm, statistic.feature_length))
     if not max(Fraction(1, 4), length / 4) <= norm <= 4:
@@ -293,17 +257,8 @@ def count_weight(statistic: SumStatistic, dim: int) -> float:
 
     With noise of standard deviation s in each coordinate the error of D features that are divided
     by the number is s^2 (D + a^2 / weight^2) / N^2 to first order, for features of norm a, and s
-    follows sqrt(a^2 + weight^2): least at ``weight^2 = a^2 / sqrt(D)``.
-
-    Parameters
-    ----------
-    statistic : SumStatistic
-    dim : int
-
-    Returns
-    -------
-    float
-        0 where features count records.
+    follows sqrt(a^2 + weight^2): least at ``weight^2 = a^2 / sqrt(D)``. 0 where features count
+    records.
     """
     if statistic.counts_records:
         return 0.0

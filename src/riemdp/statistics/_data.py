@@ -108,7 +108,8 @@ class Records:
         """
         given: Any = self.points
         if one_by_one:
-            given = _of_records(manifold, given)
+            if isinstance(given, (list, tuple)) and len(given) == 0:  # which has no shape
+                given = np.empty((0, *manifold.point_shape))
             _check_first(manifold, given)
         points = np.ascontiguousarray(manifold.validate(given))
         rows = len(points) if points.ndim == 1 + len(manifold.point_shape) else None
@@ -168,12 +169,6 @@ class Records:
         return replace(self, points=points)
 
 
-def _of_records(manifold: Manifold, points: Any) -> Any:
-    """Return points; of an empty list, which has no shape, no points of the manifold."""
-    empty = isinstance(points, (list, tuple)) and len(points) == 0
-    return np.empty((0, *manifold.point_shape)) if empty else points
-
-
 def _check_first(manifold: Manifold, points: ArrayLike) -> None:
     """Refuse what has another shape in words that do not say how many rows there are."""
     given = plain_array(points, "points", error=NotOnManifoldError)
@@ -218,11 +213,7 @@ def labels_of(values: ArrayLike, rows: int | None, name: str) -> NDArray[np.obje
     """
     array = _one_each(plain_array(values, name), rows, name)
     # NumPy would make texts of all labels where one of a sequence is a text
-    return _plain_labels(values if isinstance(values, (list, tuple)) else array, name)
-
-
-def _plain_labels(labels: Sequence[Any] | NDArray[Any], name: str) -> NDArray[np.object_]:
-    """Return labels as integers and texts of Python: a copy, read once."""
+    labels = values if isinstance(values, (list, tuple)) else array
     found = np.empty(len(labels), dtype=object)
     for row, label in enumerate(labels):
         plain = label.item() if issubclass(type(label), (np.integer, np.str_)) else label

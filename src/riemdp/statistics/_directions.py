@@ -111,28 +111,24 @@ class DirectionalMoments(UnitVectorSum):
         is said to have a probability of .05 has up to .13. They are NaN where the noise is not
         known.
 
-        Returns
-        -------
-        mapping
-            Of order 1: ``resultant``, the mean of the unit vectors as it was drawn, shape (N,),
-            and ``resultant_sd``, the standard deviation of the noise of each entry; ``direction``,
-            of norm 1; ``length`` of the resultant as drawn, and ``corrected_length``, the root of
-            its square less the mean square of the noise; ``kappa``, the concentration of the von
-            Mises-Fisher law of the corrected length (``inf`` from length 1 on);
-            ``length_limit``, what the length exceeds with probability at most .05 where the exact
-            resultant is zero, ``direction_significant``, whether it does, and ``direction_bound``,
-            the angle in radians that the direction is within of the exact one with probability at
-            least .95 (pi where it is not significant).
+        Of order 1: ``resultant``, the mean of the unit vectors as it was drawn, shape (N,), and
+        ``resultant_sd``, the standard deviation of the noise of each entry; ``direction``, of norm
+        1; ``length`` of the resultant as drawn, and ``corrected_length``, the root of its square
+        less the mean square of the noise; ``kappa``, the concentration of the von Mises-Fisher law
+        of the corrected length (``inf`` from length 1 on); ``length_limit``, what the length
+        exceeds with probability at most .05 where the exact resultant is zero,
+        ``direction_significant``, whether it does, and ``direction_bound``, the angle in radians
+        that the direction is within of the exact one with probability at least .95 (pi where it is
+        not significant).
 
-            Of order 2: ``scatter``, the mean of ``x x^T`` with its noise, shape (N, N), and
-            ``scatter_sd``, the standard deviation of the noise of an entry of the diagonal (of the
-            others that over root 2); ``axis``, its leading eigenvector, with a positive entry
-            where it is largest; ``eigenvalues`` in falling order, ``gap`` between the first two,
-            ``gap_noise``, a bound of the expected largest eigenvalue of the noise;
-            ``gap_limit``, what the gap exceeds with probability at most .05 where the exact
-            scatter has none, ``axis_significant``, whether it does, and ``axis_bound``, the angle
-            in radians that the axis is within of the exact one with probability at least .95
-            (pi/2 where it is not significant).
+        Of order 2: ``scatter``, the mean of ``x x^T`` with its noise, shape (N, N), and
+        ``scatter_sd``, the standard deviation of the noise of an entry of the diagonal (of the
+        others that over root 2); ``axis``, its leading eigenvector, with a positive entry where it
+        is largest; ``eigenvalues`` in falling order, ``gap`` between the first two, ``gap_noise``,
+        a bound of the expected largest eigenvalue of the noise; ``gap_limit``, what the gap exceeds
+        with probability at most .05 where the exact scatter has none, ``axis_significant``, whether
+        it does, and ``axis_bound``, the angle in radians that the axis is within of the exact one
+        with probability at least .95 (pi/2 where it is not significant).
         """
         dim = self.dim(view.ball)
         if self.order == 1:

@@ -21,18 +21,9 @@ _UP = 1.0 + 2.0**-30
 
 
 def whitening(point: FloatArray, k: int) -> tuple[FloatArray, float]:
-    """Return W, nearly ``exp(-S/2)``, and a bound of ``dist((W^T W)^-1, exp(S))``.
+    """Return W ``(k, k)``, nearly ``exp(-S/2)``, and a bound of ``dist((W^T W)^-1, exp(S))``.
 
-    Parameters
-    ----------
-    point : ndarray, shape (dim,)
-        Coordinates, of which S is the exact matrix.
-    k : int
-
-    Returns
-    -------
-    whitening : ndarray, shape (k, k)
-    moved : float
+    S is the exact matrix of the point's coordinates ``(dim,)``.
     """
     from flint import arb_mat
 
@@ -52,17 +43,7 @@ def _displacement(seen: Matrix) -> float:
 
 
 def exact_matrix(point: FloatArray, k: int) -> Matrix:
-    """Enclose the symmetric matrix with these coordinates, at the working precision.
-
-    Parameters
-    ----------
-    point : ndarray, shape (dim,)
-    k : int
-
-    Returns
-    -------
-    arb_mat
-    """
+    """Enclose the symmetric matrix with coordinates ``(dim,)``, at the working precision."""
     from flint import arb, arb_mat
 
     rows = [[arb(0)] * k for _ in range(k)]

@@ -34,10 +34,8 @@ _NUMBERS = 2**21
 class ExactMean(ABC):
     """How a mean is computed so that its tolerance is proved, with no allowance for rounding.
 
-    Attributes
-    ----------
-    proof : str
-        Where it is proved.
+    ``proof`` says where. Balls are public; coordinates ``(m, dim)`` are normal ones about their
+    centre.
     """
 
     proof: ClassVar[str]
@@ -54,128 +52,58 @@ class ExactMean(ABC):
 
     @abstractmethod
     def floor(self, ball: Ball) -> float:
-        """Least public tolerance that every data set in a ball can be certified to.
+        """Least public tolerance, a geodesic distance, that every data set can be certified to.
 
         Zero where nothing is rounded but the records.
-
-        Parameters
-        ----------
-        ball : Ball
-
-        Returns
-        -------
-        float
-            In units of geodesic distance.
         """
 
     def records(self, ball: Ball, data: FloatArray) -> Partial:
-        r"""Say of a chunk what :meth:`mean` needs of it.
-
-        Parameters
-        ----------
-        ball : Ball
-        data : ndarray, shape (m, \*point_shape)
-            Valid points, inside or outside.
-
-        Returns
-        -------
-        object
-        """
+        """Say of a chunk of valid points, inside or outside, what :meth:`mean` needs of it."""
         return self.of_coordinates(ball, shortened(ball, data))
 
     @abstractmethod
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:
-        """Say the same of records that are given by coordinates, which are exact.
-
-        Parameters
-        ----------
-        ball : Ball
-        coordinates : ndarray, shape (m, dim)
-            About the centre, of exact norm at most ``ball.reach``.
-        """
+        """Say the same of records by their coordinates, of exact norm at most ``ball.reach``."""
 
     @abstractmethod
     def mean(self, ball: Ball, partial: Partial, tol: float) -> tuple[Fraction, ...]:
         """Return normal coordinates of a point that is proved to lie within ``tol`` of the mean.
 
-        Raises
-        ------
-        ConvergenceError
-            If that cannot be proved.
+        Raises ``ConvergenceError`` if that cannot be proved.
         """
 
     def descent(self, ball: Ball, tol: float) -> Descent | None:  # noqa: ARG002
         """Return steps that end within ``tol`` of the mean of any records in a ball.
 
-        Parameters
-        ----------
-        ball : Ball
-        tol : float
-
-        Returns
-        -------
-        Descent or None
-            None, by default, where nobody has proved that any public number of them is enough.
+        None, by default, where nobody has proved that any public number of them is enough.
         """
         return None
 
     def rows(self, ball: Ball, coordinates: FloatArray) -> Partial:
-        """Say of records what :meth:`weighted` needs of each; by default what :meth:`mean` does.
+        """Say what :meth:`weighted` needs of each record: :meth:`of_coordinates`, by default.
 
-        Parameters
-        ----------
-        ball, coordinates
-            As in :meth:`of_coordinates`.
-
-        Returns
-        -------
-        ndarray or tuple
-            Of arrays, or of such tuples; the records along the first axis of each array.
+        Arrays, alone or in nested tuples, each with the records along its first axis.
         """
         return self.of_coordinates(ball, coordinates)
 
     def weighted(
-        self,
-        ball: Ball,  # noqa: ARG002
-        rows: Partial,  # noqa: ARG002
-        whole: NDArray[np.int64],  # noqa: ARG002
-        tol: float,  # noqa: ARG002
+        self, ball: Ball, rows: Partial, whole: NDArray[np.int64], tol: float
     ) -> tuple[Fraction, ...]:
-        """Return what :meth:`mean` does of the weighted mean.
+        """Return what :meth:`mean` does, of the weighted mean of :meth:`rows`.
 
-        Parameters
-        ----------
-        ball : Ball
-        rows : object
-            Of :meth:`rows`.
-        whole : ndarray of int, shape (n,)
-            Weights, positive and at most ``2^40``.
-        tol : float
-
-        Raises
-        ------
-        ConvergenceError
-            If that cannot be proved.
-        UnsupportedError
-            By default, where :attr:`weighs` is false.
+        Weights ``(n,)`` are positive and at most ``2^40``. Raises ``ConvergenceError`` as
+        :meth:`mean` does, and ``UnsupportedError`` by default, where :attr:`weighs` is false.
         """
+        del ball, rows, whole, tol
         raise self._no_weights()
 
-    def summed(self, ball: Ball, rows: Partial, whole: NDArray[np.int64]) -> Partial:  # noqa: ARG002
+    def summed(self, ball: Ball, rows: Partial, whole: NDArray[np.int64]) -> Partial:
         """Say of some records with weights what :meth:`mean` needs, in sums as of any others.
 
-        Parameters
-        ----------
-        ball, rows
-            As in :meth:`weighted`.
-        whole : ndarray of int, shape (m,)
-            Weights, at least 0 and at most ``2^40``.
-
-        Raises
-        ------
-        UnsupportedError
-            By default, where :attr:`adds` or :attr:`weighs` is false.
+        Weights ``(m,)`` are at least 0 and at most ``2^40``. Raises ``UnsupportedError`` by
+        default, where :attr:`adds` or :attr:`weighs` is false.
         """
+        del ball, rows, whole
         raise self._no_weights()
 
     def _no_weights(self) -> UnsupportedError:
@@ -185,10 +113,7 @@ class ExactMean(ABC):
 class WeightedExactMean(ExactMean):
     """One that is certified row by row, with weights or without: the mean is without."""
 
-    @property
-    def weighs(self) -> bool:
-        """See :attr:`ExactMean.weighs`."""
-        return True
+    weighs = True
 
     def of_coordinates(self, ball: Ball, coordinates: FloatArray) -> Partial:  # noqa: ARG002
         """By default themselves; see :meth:`ExactMean.of_coordinates`."""
@@ -206,21 +131,10 @@ class WeightedExactMean(ExactMean):
 
 
 def shortened(ball: Ball, data: FloatArray) -> FloatArray:
-    r"""Coordinates of records that lie in the ball as real numbers, not only up to rounding.
+    """Coordinates ``(n, dim)`` of records that lie in the ball as real numbers, not up to rounding.
 
-    Those near the boundary or beyond it are shortened to the radius less ``2^-40`` of it, or less
+    Points near the boundary or beyond it are shortened to the radius less ``2^-40`` of it, or less
     ``(dim + 8) 2^-52`` if that is more, which is what rounding takes from a norm and a quotient.
-
-    Parameters
-    ----------
-    ball : Ball
-    data : ndarray, shape (n, \*point_shape)
-        Valid points, inside or outside.
-
-    Returns
-    -------
-    ndarray, shape (n, dim)
-        Of exact Euclidean norm at most ``ball.reach``.
     """
     coordinates = np.ascontiguousarray(record_coordinates(ball, data))
     return ball.shorten(coordinates, 1.0 - margin_of(coordinates.shape[-1]))
@@ -235,28 +149,17 @@ class ExactSum(ExactMean):
     """Average of coordinates: each record is rounded to a public grid, and integers are added.
 
     So the sum is exact and the order of the records does not count, and the vectors that are added
-    have norm at most the radius: the average moves by at most ``2 radius / n``, exactly.
-
-    References
-    ----------
-    docs/proofs/exact-draws.md, "Sums"
+    have norm at most the radius: the average moves by at most ``2 radius / n``, exactly. See
+    docs/proofs/exact-draws.md, "Sums".
     """
 
     proof = "docs/proofs/exact-draws.md"
+    adds = True
+    weighs = True
 
     def floor(self, ball: Ball) -> float:  # noqa: ARG002
         """Zero."""
         return 0.0
-
-    @property
-    def adds(self) -> bool:
-        """See :attr:`ExactMean.adds`."""
-        return True
-
-    @property
-    def weighs(self) -> bool:
-        """See :attr:`ExactMean.weighs`."""
-        return True
 
     def records(self, ball: Ball, data: FloatArray) -> IntegerSum:
         """Work on some records at a time where they are long; see :meth:`ExactMean.records`."""
@@ -317,17 +220,9 @@ _COORDINATE, _WEIGHT = 21, 20
 
 
 def added_products(rows: NDArray[np.int64], whole: NDArray[np.int64]) -> tuple[int, ...]:
-    """Sum of rows ``(m, d)`` of integers under ``2^42`` times weights, without overflow.
+    """Sum of rows ``(m, d)`` of integers under ``2^42`` times weights ``(m,)``, without overflow.
 
-    Parameters
-    ----------
-    rows : ndarray of int, shape (m, d)
-    whole : ndarray of int, shape (m,)
-        At least 0, at most ``2^40``.
-
-    Returns
-    -------
-    tuple of int, length d
+    Weights are at least 0, at most ``2^40``.
     """
     total = [0] * rows.shape[1]
     for start in range(0, len(rows), _ROWS):

@@ -33,16 +33,12 @@ _ENTRIES = 2**21
 
 @dataclass(frozen=True)
 class FeatureSum(ExactQuestion, Summary):
-    r"""A function of the sum over the records of features of each.
+    """A function of the sum over the records of features of each.
 
-    A record is first a vector in the unit ball: its normal coordinates about the centre, clipped
-    to the radius r and divided by it. *Features* of that are rounded to a public grid, and integers
+    A record is first a vector in the unit ball: its normal coordinates about the centre, clipped to
+    the radius r and divided by it. *Features* of that are rounded to a public grid, and integers
     are added, so that the sum is exact: records at other places in the data are not touched by a
-    record that is replaced.
-
-    References
-    ----------
-    docs/proofs/joint-sensitivities.md
+    record that is replaced. See docs/proofs/joint-sensitivities.md.
     """
 
     clips = True
@@ -84,14 +80,7 @@ class FeatureSum(ExactQuestion, Summary):
     def whole(self, dim: int) -> float:
         """Return what a feature of 1 is written as: vectors are shortened by as much.
 
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        float
-            A little under 1.
+        A little under 1.
         """
         return 1.0 - features_margin(dim, self.size(dim))
 
@@ -147,17 +136,9 @@ class FeatureSum(ExactQuestion, Summary):
         return self.total(self.dim(ball), records)
 
     def total(self, dim: int, records: Records) -> IntegerSum:
-        """Return the sum of the features of vectors that are shortened first, on the grid.
+        """Return the sum of features on the grid.
 
-        Parameters
-        ----------
-        dim : int
-        records : Records
-            Whose points are vectors, shape (m, dim), finite.
-
-        Returns
-        -------
-        IntegerSum
+        Points of the records are finite vectors, shape (m, dim), which are shortened first.
         """
         size = self.size(dim)
         inside = records.with_points(clip_norm(np.asarray(records.points), self.whole(dim)))
@@ -188,17 +169,7 @@ def total_features(total: IntegerSum, unit: float) -> tuple[Fraction, ...]:
 
 
 def on_grid(feature: float) -> float:
-    """Return what is added for a feature that is the same for all records.
-
-    Parameters
-    ----------
-    feature : float
-        At least 0, at most 4.
-
-    Returns
-    -------
-    float
-    """
+    """Return what is added for a feature, from 0 to 4, that is the same for all records."""
     return math.trunc(feature * 2.0**_GRID) * 2.0**-_GRID
 
 
@@ -218,17 +189,7 @@ def quotient_of(numerator: Fraction, n: int) -> float:
 
 
 def root_up(square: Fraction) -> float:
-    """Square root in float64, rounded up.
-
-    Parameters
-    ----------
-    square : Fraction
-        At least 0.
-
-    Returns
-    -------
-    float
-    """
+    """Square root in float64 of a number that is not negative, rounded up."""
     if not (square == 0 or _FEW < square < _MANY):  # it leaves float64, or has few digits there
         shift = max(0, 64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2)
         whole = math.ceil(square * (1 << 2 * shift))

@@ -164,12 +164,12 @@ def check_rows(data: FloatArray, manifold: Manifold) -> None:
 
 
 def check_shape_of_rows(data: FloatArray, manifold: Manifold) -> None:
-    r"""Require one leading axis, of any length.
+    """Require one leading axis, of any length.
 
     Parameters
     ----------
-    data : ndarray, shape (n, \*point_shape)
-    manifold : Manifold
+    data, manifold
+        See :func:`check_rows`.
 
     Raises
     ------

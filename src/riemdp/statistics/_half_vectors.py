@@ -20,15 +20,8 @@ if TYPE_CHECKING:
 def half_vectors(vectors: FloatArray, weight: float) -> FloatArray:
     """Return ``weight v v^T`` as vectors of the same norm: off-diagonal entries times root 2.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (m, d)
-    weight : float
-
-    Returns
-    -------
-    ndarray, shape (m, d (d + 1) / 2)
-        The diagonal first; :func:`riemdp.manifolds.unvecd` makes the matrices of them again.
+    Of vectors ``(m, d)`` in shape ``(m, d (d + 1) / 2)``, the diagonal first;
+    :func:`riemdp.manifolds.unvecd` makes the matrices of them again.
     """
     dim, end = vectors.shape[-1], 0
     across = np.empty((*vectors.shape[:-1], dim * (dim - 1) // 2))
@@ -40,17 +33,10 @@ def half_vectors(vectors: FloatArray, weight: float) -> FloatArray:
 
 
 def hermitian_half_vectors(vectors: FloatArray) -> FloatArray:
-    """Return ``z z*`` as real vectors of the same norm.
+    """Return ``z z*`` as real vectors ``(m, d^2)`` of the same norm.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (m, 2 d)
-        Real parts, then imaginary parts, of z.
-
-    Returns
-    -------
-    ndarray, shape (m, d^2)
-        The diagonal first, then root 2 times real parts above it, then the same of imaginary parts.
+    Vectors ``(m, 2 d)`` are real parts, then imaginary parts, of z. The result is the diagonal,
+    then root 2 times the real parts above it, then the same of imaginary parts.
     """
     dim = vectors.shape[-1] // 2
     real, imaginary = vectors[..., :dim], vectors[..., dim:]
@@ -63,17 +49,7 @@ def hermitian_half_vectors(vectors: FloatArray) -> FloatArray:
 
 
 def hermitian_of(half: FloatArray, dim: int) -> ComplexArray:
-    """Return the Hermitian matrices of vectors as :func:`hermitian_half_vectors` makes them.
-
-    Parameters
-    ----------
-    half : ndarray, shape (..., d^2)
-    dim : int
-
-    Returns
-    -------
-    ndarray, shape (..., d, d)
-    """
+    """Return matrices ``(..., d, d)`` of vectors as :func:`hermitian_half_vectors` makes them."""
     found = np.zeros((*half.shape[:-1], dim, dim), dtype=np.complex128)
     rows, columns = above_diagonal(dim)
     diagonal, pairs = np.arange(dim), len(rows)

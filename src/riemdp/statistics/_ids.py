@@ -18,16 +18,7 @@ _DIGEST = np.dtype(f"V{_BYTES}")
 
 
 def first_twice(ids: Iterable[Any]) -> int | None:
-    """Return the first place of an id that was there before; None if there is none.
-
-    Parameters
-    ----------
-    ids : iterable of int and str
-
-    Returns
-    -------
-    int or None
-    """
+    """Return the first place of an id that was there before; None if there is none."""
     seen: set[tuple[type, Any]] = set()
     for place, one in enumerate(ids):
         if (type(one), one) in seen:
@@ -39,15 +30,7 @@ def first_twice(ids: Iterable[Any]) -> int | None:
 def digests(ids: Iterable[Any], key: bytes) -> NDArray[np.void]:
     """Return a number of 16 bytes for each id, the same for the same one, under a secret key.
 
-    Parameters
-    ----------
-    ids : iterable of int and str
-    key : bytes
-        Random, of one pass: nobody can look for ids that have the same digest.
-
-    Returns
-    -------
-    ndarray of void, shape (n,)
+    The key is random, of one pass: nobody can look for ids that have the same digest.
     """
     found = bytearray()
     for one in ids:
@@ -57,32 +40,13 @@ def digests(ids: Iterable[Any], key: bytes) -> NDArray[np.void]:
 
 
 def has_twice(found: list[NDArray[np.void]]) -> bool:
-    """Whether two digests are the same.
-
-    Parameters
-    ----------
-    found : list of ndarray of void
-
-    Returns
-    -------
-    bool
-    """
+    """Whether two digests are the same."""
     numbers = _sorted(found)
     return bool((numbers[1:] == numbers[:-1]).all(axis=1).any())
 
 
 def has_unknown(found: list[NDArray[np.void]], known: NDArray[np.void]) -> bool:
-    """Whether a digest is none of those known; none of either may be there twice.
-
-    Parameters
-    ----------
-    found : list of ndarray of void
-    known : ndarray of void
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a digest is none of those known; none of either may be there twice."""
     both = _sorted([*found, known])
     twice = int((both[1:] == both[:-1]).all(axis=1).sum())
     return twice != sum(map(len, found))

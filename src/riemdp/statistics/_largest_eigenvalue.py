@@ -18,26 +18,12 @@ _UP = 1e-9
 def largest_eigenvalue_quantile(dim: int, beta: float) -> float:
     """Bound that the largest eigenvalue of symmetric Gaussian noise exceeds seldom.
 
-    The noise is a symmetric matrix with ``Var<N, H> = |H|_F^2``: independent normal entries,
-    of standard deviation 1 on the diagonal and ``1 / sqrt(2)`` off it.
-
-    Parameters
-    ----------
-    dim : int
-        Size of the matrix.
-    beta : float
-        Probability in (0, 0.05].
-
-    Returns
-    -------
-    float
-        A number that the largest eigenvalue exceeds with probability ``beta`` at most. It is the
-        level at which the mean number of eigenvalues above, slightly over-stated, is ``beta``: the
-        quantile itself but for the chance of two eigenvalues above it.
-
-    References
-    ----------
-    Mehta, "Random matrices", 3rd ed., Elsevier 2004, section 7.2; docs/proofs/confidence-regions.md
+    The noise is a symmetric matrix with ``Var<N, H> = |H|_F^2``: independent normal entries, of
+    standard deviation 1 on the diagonal and ``1 / sqrt(2)`` off it. Its largest eigenvalue exceeds
+    the bound with probability ``beta``, in (0, 0.05], at most. It is the level at which the mean
+    number of eigenvalues above, slightly over-stated, is ``beta``: the quantile itself but for the
+    chance of two eigenvalues above it. See Mehta, "Random matrices", 3rd ed., Elsevier 2004,
+    section 7.2, and docs/proofs/confidence-regions.md.
     """
     size, probability = count(dim, "dim"), real(beta, "beta")
     if not 0.0 < probability <= 0.05:
@@ -62,21 +48,11 @@ def _quantile(dim: int, beta: float) -> float:
 
 
 def log_mean_number_above(dim: int, level: float) -> float:
-    r"""Logarithm of a bound for the mean number of eigenvalues above a level.
+    """Logarithm of a bound for the mean number of eigenvalues above a level t.
 
     It is ``c_d F_{d-1}(t) + sum_{j < d-1} A_j(t)`` with ``F_j`` and ``A_j`` the integrals beyond t
-    of the Hermite function ``phi_j`` and of its square: every term is positive.
-
-    Parameters
-    ----------
-    dim : int
-        Size d of the matrix.
-    level : float
-        At least ``sqrt(2 d)``, beyond the zeros of the Hermite functions.
-
-    Returns
-    -------
-    float
+    of the Hermite function ``phi_j`` and of its square: every term is positive, since t is at least
+    ``sqrt(2 d)``, beyond the zeros of these functions.
     """
     from scipy.special import erfcx
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
 
+    #: Weights of records, of sum 1, shape (n,); None where all are equal.
+    Shares = FloatArray | None
+
 
 @dataclass(frozen=True, eq=False)
 class CertifiedMean(ArrayFields):
@@ -129,9 +132,7 @@ class MeanSolver(ABC):
         """
         return False
 
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """Certify the weighted mean of clipped records to a public tolerance.
 
         Parameters
@@ -228,12 +229,7 @@ class MeanSolver(ABC):
         """
 
     def solve(
-        self,
-        manifold: Manifold,
-        data: FloatArray,  # noqa: ARG002
-        weights: FloatArray | None,  # noqa: ARG002
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,  # noqa: ARG002
+        self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
         r"""Return the mean of valid data, in the space itself; see :func:`riemdp.frechet_mean`.
 
@@ -253,6 +249,7 @@ class MeanSolver(ABC):
         UnsupportedManifoldError
             By default.
         """
+        del data, weights, ball, tol
         raise unknown_mean(manifold)
 
     def solve_at_once(
@@ -269,13 +266,12 @@ class MeanSolver(ABC):
 
         Parameters
         ----------
-        manifold : Manifold
+        manifold, ball, tol
+            See :meth:`solve`.
         points : array_like, shape (n, \*point_shape)
             Not validated.
         weights : array_like, shape (n,), optional
             Neither are these.
-        ball : Ball, optional
-        tol : float
 
         Returns
         -------
@@ -298,9 +294,7 @@ class WeightedSolver(MeanSolver):
         return True
 
     @abstractmethod
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """See :meth:`MeanSolver.weighted`."""
 
 

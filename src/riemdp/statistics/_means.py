@@ -10,7 +10,6 @@ import numpy as np
 from riemdp._checks import is_one_of
 from riemdp._errors import UnsupportedBallError, UnsupportedError, UnsupportedManifoldError
 from riemdp._part import register
-from riemdp.statistics._counted_mean import CountedMean
 from riemdp.statistics._descent import descent_of
 from riemdp.statistics._mean_solver import MeanSolver
 from riemdp.statistics._records import joined
@@ -21,6 +20,7 @@ from riemdp.statistics._sensitivity import (
 )
 from riemdp.statistics._solver_of_space import average, is_solved, mean_solver
 from riemdp.statistics._statistic import InTwoArithmetics, Statistic, Summary
+from riemdp.statistics._sum_and_weight import CountedMean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,10 +52,8 @@ class Mean(InTwoArithmetics, Summary):
     def _exact(self, ball: Ball) -> ExactMean | None:
         """How it is computed in exact arithmetic; None in float64.
 
-        Raises
-        ------
-        UnsupportedError
-            If it was made exact on another space, and nobody knows how on this one.
+        Raises ``UnsupportedError`` if it was made exact on another space, and nobody knows how on
+        this.
         """
         return None if self.arithmetic == "float64" else self._exactly(ball)
 
@@ -74,10 +72,7 @@ class Mean(InTwoArithmetics, Summary):
     def exactly(self, ball: Ball) -> Self:
         """Return the mean in exact arithmetic; see :meth:`Statistic.exactly`.
 
-        Raises
-        ------
-        UnsupportedError
-            Where its error in float64 is bounded by constants that are measured, not proved.
+        Refused where its error in float64 is bounded by constants that are measured, not proved.
         """
         self._exactly(ball)
         return super().exactly(ball)
@@ -141,12 +136,8 @@ class Mean(InTwoArithmetics, Summary):
     def tolerance(self, ball: Ball, sensitivity: float) -> float:
         """Return a billionth of the sensitivity where float64 carries that, more where not.
 
-        Sums of integers need none.
-
-        Raises
-        ------
-        UnsupportedBallError
-            Where float64 carries too little of the mean.
+        Sums of integers need none. ``UnsupportedBallError`` where float64 carries too little of the
+        mean.
         """
         floor = self._floor(ball)
         if floor == 0.0:
@@ -229,11 +220,6 @@ class FrechetMean(IntrinsicMean):
         """Return :func:`riemdp.frechet_mean_sensitivity`; see :meth:`Statistic.replace_one`.
 
         In both metrics: see docs/proofs/wrapped-noise.md.
-
-        Raises
-        ------
-        UnsupportedError
-            Where nothing is known of the mean.
         """
         del metric
         mean_solver(ball.manifold)
@@ -244,10 +230,7 @@ class FrechetMean(IntrinsicMean):
     def counted(self, ball: Ball) -> Statistic:
         """Return a sum and a count where it is the tangent mean; see :meth:`Statistic.counted`.
 
-        Raises
-        ------
-        UnsupportedNeighboursError
-            On curved spaces: there it is no function of a sum over the records.
+        On curved spaces it is no function of a sum over the records.
         """
         if not average(ball.manifold).isometric:
             return super().counted(ball)
@@ -283,12 +266,9 @@ class TangentMean(AverageMean):
     proof: ClassVar[str | None] = "docs/proofs/frechet-mean-sensitivity.md"
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """Return :func:`riemdp.tangent_mean_sensitivity`; see :meth:`Statistic.replace_one`.
+        """Return :func:`riemdp.tangent_mean_sensitivity`; off flat spaces in coordinates alone.
 
-        Raises
-        ------
-        UnsupportedError
-            As a distance off flat spaces.
+        See :meth:`Statistic.replace_one`.
         """
         self._check_metric(ball, metric)
         return tangent_mean_sensitivity(ball, n)
@@ -299,16 +279,7 @@ class TangentMean(AverageMean):
 
 
 def counted_mean(ball: Ball) -> CountedMean:
-    """Return the tangent mean for a private number of records, with the weight that suits a ball.
-
-    Parameters
-    ----------
-    ball : Ball
-
-    Returns
-    -------
-    CountedMean
-    """
+    """Return the tangent mean of a private number of records, with the weight that suits a ball."""
     return CountedMean(ball.manifold.dim**-0.25)
 
 

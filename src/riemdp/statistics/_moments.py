@@ -117,23 +117,20 @@ class Moments(SumStatistic):
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return mean, second moment and spread; see :meth:`SumStatistic.parts`.
 
-        Returns
-        -------
-        mapping
-            ``mean``, point of the ball, shape (*point_shape,); ``coordinates``, the same as it was
-            drawn, in normal coordinates about the base, shape (dim,); ``second_moment`` about the
-            base, a number or shape (dim, dim), with its noise; ``variance``, about the mean and at
-            least 0, and for matrices ``covariance``, whose eigenvalues are at least 0; ``base`` and
-            ``clip``, where records were seen from and the length they were shortened to;
-            ``mean_sd`` and ``second_moment_sd``, standard deviations of the noise of a coordinate
-            and of a number or an entry of the diagonal (of the others that over root 2).
+        ``mean``, point of the ball, shape (*point_shape,); ``coordinates``, the same as it was
+        drawn, in normal coordinates about the base, shape (dim,); ``second_moment`` about the base,
+        a number or shape (dim, dim), with its noise; ``variance``, about the mean and at least 0,
+        and for matrices ``covariance``, whose eigenvalues are at least 0; ``base`` and ``clip``,
+        where records were seen from and the length they were shortened to; ``mean_sd`` and
+        ``second_moment_sd``, standard deviations of the noise of a coordinate and of a number or an
+        entry of the diagonal (of the others that over root 2).
         """
         dim = view.ball.manifold.dim
         vector, rest = features[:dim], features[dim:]
         known = 0.0 if math.isnan(deviation) else deviation
         # |vector|^2 is larger by the mean square of its noise
         found: dict[str, Any] = {
-            "mean": view.point(_inside(vector)),
+            "mean": view.point(vector / max(1.0, float(np.linalg.norm(vector)))),
             "coordinates": vector * view.unit,
         }
         if self.second == "scalar":
@@ -173,26 +170,13 @@ class Moments(SumStatistic):
         )
 
 
-def _inside(vector: FloatArray) -> FloatArray:
-    return vector / max(1.0, float(np.linalg.norm(vector)))
-
-
 def root_mean_square(entries: FloatArray) -> float:
     """Root of the mean square of the entries of an array."""
     return math.sqrt(float(np.mean(np.square(entries))))
 
 
 def nonnegative(matrix: FloatArray) -> FloatArray:
-    """Return a symmetric matrix with its negative eigenvalues set to 0.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (d, d)
-
-    Returns
-    -------
-    ndarray, shape (d, d)
-    """
+    """Return a symmetric matrix ``(d, d)`` with its negative eigenvalues set to 0."""
     values, vectors = np.linalg.eigh(matrix)
     found = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return np.asarray(0.5 * (found + found.T))

@@ -106,10 +106,8 @@ class Neighbours(Part, sort="neighbours"):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "implies_replace_one" not in vars(cls):
-            cls.implies_replace_one = False
-        if "in_one_group" not in vars(cls):
-            cls.in_one_group = False
+        cls.implies_replace_one = vars(cls).get("implies_replace_one", False)
+        cls.in_one_group = vars(cls).get("in_one_group", False)
 
     def form(self, statistic: Statistic, ball: Ball) -> Statistic:  # noqa: ARG002
         """Return the form in which a statistic is released; by default the statistic itself.
@@ -118,7 +116,6 @@ class Neighbours(Part, sort="neighbours"):
         ----------
         statistic : Statistic
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -137,7 +134,6 @@ class Neighbours(Part, sort="neighbours"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         records : Records
             Validated.
 
@@ -158,7 +154,6 @@ class Neighbours(Part, sort="neighbours"):
         ----------
         statistic : Statistic
         ball : Ball
-            Public ball of the records.
         n : int or None
             Number of records, or of what :meth:`units` makes of them. None where it is private.
         metric : {"distance", "coordinates"}
@@ -302,11 +297,7 @@ class PrivateSize(Neighbours):
     """What relations have in common whose neighbours are of two sizes, which is private then.
 
     Released are sums over the records with their number, both with noise; see
-    :meth:`Statistic.counted`.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
+    :meth:`Statistic.counted` and docs/proofs/neighbours.md.
     """
 
     size_is_public: ClassVar[bool] = False

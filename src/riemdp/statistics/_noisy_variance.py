@@ -24,28 +24,11 @@ _MARGIN, _LEFT = 1e-5, 1e-3
 def worst_tail(
     dim: int, statistic: float, *, inflation: float, noise: float, floor: float
 ) -> float:
-    r"""Largest probability of a quotient over all variances.
+    """Largest probability of a quotient over all variances, up to a share of 1e-5, and at most 1.
 
     With independent X, chi-squared of ``dim`` degrees of freedom, and a standard normal number G,
-    it is the supremum over ``v >= floor`` of
-    ``P(X v >= statistic * max(v + noise * G + inflation, floor))``.
-
-    Parameters
-    ----------
-    dim : int
-    statistic : float
-        Not negative.
-    inflation : float
-        Not negative.
-    noise : float
-        Positive standard deviation.
-    floor : float
-        Positive.
-
-    Returns
-    -------
-    float
-        Up to a share of 1e-5, and at most 1.
+    it is the supremum over ``v >= floor`` of ``P(X v >= statistic * max(v + noise * G + inflation,
+    floor))``. ``noise`` and ``floor`` are positive, ``statistic`` and ``inflation`` not negative.
     """
     spread, more = noise / floor, inflation / floor
     grid = np.geomspace(1.0, _TOP * max(1.0, spread), _GRID)
@@ -86,23 +69,10 @@ def _rule() -> tuple[FloatArray, FloatArray]:
 
 
 def calibrated(dim: int, alpha: float, *, noise: float, floor: float) -> tuple[float, float]:
-    """Critical value and inflation at which :func:`worst_tail` is ``alpha``.
+    """Critical value and inflation at which :func:`worst_tail` is ``alpha``, in (0, 1).
 
-    Parameters
-    ----------
-    dim : int
-    alpha : float
-        In (0, 1).
-    noise : float
-        Positive.
-    floor : float
-        Positive.
-
-    Returns
-    -------
-    tuple of (float, float)
-        Quantile of the chi-squared law at ``alpha``, up to a share of 1e-3 of that, and the least
-        inflation that keeps it valid.
+    The quantile of the chi-squared law at ``alpha``, up to a share of 1e-3 of that, and the least
+    inflation that keeps it valid.
     """
     ratio, inflation = _inflation(dim, alpha, noise / floor)
     return ratio, inflation * noise

@@ -93,14 +93,9 @@ class PointStatistic(Summary):
         return {self.name: self.citation or None}
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """Return what is declared; see :meth:`Statistic.replace_one`.
+        """Return what is declared, for that number of records; see :meth:`Statistic.replace_one`.
 
-        Raises
-        ------
-        InvalidParameterError
-            If it is declared for another number of records.
-        UnsupportedManifoldError
-            In coordinates, where they are no shorter than distances: on positive curvature.
+        In coordinates only where they are no longer than distances: not on positive curvature.
         """
         if n != self.n:
             raise InvalidParameterError(
@@ -123,10 +118,7 @@ class PointStatistic(Summary):
     def finish(self, ball: Ball, partial: Partial, tol: float) -> FloatArray:  # noqa: ARG002
         """Call the function; see :meth:`Question.finish`.
 
-        Raises
-        ------
-        InvalidParameterError
-            If there is no function, or it returned no point of the manifold.
+        Raises ``InvalidParameterError`` if there is none, or it returned no point of the manifold.
         """
         if self.function is None:
             raise InvalidParameterError(

@@ -17,7 +17,7 @@ Partial = Any
 
 
 class Question(ABC):
-    """What one answer is computed from, chunk by chunk.
+    """What one answer is computed from, chunk by chunk, of records clipped to a public ball.
 
     Attributes
     ----------
@@ -46,13 +46,12 @@ class Question(ABC):
     def adds(self, ball: Ball) -> bool:  # noqa: ARG002
         """Whether records may come a part at a time.
 
-        So it is where what :meth:`summarise` says is of one size however many records there are,
-        and :meth:`merge` gives the same whatever the parts and their order: exact sums.
+        Where what :meth:`summarise` returns has one size for any number of records, and
+        :meth:`merge` gives the same for any parts in any order, as exact sums do.
 
         Parameters
         ----------
         ball : Ball
-            Public ball.
 
         Returns
         -------
@@ -64,13 +63,12 @@ class Question(ABC):
     def prepare(self, ball: Ball, records: FloatArray) -> Any:
         r"""Put records into the form of :meth:`summarise`; by default clipped to the ball.
 
-        Each by itself, as a function of the ball. A class that says how does it once for all of
-        its questions about the same data: it must not depend on the instance.
+        Each by itself, as a function of the ball. Where a class overrides this, it is done once for
+        all of its questions about the same data, so it must not depend on the instance.
 
         Parameters
         ----------
         ball : Ball
-            Public ball.
         records : ndarray, shape (m, \*point_shape)
             Valid points, inside or outside; read-only.
 
@@ -87,7 +85,6 @@ class Question(ABC):
         Parameters
         ----------
         ball : Ball
-            Public ball.
         records : ndarray, shape (m, \*point_shape)
             As :meth:`prepare` returns them, m >= 1: points of the ball, by default. What is
             computed of one must not depend on the others.
@@ -119,7 +116,6 @@ class Question(ABC):
         Parameters
         ----------
         ball : Ball
-            Public ball.
         partial : object
             What :meth:`summarise` or :meth:`merge` returned.
         tol : float
@@ -137,10 +133,7 @@ class Question(ABC):
         """
 
     def finish_exactly(
-        self,
-        ball: Ball,  # noqa: ARG002
-        partial: Partial,  # noqa: ARG002
-        tol: float,  # noqa: ARG002
+        self, ball: Ball, partial: Partial, tol: float
     ) -> tuple[Fraction, ...] | None:
         """Answer with rational numbers, where :meth:`finish` would round them.
 
@@ -159,6 +152,7 @@ class Question(ABC):
         ConvergenceError
             If the tolerance cannot be certified.
         """
+        del ball, partial, tol
         return None
 
     def in_passes(self, ball: Ball, tol: float) -> Pass | None:  # noqa: ARG002
@@ -170,7 +164,6 @@ class Question(ABC):
         Parameters
         ----------
         ball : Ball
-            Public ball.
         tol : float
             Public tolerance of the answer.
 
@@ -195,13 +188,7 @@ class ExactQuestion(Question):
 
 
 class Rewritten(ExactQuestion):
-    """The answer to another question, in another form.
-
-    Attributes
-    ----------
-    question : Question
-        The other one, which is answered exactly.
-    """
+    """The answer to another question, which is answered exactly, in another form."""
 
     clips = True
 
@@ -262,7 +249,6 @@ class Pass(Question):
         Parameters
         ----------
         ball : Ball
-            Public ball.
         partial : object
             What this one has found, of all records.
 

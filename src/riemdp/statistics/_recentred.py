@@ -12,7 +12,7 @@ import numpy as np
 from riemdp._checks import kind_of, positive, real
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedError
 from riemdp._part import register
-from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.manifolds import clip_norm
 from riemdp.statistics._around import Around
 from riemdp.statistics._counted_steps import CountedRecentred, steps_weight
 from riemdp.statistics._data import as_records
@@ -20,14 +20,21 @@ from riemdp.statistics._feature_sums import mean_features, quotient_of
 from riemdp.statistics._named_values import NamedValues
 from riemdp.statistics._question import ExactQuestion, Rewritten
 from riemdp.statistics._records import record_coordinates
-from riemdp.statistics._seen import JOINT_REACH, SeenFromCentre, View, seen_from, steps_ball
-from riemdp.statistics._steps import NoisySteps, Place, after_mean
+from riemdp.statistics._seen import (
+    JOINT_REACH,
+    SeenFromCentre,
+    View,
+    seen_from,
+    steps_ball,
+    vector_ball,
+)
+from riemdp.statistics._steps import Place, StepsToMeans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial, Question
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
@@ -90,7 +97,7 @@ class _Shortened(ExactQuestion):
 @final
 @register
 @dataclass(frozen=True)
-class Recentred(Around, NoisySteps):
+class Recentred(Around, StepsToMeans):
     """Sums in two rounds: the second is seen from the mean that the first one released.
 
     The first round is the tangent mean at the centre, clipped to the ball, with the second moment
@@ -173,12 +180,11 @@ class Recentred(Around, NoisySteps):
     def answers(self, ball: Ball) -> Ball:
         """Features of the second round times r; see :meth:`Statistic.answers`."""
         dim = ball.manifold.dim
-        space = Euclidean(self._size(dim))
         longest = max(
             self.statistic.feature_length(dim),
             0.5 * self.statistic.feature_sensitivity(dim) * JOINT_REACH,
         )
-        return Ball(space, space.origin, longest * ball.reach)
+        return vector_ball(self._size(dim), longest * ball.reach)
 
     def _size(self, dim: int) -> int:
         return max(dim + 1, self.statistic.size(dim))
@@ -197,12 +203,9 @@ class Recentred(Around, NoisySteps):
         return weight if step else weight * Fraction(self.statistic.feature_sensitivity(dim)) / 2
 
     def counted(self, ball: Ball) -> CountedRecentred:
-        """Return sums in two rounds, with a count; see :meth:`Statistic.counted`.
+        """Return sums in two rounds, with a count, if the inner statistic has such a form.
 
-        Raises
-        ------
-        UnsupportedNeighboursError
-            If the inner statistic has no such form.
+        See :meth:`Statistic.counted`.
         """
         self.statistic.counted(ball)
         dim = ball.manifold.dim
@@ -214,16 +217,13 @@ class Recentred(Around, NoisySteps):
         See :meth:`Statistic.range`.
         """
         answers = self.answers(ball)
-        space = Euclidean(ball.manifold.dim + 1 + answers.manifold.dim)
-        return Ball(space, space.origin, 2.0 * ball.reach + answers.reach / self.answer_weight(1))
+        reach = 2.0 * ball.reach + answers.reach / self.answer_weight(1)
+        return vector_ball(ball.manifold.dim + 1 + answers.manifold.dim, reach)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """Return that of the inner statistic; see :meth:`Statistic.replace_one`.
+        """Return that of the inner statistic, of normal coordinates in units of the radius.
 
-        Raises
-        ------
-        UnsupportedError
-            If that is not one of normal coordinates in units of the radius.
+        See :meth:`Statistic.replace_one`.
         """
         return max(self._first_round(ball, n), self.statistic.replace_one(ball, n, metric))
 
@@ -248,15 +248,10 @@ class Recentred(Around, NoisySteps):
     def ask(self, ball: Ball, point: Any, step: int) -> Question:
         """Ask for the mean and the second moment first; see :meth:`Statistic.ask`."""
         dim = ball.manifold.dim
-        weight = self.answer_factor(dim, step)
-        if step > 0:
-            question = self._next(point, 1.0, last=True, exact=True)
-        else:
+        question: Question = _Shortened(self.statistic, point)
+        if step == 0:
             question = SeenFromCentre(point.point, ball.reach, 1.0, moment=True, exact=True)
-        return _Padded(question, weight, self._size(dim))
-
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:  # noqa: ARG002
-        return _Shortened(self.statistic, place)
+        return _Padded(question, self.answer_factor(dim, step), self._size(dim))
 
     def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:
         """Go to the released mean; see :meth:`Statistic.move`."""
@@ -269,16 +264,6 @@ class Recentred(Around, NoisySteps):
             at = replace(point, noise=point.noise * part)
             return super().move(ball, at, noisy[: dim + 1] / scale, step)
         return point, noisy / self.answer_weight(step)
-
-    def _moved(
-        self,
-        ball: Ball,
-        place: Place,
-        vector: FloatArray,
-        spread: float,
-        step: int,  # noqa: ARG002
-    ) -> Place:
-        return after_mean(ball, place, vector, self.alpha * spread)
 
     def value_at(self, ball: Ball, point: Any) -> FloatArray:
         """Return base, length and features; see :meth:`range`."""
@@ -296,11 +281,8 @@ class Recentred(Around, NoisySteps):
     ) -> ReleasedMoments:
         """Return those of the inner statistic; see :meth:`Statistic.released_moments`.
 
-        Raises
-        ------
-        UnsupportedBallError
-            If records may lie at cut points of the base, where coordinates jump: for a base that
-            was released from them no region is proved there.
+        Refused where records may lie at cut points of the base, where coordinates jump: for a base
+        that was released from them no region is proved there.
         """
         if 2.0 * ball.reach >= ball.manifold.injectivity_radius:
             raise UnsupportedBallError(

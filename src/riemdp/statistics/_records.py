@@ -16,17 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IntegerSum:
-    """Sum of records on a grid.
+    """Sum of so many records, or of so much weight of them, in steps of a grid."""
 
-    Attributes
-    ----------
-    total : tuple of int
-        One for each coordinate, in steps of the grid.
-    count : int
-        Number of records, or the sum of their weights.
-    """
-
-    total: tuple[int, ...]
+    total: tuple[int, ...]  # one for each coordinate
     count: int
 
     def __add__(self, other: IntegerSum) -> IntegerSum:
@@ -52,18 +44,7 @@ def record_coordinates(ball: Ball, data: FloatArray) -> FloatArray:
 
 
 def check_inside(ball: Ball, data: FloatArray) -> None:
-    r"""Require data in a ball.
-
-    Parameters
-    ----------
-    ball : Ball
-    data : ndarray, shape (n, \*point_shape)
-
-    Raises
-    ------
-    UnsupportedBallError
-        Which names the first row that is outside.
-    """
+    """Require data in a ball; ``UnsupportedBallError`` names the first row that is outside."""
     outside = ~ball.contains(data)
     if outside.any():
         raise UnsupportedBallError(

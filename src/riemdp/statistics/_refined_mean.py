@@ -10,8 +10,7 @@ from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.statistics._means import counted_mean, mean_for
-from riemdp.statistics._seen import Seen
-from riemdp.statistics._steps import BIAS, NoisySteps, Place, after_mean, step_count
+from riemdp.statistics._steps import BIAS, StepsToMeans, step_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 @final
 @register
 @dataclass(frozen=True)
-class RefinedMean(NoisySteps):
+class RefinedMean(StepsToMeans):
     """Tangent mean in rounds: each about the result of the one before, clipped to the spread there.
 
     The first round is the tangent mean at the centre, clipped to the ball, with the free second
@@ -97,21 +96,8 @@ class RefinedMean(NoisySteps):
         """As long as in the last answer, were it clipped to the radius."""
         return 1.0 / self.answer_weight(self.steps - 1)
 
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:
-        return Seen(place.point, place.unit, weight, moment=not last, exact=exact)
-
-    def _moved(
-        self,
-        ball: Ball,
-        place: Place,
-        vector: FloatArray,
-        spread: float,
-        step: int,  # noqa: ARG002
-    ) -> Place:
-        return after_mean(ball, place, vector, self.alpha * spread)
-
     def has_moment(self, step: int) -> bool:
-        """Whether another round follows; see :meth:`NoisySteps.has_moment`."""
+        """See :meth:`NoisySteps.has_moment`: whether another round follows."""
         return step < self.rounds - 1
 
     # One round is a mean that has a class: with its answers, its arithmetic and all its bits.
@@ -145,11 +131,9 @@ class RefinedMean(NoisySteps):
     def tolerance(self, ball: Ball, sensitivity: float) -> float:
         """See :meth:`NoisySteps.tolerance`; of one round that of the mean."""
         mean = self._mean(ball)
-        return (
-            super().tolerance(ball, sensitivity)
-            if mean is None
-            else mean.tolerance(ball, sensitivity)
-        )
+        if mean is None:
+            return super().tolerance(ball, sensitivity)
+        return mean.tolerance(ball, sensitivity)
 
     def rounding(self, ball: Ball) -> float:
         """See :meth:`NoisySteps.rounding`; of one round that of the mean."""

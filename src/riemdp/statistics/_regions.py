@@ -370,12 +370,13 @@ def _ball_radius(moments: ReleasedMoments, alpha: float, share: float) -> float:
 
 def _note(moments: ReleasedMoments) -> str:
     base = "; the base was released from the same records" if moments.released_base else ""
-    few = "; with so few records per dimension take it with care" if _few(moments) else ""
-    return f"{_ASYMPTOTIC}{few}; {_PARAMETER}{base}"
+    return f"{_ASYMPTOTIC}{caution(moments)}; {_PARAMETER}{base}"
 
 
-def _few(moments: ReleasedMoments) -> bool:
-    return moments.n < 20 * moments.dim
+def caution(*groups: ReleasedMoments) -> str:
+    """Return what to add to a note about asymptotic levels where a group is small."""
+    few = any(group.n < 20 * group.dim for group in groups)
+    return "; with so few records per dimension take it with care" if few else ""
 
 
 def _unit(directions: ArrayLike, dim: int) -> FloatArray:

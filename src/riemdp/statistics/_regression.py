@@ -192,10 +192,7 @@ class TangentRegression(SumStatistic):
     def counted(self, ball: Ball) -> CountedSum:
         """Return the sums and a count; see :meth:`Statistic.counted`.
 
-        Raises
-        ------
-        UnsupportedNeighboursError
-            If the design is public: then so is the number of records.
+        Refused where the design is public: then so is the number of records.
         """
         if self.design:
             raise UnsupportedNeighboursError(
@@ -220,13 +217,7 @@ class TangentRegression(SumStatistic):
         return {**parts, "coefficients_sd": known}
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:
-        """See :meth:`Statistic.replace_one`.
-
-        Raises
-        ------
-        UnsupportedNeighboursError
-            If the design is public.
-        """
+        """See :meth:`Statistic.replace_one`; refused where the design is public."""
         if self.design:
             raise UnsupportedNeighboursError(
                 "a public design does not protect covariates: leave it out, or say that they are "
@@ -243,13 +234,7 @@ class TangentRegression(SumStatistic):
         return super().replace_point(ball, n, metric)
 
     def check_records(self, records: Records) -> None:
-        """Raise an error where a public design is another one; see :meth:`Statistic.check_records`.
-
-        Raises
-        ------
-        InvalidParameterError
-            Also if there are no covariates, or labels too.
-        """
+        """See :meth:`Statistic.check_records`; a public design has to be that of the records."""
         super().check_records(records)
         found = np.sort(np.asarray(records.covariates, dtype=np.float64))
         if self.design and not np.array_equal(found, np.sort(np.array(self.design))):
@@ -263,17 +248,14 @@ class TangentRegression(SumStatistic):
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return the coefficients of the line; see :meth:`SumStatistic.parts`.
 
-        Returns
-        -------
-        mapping
-            ``coefficients``, shape (2, dim): intercept, at the covariate 0, and slope, in normal
-            coordinates about the base and per unit of the covariate; ``coefficients_sd``, of the
-            same shape, standard deviations of their noise, to first order where covariates are
-            private; ``gram``, shape (2, 2), the mean of ``(1, t)^T (1, t)`` that was solved with;
-            ``base`` and ``clip``, where records were seen from and the length they were shortened
-            to. What is solved with has a variance of the covariate of at least twice its noise.
-            After a first round that clipped many records the standard deviations are those of
-            noise alone, and too small for what clipping did.
+        ``coefficients``, shape (2, dim): intercept, at the covariate 0, and slope, in normal
+        coordinates about the base and per unit of the covariate; ``coefficients_sd``, of the same
+        shape, standard deviations of their noise, to first order where covariates are private;
+        ``gram``, shape (2, 2), the mean of ``(1, t)^T (1, t)`` that was solved with; ``base`` and
+        ``clip``, where records were seen from and the length they were shortened to. What is solved
+        with has a variance of the covariate of at least twice its noise. After a first round that
+        clipped many records the standard deviations are those of noise alone, and too small for
+        what clipping did.
         """
         dim = view.ball.manifold.dim
         lines = features[: 2 * dim].reshape(2, dim)
@@ -294,15 +276,13 @@ class TangentRegression(SumStatistic):
         }
 
     def _public(
-        self,
-        lines: FloatArray,
-        rest: FloatArray,  # noqa: ARG002
-        deviation: float,
+        self, lines: FloatArray, rest: FloatArray, deviation: float
     ) -> tuple[float, float, FloatArray, FloatArray]:
         """Mean and variance of the scaled covariate, the line in it, and the noise of that.
 
         The last is the covariance of level and slope, shape (2, 2, dim).
         """
+        del rest  # what it would be is public
         mean, spread, factor, longest = self._basis()
         slope = 1.0 / (factor * spread)
         scale = longest * np.array([[1.0, -mean * slope], [0.0, slope]])

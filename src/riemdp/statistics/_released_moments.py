@@ -150,13 +150,13 @@ class ReleasedMoments(ArrayFields):
         Parameters
         ----------
         allowance : float
-            What the noise of the mean is not to exceed, in units of ``sigma``; t of that is meant.
+            What the noise of the mean is not to exceed, in units of ``sigma``.
 
         Returns
         -------
         tuple of (ndarray, float)
-            ``S - cc' / (1 + k)`` and ``t^2 / k``, with ``k = sqrt(d) t / |c|``, c the mean and S
-            the second moment.
+            ``S - cc' / (1 + k)`` and ``t^2 / k``, with ``k = sqrt(d) t / |c|``, c the mean, S the
+            second moment and ``t = allowance sigma``.
         """
         step, root = allowance * self.sigma, math.sqrt(self.dim)
         length = float(np.linalg.norm(self.mean))
@@ -168,10 +168,7 @@ class ReleasedMoments(ArrayFields):
 def check_level(level: object) -> float:
     """Return ``1 - level``, the probability of a miss.
 
-    Raises
-    ------
-    InvalidParameterError
-        If the level is not under 1 by at least 1e-9, and positive.
+    ``InvalidParameterError`` if the level is not under 1 by at least 1e-9, and positive.
     """
     value = real(level, "level")
     if not 0.0 < value <= 1.0 - 1e-9:

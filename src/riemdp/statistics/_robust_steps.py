@@ -15,7 +15,6 @@ from riemdp.statistics._steps import BIAS, LEAST, NoisySteps, Place, step_count,
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.statistics._question import Question
 
 
 @dataclass(frozen=True)
@@ -111,6 +110,7 @@ class GeometricMedian(WarmSteps):
     name: ClassVar[str] = "geometric-median"
     proof: ClassVar[str | None] = "docs/proofs/noisy-steps.md"
     caveat: ClassVar[str] = BIAS
+    _asked: ClassVar[type[Seen]] = Directions
 
     eta: float = 1.0
     last: float = 0.1
@@ -128,9 +128,6 @@ class GeometricMedian(WarmSteps):
 
     def _unit(self, spread: float) -> float:
         return spread
-
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:  # noqa: ARG002
-        return Directions(place.point, place.unit, weight, moment=False, exact=exact)
 
 
 @final
@@ -191,6 +188,3 @@ class HuberMean(WarmSteps):
 
     def _unit(self, spread: float) -> float:
         return min(self.clip, self.threshold * spread) if spread > 0.0 else self.clip
-
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:  # noqa: ARG002
-        return Seen(place.point, place.unit, weight, moment=False, exact=exact)

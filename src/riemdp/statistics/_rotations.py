@@ -74,18 +74,13 @@ class MeanRotation(ScatterSum):
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return the mean rotation; see :meth:`SumStatistic.parts`.
 
-        Limits and bounds are as of :meth:`DirectionalMoments.parts`.
-
-        Returns
-        -------
-        mapping
-            ``rotation``, shape (3, 3), and its ``quaternion`` (x, y, z, w), with a positive entry
-            where it is largest; ``eigenvalues`` of the noisy scatter in falling order, of which
-            the first is about the mean of the squared cosine of half the angle to the mean;
-            ``gap`` between the first two, ``gap_noise``, ``gap_limit``, ``rotation_significant``,
-            and ``rotation_bound``, the angle of rotation in radians that the rotation is within of
-            the exact mean with probability at least .95 (pi where it is not significant);
-            ``scatter``, shape (4, 4), and ``scatter_sd``.
+        Limits and bounds are as of :meth:`DirectionalMoments.parts`. ``rotation``, shape (3, 3),
+        and its ``quaternion`` (x, y, z, w), with a positive entry where it is largest;
+        ``eigenvalues`` of the noisy scatter in falling order, of which the first is about the mean
+        of the squared cosine of half the angle to the mean; ``gap`` between the first two,
+        ``gap_noise``, ``gap_limit``, ``rotation_significant``, and ``rotation_bound``, the angle of
+        rotation in radians that the rotation is within of the exact mean with probability at least
+        .95 (pi where it is not significant); ``scatter``, shape (4, 4), and ``scatter_sd``.
         """
         from scipy.spatial.transform import Rotation
 
@@ -99,7 +94,7 @@ class MeanRotation(ScatterSum):
 
 
 def unit_quaternions(rotations: ArrayLike) -> FloatArray:
-    """Return rotations as points of Sphere(3), one by one; of two opposite ones either.
+    """Return rotations as points of Sphere(3), one by one, each with either sign.
 
     Parameters
     ----------

@@ -26,34 +26,18 @@ _ENTRIES, _PRODUCT = 2**14, 2**18
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """``log x = sum_j q_j(t) T_j(T_m(t))``, T Chebyshev's polynomials, ``x = middle + reach t``.
-
-    Attributes
-    ----------
-    middle, reach : float
-    terms : ndarray, shape (b, m)
-        ``q_j = sum_i terms[j, i] T_i``.
-    """
+    """``log x = sum_j q_j(t) T_j(T_m(t))``, T Chebyshev's polynomials, ``x = middle + reach t``."""
 
     middle: float
     reach: float
-    terms: FloatArray
+    terms: FloatArray  # (b, m), of ``q_j = sum_i terms[j, i] T_i``
 
 
 def series(least: float, largest: float, error: float) -> Series | None:
     """Return a polynomial near the logarithm on an interval, a little more than what is given.
 
-    Parameters
-    ----------
-    least, largest : float
-        Positive ends, or what their exponentials under- or overflow to.
-    error : float
-        About what it may be wrong by.
-
-    Returns
-    -------
-    Series or None
-        None where its degree would be too high.
+    Ends are positive, or what their exponentials under- or overflow to; ``error`` is about what it
+    may be wrong by. None where its degree would be too high.
     """
     least, largest = least / _ROOM, largest * _ROOM
     if not largest < _WIDEST * least:  # also of a zero, and of what is not finite
@@ -82,19 +66,9 @@ def series(least: float, largest: float, error: float) -> Series | None:
 
 
 def rough_logarithms(inverse: FloatArray, matrices: FloatArray, of: Series) -> FloatArray:
-    """Logarithms of ``L^-1 X L^-T``, where their spectra lie on the interval of the series.
+    """Logarithms ``(n, k^2)`` of ``L^-1 X L^-T``, whose spectra lie on the interval of the series.
 
-    Parameters
-    ----------
-    inverse : ndarray, shape (k, k)
-        ``L^-1``.
-    matrices : ndarray, shape (n, k, k)
-    of : Series
-
-    Returns
-    -------
-    ndarray, shape (n, k^2)
-        Symmetric but for rounding.
+    Of ``L^-1`` ``(k, k)`` and matrices X ``(n, k, k)``; symmetric but for rounding.
     """
     n, k = matrices.shape[:2]
     scaled = inverse / math.sqrt(of.reach)

@@ -38,19 +38,10 @@ _RESIDUAL, _COARSE = 1e-5, 1e-2
 
 
 def positions(n: int, weights: FloatArray | None, size: int) -> NDArray[np.intp]:
-    """Rows of a sample that stands for all: evenly spaced, in steps of equal weight.
+    """Rows of a sample that stands for all n: evenly spaced, in steps of equal weight.
 
-    Parameters
-    ----------
-    n : int
-    weights : ndarray, shape (n,), optional
-        With sum one.
-    size : int
-        Of the sample; rows of large weight may be in it more than once.
-
-    Returns
-    -------
-    ndarray of int, shape (size,)
+    Weights ``(n,)`` have sum one. Of ``size`` rows those of large weight may be there more than
+    once.
     """
     middles = (np.arange(size) + 0.5) / size
     if weights is None:
@@ -80,16 +71,11 @@ def second_moments(packed: FloatArray, shares: FloatArray | float) -> FloatArray
 
 
 def sampled_step(sample: Pass, gradient: FloatArray, moments: FloatArray | None) -> FloatArray:
-    """Newton step ``(k, k)`` with the Hessian of a sample.
+    """Newton step ``(k, k)`` with the Hessian of a sample of records of equal weight.
 
-    Parameters
-    ----------
-    sample : Pass
-        Of records of equal weight, at the same point as the gradient.
-    gradient : ndarray, shape (k, k)
-        Of all records.
-    moments : ndarray, shape (d, d), optional
-        :func:`second_moments` of the logarithms of all records, by which the sample's are replaced.
+    The gradient ``(k, k)`` is that of all records, at the same point. ``moments`` ``(d, d)``, if
+    there are any, are the :func:`second_moments` of all logarithms, by which the sample's are
+    replaced.
     """
     product = hessian(sample, None)
     if moments is not None:
@@ -100,11 +86,7 @@ def sampled_step(sample: Pass, gradient: FloatArray, moments: FloatArray | None)
 def bounded_step(gradient: FloatArray, moments: FloatArray) -> FloatArray:
     """Step ``(k, k)`` with a bound of the Hessian: ``(x/2) coth(x/2) <= 1 + x^2/12``.
 
-    Parameters
-    ----------
-    gradient : ndarray, shape (k, k)
-    moments : ndarray, shape (d, d)
-        :func:`second_moments` of the same logarithms.
+    ``moments`` ``(d, d)`` are the :func:`second_moments` of the logarithms, the gradient's mean.
     """
     square = _squared_commutator(moments, len(gradient))
 

@@ -30,27 +30,22 @@ def steps_ball(ball: Ball) -> Ball:
     """Ball in which steps are made: of coordinates where the space is flat, else the same."""
     if ball.manifold.chart is None:
         return ball
-    space = Euclidean(ball.manifold.dim)
-    return Ball(space, space.origin, ball.reach)
+    return vector_ball(ball.manifold.dim, ball.reach)
+
+
+def vector_ball(dim: int, reach: float) -> Ball:
+    """Ball of the vectors of so many entries that are no longer than ``reach``."""
+    space = Euclidean(dim)
+    return Ball(space, space.origin, reach)
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    r"""Where records are seen from, and how far.
+    """Where records are seen from, and how far."""
 
-    Attributes
-    ----------
-    ball : Ball
-        Public ball of the records.
-    base : ndarray
-        In the ball of steps; released, or its centre.
-    unit : float
-        Length that records were shortened to.
-    """
-
-    ball: Ball
-    base: FloatArray
-    unit: float
+    ball: Ball  # public, of the records
+    base: FloatArray  # in the ball of steps; released, or its centre
+    unit: float  # length that records were shortened to
 
     @property
     def base_point(self) -> FloatArray:
@@ -58,16 +53,9 @@ class View:
         return self.base if steps_ball(self.ball) is self.ball else self.ball.point(self.base)
 
     def point(self, vector: FloatArray) -> FloatArray:
-        r"""Return the point at normal coordinates about the base, projected onto the ball.
+        r"""Return points ``(..., \*point_shape)`` of the ball, projected onto it.
 
-        Parameters
-        ----------
-        vector : ndarray, shape (..., dim)
-            In units of :attr:`unit`.
-
-        Returns
-        -------
-        ndarray, shape (..., \*point_shape)
+        ``vector`` ``(..., dim)`` are normal coordinates about the base, in units of :attr:`unit`.
         """
         seen = steps_ball(self.ball)
         found = seen.project(seen.manifold.point(self.base, vector * self.unit))
@@ -81,32 +69,20 @@ def view_from_centre(ball: Ball) -> View:
 
 @dataclass(frozen=True, eq=False)
 class Seen(Question):
-    r"""Mean of the logarithms at a released point, each shortened to a length that is released too.
+    """Mean of the logarithms at a released point, each shortened to a length that is released too.
 
     Lengths are then scaled so that this one becomes the radius r of the ball: whatever was
     released, a record counts as a vector of norm at most r. Every operation on a record is one on
     that record alone.
-
-    Attributes
-    ----------
-    base : ndarray, shape (\*point_shape,)
-        Where records are seen from, of the ball of steps.
-    unit : float
-        Length that r stands for, positive.
-    weight : float
-        The mean is multiplied by it.
-    moment : bool
-        Whether the mean of ``FREE |v|^2 / r`` is asked for as one more coordinate, which is 0
-        otherwise. The norm of both together is at most ``JOINT_REACH r``.
-    exact : bool
-        Whether records are rounded to a public grid, and integers added.
     """
 
-    base: FloatArray
-    unit: float
-    weight: float
+    base: FloatArray  # where records are seen from, of the ball of steps
+    unit: float  # length that r stands for, positive
+    weight: float  # the mean is multiplied by it
+    #: Whether the mean of ``FREE |v|^2 / r`` is asked for as one more coordinate, which is 0
+    #: otherwise. The norm of both together is at most ``JOINT_REACH r``.
     moment: bool
-    exact: bool
+    exact: bool  # whether records are rounded to a public grid, and integers added
 
     clips = True
 
@@ -162,12 +138,10 @@ class Seen(Question):
         return self.weight * stable_mean(partial, None)
 
     def finish_exactly(
-        self,
-        ball: Ball,
-        partial: Partial,
-        tol: float,  # noqa: ARG002
+        self, ball: Ball, partial: Partial, tol: float
     ) -> tuple[Fraction, ...] | None:
         """Divide, and weight, as rational numbers; see :meth:`Question.finish_exactly`."""
+        del tol
         if not self.exact:
             return None
         unit = Fraction(self.weight) * Fraction(2) ** -grid_of(ball) / partial.count
@@ -188,8 +162,7 @@ class SeenFromCentre(Seen):
 class Directions(Seen):
     """Mean of the directions in which records are seen: unit vectors, scaled to the radius.
 
-    A record at the base counts as zero, one at a cut point as in the direction that coordinates
-    take there.
+    A record at the base counts as zero; one at a cut point has the direction that coordinates take.
     """
 
     def _vectors(self, coordinates: FloatArray, reach: float) -> FloatArray:
@@ -205,19 +178,7 @@ def joint_margin(dim: int) -> float:
 
 
 def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:
-    r"""Return normal coordinates about a point, for any points; of what has none, zero.
-
-    Parameters
-    ----------
-    manifold : Manifold
-    base : ndarray, shape (\*point_shape,)
-    points : ndarray, shape (m, \*point_shape)
-
-    Returns
-    -------
-    ndarray, shape (m, dim)
-        Finite.
-    """
+    """Return normal coordinates ``(m, dim)`` of points about another; of what has none, zero."""
     with np.errstate(all="ignore"):
         try:
             found = np.asarray(manifold.coordinates(base, points))
@@ -227,10 +188,10 @@ def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> Float
 
 
 def _seen_one_by_one(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:
-    """Coordinates where those of some points raise errors, zero of these.
+    """Coordinates where those of some points raise errors, zero for these.
 
-    They are found one by one, and one of the others takes their place: all of these are treated in
-    the same arrays as if there were none, since a product may round by the number of its rows.
+    Another point takes the place of each of them: the rest is treated in the same arrays as if
+    there were none, since a product may round by the number of its rows.
     """
     alone = [_seen(manifold, base, point) for point in points]
     lost = np.array([each is None for each in alone])

@@ -88,35 +88,12 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
 
 
 def weighted_frechet_mean_sensitivity(ball: Ball, share: float) -> float:
-    r"""Largest distance between the weighted Fréchet means of neighbouring data in a ball.
+    """Largest distance between the weighted Fréchet means of neighbouring data in a ball.
 
     Weights are public and belong to places: neighbours differ in one point, whose weight stays.
-    With the largest weight as a share of all of them in the place of 1 / n it is
+    With the largest weight as a share of all of them, in (0, 1], in the place of 1 / n it is
     :func:`frechet_mean_sensitivity`: ``2 r share`` where no curvature is positive, and else
-    ``min(2r, 2 share tan(kr) / k)``.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball that holds the data; see :func:`frechet_mean_sensitivity`.
-    share : float
-        Largest weight over the sum of all, or more: in (0, 1].
-
-    Returns
-    -------
-    float
-        In units of geodesic distance, at most 2r, rounded up.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``ball`` is no ball or ``share`` outside its domain.
-    UnsupportedBallError
-        If the ball is too large for the bound.
-
-    References
-    ----------
-    docs/proofs/neighbours.md, "Weights"
+    ``min(2r, 2 share tan(kr) / k)``, rounded up. See docs/proofs/neighbours.md, "Weights".
     """
     check_ball(ball)
     return _frechet(ball, alike(share), "exact")
@@ -125,25 +102,8 @@ def weighted_frechet_mean_sensitivity(ball: Ball, share: float) -> float:
 def weighted_tangent_mean_sensitivity(ball: Ball, share: float) -> float:
     """Largest distance between the weighted tangent means of neighbouring data in a ball.
 
-    Parameters
-    ----------
-    ball : Ball
-    share : float
-        See :func:`weighted_frechet_mean_sensitivity`.
-
-    Returns
-    -------
-    float
-        ``2 r share`` in units of length of the tangent space, rounded up.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``ball`` is no ball or ``share`` outside its domain.
-
-    References
-    ----------
-    docs/proofs/neighbours.md, "Weights"
+    ``2 r share`` in units of length of the tangent space, rounded up, with the share of
+    :func:`weighted_frechet_mean_sensitivity`. See docs/proofs/neighbours.md, "Weights".
     """
     check_ball(ball)
     return _tangent(ball, alike(share))
@@ -152,19 +112,7 @@ def weighted_tangent_mean_sensitivity(ball: Ball, share: float) -> float:
 def alike(share: float) -> float:
     """Return how many records of one weight have this share each: ``1 / share``, rounded down.
 
-    Parameters
-    ----------
-    share : float
-
-    Returns
-    -------
-    float
-        At least 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``share`` is not in (0, 1].
+    Raises ``InvalidParameterError`` if the share is not in (0, 1].
     """
     share = positive(share, "share, the largest weight over the sum of all,")
     if not share <= 1.0:

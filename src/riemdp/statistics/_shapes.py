@@ -88,20 +88,15 @@ class ProcrustesMean(ScatterSum):
     def parts(self, view: View, features: FloatArray, deviation: float) -> Mapping[str, Any]:
         """Return the mean shape; see :meth:`SumStatistic.parts`.
 
-        Limits and bounds are as of :meth:`DirectionalMoments.parts`.
-
-        Returns
-        -------
-        mapping
-            ``shape``, k complex landmarks, centred and of norm 1, of which the first that is not
-            at the centre is real and positive; ``eigenvalues`` of the noisy scatter in falling
-            order, of which the first is about the mean of the squared cosine of the distance to
-            the mean; ``gap`` between the first two, ``gap_noise``, ``gap_limit``,
-            ``shape_significant``, and ``shape_bound``, the Procrustes distance (an angle in
-            radians) that the shape is within of the exact mean with probability at least .95 (pi/2
-            where it is not significant); ``scatter``, Hermitian, shape (k - 1, k - 1), and
-            ``scatter_sd``, the standard deviation of an entry of the diagonal (of real and
-            imaginary parts of the others that over root 2).
+        Limits and bounds are as of :meth:`DirectionalMoments.parts`. ``shape``, k complex
+        landmarks, centred and of norm 1, of which the first that is not at the centre is real and
+        positive; ``eigenvalues`` of the noisy scatter in falling order, of which the first is about
+        the mean of the squared cosine of the distance to the mean; ``gap`` between the first two,
+        ``gap_noise``, ``gap_limit``, ``shape_significant``, and ``shape_bound``, the Procrustes
+        distance (an angle in radians) that the shape is within of the exact mean with probability
+        at least .95 (pi/2 where it is not significant); ``scatter``, Hermitian, shape (k - 1, k -
+        1), and ``scatter_sd``, the standard deviation of an entry of the diagonal (of real and
+        imaginary parts of the others that over root 2).
         """
         scatter = hermitian_of(features, self.dim(view.ball) // 2)
         found = leading_axis(scatter, len(features), deviation)
@@ -139,17 +134,10 @@ def preshapes(configurations: ArrayLike) -> FloatArray:
 
 
 def landmarks(preshape: ComplexArray) -> ComplexArray:
-    """Return the centred configuration of a preshape, turned so that it is the same for all phases.
+    """Return the centred configuration ``(k,)`` of a preshape, the same for all phases of it.
 
-    Parameters
-    ----------
-    preshape : ndarray, shape (k - 1,)
-        In Helmert's basis, of norm 1.
-
-    Returns
-    -------
-    ndarray, shape (k,)
-        Its first landmark that is not at the centre is real and positive.
+    The preshape ``(k - 1,)`` is in Helmert's basis, of norm 1. The first landmark that is not at
+    the centre is real and positive.
     """
     flat = np.concatenate([preshape.real, preshape.imag])
     return complex_landmarks(landmarks_of(flat))

@@ -17,21 +17,9 @@ if TYPE_CHECKING:
 
 
 def shares_of(weights: ArrayLike, n: int) -> FloatArray:
-    """Divide weights by their sum.
+    """Divide weights ``(n,)`` by their sum; they are not negative, and the sum is positive.
 
-    Parameters
-    ----------
-    weights : array_like, shape (n,)
-        Nonnegative, with a positive sum.
-    n : int
-
-    Returns
-    -------
-    ndarray, shape (n,)
-
-    Raises
-    ------
-    InvalidParameterError
+    Raises ``InvalidParameterError`` for others.
     """
     array = real_array(weights, "weights", booleans=True)
     if array.shape != (n,):

@@ -24,6 +24,7 @@ from riemdp.statistics._tolerance import average_floor
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.statistics._mean_solver import Shares
     from riemdp.statistics._question import Partial
 
 _EXACT_SUM = ExactSum()
@@ -43,9 +44,7 @@ class Average(WeightedSolver):
         """Clipped coordinates; see :func:`record_coordinates`."""
         return record_coordinates(ball, data)
 
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """Average, and clip the average."""
         check_bound(_flat_mean.summation_allowance(len(records), ball.reach), tol)
         return clip_norm(_flat_mean.stable_mean(records, weights), ball.radius)
@@ -67,14 +66,10 @@ class FlatAverage(Average):
     isometric = True
 
     def solve(
-        self,
-        manifold: Manifold,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,  # noqa: ARG002
+        self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
         """Average in the chart."""
+        del ball, tol
         value, rounding = _flat_mean.euclidean(_chart(manifold).to_chart(data), weights)
         return CertifiedMean(_chart(manifold).from_chart(value), rounding, 1)
 
@@ -137,19 +132,10 @@ def register_solver(kind: type[Any], solver: MeanSolver, *, subclasses: bool = F
 def mean_solver(manifold: Manifold) -> MeanSolver:
     """Return the solver of a space, by its class and those that this inherits from.
 
-    In dimension one every space is flat, and needs none.
-
-    Raises
-    ------
-    UnsupportedManifoldError
-        If no solver is registered for its class.
+    In dimension one every space is flat, and needs none. Raises ``UnsupportedManifoldError`` if no
+    solver is registered for its class.
     """
-    kind = _kind(manifold)
-    if manifold.dim == 1 and (kind is None or not _solvers[kind].isometric):
-        return _AVERAGE
-    if kind is None:
-        raise unknown_mean(manifold)
-    return _solvers[kind]
+    return average(manifold) if manifold.dim == 1 else space_solver(manifold)
 
 
 def is_solved(manifold: Manifold) -> bool:
@@ -166,10 +152,7 @@ def is_solved(manifold: Manifold) -> bool:
 def space_solver(manifold: Manifold) -> MeanSolver:
     """Return the solver of a space as :meth:`MeanSolver.solve` needs it, in dimension one too.
 
-    Raises
-    ------
-    UnsupportedManifoldError
-        If no solver is registered for its class.
+    Raises ``UnsupportedManifoldError`` if no solver is registered for its class.
     """
     kind = _kind(manifold)
     if kind is None:
@@ -180,8 +163,7 @@ def space_solver(manifold: Manifold) -> MeanSolver:
 def average(manifold: Manifold) -> MeanSolver:
     """Return what averages coordinates on a space, whether or not that is the Fréchet mean."""
     kind = _kind(manifold)
-    flat = kind is not None and _solvers[kind].isometric
-    return _solvers[kind] if kind is not None and flat else _AVERAGE
+    return _solvers[kind] if kind is not None and _solvers[kind].isometric else _AVERAGE
 
 
 def _kind(manifold: Manifold) -> type[Manifold] | None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds import FloatArray
     from riemdp.statistics._exact_mean import ExactMean
+    from riemdp.statistics._mean_solver import Shares
     from riemdp.statistics._question import Partial
 
 
@@ -57,14 +58,10 @@ class LogEuclideanAverage(FlatAverage):
         return _flat_mean.check_data(manifold.k, points)
 
     def solve(
-        self,
-        manifold: Manifold,  # noqa: ARG002
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,  # noqa: ARG002
+        self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
         """Average the logarithms."""
+        del manifold, ball, tol
         value, rounding = _flat_mean.log_euclidean(data, weights)
         return CertifiedMean(value, rounding, 1)
 
@@ -77,12 +74,7 @@ class SpaceFormSolver(WeightedSolver):
         return SpaceFormMean(self)
 
     def solve(
-        self,
-        manifold: Any,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,
-        tol: float,
+        self, manifold: Any, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
         found = _space_form_mean.solve(manifold, data, weights, ball, tol, thorough=False)
@@ -98,9 +90,7 @@ class SphereSolver(SpaceFormSolver):
         """Clipped points."""
         return ball.project(data)
 
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """Certify a point; noise is added to its coordinates."""
         tol -= conversion_allowance(ball)
         sphere: Any = ball.manifold
@@ -119,7 +109,12 @@ class SphereSolver(SpaceFormSolver):
                 "on a sphere the mean is unique only inside a ball: pass ball=Ball(manifold, "
                 "center, radius) with the data inside it and a radius under pi/(2 sqrt(curvature))"
             )
-        _check_hemisphere(ball)
+        if not _in_hemisphere(ball):
+            limit = 0.5 * manifold.injectivity_radius
+            raise UnsupportedBallError(
+                f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/(2 sqrt(curvature)) "
+                "for the Fréchet mean to be unique; choose a smaller ball or the tangent mean"
+            )
         # One product settles most data; the exact distance decides in doubt.
         lowest = manifold.curvature * float((data @ ball.center).min())
         if lowest > math.cos(math.sqrt(manifold.curvature) * ball.radius):
@@ -141,12 +136,7 @@ class SphereSolver(SpaceFormSolver):
         return None if found is None else CertifiedMean(*found)
 
     def solve(
-        self,
-        manifold: Any,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,
-        tol: float,
+        self, manifold: Any, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
         if manifold.dim == 1 and ball is not None:
@@ -164,9 +154,7 @@ class HyperbolicSolver(SpaceFormSolver):
         """Clipped coordinates about the centre."""
         return record_coordinates(ball, data)
 
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """Certify a point; noise is added to its coordinates."""
         tol -= conversion_allowance(ball)
         origin = Ball(ball.manifold, ball.manifold.origin, ball.radius)
@@ -206,9 +194,7 @@ class AffineInvariantSolver(WeightedSolver):
         """Clipped log-eigenvalues, seen from the centre, and eigenvectors."""
         return _clipped_affine_invariant_mean.clipped_spectrum(ball, data)
 
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """Certify the coordinates themselves."""
         logs, vectors = records
         return _clipped_affine_invariant_mean.spectral_mean(
@@ -221,14 +207,10 @@ class AffineInvariantSolver(WeightedSolver):
         return 2.0 * _clipped_affine_invariant_mean.worst_allowance(manifold.k, ball.radius)
 
     def solve(
-        self,
-        manifold: Manifold,  # noqa: ARG002
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,  # noqa: ARG002
-        tol: float,
+        self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
+        del manifold, ball
         return CertifiedMean(*_affine_invariant_passes.solve(data, weights, tol))
 
 
@@ -257,9 +239,7 @@ class ProductSolver(WeightedSolver):
         """Whether every factor's does; see :meth:`MeanSolver.weighs`."""
         return all(mean_solver(space).weighs(space) for space in manifold.spaces)
 
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """Join the factors' means, and clip."""
         manifold: Any = ball.manifold
         share = tol / math.sqrt(len(records)) * (1.0 - 1e-15)
@@ -296,12 +276,7 @@ class ProductSolver(WeightedSolver):
             space_solver(space).check_domain(space, part, own)
 
     def solve(
-        self,
-        manifold: Any,
-        data: FloatArray,
-        weights: FloatArray | None,
-        ball: Ball | None,
-        tol: float,
+        self, manifold: Any, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
         """Join the factors' means; see :meth:`MeanSolver.solve`."""
         balls = _factor_balls(manifold, ball)
@@ -323,16 +298,6 @@ def _factor_balls(manifold: Any, ball: Ball | None) -> tuple[Ball | None, ...]:
         return (None,) * len(manifold.each)
     balls: tuple[Ball, ...] = manifold.balls(ball)
     return balls
-
-
-def _check_hemisphere(ball: Ball) -> None:
-    """Require a ball inside the open hemisphere about its centre."""
-    if not _in_hemisphere(ball):
-        limit = 0.5 * ball.manifold.injectivity_radius
-        raise UnsupportedBallError(
-            f"radius {ball.radius:.6g} must stay under {limit:.6g} = pi/(2 sqrt(curvature)) for "
-            "the Fréchet mean to be unique; choose a smaller ball or the tangent mean"
-        )
 
 
 def _in_hemisphere(ball: Ball) -> bool:

@@ -36,29 +36,30 @@ class Statistic(Part, sort="statistic"):
     """A function of records in a public ball whose value lies in another ball, its range.
 
     Noise is added to its answers, on the space of :meth:`answers`, which is the range of most. How
-    much is set by public numbers alone: the balls, n and what :meth:`replace_one` makes of them.
+    much is set by public numbers alone: the balls, n and what :meth:`replace_one` makes of them. In
+    every method ``ball`` is the public ball of the records, and n is public.
 
     Attributes
     ----------
     steps : int
-        Number of answers, public. What is asked for next may depend on what was released. Together
-        they are paid for by the budget: as the one answer that they are for noise that composes
-        so (:meth:`riemdp.mechanisms.Mechanism.joint_weight`), else by equal shares of it.
+        Number of answers, public. What is asked for next may depend on what was released. The
+        budget pays for all of them: as for one answer where the noise composes so
+        (:meth:`riemdp.mechanisms.Mechanism.joint_weight`), else by equal shares of it.
     caveat : str
         What is to be known before a value is used, in words; empty where there is nothing.
     takes : tuple of str
         What it takes beside points, of :attr:`riemdp.statistics.Records.extras`.
     by_place : tuple of str
-        What of that is public and belongs to places in the data, so that a record that is replaced
-        leaves it as it is. Relations that do not keep places are refused then.
+        What of that is public and belongs to places in the data: it stays when a record is
+        replaced. Relations that do not keep places are refused then.
     projects : bool
         Whether draws may be projected onto the ball of answers by default. Not where they are
         several quantities in one vector, of which a projection would shorten all.
     keeps_range : bool
         Whether values lie in the range even where draws are not projected.
     totals : bool
-        Whether answers are sums over the records, so that what their noise is in the value is to be
-        divided by the number of records.
+        Whether answers are sums over the records, so that in the value their noise is divided by
+        the number of records.
     weighs : bool
         Whether they are divided by a sum of private weights instead: :meth:`released_total`.
 
@@ -93,7 +94,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -117,7 +117,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         answers : sequence of ndarray, each of shape (dim,)
             Normal coordinates of the noisy answers about the centre of their ball.
 
@@ -167,12 +166,11 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
         float
-            At most; 1, by default. It multiplies the mechanism's expected distance.
+            An upper bound, 1 by default. The mechanism's expected distance is multiplied by it.
         """
         return 1.0
 
@@ -185,12 +183,7 @@ class Statistic(Part, sort="statistic"):
         return None
 
     def in_float64(self) -> Self:
-        """Return the same statistic in float64, for draws that are made there; by default itself.
-
-        Returns
-        -------
-        Statistic
-        """
+        """Return the same in float64, for draws that are made there; by default itself."""
         return self
 
     def exactly(self, ball: Ball) -> Self:  # noqa: ARG002
@@ -199,7 +192,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -221,7 +213,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -230,12 +221,11 @@ class Statistic(Part, sort="statistic"):
         return ball
 
     def answers(self, ball: Ball) -> Ball:
-        """Public ball that holds one answer: the range, unless there are several.
+        """Public ball that holds one answer: :meth:`range`, unless there are several.
 
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -250,7 +240,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         n : int
             Number of records, public.
         metric : {"distance", "coordinates"}
@@ -273,21 +262,13 @@ class Statistic(Part, sort="statistic"):
 
         Parameters
         ----------
-        ball : Ball
-            Public ball of the records.
-        n : int
-            Number of records, public.
-        metric : {"distance", "coordinates"}
+        ball, n, metric
+            See :meth:`replace_one`, which it is by default.
 
         Returns
         -------
         float
-            Rounded up; :meth:`replace_one` by default.
-
-        Raises
-        ------
-        UnsupportedError
-            If none is known on this ball in this metric.
+            Rounded up.
         """
         return self.replace_one(ball, n, metric)
 
@@ -300,7 +281,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         metric : {"distance", "coordinates"}
 
         Returns
@@ -316,7 +296,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         metric : {"distance", "coordinates"}
 
         Returns
@@ -348,20 +327,19 @@ class Statistic(Part, sort="statistic"):
         Returns
         -------
         float
-            At most how far the value as computed is from the exact one. Twice that is added to the
-            sensitivity.
+            An upper bound of the distance from the value as computed to the exact one. Twice that
+            is added to the sensitivity.
         """
         return max(1e-9 * sensitivity, 1e-12 * self.answers(ball).reach)
 
     def rounding(self, ball: Ball) -> float:
-        """Return what rounding alone may take; a release that states a lesser tolerance is none.
+        """Return what rounding alone may take: no release may state a smaller tolerance.
 
         By default half of the least tolerance: the other half is a margin.
 
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -375,7 +353,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -406,7 +383,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -421,7 +397,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         tol : float
             Public tolerance of the answer.
 
@@ -443,7 +418,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
 
         Returns
         -------
@@ -457,10 +431,8 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         noise : callable
-            Returns the mean length of the noise of an answer, 0 where that is not known: a public
-            number.
+            Returns the mean length of the noise of an answer, 0 where that is not known: public.
 
         Returns
         -------
@@ -568,7 +540,6 @@ class Statistic(Part, sort="statistic"):
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         value : ndarray, shape (\*point_shape,)
             Of the range.
         deviation : callable
@@ -584,18 +555,13 @@ class Statistic(Part, sort="statistic"):
         return self.range(ball).manifold.present(value)
 
     def released_moments(
-        self,
-        ball: Ball,  # noqa: ARG002
-        value: FloatArray,  # noqa: ARG002
-        deviation: float,  # noqa: ARG002
-        n: int,  # noqa: ARG002
+        self, ball: Ball, value: FloatArray, deviation: float, n: int
     ) -> ReleasedMoments:
         """Return a released mean with its second moments, as inference takes them.
 
         Parameters
         ----------
         ball : Ball
-            Public ball of the records.
         value : ndarray
             Of the range, with Gaussian noise, neither projected nor shrunk.
         deviation : float
@@ -612,18 +578,13 @@ class Statistic(Part, sort="statistic"):
         UnsupportedError
             By default: where they are not released.
         """
+        del ball, value, deviation, n
         raise UnsupportedError(
             f"the {self.name} comes without the second moments that say how far records spread; "
             'release private_moments(..., second="matrix")'
         )
 
-    def move(
-        self,
-        ball: Ball,  # noqa: ARG002
-        point: Any,  # noqa: ARG002
-        noisy: FloatArray,
-        step: int,  # noqa: ARG002
-    ) -> Any:
+    def move(self, ball: Ball, point: Any, noisy: FloatArray, step: int) -> Any:  # noqa: ARG002
         r"""Return the next point, from an answer with its noise; by default that.
 
         Everything that it uses is released, so it may do what it likes.
@@ -647,13 +608,7 @@ class Statistic(Part, sort="statistic"):
 
 @dataclass(frozen=True)
 class InTwoArithmetics(Statistic):
-    """A statistic that is computed in float64, or so that every bit of it is proved.
-
-    Attributes
-    ----------
-    arithmetic : {"float64", "exact"}
-        How; see :meth:`exactly`.
-    """
+    """A statistic that is computed in float64, or so that every bit of it is proved."""
 
     arithmetic: Literal["float64", "exact"] = field(
         default="float64", init=False, repr=False, compare=False

@@ -6,17 +6,25 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
-from riemdp.manifolds import Ball, Euclidean, clip_norm
+from riemdp.manifolds import clip_norm
 from riemdp.statistics._counted_steps import CountedSteps, steps_weight
 from riemdp.statistics._exact_mean import ExactSum
 from riemdp.statistics._feature_sums import root_up
-from riemdp.statistics._seen import FREE, JOINT_REACH, SeenFromCentre, seen_from, steps_ball
+from riemdp.statistics._seen import (
+    FREE,
+    JOINT_REACH,
+    Seen,
+    SeenFromCentre,
+    seen_from,
+    steps_ball,
+    vector_ball,
+)
 from riemdp.statistics._sensitivity import tangent_mean_sensitivity
 from riemdp.statistics._solver_of_space import average
 from riemdp.statistics._statistic import InTwoArithmetics
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Question
     from riemdp.statistics._statistic import Metric, Statistic
 
@@ -44,24 +52,12 @@ BIAS = (
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where steps have come to: a function of public numbers and of releases.
+    """Where steps have come to: a function of public numbers and of releases."""
 
-    Attributes
-    ----------
-    point : ndarray
-        In the ball of steps.
-    unit : float
-        Length that the radius of an answer stands for, in the step that comes next.
-    noise : float
-        Mean length of the noise of an answer.
-    trail : tuple of ndarray
-        Points that the value is an average of.
-    """
-
-    point: FloatArray
-    unit: float
-    noise: float
-    trail: tuple[FloatArray, ...] = ()
+    point: FloatArray  # in the ball of steps
+    unit: float  # length that the radius of an answer stands for, in the step that comes next
+    noise: float  # mean length of the noise of an answer
+    trail: tuple[FloatArray, ...] = ()  # points that the value is an average of
 
 
 @dataclass(frozen=True)
@@ -71,13 +67,13 @@ class NoisySteps(InTwoArithmetics):
     An answer is a mean over the records, in the tangent space at a released point, of vectors whose
     norm is at most the ball's radius r: ``2r/n`` is its sensitivity, on every space, for every
     radius and wherever the point lies. Lengths that depend on releases only scale it. The first
-    answer is the tangent mean at the centre of the ball with the mean squared distance to it,
-    which costs no noise; the others are seen from where the steps have come to.
-
-    References
-    ----------
-    docs/proofs/noisy-steps.md
+    answer is the tangent mean at the centre of the ball with the mean squared distance to it, which
+    costs no noise; the others are seen from where the steps have come to. See
+    docs/proofs/noisy-steps.md.
     """
+
+    #: What is asked for after the first answer.
+    _asked: ClassVar[type[Seen]] = Seen
 
     @property
     @abstractmethod
@@ -98,32 +94,11 @@ class NoisySteps(InTwoArithmetics):
         return self._in("exact")
 
     def has_moment(self, step: int) -> bool:
-        """Whether an answer has the second moment in it; the first one, by default.
-
-        Parameters
-        ----------
-        step : int
-
-        Returns
-        -------
-        bool
-        """
+        """Whether an answer has the second moment in it; the first one, by default."""
         return step == 0
 
     def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
-        """Return the largest norm of the vector of a record in an answer, in units of the radius.
-
-        Parameters
-        ----------
-        dim : int
-            Of the space.
-        step : int
-
-        Returns
-        -------
-        float
-            Rounded up.
-        """
+        """Return the largest norm of a vector of an answer, over the radius, rounded up."""
         return root_up(1 + Fraction(FREE) ** 2) if self.has_moment(step) else 1.0
 
     def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002
@@ -141,8 +116,7 @@ class NoisySteps(InTwoArithmetics):
 
     def answers(self, ball: Ball) -> Ball:
         """Tangent vectors with one more coordinate; see :meth:`Statistic.answers`."""
-        space = Euclidean(ball.manifold.dim + 1)
-        return Ball(space, space.origin, JOINT_REACH * ball.reach)
+        return vector_ball(ball.manifold.dim + 1, JOINT_REACH * ball.reach)
 
     def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
         """``2r/n``, in both metrics; see :meth:`Statistic.replace_one`."""
@@ -175,16 +149,11 @@ class NoisySteps(InTwoArithmetics):
         """Return the centre of the ball; see :meth:`Statistic.begin`."""
         return Place(steps_ball(ball).center, ball.reach, noise())
 
-    def ask(self, ball: Ball, point: Place, step: int) -> Question:
+    def ask(self, ball: Ball, point: Place, step: int) -> Question:  # noqa: ARG002
         """Ask for the mean and the second moment first; see :meth:`Statistic.ask`."""
-        weight, exact = self.answer_weight(step), self.arithmetic == "exact"
-        if step == 0:
-            return SeenFromCentre(point.point, ball.reach, weight, moment=True, exact=exact)
-        return self._next(point, weight, last=step == self.steps - 1, exact=exact)
-
-    @abstractmethod
-    def _next(self, place: Place, weight: float, *, last: bool, exact: bool) -> Question:
-        """Return the question at a place that steps have come to."""
+        kind, exact = self._asked if step else SeenFromCentre, self.arithmetic == "exact"
+        weight, moment = self.answer_weight(step), self.has_moment(step)
+        return kind(point.point, point.unit, weight, moment=moment, exact=exact)
 
     def move(self, ball: Ball, point: Place, noisy: FloatArray, step: int) -> Place:
         """Make a step along a noisy mean; see :meth:`Statistic.move`."""
@@ -225,46 +194,29 @@ def _spread(vector: FloatArray, moment: float, noise: float) -> float:
 
 
 def stepped(ball: Ball, base: FloatArray, coordinates: FloatArray) -> FloatArray:
-    r"""End of a step from a point, projected onto the ball of steps.
+    """End of a step from a point, projected onto the ball of steps, where both lie.
 
-    Parameters
-    ----------
-    ball : Ball
-        Public ball of the records.
-    base : ndarray
-        Of the ball of steps.
-    coordinates : ndarray, shape (dim,)
-        Normal coordinates about the base.
-
-    Returns
-    -------
-    ndarray
-        Of the ball of steps.
+    ``ball`` is that of the records, ``coordinates`` ``(dim,)`` are normal ones about the base.
     """
     seen = steps_ball(ball)
     return seen.project(seen.manifold.point(base, coordinates))
 
 
-def after_mean(ball: Ball, place: Place, vector: FloatArray, length: float) -> Place:
-    """Return the end of a step along the mean, where records are clipped to another length.
+class StepsToMeans(NoisySteps):
+    """Steps to the noisy mean, about which records are clipped to ``alpha`` times their spread.
 
-    Parameters
-    ----------
-    ball : Ball
-        Public ball of the records.
-    place : Place
-        Where the mean was seen from.
-    vector : ndarray, shape (dim,)
-        The noisy mean, in units of ``place.unit``.
-    length : float
-        What to clip to next: raised to an eighth of what was clipped to, and lowered to the radius.
-
-    Returns
-    -------
-    Place
+    That length is raised to an eighth of what was clipped to, and lowered to the radius.
     """
-    unit = min(ball.reach, max(length, _FLOOR * place.unit, LEAST * ball.reach))
-    return replace(place, point=stepped(ball, place.point, vector * place.unit), unit=unit)
+
+    alpha: float
+
+    def _moved(
+        self, ball: Ball, place: Place, vector: FloatArray, spread: float, step: int
+    ) -> Place:
+        del step
+        length = max(self.alpha * spread, _FLOOR * place.unit, LEAST * ball.reach)
+        point = stepped(ball, place.point, vector * place.unit)
+        return replace(place, point=point, unit=min(ball.reach, length))
 
 
 def step_count(value: object, name: str) -> int:

@@ -42,13 +42,8 @@ _ANGLE = 32.0
 class Subspaces:
     """A Grassmannian in normal coordinates about one of its points.
 
-    Attributes
-    ----------
-    rows, columns : int
-        Shape of the matrices whose rows, one after the other, are coordinates.
-    planar : bool, default False
-        Whether these are columns of complex numbers: coordinates are their real parts, then their
-        imaginary parts.
+    Coordinates are the rows of matrices of so many rows and columns, one after the other; with
+    ``planar`` these are columns of complex numbers: their real parts, then their imaginary parts.
     """
 
     rows: int
@@ -95,21 +90,9 @@ def logarithms(
 ) -> tuple[FloatArray, FloatArray]:
     """Return about the logarithms of records at a point, and bounds of their errors.
 
-    With ``(q, p) = space.shape``.
-
-    Parameters
-    ----------
-    space : Subspaces
-    frame : ndarray, shape (q + p, p)
-        Z, as :func:`frames_of` makes it of the point.
-    matrices : ndarray, shape (n, q, p)
-        H of the records, exact.
-
-    Returns
-    -------
-    logarithms : ndarray, shape (n, q + p, p)
-    errors : ndarray, shape (n,)
-        Frobenius norms, rounded up; inf where none is proved.
+    With ``(q, p) = space.shape``: of Z ``(q + p, p)`` as :func:`frames_of` makes it of the point,
+    and exact H ``(n, q, p)`` of the records, logarithms ``(n, q + p, p)``, and errors ``(n,)`` in
+    the Frobenius norm, rounded up; inf where none is proved.
     """
     records = frames_of(matrices)
     overlap = frame.T @ records
@@ -134,16 +117,7 @@ def logarithms(
 
 
 def frames_of(matrices: FloatArray) -> FloatArray:
-    """``[cos sqrt(H^T H); H sinc sqrt(H^T H)]``, by power series.
-
-    Parameters
-    ----------
-    matrices : ndarray, shape (n, q, p)
-
-    Returns
-    -------
-    ndarray, shape (n, q + p, p)
-    """
+    """``[cos sqrt(H^T H); H sinc sqrt(H^T H)]`` of matrices ``(n, q, p)``, by power series."""
     square = np.swapaxes(matrices, -1, -2) @ matrices
     cosine, sinc = (np.zeros(square.shape) for _ in range(2))
     for matrix, coefficients in ((cosine, _COSINE), (sinc, _SINC)):
@@ -155,18 +129,10 @@ def frames_of(matrices: FloatArray) -> FloatArray:
 
 
 def angle_over_sine(cosine: FloatArray) -> FloatArray:
-    """``x / sin x`` by ``cos x`` from above -1 to 1, right to a relative ``2^-48``.
+    """``x / sin x`` by ``cos x`` from above -1 to 1, right to a relative ``2^-48``, entry by entry.
 
     It is ``2 arctan(t) / (t (1 + cos x))`` with ``t = tan(x / 2)``, and the arc tangent is halved
     three times: sums, products, quotients and roots alone.
-
-    Parameters
-    ----------
-    cosine : ndarray, any shape
-
-    Returns
-    -------
-    ndarray, of that shape
     """
     square = (1.0 - cosine) / (1.0 + cosine)
     factor = 2.0 / (1.0 + cosine)
@@ -199,18 +165,9 @@ class Found:
 
 
 def errors_of(space: Subspaces, found: Found) -> FloatArray:
-    """Bound the errors of computed logarithms, as real matrices.
+    """Bound the errors ``(n,)`` of computed logarithms, as real matrices, in the Frobenius norm.
 
-    Parameters
-    ----------
-    space : Subspaces
-    found : Found
-        Of n records.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Frobenius norms, rounded up; inf where none is proved.
+    Rounded up; inf where none is proved.
     """
     q, p = space.shape
     frame = _frame_error(q, p)

@@ -24,21 +24,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.manifolds import FloatArray
+    from riemdp.statistics._mean_solver import Shares
     from riemdp.statistics._question import Partial
 
 
 class SubspaceMean(WeightedExactMean):
     """Certified with every rounding bounded, at the coordinates themselves.
 
-    Parameters
-    ----------
-    seen : callable
-        ``seen(manifold)``: the space as :func:`riemdp.statistics._certified_grassmann.certificate`
-        takes it.
-
-    References
-    ----------
-    docs/proofs/certified-means.md
+    ``seen(manifold)`` is the space as :func:`riemdp.statistics._certified_grassmann.certificate`
+    takes it. See docs/proofs/certified-means.md.
     """
 
     proof = "docs/proofs/certified-means.md"
@@ -62,10 +56,7 @@ class SubspaceMean(WeightedExactMean):
 class SubspaceSolver(WeightedSolver):
     """Steps along the gradient about the centre; the certificate is the same in both arithmetics.
 
-    Parameters
-    ----------
-    seen : callable
-        See :class:`SubspaceMean`.
+    ``seen`` is that of :class:`SubspaceMean`.
     """
 
     proof = "docs/proofs/certified-means.md"
@@ -81,9 +72,7 @@ class SubspaceSolver(WeightedSolver):
         """Clipped coordinates about the centre."""
         return record_coordinates(ball, data)
 
-    def weighted(
-        self, ball: Ball, records: Partial, weights: FloatArray | None, tol: float
-    ) -> FloatArray:
+    def weighted(self, ball: Ball, records: Partial, weights: Shares, tol: float) -> FloatArray:
         """Certify the coordinates themselves."""
         return _refined(self._seen(ball.manifold), ball, records, tol, weights)[0]
 
@@ -107,7 +96,7 @@ class SubspaceSolver(WeightedSolver):
         check_inside(ball, data)
 
     def solve(
-        self, manifold: Any, data: FloatArray, weights: FloatArray | None, ball: Any, tol: float
+        self, manifold: Any, data: FloatArray, weights: Shares, ball: Any, tol: float
     ) -> CertifiedMean:
         """See :meth:`MeanSolver.solve`."""
         allowance = _conversion_allowance(ball)
@@ -119,7 +108,7 @@ class SubspaceSolver(WeightedSolver):
 
 
 def _refined(
-    space: Subspaces, ball: Ball, records: FloatArray, tol: float, weights: FloatArray | None = None
+    space: Subspaces, ball: Ball, records: FloatArray, tol: float, weights: Shares
 ) -> tuple[FloatArray, float, int]:
     """Begin at the tangent mean."""
     shares = None if weights is None else weights / weights.sum()
@@ -130,7 +119,7 @@ def _refined(
 def _conversion_allowance(ball: Ball) -> float:
     """Bound what rounding of records to coordinates, and of these to a point, does to a mean.
 
-    The records' is magnified by the inverse of the Hessian.
+    The first is magnified by the inverse of the Hessian.
     """
     x = math.sqrt(ball.manifold.curvature_bound) * ball.radius
     magnified = math.tan(x) / x if x > 0.0 else 1.0

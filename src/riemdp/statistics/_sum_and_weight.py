@@ -6,18 +6,19 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from riemdp.manifolds import Ball, Euclidean
+from riemdp._part import register
 from riemdp.statistics._counted_sum import MOST_RECORDS, checked_weight
 from riemdp.statistics._feature_sums import FeatureSum, on_grid, root_up, total_features
+from riemdp.statistics._seen import vector_ball
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._data import Records
     from riemdp.statistics._question import Partial
     from riemdp.statistics._statistic import Metric
@@ -29,21 +30,8 @@ class SumAndWeight(FeatureSum):
 
     Released are ``(S, weight r W)`` with S the sum of the normal coordinates about the centre of
     the ball of radius r, each times a weight in [0, 1], and W the sum of these weights. The value
-    is S / W, shortened to the ball.
-
-    Parameters
-    ----------
-    weight : float
-        Of W: from 2^-20 to 4, so that integers have 42 bits and their sums stay exact.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``weight`` is outside its domain.
-
-    References
-    ----------
-    docs/proofs/neighbours.md
+    is S / W, shortened to the ball. ``weight`` lies from 2^-20 to 4, so that integers have 42 bits
+    and their sums stay exact. See docs/proofs/neighbours.md.
     """
 
     projects: ClassVar[bool] = False
@@ -57,18 +45,9 @@ class SumAndWeight(FeatureSum):
 
     @abstractmethod
     def least(self, ball: Ball, point: Any) -> float:
-        """Return what the sum of weights is taken for where it was released as less.
+        """Return what the sum of weights, if released as less, is taken for: a positive number.
 
-        Parameters
-        ----------
-        ball : Ball
-        point : object
-            What :meth:`Statistic.begin` returned.
-
-        Returns
-        -------
-        float
-            Positive.
+        ``point`` is what :meth:`Statistic.begin` returned.
         """
 
     def size(self, dim: int) -> int:
@@ -76,25 +55,15 @@ class SumAndWeight(FeatureSum):
         return dim + 1
 
     def with_weights(self, vectors: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return ``(w v, weight w)``.
-
-        Parameters
-        ----------
-        vectors : ndarray, shape (m, dim)
-        weights : ndarray, shape (m,)
-
-        Returns
-        -------
-        ndarray, shape (m, dim + 1)
-        """
+        """Return ``(w v, weight w)``, shape (m, dim + 1), of vectors v and weights w."""
         column = weights[:, None]
         last = column * (self.weight * self.whole(vectors.shape[-1]))
         return np.concatenate([column * vectors, last], axis=-1)
 
     def answers(self, ball: Ball) -> Ball:
         """Return sums over however many records there are; see :meth:`Statistic.answers`."""
-        space = Euclidean(self.size(self.dim(ball)))
-        return Ball(space, space.origin, MOST_RECORDS * (1.0 + self.weight) * ball.reach)
+        reach = MOST_RECORDS * (1.0 + self.weight) * ball.reach
+        return vector_ball(self.size(self.dim(ball)), reach)
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:  # noqa: ARG002
         """``r sqrt(1 + weight^2)``; see :meth:`Statistic.add_remove`."""
@@ -110,18 +79,7 @@ class SumAndWeight(FeatureSum):
         return total_features(partial, ball.reach)
 
     def sum_of_weights(self, ball: Ball, noisy: FloatArray) -> float:
-        """Return W as it was released.
-
-        Parameters
-        ----------
-        ball : Ball
-        noisy : ndarray, shape (dim + 1,)
-
-        Returns
-        -------
-        float
-            Of any sign.
-        """
+        """Return W as it was released, of any sign, of noisy coordinates ``(dim + 1,)``."""
         dim = self.dim(ball)
         return float(noisy[dim]) / (on_grid(self.weight * self.whole(dim)) * ball.reach)
 
@@ -137,3 +95,69 @@ class SumAndWeight(FeatureSum):
     @abstractmethod
     def features(self, vectors: FloatArray, records: Records) -> FloatArray:
         """See :meth:`FeatureSum.features`, and :meth:`with_weights`."""
+
+
+@final
+@register
+@dataclass(frozen=True)
+class CountedMean(SumAndWeight):
+    """Tangent mean of a number of records that is private: of a sum and a count, both with noise.
+
+    Released are ``(S, weight r N)`` with S the sum of the normal coordinates about the centre of
+    the ball of radius r, and N the number of records. One record more or less moves that by at most
+    ``r sqrt(1 + weight^2)``. The value is S / N, shortened to the ball.
+
+    Parameters
+    ----------
+    weight : float
+        Of the count: from 2^-20 to 4, so that integers have 42 bits and their sums stay exact. With
+        Gaussian noise the error is least, where the mean lies at the boundary, at ``dim ** -0.25``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``weight`` is outside its domain.
+
+    References
+    ----------
+    docs/proofs/neighbours.md
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import riemdp
+    >>> from riemdp.statistics import AddRemove, CountedMean
+    >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
+    >>> release = riemdp.private_statistic(
+    ...     CountedMean(0.8), np.full((500, 2), 0.3), ball, riemdp.GDP(1.0), neighbours=AddRemove()
+    ... )
+    >>> release.value.shape, abs(release.count - 500) < 50
+    ((2,), True)
+    """
+
+    name: ClassVar[str] = "counted-mean"
+    proof: ClassVar[str | None] = "docs/proofs/neighbours.md"
+    caveat: ClassVar[str] = (
+        "expected_distance is to first order, for a mean at the boundary of the ball and as many "
+        "records as were released"
+    )
+
+    def features(self, vectors: FloatArray, records: Records) -> FloatArray:  # noqa: ARG002
+        """``(v, weight)``; see :meth:`FeatureSum.features`."""
+        return self.with_weights(vectors, np.ones(len(vectors)))
+
+    def counted(self, ball: Ball) -> CountedMean:  # noqa: ARG002
+        """Return itself; see :meth:`Statistic.counted`."""
+        return self
+
+    def replace_one(self, ball: Ball, n: int, metric: Metric) -> float:  # noqa: ARG002
+        """``2 r``, for any number of records; see :meth:`Statistic.replace_one`."""
+        return 2.0 * ball.reach
+
+    def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:
+        """See :meth:`Statistic.released_count`."""
+        return self.sum_of_weights(ball, answers[0])
+
+    def least(self, ball: Ball, point: Any) -> float:  # noqa: ARG002
+        """See :meth:`SumAndWeight.least`: one record."""
+        return 1.0

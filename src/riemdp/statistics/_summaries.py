@@ -42,16 +42,12 @@ def clipped_frechet_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray
 
 
 def clipped_tangent_mean(ball: Ball, data: FloatArray, tol: float) -> FloatArray:
-    r"""Tangent mean of the data after each record is clipped to the ball, in coordinates.
+    """Tangent mean of the data after each record is clipped to the ball, in coordinates.
 
     Parameters
     ----------
-    ball : Ball
-        Public ball.
-    data : ndarray, shape (n, \*point_shape)
-        Validated points.
-    tol : float
-        Public tolerance of the mean.
+    ball, data, tol
+        See :func:`clipped_frechet_mean`.
 
     Returns
     -------
@@ -96,23 +92,19 @@ def public_tolerance(ball: Ball, sensitivity: float, summary: str = "frechet-mea
 def tolerance_floor(ball: Ball, summary: str = "frechet-mean") -> float:
     """Least tolerance that every data set in a public ball can be certified to.
 
+    A bound of the rounding in the solver's certificate (docs/proofs/frechet-mean-certificate.md)
+    for data anywhere in the ball, seen from its centre. Under it, whether a solver succeeds would
+    depend on the data.
+
     Parameters
     ----------
-    ball : Ball
-        Public ball.
-    summary : {"frechet-mean", "tangent-mean"}, default "frechet-mean"
-        Which mean.
+    ball, summary
+        See :func:`public_tolerance`.
 
     Returns
     -------
     float
         In units of geodesic distance.
-
-    Notes
-    -----
-    A bound of the rounding in the solver's certificate (docs/proofs/frechet-mean-certificate.md)
-    for data anywhere in the ball, seen from its centre. Under it, whether a solver succeeds would
-    depend on the data.
     """
     return _solver_of(ball, summary).floor(ball)
 
@@ -122,10 +114,8 @@ def is_average(ball: Ball, summary: str) -> bool:
 
     Parameters
     ----------
-    ball : Ball
-        Public ball.
-    summary : {"frechet-mean", "tangent-mean"}
-        Which mean.
+    ball, summary
+        See :func:`public_tolerance`.
 
     Returns
     -------

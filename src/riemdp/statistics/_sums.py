@@ -8,16 +8,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp.manifolds import Ball, Euclidean
 from riemdp.statistics._counted_sum import CountedSum, count_weight
 from riemdp.statistics._feature_sums import FeatureSum, mean_features, quotient_of
 from riemdp.statistics._named_values import NamedValues
-from riemdp.statistics._seen import View, view_from_centre
+from riemdp.statistics._seen import View, vector_ball, view_from_centre
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from riemdp.manifolds import FloatArray
+    from riemdp.manifolds import Ball, FloatArray
     from riemdp.statistics._question import Partial
     from riemdp.statistics._released_moments import ReleasedMoments
     from riemdp.statistics._statistic import Metric
@@ -160,13 +159,7 @@ class SumStatistic(FeatureSum):
         """
 
     def moments_in(
-        self,
-        view: View,  # noqa: ARG002
-        features: FloatArray,  # noqa: ARG002
-        deviation: float,  # noqa: ARG002
-        n: int,  # noqa: ARG002
-        *,
-        released_base: bool,  # noqa: ARG002
+        self, view: View, features: FloatArray, deviation: float, n: int, *, released_base: bool
     ) -> ReleasedMoments:
         """Return a mean with its second moments; see :meth:`Statistic.released_moments`.
 
@@ -188,6 +181,7 @@ class SumStatistic(FeatureSum):
         UnsupportedError
             By default: where they are not among the features.
         """
+        del view, features, deviation, n, released_base
         raise UnsupportedError(
             f"the {self.name} comes without the second moments that say how far records spread; "
             'release private_moments(..., second="matrix")'
@@ -223,8 +217,7 @@ class SumStatistic(FeatureSum):
                 f"the {self.name} has {size} features in {dim} dimensions, and at most {_MOST} are "
                 'released together; ask for less, such as second="scalar"'
             )
-        space = Euclidean(size)
-        return Ball(space, space.origin, self.feature_length(dim) * self.unit(ball))
+        return vector_ball(size, self.feature_length(dim) * self.unit(ball))
 
     def range(self, ball: Ball) -> Ball:
         """Return the ball of answers; see :meth:`Statistic.range`."""

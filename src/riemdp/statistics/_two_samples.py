@@ -12,7 +12,7 @@ from riemdp._array_fields import ArrayFields
 from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError
 from riemdp.statistics._noisy_variance import calibrated, worst_tail
-from riemdp.statistics._regions import SHARE_MEAN, mean_noise_quantile
+from riemdp.statistics._regions import SHARE_MEAN, caution, mean_noise_quantile
 
 if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray
@@ -115,13 +115,7 @@ def two_sample_test(first: ReleasedMoments, second: ReleasedMoments) -> TwoSampl
 
 
 class _Levels:
-    """Tests of the difference at all levels.
-
-    Parameters
-    ----------
-    groups : tuple of (ReleasedMoments, ReleasedMoments)
-    difference : ndarray, shape (d,)
-    """
+    """Tests of the difference ``(d,)`` of the means of two groups at all levels."""
 
     def __init__(
         self, groups: tuple[ReleasedMoments, ReleasedMoments], difference: FloatArray
@@ -182,9 +176,8 @@ class _Levels:
 
 
 def _note(groups: tuple[ReleasedMoments, ReleasedMoments]) -> str:
-    few = any(group.n < 20 * group.dim for group in groups)
-    caution = "; with so few records per dimension take it with care" if few else ""
     return (
-        f"asymptotic in the numbers of records, by the central limit theorem{caution}; it is about "
-        "the means of the laws of the clipped records, seen from the common base"
+        "asymptotic in the numbers of records, by the central limit theorem"
+        f"{caution(*groups)}; it is about the means of the laws of the clipped records, seen from "
+        "the common base"
     )

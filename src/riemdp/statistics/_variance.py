@@ -33,11 +33,8 @@ if TYPE_CHECKING:
 class VarianceOfMoments(Statistic):
     """What variances have in common that are computed of released moments.
 
-    They ask what the moments ask, and their values are numbers from 0 to the squared radius.
-
-    References
-    ----------
-    docs/proofs/joint-sensitivities.md
+    They ask what the moments ask, and their values are numbers from 0 to the squared radius. See
+    docs/proofs/joint-sensitivities.md.
     """
 
     caveat = (
@@ -256,13 +253,7 @@ class DirectVariance(FeatureSum):
     proof: ClassVar[str | None] = "docs/proofs/joint-sensitivities.md"
 
     def counted(self, ball: Ball) -> Statistic:  # noqa: ARG002
-        """Refuse: it is no function of sums; see :meth:`Statistic.counted`.
-
-        Raises
-        ------
-        UnsupportedNeighboursError
-            Always.
-        """
+        """Refuse: it is no function of sums; see :meth:`Statistic.counted`."""
         raise UnsupportedNeighboursError(
             "the direct-variance is no sum over the records, and its noise follows a public n; "
             'release Variance(), as private_variance(..., base="recentred") does'

@@ -16,23 +16,10 @@ _STEPS = 50
 
 
 def mean_length(kappa: float, dim: int) -> float:
-    """Return the length of the mean vector, ``I_{N/2}(kappa) / I_{N/2-1}(kappa)``.
+    """Return the length of the mean vector, ``I_{N/2}(kappa) / I_{N/2-1}(kappa)``, ``kappa > 0``.
 
-    Parameters
-    ----------
-    kappa : float
-        Positive.
-    dim : int
-        N, that of the space around the sphere.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Amos, "Computation of modified Bessel functions and their ratios", Math. Comp. 1974, for the
-    bound.
+    ``dim`` is N, that of the space around the sphere. The bound is from Amos, "Computation of
+    modified Bessel functions and their ratios", Math. Comp. 1974.
     """
     import scipy.special
 
@@ -52,24 +39,10 @@ def mean_length(kappa: float, dim: int) -> float:
 def concentration(length: float, dim: int) -> float:
     """Return the concentration of the law whose mean vector has a length.
 
-    Newton's method from the approximation of Banerjee and others.
-
-    Parameters
-    ----------
-    length : float
-    dim : int
-        N, that of the space around the sphere.
-
-    Returns
-    -------
-    float
-        0 where the length is not positive, ``inf`` where it is 1 or more.
-
-    References
-    ----------
-    Banerjee, Dhillon, Ghosh and Sra, "Clustering on the unit hypersphere using von Mises-Fisher
-    distributions", JMLR 2005; Sra, "A short note on parameter approximation", Comput. Stat. 2012,
-    for Newton's method.
+    ``dim`` is that of the space around the sphere. 0 where the length is not positive, ``inf``
+    where it is 1 or more. Newton's method, as in Sra, "A short note on parameter approximation",
+    Comput. Stat. 2012, from the approximation of Banerjee, Dhillon, Ghosh and Sra, "Clustering on
+    the unit hypersphere using von Mises-Fisher distributions", JMLR 2005.
     """
     if not length > 0.0:
         return 0.0

@@ -102,18 +102,12 @@ class WeightedMean(SumAndWeight):
         return noise()
 
     def least(self, ball: Ball, point: Any) -> float:
-        """Return about the standard deviation of the noise; see :meth:`SumAndWeight.least`."""
+        """See :meth:`SumAndWeight.least`: about the standard deviation of the noise."""
         one = float(point) / math.sqrt(self.size(self.dim(ball)))
         return max(one / (self.weight * ball.reach), _LEAST)
 
     def check_records(self, records: Records) -> None:
-        """Require weights in [0, 1].
-
-        Raises
-        ------
-        NotOnManifoldError
-            If a weight is more than 1.
-        """
+        """Require weights in [0, 1]; see :meth:`Statistic.check_records`."""
         super().check_records(records)
         if len(wrong := np.flatnonzero(np.asarray(records.weights) > 1.0)):
             raise NotOnManifoldError(

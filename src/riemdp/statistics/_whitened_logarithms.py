@@ -23,19 +23,11 @@ _PRODUCT = 2**18
 
 @dataclass(frozen=True, eq=False)
 class WhitenedLogarithms:
-    """Logarithms of n matrices k x k.
-
-    Attributes
-    ----------
-    entries : ndarray, shape (n, d)
-        In the order of :func:`packed`, or all ``k^2``.
-    condition : ndarray, shape (n,)
-        At least the condition numbers of the matrices, but for rounding.
-    """
+    """Logarithms of n matrices k x k."""
 
     k: int
-    entries: FloatArray
-    condition: FloatArray
+    entries: FloatArray  # (n, d), in the order of :func:`packed`, or all ``k^2``
+    condition: FloatArray  # (n,), at least the matrices' condition numbers, but for rounding
 
     def total(self, shares: FloatArray | float) -> FloatArray:
         """``sum_i shares_i L_i``, shape ``(k, k)``."""
@@ -69,15 +61,8 @@ class WhitenedLogarithms:
 def logarithm_error(k: int, condition: float, size: float) -> float:
     """Bound what a logarithm is wrong by, its Frobenius norm in units of eps.
 
-    Eigenvalues are known to eps times the largest one; public poles do better.
-
-    Parameters
-    ----------
-    k : int
-    condition : float
-        Condition number of the matrix.
-    size : float
-        Frobenius norm of the logarithm.
+    Of a matrix of this condition number, and a logarithm of this Frobenius norm. Eigenvalues are
+    known to eps times the largest one; public poles do better.
     """
     return 3.0 * math.sqrt(k) * condition + 4.0 * size
 
@@ -92,22 +77,10 @@ def packed(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def whitened_logarithms(
     inverse: FloatArray, data: FloatArray, rows: slice, *, compiled: bool
 ) -> WhitenedLogarithms:
-    """Logarithms of ``L^-1 X L^-T``.
+    """Logarithms of ``L^-1 X L^-T``, X the matrices in some rows of the data ``(n, k, k)``.
 
-    Parameters
-    ----------
-    inverse : ndarray, shape (k, k)
-        ``L^-1``.
-    data : ndarray, shape (n, k, k)
-    rows : slice
-        Of the data, the matrices that are meant.
-    compiled : bool
-        Of ``is_worthwhile`` of :mod:`riemdp.manifolds._logarithms`.
-
-    Raises
-    ------
-    NotOnManifoldError
-        If rounding makes one indefinite; it names the first of these rows.
+    ``compiled`` is that of ``is_worthwhile`` of :mod:`riemdp.manifolds._logarithms`. Raises
+    ``NotOnManifoldError`` if rounding makes one indefinite; it names the first of these rows.
     """
     found = None
     if len(inverse) == 3:
