@@ -69,16 +69,9 @@ class AntipodalQuotient(DiscreteQuotient):
 
 
 def dot(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Scalar products, added in order: no row rounds otherwise for those beside it.
+    """Scalar products of vectors ``(..., N)``, shape ``(...)``, added in order.
 
-    Parameters
-    ----------
-    first, second : ndarray, shape (..., N)
-        Leading axes broadcast.
-
-    Returns
-    -------
-    ndarray, shape (...)
+    No row rounds otherwise for those beside it.
     """
     found = first[..., 0] * second[..., 0]
     for i in range(1, first.shape[-1]):
@@ -87,16 +80,7 @@ def dot(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def signed(points: FloatArray) -> FloatArray:
-    """Return vectors with a positive first entry among those that are not zero.
-
-    Parameters
-    ----------
-    points : ndarray, shape (..., N)
-
-    Returns
-    -------
-    ndarray, shape (..., N)
-    """
+    """Return vectors ``(..., N)`` with a positive first entry among those that are not zero."""
     first = np.argmax(points != 0.0, axis=-1)[..., None]
     flip = np.take_along_axis(points, first, axis=-1) < 0.0
     # zero has one sign too

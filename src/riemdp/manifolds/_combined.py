@@ -69,42 +69,15 @@ class Cut(Manifold):
 
     @abstractmethod
     def split_coordinates(self, coordinates: ArrayLike) -> list[FloatArray]:
-        """Coordinates of the parts.
-
-        Parameters
-        ----------
-        coordinates : array_like, shape (..., dim)
-
-        Returns
-        -------
-        list of ndarray
-        """
+        """Coordinates ``(..., dim)`` of the parts."""
 
     @abstractmethod
     def join_coordinates(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        """Return the inverse of :meth:`split_coordinates`.
-
-        Parameters
-        ----------
-        parts : sequence of array_like
-
-        Returns
-        -------
-        ndarray, shape (..., dim)
-        """
+        """Return the inverse of :meth:`split_coordinates`, shape ``(..., dim)``."""
 
     @abstractmethod
     def apart(self, points: FloatArray) -> list[FloatArray]:
-        r"""Points of the single factors, every copy by itself.
-
-        Parameters
-        ----------
-        points : ndarray, shape (..., \*point_shape)
-
-        Returns
-        -------
-        list of ndarray
-        """
+        r"""Points ``(..., \*point_shape)`` of the single factors, every copy by itself."""
 
     @property
     def each(self) -> tuple[Manifold, ...]:
@@ -141,19 +114,10 @@ class Cut(Manifold):
     def clip_factors(
         self, center: ArrayLike, points: ArrayLike, radii: Sequence[float]
     ) -> FloatArray:
-        r"""Move factors beyond their distance from a centre back to it; see :meth:`Manifold.clip`.
+        """Move factors beyond their distance from a centre back to it; see :meth:`Manifold.clip`.
 
-        Parameters
-        ----------
-        center : array_like, shape (\*point_shape,)
-        points : array_like, shape (..., \*point_shape)
-        radii : sequence of float
-            One for each of :attr:`each`.
-
-        Returns
-        -------
-        ndarray, shape (..., \*point_shape)
-            Factors within their distance come back unchanged, bit by bit.
+        ``radii`` are one for each of :attr:`each`. Factors within their distance come back
+        unchanged, bit by bit.
         """
         points, left, found = as_floats(points), np.asarray(radii), []
         batch = points.ndim - len(self.point_shape)
@@ -352,18 +316,9 @@ def _balls(ball: Ball) -> tuple[Ball, ...]:
 
 
 def factor_balls(manifold: Cut, center: FloatArray, radii: Sequence[float]) -> tuple[Ball, ...]:
-    r"""Return balls of the factors; equal ones are one.
+    """Return balls of ``manifold.each``, of these radii about their parts of a centre.
 
-    Parameters
-    ----------
-    manifold : Cut
-    center : ndarray, shape (\*point_shape,)
-    radii : sequence of float
-        One for each of ``manifold.each``.
-
-    Returns
-    -------
-    tuple of Ball
+    Equal ones are one object.
     """
     found: dict[tuple[Manifold, bytes, float], Ball] = {}
     every = []

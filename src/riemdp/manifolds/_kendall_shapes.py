@@ -159,23 +159,11 @@ class KendallShapes(Quotient):
         return self._flat(_turned(turn, rows))
 
     def validate(self, points: ArrayLike) -> FloatArray:
-        r"""Check that landmarks have a shape; return its canonical configuration.
+        """Check that landmarks have a shape; return its canonical configuration.
 
-        A configuration that is canonical up to rounding comes back unchanged, bit by bit.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., k, m)
-
-        Returns
-        -------
-        ndarray, shape (..., k, m)
-
-        Raises
-        ------
-        NotOnManifoldError
-            If the shape is another one, or a row is not finite, or has all its landmarks at one
-            place: within 1e-12 of its largest coordinate.
+        Their array has shape ``(..., k, m)``. One that is canonical up to rounding comes back
+        unchanged, bit by bit. A row with all its landmarks at one place, within 1e-12 of its
+        largest coordinate, has no shape; see :meth:`Manifold.validate`.
         """
         array, _ = check_points(points, self.point_shape)
         rows = self._rows(checked_preshape(array))
@@ -205,10 +193,8 @@ class KendallShapes(Quotient):
     def slice_at(self, template: FloatArray) -> Slice:
         """Return the sphere that aligned configurations lie in; see :meth:`Quotient.slice_at`.
 
-        Raises
-        ------
-        UnsupportedBallError
-            If the template has its landmarks in a subspace of less than ``m - 1`` dimensions.
+        A template whose landmarks lie in less than ``m - 1`` dimensions is an
+        ``UnsupportedBallError``.
         """
         start = self.lift(template)
         spread = self._spread(start)
@@ -229,10 +215,7 @@ class KendallShapes(Quotient):
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Frame of the complement of the representative and of its orbit.
 
-        Raises
-        ------
-        UnsupportedBallError
-            As :meth:`slice_at`.
+        An ``UnsupportedBallError`` at the same points as :meth:`slice_at`.
         """
         along = as_floats(coordinates)
         normals = self._frame(base)

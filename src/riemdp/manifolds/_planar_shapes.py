@@ -190,21 +190,10 @@ class PlanarShapes(Quotient):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check that landmarks have a shape; return its canonical configuration.
 
-        A configuration that is canonical up to rounding comes back unchanged, bit by bit.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., k) of complex numbers, or (..., k, 2) of real ones
-
-        Returns
-        -------
-        ndarray, shape (..., k, 2)
-
-        Raises
-        ------
-        NotOnManifoldError
-            If the shape is another one, or a row is not finite, or has all its landmarks at one
-            place: within 1e-12 of its largest coordinate.
+        Their array has shape ``(..., k)``, of complex numbers, or ``(..., k, 2)``. One that is
+        canonical up to rounding comes back unchanged, bit by bit. A row with all its landmarks at
+        one place, within 1e-12 of its largest coordinate, has no shape; see
+        :meth:`Manifold.validate`.
         """
         pairs = self.read(points)
         if pairs.shape[-2:] != self.point_shape:

@@ -55,30 +55,11 @@ class _Factors(Cut):
         return (sum(math.prod(space.point_shape) for space in self.spaces),)
 
     def split(self, points: ArrayLike) -> list[FloatArray]:
-        r"""Parts of points.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., \*point_shape)
-
-        Returns
-        -------
-        list of ndarray, shape (..., \*space.point_shape) each
-        """
+        r"""Parts of points, shape ``(..., \*space.point_shape)`` each."""
         return _cut(as_floats(points), [space.point_shape for space in self.spaces])
 
     def join(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        r"""Points with these parts, the inverse of :meth:`split`.
-
-        Parameters
-        ----------
-        parts : sequence of array_like, shape (..., \*space.point_shape) each
-            Leading axes broadcast.
-
-        Returns
-        -------
-        ndarray, shape (..., \*point_shape)
-        """
+        """Points with these parts, whose leading axes broadcast; the inverse of :meth:`split`."""
         return _joined(parts, [space.point_shape for space in self.spaces])
 
     def apart(self, points: FloatArray) -> list[FloatArray]:
@@ -86,29 +67,11 @@ class _Factors(Cut):
         return self.split(points)
 
     def split_coordinates(self, coordinates: ArrayLike) -> list[FloatArray]:
-        """Coordinates of the factors.
-
-        Parameters
-        ----------
-        coordinates : array_like, shape (..., dim)
-
-        Returns
-        -------
-        list of ndarray, shape (..., space.dim) each
-        """
+        """Coordinates of the factors, shape ``(..., space.dim)`` each."""
         return _cut(as_floats(coordinates), [(space.dim,) for space in self.spaces])
 
     def join_coordinates(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        """Return the inverse of :meth:`split_coordinates`.
-
-        Parameters
-        ----------
-        parts : sequence of array_like, shape (..., space.dim) each
-
-        Returns
-        -------
-        ndarray, shape (..., dim)
-        """
+        """Return the inverse of :meth:`split_coordinates`."""
         return _joined(parts, [(space.dim,) for space in self.spaces])
 
     def validate(self, points: ArrayLike) -> FloatArray:

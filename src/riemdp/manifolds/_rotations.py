@@ -77,19 +77,10 @@ class Rotations(AntipodalQuotient):
         return self.push(array) if array.shape[-1:] == (4,) else array
 
     def lift(self, points: ArrayLike) -> FloatArray:
-        """Return twice the unit quaternion whose largest entry is positive.
+        """Return twice the unit quaternion (x, y, z, w) whose largest entry is positive.
 
         With q that quaternion, ``4 q q^T`` is linear in the matrix. Its row of the largest entry of
         the diagonal, at least 1, keeps all digits, at half a turn too.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., 3, 3) or (..., 4)
-
-        Returns
-        -------
-        ndarray, shape (..., 4)
-            In the order (x, y, z, w).
         """
         (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(self.read(points), (-2, -1), (0, 1))
         squares = np.stack([1 + a - e - i, 1 - a + e - i, 1 - a - e + i, 1 + a + e + i], axis=-1)
@@ -114,25 +105,12 @@ class Rotations(AntipodalQuotient):
         return np.stack(entries, axis=-1).reshape(*x.shape, 3, 3)
 
     def validate(self, points: ArrayLike) -> FloatArray:
-        """Check rotations; see :meth:`Manifold.validate`.
+        """Check rotations, and return matrices; see :meth:`Manifold.validate`.
 
-        Parameters
-        ----------
-        points : array_like, shape (..., 3, 3) or (..., 4)
-            Matrices with orthonormal columns and determinant 1, or unit quaternions (x, y, z, w) of
-            either sign. Scalar products of columns, and norms, may be off by a relative 2e-6 and
-            1e-6 (2e-4 and 1e-4 for float32 input); the rotation is then that of the normalised
-            quaternion.
-
-        Returns
-        -------
-        ndarray, shape (..., 3, 3)
-
-        Raises
-        ------
-        NotOnManifoldError
-            On wrong shape, NaN or infinity, or a row that is no rotation. The message names the
-            first one and the broken condition.
+        They are matrices with orthonormal columns and determinant 1, shape (..., 3, 3), or unit
+        quaternions (x, y, z, w) of either sign, shape (..., 4). Scalar products of columns may be
+        off by 2e-6, norms by 1e-6 (2e-4 and 1e-4 for float32 input); the rotation is then that of
+        the normalised quaternion.
         """
         entries = real_entries(points, "points", error=NotOnManifoldError)
         if entries.shape[-1:] == (4,):

@@ -29,18 +29,7 @@ _LEAST = 64.0
 
 
 class SPDManifold(Manifold):
-    """Symmetric positive definite matrices: a class adds its metric, and the field ``k``.
-
-    Parameters
-    ----------
-    k : int
-        Matrix size, at least 1. Points have shape ``(k, k)``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``k`` is not a positive integer.
-    """
+    """Symmetric positive definite k x k matrices: a class adds its metric, and the field ``k``."""
 
     origin_name = "identity"
     other_units = OF_MATRICES

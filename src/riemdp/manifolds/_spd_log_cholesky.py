@@ -80,12 +80,8 @@ class SPDLogCholesky(SPDManifold, FlatManifold):
         """Logarithms of the diagonal of the Cholesky factor, then its columns under the diagonal.
 
         The factor is that of the correlation matrix, scaled: it keeps the digits that the grading
-        of the entries holds.
-
-        Raises
-        ------
-        NotOnManifoldError
-            If a matrix is not positive definite in float64.
+        of the entries holds. ``NotOnManifoldError`` where a matrix is not positive definite in
+        float64.
         """
         correlation, scale = _symmetric.correlations(as_floats(points))
         factor = _symmetric_checks.check_positive_definite(correlation)

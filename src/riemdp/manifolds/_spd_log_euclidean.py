@@ -139,20 +139,7 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
     def validate_symmetric(self, points: ArrayLike) -> FloatArray:
         """Do all of :meth:`validate` but the check of positive definiteness.
 
-        For callers that compute eigenvalues next, which decide it.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., k, k)
-
-        Returns
-        -------
-        ndarray, shape (..., k, k)
-
-        Raises
-        ------
-        NotOnManifoldError
-            On wrong shape, NaN or infinity, or a matrix that is not symmetric.
+        For callers that compute eigenvalues next, which decide it. See :meth:`Manifold.validate`.
         """
         return _symmetric_checks.check_symmetric(points, self.k)
 

@@ -99,13 +99,7 @@ class SPDPower(SPDManifold, FlatManifold):
         return max(float(powers.min() - ratio * powers.max()) / (1.0 + ratio), 0.0)
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
-        """``vecd(X^alpha)``, shape ``(..., dim)``.
-
-        Raises
-        ------
-        NotOnManifoldError
-            If a matrix is not positive definite in float64.
-        """
+        """``vecd(X^alpha)``; ``NotOnManifoldError`` where X is not positive definite in float64."""
         logs, vectors = self._log_eigh(points)
         return _symmetric.vecd(_symmetric.compose(np.exp(self.alpha * logs), vectors))
 

@@ -97,32 +97,13 @@ def eigvalsh(matrices: FloatArray) -> FloatArray:
 
 
 def compose(values: FloatArray, vectors: FloatArray) -> FloatArray:
-    """``V diag(values) V^T``, exactly symmetric.
-
-    Parameters
-    ----------
-    values : ndarray, shape (..., k)
-    vectors : ndarray, shape (..., k, k)
-
-    Returns
-    -------
-    ndarray, shape (..., k, k)
-    """
+    """``V diag(values) V^T``, exactly symmetric, of values ``(..., k)``."""
     product = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return symmetrise(product)
 
 
 def congruent(factor: FloatArray, matrices: FloatArray) -> FloatArray:
-    """``L X L^T``, exactly symmetric.
-
-    Parameters
-    ----------
-    factor, matrices : ndarray, shape (..., k, k)
-
-    Returns
-    -------
-    ndarray, shape (..., k, k)
-    """
+    """``L X L^T``, exactly symmetric."""
     return symmetrise(factor @ matrices @ np.swapaxes(factor, -1, -2))
 
 
@@ -135,10 +116,7 @@ def symmetrise(matrices: FloatArray) -> FloatArray:
 def logm(matrices: FloatArray) -> FloatArray:
     """Logarithm of symmetric positive definite matrices ``(..., k, k)``.
 
-    Raises
-    ------
-    NotOnManifoldError
-        If a matrix has an eigenvalue that is not positive in float64.
+    ``NotOnManifoldError`` if a matrix has an eigenvalue that is not positive in float64.
     """
     if matrices.shape[-1] == 2:
         return logm_2x2(matrices)
@@ -175,13 +153,8 @@ def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, 
 
     Of positive definite matrices, record by record. An eigenvalue of a matrix X is known to about
     ``eps |X|``; where that is too little, singular values of the Cholesky factor keep the digits
-    that the grading of the entries holds.
-
-    Raises
-    ------
-    NotOnManifoldError
-        If a matrix is not positive definite in float64. With ``total`` such a matrix, or one that
-        is not finite, counts as the identity instead.
+    that the grading of the entries holds. A matrix that is not positive definite in float64 is a
+    ``NotOnManifoldError``; with ``total`` it, or one that is not finite, counts as the identity.
     """
     if total:
         finite = np.isfinite(matrices).all(axis=(-1, -2), keepdims=True)

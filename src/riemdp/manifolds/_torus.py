@@ -125,21 +125,8 @@ class Torus(DiscreteQuotient):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check angles, and reduce them to ``(-pi, pi]``; see :meth:`Manifold.validate`.
 
-        Parameters
-        ----------
-        points : array_like, shape (..., dim)
-            Finite, in radians. Any whole turns are taken off, to the accuracy of the float64
-            angle that is given: that is no repair, as angles are points of the circle.
-
-        Returns
-        -------
-        ndarray, shape (..., dim)
-            Angles in the interval as they are.
-
-        Raises
-        ------
-        NotOnManifoldError
-            On wrong shape, NaN or infinity. The message names the first bad row.
+        Any whole turns are taken off, to the accuracy of the float64 angle that is given: that is
+        no repair, as angles are points of the circle. Angles in the interval come back as they are.
         """
         array, _ = check_points(points, self.point_shape)
         return reduced(array)
@@ -148,14 +135,7 @@ class Torus(DiscreteQuotient):
 def reduced(angles: FloatArray) -> FloatArray:
     """Return angles in ``(-pi, pi]``, those that lie there bit by bit.
 
-    Parameters
-    ----------
-    angles : ndarray, shape (...)
-        Each is reduced by itself, as the exact number that it is; NaN where it is not finite.
-
-    Returns
-    -------
-    ndarray, shape (...)
+    Each is reduced by itself, as the exact number that it is; NaN where it is not finite.
     """
     away = ~(np.abs(angles) <= math.pi)
     if not away.any():

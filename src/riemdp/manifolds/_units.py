@@ -202,27 +202,12 @@ def _and_anisotropy(distance: float) -> str:
 
 
 def eigenvalues(distance: float, k: int) -> Unit | None:
-    """Return how far eigenvalues may differ where the norm of a difference of logarithms is given.
+    """Return how far eigenvalues of k x k matrices may differ, by the distance of their logarithms.
 
     By Weyl's inequality each logarithm of an eigenvalue differs by at most the distance of two
-    matrices, log-Euclidean or affine-invariant.
-
-    Parameters
-    ----------
-    distance : float
-        The largest that is said in it.
-    k : int
-        Size of the matrices. Of size 3 fractional anisotropy is said too: it moves by at most
-        sqrt(2/3) for each unit of distance.
-
-    Returns
-    -------
-    Unit or None
-        None where the factor is too large for float64.
-
-    References
-    ----------
-    docs/proofs/anisotropy.md
+    matrices, log-Euclidean or affine-invariant. Of size 3 fractional anisotropy is said too: it
+    moves by at most sqrt(2/3) for each unit of distance (docs/proofs/anisotropy.md). None where the
+    factor at the largest distance is too large for float64.
     """
     if not distance <= _LARGEST:
         return None

@@ -37,24 +37,9 @@ ERROR = 1e-13
 def affordable_ratio(budget: Budget, power: float, dim: int) -> float:
     """Return the largest sensitivity over sigma that is proved under a budget, up to rounding.
 
-    Parameters
-    ----------
-    budget : Budget
-    power : float
-        At least the least one.
-    dim : int
-
-    Returns
-    -------
-    float
-        0 or infinite where the noise leaves float64.
-
-    Raises
-    ------
-    UnsupportedBudgetError
-        If nothing is proved for this power and kind of budget.
-    NotAttainableError
-        For a parametric RaoDP budget where the Fisher information is infinite.
+    0 or infinite where the noise leaves float64. ``UnsupportedBudgetError`` where nothing is proved
+    for this power and kind of budget, ``NotAttainableError`` where the Fisher information is
+    infinite.
     """
     if power == 2.0:
         return affordable_mu(budget) / math.sqrt(2.0)

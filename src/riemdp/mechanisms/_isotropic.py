@@ -76,13 +76,8 @@ def isotropic_scales(known: Family, sensitivity: float, budget: Budget) -> list[
 
     From the curve for ApproxDP and GDP, from the largest privacy loss for PureDP, from the Rao
     distance for RaoDP. Other definitions follow from a ``mu`` or a pure epsilon that implies them.
-
-    Raises
-    ------
-    InvalidBudgetError
-        If the budget needs a pure epsilon and the law has none, or is no budget.
-    NotAttainableError
-        If no scale attains the budget.
+    A budget for a pure epsilon that the law does not have is an ``InvalidBudgetError``, one that no
+    scale attains a ``NotAttainableError``.
     """
     noise = _Noise(known, sensitivity)
     ways = _loss_ways(budget, noise)
@@ -118,18 +113,8 @@ def is_too_little(known: Family, sigma: float, sensitivity: float, budget: Budge
     """Whether one integral shows that Laplace noise on R^d does not satisfy a budget.
 
     Then it does so at no smaller scale either, where it tells footpoints apart as those that are
-    farther apart at this one; and at some larger scale it does, by its largest privacy loss.
-
-    Parameters
-    ----------
-    known : Family
-    sigma, sensitivity : float
-    budget : Budget
-
-    Returns
-    -------
-    bool
-        False also where nothing is known.
+    farther apart at this one; and at some larger scale it does, by its largest privacy loss. False
+    also where nothing is known.
     """
     if not (known.is_flat and has_curve(known, sensitivity) and known.manifold.dim > 1):
         return False

@@ -115,12 +115,8 @@ class TangentMechanism(ArrayFields, Mechanism):
     ) -> FloatArray:
         """``exp_base(log_base(footpoint) + noise)``; see :meth:`Mechanism.sample`.
 
-        Raises
-        ------
-        NotAttainableError
-            If a draw lies so far out that float64 has no coordinates for it.
-        CutLocusError
-            If a footpoint is the antipode of the base on a sphere.
+        A draw so far out that float64 has no coordinates for it is a ``NotAttainableError``, a
+        footpoint at the antipode of the base on a sphere a ``CutLocusError``.
         """
         if self.manifold.chart is not None:
             return self._law.sample(footpoint, size=size, generator=generator)
@@ -164,12 +160,9 @@ class TangentMechanism(ArrayFields, Mechanism):
         return ball.point(coordinates + noise)
 
     def exact_draw(self, ball: Ball) -> ExactDraw:
-        """Draw in the tangent space at the centre; see :meth:`Mechanism.exact_draw`.
+        """Draw in the tangent space at the centre, which has to be the base.
 
-        Raises
-        ------
-        UnsupportedError
-            If the base is another point.
+        See :meth:`Mechanism.exact_draw`.
         """
         if (problem := self.foreign_to(ball)) is not None:
             raise UnsupportedError(problem)
