@@ -8,6 +8,7 @@ import numpy as np
 
 from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._quotient import DiscreteQuotient
+from riemdp.manifolds._units import Degrees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,10 @@ class AntipodalQuotient(DiscreteQuotient):
     def diameter(self) -> float:
         """Half that of the sphere, rounded up."""
         return float(np.nextafter(self.injectivity_radius, np.inf))
+
+    def unit(self, distance: float) -> Degrees:  # noqa: ARG002
+        """Degrees; see :meth:`Manifold.unit`."""
+        return Degrees()
 
     def nearest(self, base: ArrayLike, points: ArrayLike) -> FloatArray:
         """Return the one of two opposite points on the side of ``base``, that given on no side."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -85,6 +85,11 @@ class Cut(Manifold):
         pairs = zip(self.spaces, self.counts, strict=True)
         return tuple(space for space, count in pairs for _ in range(count))
 
+    def _each(self, method: str, *parts: Sequence[FloatArray]) -> list[Any]:
+        """Call a method of every space with its parts."""
+        found = zip(self.spaces, *parts, strict=True)
+        return [getattr(space, method)(*each) for space, *each in found]
+
     @property
     def inside(self) -> tuple[Manifold, ...]:
         """The spaces of the parts."""
@@ -98,8 +103,7 @@ class Cut(Manifold):
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Factor by factor; see :meth:`Manifold.point`."""
         cut = self.split_coordinates(coordinates)
-        parts = zip(self.spaces, self.split(center), cut, strict=True)
-        return self.join([space.point(*each) for space, *each in parts])
+        return self.join(self._each("point", self.split(center), cut))
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Root of the sum of squares."""
@@ -203,34 +207,30 @@ class Combined(Cut):
 
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Factor by factor."""
-        parts = zip(self.spaces, self.split(base), self._split_tangent(tangent), strict=True)
-        return self.join([space.exp(*each) for space, *each in parts])
+        return self.join(self._each("exp", self.split(base), self._split_tangent(tangent)))
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """Factor by factor."""
-        parts = zip(self.spaces, self.split(base), self.split(point), strict=True)
-        return self._join_tangent([space.log(*each) for space, *each in parts])
+        return self._join_tangent(self._each("log", self.split(base), self.split(point)))
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Root of the sum of squares."""
-        parts = zip(self.spaces, self.split(a), self.split(b), strict=True)
-        return self._norm([space.dist(*each) for space, *each in parts])
+        return self._norm(self._each("dist", self.split(a), self.split(b)))
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Frames of the factors, one after the other."""
         cut = self.split_coordinates(coordinates)
-        parts = zip(self.spaces, self.split(base), cut, strict=True)
-        return self._join_tangent([space.tangent_vector(*each) for space, *each in parts])
+        return self._join_tangent(self._each("tangent_vector", self.split(base), cut))
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Inverse of :meth:`tangent_vector`."""
-        parts = zip(self.spaces, self.split(base), self._split_tangent(tangent), strict=True)
-        return self.join_coordinates([space.tangent_coordinates(*each) for space, *each in parts])
+        parts = self.split(base), self._split_tangent(tangent)
+        return self.join_coordinates(self._each("tangent_coordinates", *parts))
 
     def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
         """Factor by factor; see :meth:`Manifold.coordinates`."""
-        parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
-        return self.join_coordinates([space.coordinates(*each) for space, *each in parts])
+        parts = self.split(center), self.split(points)
+        return self.join_coordinates(self._each("coordinates", *parts))
 
     def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
         """Of every record; see :meth:`Manifold.clip`.
@@ -242,15 +242,13 @@ class Combined(Cut):
             with np.errstate(all="ignore"):
                 return super().clip(center, points, radius)
         except (NotOnManifoldError, np.linalg.LinAlgError):
-            parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
-            kept = self.join([space._kept(*each) for space, *each in parts])
+            kept = self.join(self._each("_kept", self.split(center), self.split(points)))
         with np.errstate(all="ignore"):
             return super().clip(center, kept, radius)
 
     def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
         """Those of which a factor has lost its part."""
-        parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
-        lost = self._values([space._lost(*each) for space, *each in parts])
+        lost = self._values(self._each("_lost", self.split(center), self.split(points)))
         return np.asarray(np.any(lost, axis=-1))
 
     def check_ball(self, center: FloatArray, radius: float) -> None:

@@ -70,6 +70,7 @@ class Grassmann(Manifold):
 
     proof = "docs/proofs/spaces.md"
     origin_name = "first-axes"
+    injectivity_radius = 0.5 * math.pi
 
     p: int
     N: int
@@ -111,11 +112,6 @@ class Grassmann(Manifold):
     def constant_curvature(self) -> float | None:
         """Of lines and hyperplanes 1 (0 in the plane), else None."""
         return None if self._rank > 1 else self.curvature_bound
-
-    @property
-    def injectivity_radius(self) -> float:
-        """``pi / 2``."""
-        return 0.5 * math.pi
 
     @property
     def diameter(self) -> float:

@@ -73,6 +73,15 @@ class KendallShapes(Quotient):
     proof = "docs/proofs/aligned-means.md"
     origin_name = "waves"
 
+    curvature_bound = math.inf
+    #: That of the cover: a submersion lowers no curvature.
+    curvature_floor = 1.0
+    constant_curvature = None
+    #: There is a singular shape within every distance of some shape.
+    injectivity_radius = 0.0
+    #: Rounded up.
+    diameter = math.nextafter(0.5 * math.pi, math.inf)
+
     k: int
     m: int = 3
 
@@ -104,31 +113,6 @@ class KendallShapes(Quotient):
     def cover(self) -> Sphere:
         """Unit vectors: configurations in Helmert's basis, one dimension after the other."""
         return Sphere(self.m * (self.k - 1) - 1)
-
-    @property
-    def curvature_bound(self) -> float:
-        """Infinite."""
-        return math.inf
-
-    @property
-    def curvature_floor(self) -> float:
-        """That of the cover: a submersion lowers no curvature."""
-        return 1.0
-
-    @property
-    def constant_curvature(self) -> None:
-        """None."""
-        return
-
-    @property
-    def injectivity_radius(self) -> float:
-        """0: there is a singular shape within every distance of some shape."""
-        return 0.0
-
-    @property
-    def diameter(self) -> float:
-        """``pi / 2``, rounded up."""
-        return math.nextafter(0.5 * math.pi, math.inf)
 
     @property
     def origin(self) -> FloatArray:

@@ -92,6 +92,12 @@ class PlanarShapes(Quotient):
     proof = "docs/proofs/quotients.md"
     origin_name = "regular-polygon"
 
+    #: Of planes that multiplication by i maps to themselves.
+    curvature_bound = 4.0
+    injectivity_radius = 0.5 * math.pi
+    #: Rounded up.
+    diameter = math.nextafter(0.5 * math.pi, math.inf)
+
     k: int
 
     def __post_init__(self) -> None:
@@ -122,11 +128,6 @@ class PlanarShapes(Quotient):
         return Sphere(2 * self.k - 3)
 
     @property
-    def curvature_bound(self) -> float:
-        """4, of planes that multiplication by i maps to themselves."""
-        return 4.0
-
-    @property
     def curvature_floor(self) -> float:
         """1, of three landmarks 4."""
         return 1.0 if self.k > 3 else 4.0
@@ -135,16 +136,6 @@ class PlanarShapes(Quotient):
     def constant_curvature(self) -> float | None:
         """4 of three landmarks, None of more."""
         return None if self.k > 3 else 4.0
-
-    @property
-    def injectivity_radius(self) -> float:
-        """``pi / 2``."""
-        return 0.5 * math.pi
-
-    @property
-    def diameter(self) -> float:
-        """``pi / 2``, rounded up."""
-        return math.nextafter(0.5 * math.pi, math.inf)
 
     @property
     def origin(self) -> FloatArray:

@@ -81,19 +81,16 @@ class _Factors(Cut):
         # parts keep the precision that tolerances follow
         given = raw if raw.dtype.kind == "f" and raw.shape == checked.shape else checked
         parts = _cut(given, [space.point_shape for space in self.spaces])
-        return self.join([space.validate(part) for space, part in self._each(parts)])
+        return self.join(self._each("validate", parts))
 
     def extreme_directions(self, base: ArrayLike) -> FloatArray:
         """Those of the factors; see :meth:`Manifold.extreme_directions`."""
         found = []
-        for index, (space, foot) in enumerate(self._each(self.split(base))):
+        for index, own in enumerate(self._each("extreme_directions", self.split(base))):
             parts = [np.zeros(each.dim) for each in self.spaces]
-            parts[index] = space.extreme_directions(foot)
+            parts[index] = own
             found.append(self.join_coordinates(parts))
         return np.concatenate(found)
-
-    def _each(self, parts: Sequence[FloatArray]) -> list[tuple[Manifold, FloatArray]]:
-        return list(zip(self.spaces, parts, strict=True))
 
 
 @final
@@ -188,13 +185,11 @@ class FlatProduct(_Factors, FlatManifold):
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
         """Charts of the factors, one after the other."""
-        parts = zip(self.spaces, self.split(points), strict=True)
-        return self.join_coordinates([space.to_chart(part) for space, part in parts])
+        return self.join_coordinates(self._each("to_chart", self.split(points)))
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """Inverse of :meth:`to_chart`."""
-        parts = zip(self.spaces, self.split_coordinates(coordinates), strict=True)
-        return self.join([space.from_chart(part) for space, part in parts])
+        return self.join(self._each("from_chart", self.split_coordinates(coordinates)))
 
 
 def _cut(values: FloatArray, shapes: Sequence[tuple[int, ...]]) -> list[FloatArray]:

@@ -13,7 +13,6 @@ from riemdp._part import register
 from riemdp.manifolds._antipodal import AntipodalQuotient, dot
 from riemdp.manifolds._points import as_floats, check_points, raise_first
 from riemdp.manifolds._sphere import Sphere
-from riemdp.manifolds._units import Degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,15 +50,7 @@ class Rotations(AntipodalQuotient):
     origin_name = "identity"
 
     dim: ClassVar[int] = 3
-
-    @property
-    def point_shape(self) -> tuple[int, ...]:
-        """``(3, 3)``."""
-        return (3, 3)
-
-    def unit(self, distance: float) -> Degrees:  # noqa: ARG002
-        """Degrees; see :meth:`Manifold.unit`."""
-        return Degrees()
+    point_shape = (3, 3)
 
     @property
     def cover(self) -> Sphere:

@@ -67,12 +67,12 @@ class SPDAffineInvariant(LogarithmicSPD):
 
     proof = "docs/proofs/spaces.md"
 
-    k: int
+    #: The trace direction is flat.
+    curvature_bound = 0.0
+    constant_curvature = None
+    injectivity_radius = math.inf
 
-    @property
-    def curvature_bound(self) -> float:
-        """Zero: the trace direction is flat."""
-        return 0.0
+    k: int
 
     @property
     def curvature_floor(self) -> float:
@@ -82,16 +82,6 @@ class SPDAffineInvariant(LogarithmicSPD):
         (Boettcher, Wenzel, "The Frobenius norm and the commutator", 2008).
         """
         return 0.0 if self.k == 1 else -0.5
-
-    @property
-    def constant_curvature(self) -> None:
-        """None: the curvature is not constant."""
-        return None
-
-    @property
-    def injectivity_radius(self) -> float:
-        """Infinite."""
-        return math.inf
 
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``L Expm(L^-1 V L^-T) L^T`` with ``P = L L^T``."""

@@ -68,6 +68,9 @@ class Torus(DiscreteQuotient):
 
     proof = "docs/proofs/quotients.md"
 
+    #: Rounded down.
+    injectivity_radius = math.pi
+
     dim: int
 
     def __post_init__(self) -> None:
@@ -82,11 +85,6 @@ class Torus(DiscreteQuotient):
     def cover(self) -> Euclidean:
         """Angles that count turns."""
         return Euclidean(self.dim)
-
-    @property
-    def injectivity_radius(self) -> float:
-        """Pi, rounded down."""
-        return math.pi
 
     @property
     def diameter(self) -> float:
