@@ -131,7 +131,9 @@ class Grassmann(Manifold):
         # V (cos - 1) V^T, where cos - 1 keeps its digits
         bent = -2.0 * np.square(np.sin(0.5 * angle))
         turned = base + (base @ _transpose(right)) @ (bent[..., None] * right)
-        return _polished(turned + left @ (np.sin(angle)[..., None] * right))
+        end = turned + left @ (np.sin(angle)[..., None] * right)
+        # one step towards the nearest orthonormal basis, of a basis that is so up to rounding
+        return end @ (1.5 * np.eye(self.p) - 0.5 * (_transpose(end) @ end))
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """Riemannian logarithm; at a right principal angle a fixed choice."""
@@ -234,11 +236,6 @@ def _flat(matrices: FloatArray) -> FloatArray:
 def _complement(bases: FloatArray) -> FloatArray:
     """Orthonormal bases of the complements, shape (..., N, N - p), functions of the bases alone."""
     return np.asarray(np.linalg.qr(bases, mode="complete")[0][..., bases.shape[-1] :])
-
-
-def _polished(bases: FloatArray) -> FloatArray:
-    """One step towards the nearest orthonormal basis, of bases that are so up to rounding."""
-    return bases @ (1.5 * np.eye(bases.shape[-1]) - 0.5 * (_transpose(bases) @ bases))
 
 
 def _fixed_basis(basis: FloatArray) -> FloatArray:

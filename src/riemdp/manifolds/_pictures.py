@@ -105,7 +105,10 @@ def draw_ellipses(ax: Any, space: Manifold, point: FloatArray, radius: float) ->
     around = space.point(point, radius * _directions(space.dim)) if radius > 0.0 else point[:0]
     matrices = np.concatenate([point[None], around.reshape(-1, *point.shape)])
     room = 1.08 * math.sqrt(float(np.max(np.diagonal(matrices, axis1=-2, axis2=-1))))
-    places = [ax] if len(planes) == 1 else _insets(ax)
+    several = len(planes) > 1
+    if several:
+        ax.axis("off")
+    places = [ax.inset_axes(place) for place in _PLACES] if several else [ax]
     for place, (i, j) in zip(places, planes, strict=True):
         shadows = matrices[:, [i, j]][:, :, [i, j]]
         outlines = np.linalg.cholesky(shadows) @ _CIRCLE
@@ -115,7 +118,7 @@ def draw_ellipses(ax: Any, space: Manifold, point: FloatArray, radius: float) ->
         place.plot(*outlines[0], color=BLUE, linewidth=1.2, label="released")
         place.set(xlabel=f"coordinate {i + 1}", ylabel=f"coordinate {j + 1}", aspect="equal")
         place.set(xlim=(-room, room), ylim=(-room, room))
-    if len(planes) > 1:
+    if several:
         ax.legend(handles=places[0].lines, loc=_LEGEND, fontsize="small", frameon=False)
     return ax
 
@@ -130,9 +133,3 @@ def _directions(dim: int) -> FloatArray:
     ]
     half = np.concatenate([one, np.reshape(two, (-1, dim))])
     return np.concatenate([half, -half])
-
-
-def _insets(ax: Any) -> list[Any]:
-    """Return three pictures in the place of one."""
-    ax.axis("off")
-    return [ax.inset_axes(place) for place in _PLACES]

@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._quotient import Arb
     from riemdp.manifolds._slice import Slice
-
-    Enclosure = Any
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Deviation of a configuration from its canonical one, per landmark, that is not corrected.
@@ -281,7 +280,7 @@ class PlanarShapes(Quotient):
         """First along the orbit, then these: an orthonormal frame; see :meth:`Quotient.raised`."""
         return [Fraction(0), *coordinates]
 
-    def folded(self, ends: Sequence[Enclosure]) -> list[Enclosure] | None:
+    def folded(self, ends: Sequence[Arb]) -> list[Arb] | None:
         """See :meth:`Quotient.folded`; in the frame of :meth:`raised`."""
         square = sum(v * v for v in ends)
         if not square > 0:

@@ -99,7 +99,9 @@ class SPDLogCholesky(SPDManifold, FlatManifold):
         correlation, length = self._scaled(coordinates)
         near = _near_singular(correlation, least)
         if near.any():  # of these records alone
-            correlation[near] = _raised(correlation[near], least[near])
+            values, vectors = _symmetric.eigh(correlation[near])
+            raised = np.maximum(values, least[near][..., None])
+            correlation[near] = _symmetric.compose(raised, vectors)
         return _symmetric.symmetrise(length[..., :, None] * correlation * length[..., None, :])
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
@@ -193,12 +195,6 @@ def _near_singular(correlation: FloatArray, least: FloatArray) -> NDArray[np.boo
     lowered = correlation.copy()
     lowered[..., index, index] -= least[..., None]
     return _symmetric.without_factor(lowered)
-
-
-def _raised(correlation: FloatArray, least: FloatArray) -> FloatArray:
-    """Correlation matrices with eigenvalues moved up to what is kept."""
-    values, vectors = _symmetric.eigh(correlation)
-    return _symmetric.compose(np.maximum(values, least[..., None]), vectors)
 
 
 def _below_diagonal(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

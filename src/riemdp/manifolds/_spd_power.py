@@ -14,7 +14,7 @@ from riemdp._part import register
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._points import as_floats
-from riemdp.manifolds._spd import SPDManifold, least_ratio
+from riemdp.manifolds._spd import SPDManifold, check_condition, least_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -130,12 +130,7 @@ class SPDPower(SPDManifold, FlatManifold):
         super().check_ball(center, radius)
         logs = self._log_eigh(center)[0]
         spread, limit = float(np.ptp(logs)), -math.log(_ROOM * least_ratio(self.k))
-        if spread > limit:
-            raise UnsupportedBallError(
-                f"the condition of the centre, e^{spread:.3g}, must be at most e^{limit:.3g}: "
-                "float64 does not hold the matrices about it; choose other units for the "
-                "coordinates, or the affine-invariant metric"
-            )
+        check_condition(spread, limit)
         if float(np.abs(logs).max()) > _LARGEST_LOG - limit:
             raise UnsupportedBallError(
                 "the eigenvalues of the centre must lie between "

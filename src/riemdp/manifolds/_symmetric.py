@@ -311,15 +311,10 @@ def divided_difference_exp(logs: FloatArray) -> FloatArray:
     """``(e^a - e^b)/(a - b)`` for all pairs of the last axis, shape ``(..., k, k)``."""
     a, b = logs[..., :, None], logs[..., None, :]
     high, gap = np.maximum(a, b), np.abs(a - b)
-    return np.asarray(np.exp(high) * _one_minus_exp_over(gap))
+    safe = np.where(gap > 0.0, gap, 1.0)
+    return np.asarray(np.exp(high) * np.where(gap > 0.0, -np.expm1(-safe) / safe, 1.0))
 
 
 def divided_difference_log(logs: FloatArray) -> FloatArray:
     """``(log x - log y)/(x - y)`` for all pairs, given ``logs = log x``, shape ``(..., k, k)``."""
     return np.asarray(1.0 / divided_difference_exp(logs))
-
-
-def _one_minus_exp_over(gap: FloatArray) -> FloatArray:
-    """``(1 - e^-x)/x`` for ``x >= 0``."""
-    safe = np.where(gap > 0.0, gap, 1.0)
-    return np.where(gap > 0.0, -np.expm1(-safe) / safe, 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
-
-    Arb = Any
+    from riemdp.manifolds._quotient import Arb
 
 #: 2 pi is the sum, up to 2e-35. The first two have 30 bits, so that 2^23 turns of them are exact.
 _TURN = (

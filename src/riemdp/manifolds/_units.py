@@ -144,7 +144,7 @@ class _Eigenvalues(Unit):
         """As in ``"that far, eigenvalues differ by at most 5 %"``; see :meth:`Unit.said`."""
         said = f"that far, eigenvalues differ by {self.form[0].format(float(self.of(distance)))}"
         most = _ANISOTROPY * distance
-        if not self.anisotropy or most >= 1.0:  # all it can
+        if not (self.anisotropy and most < 1.0):  # 1 is all it can differ
             return said
         return f"{said}, fractional anisotropy by at most {most:.3g}"
 

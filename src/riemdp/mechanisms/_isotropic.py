@@ -44,7 +44,6 @@ from riemdp.privacy import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import Manifold
     from riemdp.noise import Family
     from riemdp.privacy import Budget, IsotropicCurve
 
@@ -151,15 +150,6 @@ class _Noise:
     sensitivity: float
 
     @property
-    def manifold(self) -> Manifold:
-        return self.family.manifold
-
-    @property
-    def growth(self) -> float:
-        """Exponential growth of the volume; 0 but on negative curvature."""
-        return self.family.growth
-
-    @property
     def limit(self) -> float:
         """Scale under which the law has a normaliser."""
         return self.family.scale_limit
@@ -171,11 +161,6 @@ class _Noise:
 
     def curve(self, sigma: float) -> IsotropicCurve:
         return isotropic_curve(self.family, sigma, self.sensitivity)
-
-    def check_reach(self) -> None:
-        """Refuse the Gaussian for footpoints beyond the sphere."""
-        if not self.is_lossless:
-            self.curve(self.sensitivity)
 
     def lossless_scale(self, epsilon: float) -> float:
         """Scale at which the largest privacy loss is ``epsilon``; ``inf`` if it is unbounded."""
@@ -190,14 +175,15 @@ class _Noise:
         if not self.is_lossless:
             if math.isinf(self.family.reach):
                 raise UnsupportedBudgetError(
-                    f"the Gaussian has no pure epsilon on {self.manifold}; use RiemannianLaplace "
-                    "or TangentLaplace, or allow a delta with ApproxDP(epsilon, delta)"
+                    f"the Gaussian has no pure epsilon on {self.family.manifold}; use "
+                    "RiemannianLaplace or TangentLaplace, or allow a delta with "
+                    "ApproxDP(epsilon, delta)"
                 )
-            self.check_reach()
+            self.curve(self.sensitivity)  # refuses footpoints beyond the sphere
         sigma = self.lossless_scale(epsilon)
         if self.limit < math.inf and not sigma < self.limit:
             raise NotAttainableError(
-                f"the Laplace law has a normaliser on {self.manifold} for sigma below "
+                f"the Laplace law has a normaliser on {self.family.manifold} for sigma below "
                 f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} {budget} has to "
                 f"allow a pure epsilon above {self._moved / self.limit:.6g}, got "
                 f"{epsilon:.6g}; {_WAY_OUT}"
@@ -210,8 +196,8 @@ class _Noise:
         if not self.is_lossless:
             if form is None:
                 raise UnsupportedManifoldError(
-                    f"no Rao distance of the Gaussian law on {self.manifold} is known; use the "
-                    'tangent mechanisms ("tangent-gaussian", "tangent-laplace")'
+                    f"no Rao distance of the Gaussian law on {self.family.manifold} is known; use "
+                    'the tangent mechanisms ("tangent-gaussian", "tangent-laplace")'
                 )
             space = form.dim, form.curvature, form.upper
             return isotropic_gaussian_sigma(*space, self.sensitivity, budget)
@@ -221,7 +207,7 @@ class _Noise:
             ratio = self._moved / self.limit
             least = laplace_guarantee(ratio, dim, budget.distance, flat=False).theta
             raise NotAttainableError(
-                f"the Laplace law has a normaliser on {self.manifold} for sigma below "
+                f"the Laplace law has a normaliser on {self.family.manifold} for sigma below "
                 f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} the budget has to "
                 f"allow a theta above {least:.6g}, got {budget.theta:.6g}; {_WAY_OUT}"
             )
@@ -229,14 +215,15 @@ class _Noise:
 
     def delta_scale(self, budget: ApproxDP) -> float:
         """Scale at which ``delta`` at the budget's epsilon is the budget's."""
-        self.check_reach()
+        if not self.is_lossless:
+            self.curve(self.sensitivity)  # refuses footpoints beyond the sphere
         wanted = math.log(budget.delta)
 
         def excess(sigma: float) -> float:
             delta = float(self.curve(sigma).delta_at(budget.epsilon))
             return max(math.log(delta) - wanted, _DEEPEST) if delta > 0.0 else _DEEPEST
 
-        if self.growth:
+        if self.family.growth:
             floor = float(delta_floor(*self._space, budget.epsilon))
             if budget.delta <= floor:
                 raise self._unattainable(budget, f"delta tends to {floor:.6g}")
@@ -245,7 +232,7 @@ class _Noise:
 
     def mu_scale(self, wanted: float, budget: Budget) -> float:
         """Scale at which the proved ``mu`` is at most the wanted one."""
-        if self.growth:
+        if self.family.growth:
             floor = gaussian_floor(*self._space)
             if wanted <= floor:
                 raise self._unattainable(budget, f"mu tends to {floor:.6g}")
@@ -261,7 +248,7 @@ class _Noise:
                 break
             goal *= wanted / proved * (1.0 - 1e-10)
         raise beyond_float64(
-            budget, self.sensitivity, self.manifold, "mu is not bounded closely enough"
+            budget, self.sensitivity, self.family.manifold, "mu is not bounded closely enough"
         )
 
     def _excess_mu(self, goal: float, sigma: float) -> float:
@@ -283,7 +270,8 @@ class _Noise:
     ) -> float:
         """Where a falling function of the scale is 0, from a first guess and up to ``last``."""
         open_end = self.limit < last  # nothing can be computed next to the limit
-        end = min(last, self.limit, _WIDEST * max(first, 1.0 / self.growth if self.growth else 0.0))
+        growth = self.family.growth  # of the volume; 0 but on negative curvature
+        end = min(last, self.limit, _WIDEST * max(first, 1.0 / growth if growth else 0.0))
         to_place, to_scale = _places(math.inf if open_end else last)
         at_place = functools.cache(lambda place: excess(to_scale(place)))
 
@@ -312,8 +300,9 @@ class _Noise:
         name = self.family.potential.title
         until = f"grows to its limit {self.limit:.6g}" if self.limit < math.inf else "grows"
         return NotAttainableError(
-            f"the Riemannian {name} on {self.manifold} cannot attain {budget} at sensitivity "
-            f"{self.sensitivity:.6g}: as sigma {until}, {tendency}, not to 0; {_WAY_OUT}"
+            f"the Riemannian {name} on {self.family.manifold} cannot attain {budget} at "
+            f"sensitivity {self.sensitivity:.6g}: as sigma {until}, {tendency}, not to 0; "
+            f"{_WAY_OUT}"
         )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
@@ -24,15 +23,12 @@ if TYPE_CHECKING:
     from typing import Self
 
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from riemdp.manifolds import FloatArray
     from riemdp.noise import DistanceLaw, RadialLaw
     from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import Budget, PrivacyCurve, RaoDP
-
-    FloatArray = NDArray[np.float64]
-
-M = TypeVar("M", bound="Mechanism")
 
 
 @dataclass(frozen=True)
@@ -197,7 +193,8 @@ class Mechanism(Part, sort="mechanism"):
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
 
-        build = functools.partial(_at_scale, cls, manifold, args, options)
+        def build(sigma: float) -> Self:
+            return cls(manifold, sigma, *args, **options)
 
         def suffices(sigma: float) -> bool:
             try:
@@ -680,12 +677,6 @@ def as_choice(mechanism: type[Mechanism] | Choice | Mechanism) -> Choice:
             f"name {mechanism.name}, or its class: an instance has its scale already"
         )
     return mechanism if isinstance(mechanism, Choice) else Choice(mechanism)
-
-
-def _at_scale(
-    kind: type[M], manifold: Manifold, args: tuple[Any, ...], options: dict[str, Any], sigma: float
-) -> M:
-    return kind(manifold, sigma, *args, **options)
 
 
 def if_known(number: Callable[..., float], *args: float) -> float | None:

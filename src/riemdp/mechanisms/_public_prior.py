@@ -38,7 +38,19 @@ class RejectionLaw(ArrayFields, ABC):
         Privacy of one draw.
     """
 
+    ball: Ball
     epsilon: float
+    sensitivity: float
+
+    def _check_law(self, function: object, name: str) -> None:
+        """Check the ball, the numbers, and that a public function is one."""
+        check_ball(self.ball)
+        constant_curvature(self.ball.manifold)
+        if not callable(function):
+            raise InvalidParameterError(f"{name} must be a function, got {shown(function)}")
+        epsilon = positive(self.epsilon, "epsilon", error=InvalidBudgetError)
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "sensitivity", check_sensitivity(self.sensitivity))
 
     @property
     @abstractmethod
@@ -136,13 +148,7 @@ class PublicPriorLaplace(RejectionLaw):
     bounds: tuple[float, float] = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        check_ball(self.ball)
-        constant_curvature(self.ball.manifold)
-        if not callable(self.prior):
-            raise InvalidParameterError(f"prior must be a function, got {shown(self.prior)}")
-        epsilon = positive(self.epsilon, "epsilon", error=InvalidBudgetError)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "sensitivity", check_sensitivity(self.sensitivity))
+        self._check_law(self.prior, "prior")
         lower, upper = checked_bounds(self.bounds, "the prior")
         if lower < LEAST_PRIOR * upper:
             raise InvalidParameterError(
