@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Cut(Manifold):
-    """How points of spaces side by side are cut into parts, and joined of them.
+    """How points of spaces side by side are cut into parts, and joined from them.
 
     A part belongs to one space or, with an axis of copies before those of a point, to several equal
     ones.

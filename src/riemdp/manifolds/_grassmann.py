@@ -133,7 +133,7 @@ class Grassmann(Manifold):
         turned = base + (base @ _transpose(right)) @ (bent[..., None] * right)
         end = turned + left @ (np.sin(angle)[..., None] * right)
         # one step towards the nearest orthonormal basis, of a basis that is so up to rounding
-        return end @ (1.5 * np.eye(self.p) - 0.5 * (_transpose(end) @ end))
+        return np.asarray(end @ (1.5 * np.eye(self.p) - 0.5 * (_transpose(end) @ end)))
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """Riemannian logarithm; at a right principal angle a fixed choice."""

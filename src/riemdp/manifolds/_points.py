@@ -26,7 +26,7 @@ NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 
 
 def with_axes(values: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:
-    """Make room behind the axes for those of points or tangent vectors."""
+    """Append axes of length 1, as many as points or tangent vectors of this shape have."""
     return values.reshape(*values.shape, *(1 for _ in shape))
 
 

@@ -151,14 +151,8 @@ class CurvedPower(_Copies, Combined):
 
     Parameters
     ----------
-    space : Manifold
-    copies : int
-        At least 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the space is none, or the number is not a positive integer.
+    space, copies
+        See :func:`Power`.
 
     Examples
     --------
@@ -199,14 +193,13 @@ class FlatPower(_Copies, FlatManifold):
 
     Parameters
     ----------
-    space : FlatManifold
-    copies : int
-        At least 1.
+    space, copies
+        See :func:`Power`.
 
     Raises
     ------
     InvalidParameterError
-        If the space is not flat, or the number is not a positive integer.
+        If the space is not flat.
 
     Examples
     --------

@@ -153,10 +153,8 @@ class FlatProduct(_Factors, FlatManifold):
 
     Parameters
     ----------
-    *factors : FlatManifold
-        One or more.
-    spaces : sequence of FlatManifold, optional
-        More factors, as documents write them.
+    *factors, spaces
+        Flat ones; see :class:`Product`.
 
     Raises
     ------

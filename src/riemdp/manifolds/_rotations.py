@@ -27,7 +27,7 @@ _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 @register
 @dataclass(frozen=True)
 class Rotations(AntipodalQuotient):
-    """Rotations of space, as matrices; the distance of two is the angle of the one that is between.
+    """Rotations of space, as matrices; their distance is the angle of the turn between them.
 
     A rotation is a unit quaternion up to its sign, so that the sphere of dimension three and
     radius two covers the group. Angles are in radians, at most pi. Points are matrices, shape

@@ -174,7 +174,7 @@ class SPDAffineInvariant(LogarithmicSPD):
             np.errstate(all="ignore"),
         ):
             return super().clip(center, kept, radius)
-        # one that fails in another way: halves until it is found
+        # A record fails in another way: halves of the batch show which.
         middle = len(points) // 2 or 1
         halves = (np.s_[:middle], np.s_[middle:]) if len(points) > 1 else (0,)
         centers = np.broadcast_to(center, points.shape) if center.ndim > 2 else None

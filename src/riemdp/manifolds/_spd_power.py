@@ -150,7 +150,10 @@ class SPDPower(SPDManifold, FlatManifold):
         return float((8.0 * self.k * lost + 4.0 * logs) * _EPS * largest)
 
     def _nearest(self, coordinates: FloatArray, least: FloatArray, ratio: FloatArray) -> FloatArray:
-        """Point of the nearest power with eigenvalues from ``least`` on, and no wide ratio."""
+        """Point whose power is nearest to that with these coordinates.
+
+        Of the powers with eigenvalues of at least ``least``, and ``ratio`` times the largest one.
+        """
         values, vectors = _symmetric.eigh(_symmetric.unvecd(coordinates, self.k))
         most = math.exp(self.alpha * _LARGEST_LOG)
         kept = _within_ratio(np.minimum(values, most), least, ratio)

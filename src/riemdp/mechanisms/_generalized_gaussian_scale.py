@@ -120,7 +120,7 @@ def _(budget: RaoDP, power: float, dim: int) -> float:
 def _largest_ratio(
     claim: Callable[[float], float], allowed: float, least: float, accuracy: float
 ) -> float:
-    """Separation at which a rising claim is what is allowed, from one that suffices on."""
+    """Separation at which a claim that rises with it is what is allowed; ``least`` suffices."""
 
     def excess(log_separation: float) -> float:
         return math.log(max(claim(math.exp(log_separation)), 5e-324) / allowed)

@@ -127,7 +127,7 @@ def is_too_little(known: Family, sigma: float, sensitivity: float, budget: Budge
 
 @functools.singledispatch
 def _falls_short(budget: Budget, noise: _Noise, sigma: float) -> bool:  # noqa: ARG001
-    """Whether a scale is seen to be too small by more than rounding, by a curve."""
+    """Whether the curve shows that a scale is too small, by more than rounding."""
     return False
 
 
@@ -181,14 +181,21 @@ class _Noise:
                 )
             self.curve(self.sensitivity)  # refuses footpoints beyond the sphere
         sigma = self.lossless_scale(epsilon)
-        if self.limit < math.inf and not sigma < self.limit:
-            raise NotAttainableError(
-                f"the Laplace law has a normaliser on {self.family.manifold} for sigma below "
-                f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} {budget} has to "
-                f"allow a pure epsilon above {self._moved / self.limit:.6g}, got "
-                f"{epsilon:.6g}; {_WAY_OUT}"
-            )
-        return sigma
+        if self._has_normaliser(sigma):
+            return sigma
+        least = self._moved / self.limit
+        raise self._too_wide(f"{budget} has to allow a pure epsilon above {least:.6g}", epsilon)
+
+    def _has_normaliser(self, sigma: float) -> bool:
+        return self.limit == math.inf or sigma < self.limit
+
+    def _too_wide(self, needed: str, got: float) -> NotAttainableError:
+        """Return the error for Laplace noise without a normaliser."""
+        return NotAttainableError(
+            f"the Laplace law has a normaliser on {self.family.manifold} for sigma below "
+            f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} {needed}, got "
+            f"{got:.6g}; {_WAY_OUT}"
+        )
 
     def rao_scale(self, budget: RaoDP) -> float:
         """Scale at which the Rao distance is the budget's."""
@@ -203,15 +210,11 @@ class _Noise:
             return isotropic_gaussian_sigma(*space, self.sensitivity, budget)
         dim = self.family.score_dim
         sigma = self._moved / laplace_ratio(budget, dim, flat=self.family.is_flat)
-        if self.limit < math.inf and not sigma < self.limit:
-            ratio = self._moved / self.limit
-            least = laplace_guarantee(ratio, dim, budget.distance, flat=False).theta
-            raise NotAttainableError(
-                f"the Laplace law has a normaliser on {self.family.manifold} for sigma below "
-                f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} the budget has to "
-                f"allow a theta above {least:.6g}, got {budget.theta:.6g}; {_WAY_OUT}"
-            )
-        return sigma
+        if self._has_normaliser(sigma):
+            return sigma
+        ratio = self._moved / self.limit
+        least = laplace_guarantee(ratio, dim, budget.distance, flat=False).theta
+        raise self._too_wide(f"the budget has to allow a theta above {least:.6g}", budget.theta)
 
     def delta_scale(self, budget: ApproxDP) -> float:
         """Scale at which ``delta`` at the budget's epsilon is the budget's."""

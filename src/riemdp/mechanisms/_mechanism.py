@@ -193,16 +193,16 @@ class Mechanism(Part, sort="mechanism"):
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
 
-        def build(sigma: float) -> Self:
-            return cls(manifold, sigma, *args, **options)
-
         def suffices(sigma: float) -> bool:
             try:
-                return build(sigma).satisfies(sensitivity, budget)
+                return cls(manifold, sigma, *args, **options).satisfies(sensitivity, budget)
             except NotAttainableError:  # no such law at this scale
                 return False
 
-        return enough_noise(build, bisected(suffices, sensitivity), sensitivity, budget)
+        sigma = bisected(suffices, sensitivity)
+        return enough_noise(
+            lambda s: cls(manifold, s, *args, **options), sigma, sensitivity, budget
+        )
 
     @classmethod
     def calibrate_on(
@@ -233,23 +233,10 @@ class Mechanism(Part, sort="mechanism"):
     ) -> Self | None:
         """Return the mechanism at a scale that a quick look shows to be too small for a budget.
 
-        With an expected distance of at least ``error`` all the same, so that the calibrated one
-        has a larger one: what is compared with something better need not be calibrated.
-
-        Parameters
-        ----------
-        ball : Ball
-            Public ball that the footpoint lies in.
-        sensitivity : float
-        budget : Budget
-        error : float
-            Positive and finite.
-
-        Returns
-        -------
-        Mechanism or None
-            With too little noise: for comparisons alone. None, by default, where nothing is known
-            without calibration, and where the class might not be available.
+        Its expected distance in the ball is at least ``error``, which is positive and finite, so
+        that the calibrated one has a larger one: what is compared with something better need not be
+        calibrated. It has too little noise, and is for comparisons alone. None, by default, where
+        nothing is known without calibration, and where the class might not be available.
         """
         return None
 

@@ -224,9 +224,9 @@ def _drawn(weights: list[int], count: int, generator: np.random.Generator) -> li
 
 def public_net(ball: Ball, region: Ball | None, nodes: int) -> BallNet:
     """Net of the output region, which is the ball itself by default."""
-    for value, name in ((ball, "ball"), (ball if region is None else region, "region")):
-        check_ball(value, name)
     region = ball if region is None else region
+    check_ball(ball)
+    check_ball(region, "region")
     check_region(ball, region)
     return ball_net(region, nodes)
 

@@ -68,28 +68,10 @@ class RejectionLaw(ArrayFields, ABC):
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        r"""Exact draws; each costs ``epsilon``.
+        """Exact draws about footpoints of the ball; each costs ``epsilon``.
 
-        How many proposals a draw takes depends on the footpoint: do not let others time it.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-        size : int or tuple of int, optional
-            Leading axes of the result.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-            Points of the ball.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
+        See :meth:`Mechanism.sample`. How many proposals a draw takes depends on the footpoint: do
+        not let others time it. A footpoint outside the ball is an ``UnsupportedBallError``.
         """
         return self._law.sample(footpoint, size, generator)
 
