@@ -37,9 +37,9 @@ class FlatManifold(Manifold):
            [0.    , 1.    ]])
     """
 
-    curvature_bound = 0.0
-    constant_curvature = 0.0
-    injectivity_radius = math.inf
+    curvature_bound = 0.0  #: Zero.
+    constant_curvature = 0.0  #: Zero.
+    injectivity_radius = math.inf  #: Infinite.
 
     @abstractmethod
     def to_chart(self, points: ArrayLike) -> FloatArray:

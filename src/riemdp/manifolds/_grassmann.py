@@ -70,7 +70,7 @@ class Grassmann(Manifold):
 
     proof = "docs/proofs/spaces.md"
     origin_name = "first-axes"
-    injectivity_radius = 0.5 * math.pi
+    injectivity_radius = 0.5 * math.pi  #: ``pi / 2``.
 
     p: int
     N: int

@@ -73,14 +73,12 @@ class KendallShapes(Quotient):
     proof = "docs/proofs/aligned-means.md"
     origin_name = "waves"
 
-    curvature_bound = math.inf
-    #: That of the cover: a submersion lowers no curvature.
-    curvature_floor = 1.0
-    constant_curvature = None
-    #: There is a singular shape within every distance of some shape.
+    curvature_bound = math.inf  #: Infinite.
+    curvature_floor = 1.0  #: That of the cover: a submersion lowers no curvature.
+    constant_curvature = None  #: None.
+    #: 0: there is a singular shape within every distance of some shape.
     injectivity_radius = 0.0
-    #: Rounded up.
-    diameter = math.nextafter(0.5 * math.pi, math.inf)
+    diameter = math.nextafter(0.5 * math.pi, math.inf)  #: ``pi / 2``, rounded up.
 
     k: int
     m: int = 3

@@ -91,11 +91,9 @@ class PlanarShapes(Quotient):
     proof = "docs/proofs/quotients.md"
     origin_name = "regular-polygon"
 
-    #: Of planes that multiplication by i maps to themselves.
-    curvature_bound = 4.0
-    injectivity_radius = 0.5 * math.pi
-    #: Rounded up.
-    diameter = math.nextafter(0.5 * math.pi, math.inf)
+    curvature_bound = 4.0  #: 4, of planes that multiplication by i maps to themselves.
+    injectivity_radius = 0.5 * math.pi  #: ``pi / 2``.
+    diameter = math.nextafter(0.5 * math.pi, math.inf)  #: ``pi / 2``, rounded up.
 
     k: int
 

@@ -50,7 +50,7 @@ class Rotations(AntipodalQuotient):
     origin_name = "identity"
 
     dim: ClassVar[int] = 3
-    point_shape = (3, 3)
+    point_shape = (3, 3)  #: ``(3, 3)``.
 
     @property
     def cover(self) -> Sphere:

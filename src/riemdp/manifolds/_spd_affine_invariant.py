@@ -67,10 +67,9 @@ class SPDAffineInvariant(LogarithmicSPD):
 
     proof = "docs/proofs/spaces.md"
 
-    #: The trace direction is flat.
-    curvature_bound = 0.0
-    constant_curvature = None
-    injectivity_radius = math.inf
+    curvature_bound = 0.0  #: Zero: the trace direction is flat.
+    constant_curvature = None  #: None: the curvature is not constant.
+    injectivity_radius = math.inf  #: Infinite.
 
     k: int
 

@@ -67,8 +67,7 @@ class Torus(DiscreteQuotient):
 
     proof = "docs/proofs/quotients.md"
 
-    #: Rounded down.
-    injectivity_radius = math.pi
+    injectivity_radius = math.pi  #: Pi, rounded down.
 
     dim: int
 
