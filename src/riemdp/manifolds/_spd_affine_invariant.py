@@ -173,15 +173,16 @@ class SPDAffineInvariant(LogarithmicSPD):
             np.errstate(all="ignore"),
         ):
             return super().clip(center, kept, radius)
+
         # A record fails in another way: halves of the batch show which.
-        middle = len(points) // 2 or 1
-        halves = (np.s_[:middle], np.s_[middle:]) if len(points) > 1 else (0,)
-        centers = np.broadcast_to(center, points.shape) if center.ndim > 2 else None
-        clipped = [
-            self.clip(center if centers is None else centers[half], points[half], radius)
-            for half in halves
-        ]
-        return np.concatenate(clipped) if len(points) > 1 else clipped[0][None]
+        def part(rows: int | slice) -> FloatArray:
+            own = center if center.ndim == 2 else np.broadcast_to(center, points.shape)[rows]
+            return self.clip(own, points[rows], radius)
+
+        if len(points) == 1:
+            return part(0)[None]
+        middle = len(points) // 2
+        return np.concatenate([part(np.s_[:middle]), part(np.s_[middle:])])
 
     def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
         """Those that count as the centre for :meth:`coordinates`, and have no distance or log."""
