@@ -42,29 +42,13 @@ class Cut(Manifold):
 
     @abstractmethod
     def split(self, points: ArrayLike) -> list[FloatArray]:
-        r"""Parts of points.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., \*point_shape)
-
-        Returns
-        -------
-        list of ndarray
-        """
+        r"""Parts of points ``(..., \*point_shape)``, as arrays of points of :attr:`spaces`."""
 
     @abstractmethod
     def join(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        r"""Points with these parts, the inverse of :meth:`split`.
+        r"""Points ``(..., \*point_shape)`` with these parts, the inverse of :meth:`split`.
 
-        Parameters
-        ----------
-        parts : sequence of array_like
-            Leading axes broadcast.
-
-        Returns
-        -------
-        ndarray, shape (..., \*point_shape)
+        Leading axes of the parts broadcast.
         """
 
     @abstractmethod

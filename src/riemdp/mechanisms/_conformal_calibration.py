@@ -52,11 +52,12 @@ def snapped_rate(
 ) -> float:
     """Largest rate found at which snapped footpoints are ``epsilon``-private; it is positive.
 
-    Footpoints are moved to their nearest node; those of neighbours end at most ``sensitivity + 2
-    covering_radius`` apart. Over all such pairs of nodes, of at most :data:`LARGEST_EXACT_NET`, the
-    loss is taken exactly. With a distance for a score, the largest loss of a pair is ``rate dist(u,
-    v)`` plus the difference of the log normalisers. The loss was evaluated at this very rate, or it
-    is the rate that always holds; docs/proofs/conformal-laplace.md, Proposition 3.
+    Footpoints are moved to their nearest node; those of neighbours end at most
+    ``sensitivity + 2 covering_radius`` apart. Over all such pairs of nodes, of at most
+    :data:`LARGEST_EXACT_NET`, the loss is taken exactly. With a distance for a score, the largest
+    loss of a pair is ``rate dist(u, v)`` plus the difference of the log normalisers. The loss was
+    evaluated at this very rate, or it is the rate that always holds;
+    docs/proofs/conformal-laplace.md, Proposition 3.
     """
     dist = graph_distance(graph, np.arange(len(net.points)))
     first, second, _ = net.close_pairs(sensitivity + 2.0 * net.covering_radius)

@@ -45,10 +45,11 @@ def density_factor(
 ) -> FloatArray:
     """Conformal factor on a net ``(J,)``, from counts over a partition ``(M,)`` of the same ball.
 
-    The counts, which may be noisy, are smoothed (negative ones count as zero), ``-div grad s =
-    density - mean`` is solved, s is clipped to [-1, 1], and the factor is ``exp(2 s)``; with
-    ``contract_dense`` it is small where the density is large, as published, instead of large.
-    Nothing but the counts and public numbers enters, of which the number n of records is one.
+    The counts, which may be noisy, are smoothed (negative ones count as zero),
+    ``-div grad s = density - mean`` is solved, s is clipped to [-1, 1], and the factor is
+    ``exp(2 s)``; with ``contract_dense`` it is small where the density is large, as published,
+    instead of large. Nothing but the counts and public numbers enters, of which the number n of
+    records is one.
     """
     mass, volume = np.zeros(len(net.points)), np.zeros(len(net.points))
     for center, cell, content in zip(partition.points, partition.volumes, counts, strict=True):

@@ -181,9 +181,9 @@ class RiemannianLaplace(RiemannianMechanism):
         """Rao privacy; see :meth:`Mechanism.rao`.
 
         Parametric: ``sensitivity / (sigma sqrt(dim))`` exactly, on R^d, spheres and hyperbolic
-        spaces alike; restricted to a ball and on affine-invariant matrices the bound ``sensitivity
-        / sigma``. Angle: exact on R^d, else the lesser of the parametric distance and ``4
-        arctan(tanh(epsilon / 4))`` at the pure epsilon.
+        spaces alike; restricted to a ball and on affine-invariant matrices the bound
+        ``sensitivity / sigma``. Angle: exact on R^d, else the lesser of the parametric distance and
+        ``4 arctan(tanh(epsilon / 4))`` at the pure epsilon.
         """
         known = self._family
         ratio = quotient_up(known.total_shift(check_sensitivity(sensitivity)), self.sigma)

@@ -26,12 +26,12 @@ class WrappedGaussian(GaussianInTangentSpace):
     sigma : float
         Standard deviation of each coordinate of the noise, in units of geodesic distance.
     base : array_like, shape (*point_shape,), optional
-        Public base point; see :class:`TangentMechanism`.
+        Public base point, chosen without looking at the data; see :class:`TangentMechanism`.
 
     Raises
     ------
     InvalidParameterError, NotOnManifoldError
-        As of :class:`TangentMechanism`.
+        See :class:`TangentMechanism`.
 
     References
     ----------
@@ -69,12 +69,12 @@ class WrappedLaplace(LaplaceInTangentSpace):
     sigma : float
         Scale of the noise's length, in units of geodesic distance.
     base : array_like, shape (*point_shape,), optional
-        Public base point; see :class:`TangentMechanism`.
+        Public base point, chosen without looking at the data; see :class:`TangentMechanism`.
 
     Raises
     ------
     InvalidParameterError, NotOnManifoldError
-        As of :class:`TangentMechanism`.
+        See :class:`TangentMechanism`.
 
     References
     ----------
