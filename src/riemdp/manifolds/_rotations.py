@@ -51,11 +51,7 @@ class Rotations(AntipodalQuotient):
 
     dim: ClassVar[int] = 3
     point_shape = (3, 3)  #: ``(3, 3)``.
-
-    @property
-    def cover(self) -> Sphere:
-        """Unit quaternions, doubled."""
-        return Sphere(3, 0.25)
+    cover = Sphere(3, 0.25)  #: Unit quaternions, doubled.
 
     @property
     def origin(self) -> FloatArray:
