@@ -6,20 +6,19 @@ import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, final
 
-import numpy as np
-
 from riemdp._array_fields import ArrayFields
 from riemdp._checks import is_one_of, kind_of, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds._ball import Ball
-from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._points import as_floats, with_axes
+from riemdp.manifolds._modelled import Modelled
+from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._quotient import Quotient
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from riemdp.manifolds._manifold import Manifold
     from riemdp.manifolds._points import FloatArray
     from riemdp.manifolds._slice import Slice
 
@@ -32,7 +31,7 @@ _AT_TEMPLATE = 1e-12
 @final
 @register
 @dataclass(frozen=True, eq=False)
-class Aligned(ArrayFields, Manifold):
+class Aligned(ArrayFields, Modelled):
     """Points of a quotient, with the geometry of their representatives nearest to a template's.
 
     These representatives lie in a totally geodesic part of the cover, the slice at the template:
@@ -139,6 +138,19 @@ class Aligned(ArrayFields, Manifold):
         return Ball(self.slice.space, self.aligned(ball.center), ball.radius)
 
     @property
+    def _model(self) -> Manifold:
+        return self.slice.space
+
+    def _in_model(self, points: ArrayLike) -> FloatArray:
+        return self.aligned(points)
+
+    def _of_model(self, points: ArrayLike) -> FloatArray:
+        return self.stood_for(points)
+
+    def _beside(self, base: ArrayLike, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        return self.aligned(base), self.aligned(points)
+
+    @property
     def dim(self) -> int:
         """That of the slice."""
         return self.slice.space.dim
@@ -147,26 +159,6 @@ class Aligned(ArrayFields, Manifold):
     def point_shape(self) -> tuple[int, ...]:
         """That of the quotient."""
         return self.space.point_shape
-
-    @property
-    def tangent_shape(self) -> tuple[int, ...]:
-        """That of the slice."""
-        return self.slice.space.tangent_shape
-
-    @property
-    def curvature_bound(self) -> float:
-        """That of the slice."""
-        return self.slice.space.curvature_bound
-
-    @property
-    def curvature_floor(self) -> float:
-        """That of the slice."""
-        return self.slice.space.curvature_floor
-
-    @property
-    def constant_curvature(self) -> float | None:
-        """That of the slice."""
-        return self.slice.space.constant_curvature
 
     @property
     def injectivity_radius(self) -> float:
@@ -193,43 +185,9 @@ class Aligned(ArrayFields, Manifold):
         """The quotient, and the slice."""
         return (self.space, self.slice.space)
 
-    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Exponential of the slice."""
-        return self.stood_for(self.slice.space.exp(self.aligned(base), tangent))
-
-    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
-        """Logarithm of the slice."""
-        return self.slice.space.log(self.aligned(base), self.aligned(point))
-
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Distance in the slice."""
         return self.slice.space.dist(self.aligned(a), self.aligned(b))
-
-    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Frame of the slice."""
-        return self.slice.space.tangent_vector(self.aligned(base), coordinates)
-
-    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Inverse of :meth:`tangent_vector`."""
-        return self.slice.space.tangent_coordinates(self.aligned(base), tangent)
-
-    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
-        """Those of the slice; see :meth:`Manifold.coordinates`."""
-        return self.slice.space.coordinates(self.aligned(center), self.aligned(points))
-
-    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """See :meth:`Manifold.point`."""
-        return self.stood_for(self.slice.space.point(self.aligned(center), coordinates))
-
-    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
-        """Clip aligned representatives; see :meth:`Manifold.clip`."""
-        points, start = self.read(points), self.aligned(center)
-        near = self.aligned(points)
-        outside = self.slice.space.dist(start, near) > radius
-        if not outside.any():
-            return points.copy()
-        moved = self.stood_for(self.slice.space.clip(start, near, radius))
-        return np.where(with_axes(outside, self.point_shape), moved, points)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Keep the points of the ball to those that stand for points of it.

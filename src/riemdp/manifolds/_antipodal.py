@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._quotient import DiscreteQuotient
+from riemdp.manifolds._units import Degrees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._quotient import Arb
     from riemdp.manifolds._sphere import Sphere
-
-    Arb = Any
 
 
 class AntipodalQuotient(DiscreteQuotient):
@@ -44,6 +44,10 @@ class AntipodalQuotient(DiscreteQuotient):
         """Half that of the sphere, rounded up."""
         return float(np.nextafter(self.injectivity_radius, np.inf))
 
+    def unit(self, distance: float) -> Degrees:  # noqa: ARG002
+        """Degrees; see :meth:`Manifold.unit`."""
+        return Degrees()
+
     def nearest(self, base: ArrayLike, points: ArrayLike) -> FloatArray:
         """Return the one of two opposite points on the side of ``base``, that given on no side."""
         points = as_floats(points)
@@ -69,16 +73,9 @@ class AntipodalQuotient(DiscreteQuotient):
 
 
 def dot(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Scalar products, added in order: no row rounds otherwise for those beside it.
+    """Scalar products of vectors ``(..., N)``, shape ``(...)``, added in order.
 
-    Parameters
-    ----------
-    first, second : ndarray, shape (..., N)
-        Leading axes broadcast.
-
-    Returns
-    -------
-    ndarray, shape (...)
+    No row rounds otherwise for those beside it.
     """
     found = first[..., 0] * second[..., 0]
     for i in range(1, first.shape[-1]):
@@ -87,16 +84,7 @@ def dot(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def signed(points: FloatArray) -> FloatArray:
-    """Return vectors with a positive first entry among those that are not zero.
-
-    Parameters
-    ----------
-    points : ndarray, shape (..., N)
-
-    Returns
-    -------
-    ndarray, shape (..., N)
-    """
+    """Return vectors ``(..., N)`` with a positive first entry among those that are not zero."""
     first = np.argmax(points != 0.0, axis=-1)[..., None]
     flip = np.take_along_axis(points, first, axis=-1) < 0.0
     # zero has one sign too

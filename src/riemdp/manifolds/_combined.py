@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Cut(Manifold):
-    """How points of spaces side by side are cut into parts, and joined of them.
+    """How points of spaces side by side are cut into parts, and joined from them.
 
     A part belongs to one space or, with an axis of copies before those of a point, to several equal
     ones.
@@ -42,75 +42,37 @@ class Cut(Manifold):
 
     @abstractmethod
     def split(self, points: ArrayLike) -> list[FloatArray]:
-        r"""Parts of points.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., \*point_shape)
-
-        Returns
-        -------
-        list of ndarray
-        """
+        r"""Parts of points ``(..., \*point_shape)``, as arrays of points of :attr:`spaces`."""
 
     @abstractmethod
     def join(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        r"""Points with these parts, the inverse of :meth:`split`.
+        r"""Points ``(..., \*point_shape)`` with these parts, the inverse of :meth:`split`.
 
-        Parameters
-        ----------
-        parts : sequence of array_like
-            Leading axes broadcast.
-
-        Returns
-        -------
-        ndarray, shape (..., \*point_shape)
+        Leading axes of the parts broadcast.
         """
 
     @abstractmethod
     def split_coordinates(self, coordinates: ArrayLike) -> list[FloatArray]:
-        """Coordinates of the parts.
-
-        Parameters
-        ----------
-        coordinates : array_like, shape (..., dim)
-
-        Returns
-        -------
-        list of ndarray
-        """
+        """Coordinates ``(..., dim)`` of the parts."""
 
     @abstractmethod
     def join_coordinates(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        """Return the inverse of :meth:`split_coordinates`.
-
-        Parameters
-        ----------
-        parts : sequence of array_like
-
-        Returns
-        -------
-        ndarray, shape (..., dim)
-        """
+        """Return the inverse of :meth:`split_coordinates`, shape ``(..., dim)``."""
 
     @abstractmethod
     def apart(self, points: FloatArray) -> list[FloatArray]:
-        r"""Points of the single factors, every copy by itself.
-
-        Parameters
-        ----------
-        points : ndarray, shape (..., \*point_shape)
-
-        Returns
-        -------
-        list of ndarray
-        """
+        r"""Points ``(..., \*point_shape)`` of the single factors, every copy by itself."""
 
     @property
     def each(self) -> tuple[Manifold, ...]:
         """Spaces of the single factors, every copy by itself."""
         pairs = zip(self.spaces, self.counts, strict=True)
         return tuple(space for space, count in pairs for _ in range(count))
+
+    def _each(self, method: str, *parts: Sequence[FloatArray]) -> list[Any]:
+        """Call a method of every space with its parts."""
+        found = zip(self.spaces, *parts, strict=True)
+        return [getattr(space, method)(*each) for space, *each in found]
 
     @property
     def inside(self) -> tuple[Manifold, ...]:
@@ -125,8 +87,7 @@ class Cut(Manifold):
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Factor by factor; see :meth:`Manifold.point`."""
         cut = self.split_coordinates(coordinates)
-        parts = zip(self.spaces, self.split(center), cut, strict=True)
-        return self.join([space.point(*each) for space, *each in parts])
+        return self.join(self._each("point", self.split(center), cut))
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Root of the sum of squares."""
@@ -141,19 +102,10 @@ class Cut(Manifold):
     def clip_factors(
         self, center: ArrayLike, points: ArrayLike, radii: Sequence[float]
     ) -> FloatArray:
-        r"""Move factors beyond their distance from a centre back to it; see :meth:`Manifold.clip`.
+        """Move factors beyond their distance from a centre back to it; see :meth:`Manifold.clip`.
 
-        Parameters
-        ----------
-        center : array_like, shape (\*point_shape,)
-        points : array_like, shape (..., \*point_shape)
-        radii : sequence of float
-            One for each of :attr:`each`.
-
-        Returns
-        -------
-        ndarray, shape (..., \*point_shape)
-            Factors within their distance come back unchanged, bit by bit.
+        ``radii`` are one for each of :attr:`each`. Factors within their distance come back
+        unchanged, bit by bit.
         """
         points, left, found = as_floats(points), np.asarray(radii), []
         batch = points.ndim - len(self.point_shape)
@@ -239,34 +191,30 @@ class Combined(Cut):
 
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Factor by factor."""
-        parts = zip(self.spaces, self.split(base), self._split_tangent(tangent), strict=True)
-        return self.join([space.exp(*each) for space, *each in parts])
+        return self.join(self._each("exp", self.split(base), self._split_tangent(tangent)))
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """Factor by factor."""
-        parts = zip(self.spaces, self.split(base), self.split(point), strict=True)
-        return self._join_tangent([space.log(*each) for space, *each in parts])
+        return self._join_tangent(self._each("log", self.split(base), self.split(point)))
 
     def dist(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Root of the sum of squares."""
-        parts = zip(self.spaces, self.split(a), self.split(b), strict=True)
-        return self._norm([space.dist(*each) for space, *each in parts])
+        return self._norm(self._each("dist", self.split(a), self.split(b)))
 
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Frames of the factors, one after the other."""
         cut = self.split_coordinates(coordinates)
-        parts = zip(self.spaces, self.split(base), cut, strict=True)
-        return self._join_tangent([space.tangent_vector(*each) for space, *each in parts])
+        return self._join_tangent(self._each("tangent_vector", self.split(base), cut))
 
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Inverse of :meth:`tangent_vector`."""
-        parts = zip(self.spaces, self.split(base), self._split_tangent(tangent), strict=True)
-        return self.join_coordinates([space.tangent_coordinates(*each) for space, *each in parts])
+        parts = self.split(base), self._split_tangent(tangent)
+        return self.join_coordinates(self._each("tangent_coordinates", *parts))
 
     def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
         """Factor by factor; see :meth:`Manifold.coordinates`."""
-        parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
-        return self.join_coordinates([space.coordinates(*each) for space, *each in parts])
+        parts = self.split(center), self.split(points)
+        return self.join_coordinates(self._each("coordinates", *parts))
 
     def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
         """Of every record; see :meth:`Manifold.clip`.
@@ -278,15 +226,13 @@ class Combined(Cut):
             with np.errstate(all="ignore"):
                 return super().clip(center, points, radius)
         except (NotOnManifoldError, np.linalg.LinAlgError):
-            parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
-            kept = self.join([space._kept(*each) for space, *each in parts])
+            kept = self.join(self._each("_kept", self.split(center), self.split(points)))
         with np.errstate(all="ignore"):
             return super().clip(center, kept, radius)
 
     def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
         """Those of which a factor has lost its part."""
-        parts = zip(self.spaces, self.split(center), self.split(points), strict=True)
-        lost = self._values([space._lost(*each) for space, *each in parts])
+        lost = self._values(self._each("_lost", self.split(center), self.split(points)))
         return np.asarray(np.any(lost, axis=-1))
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
@@ -352,18 +298,9 @@ def _balls(ball: Ball) -> tuple[Ball, ...]:
 
 
 def factor_balls(manifold: Cut, center: FloatArray, radii: Sequence[float]) -> tuple[Ball, ...]:
-    r"""Return balls of the factors; equal ones are one.
+    """Return balls of ``manifold.each``, of these radii about their parts of a centre.
 
-    Parameters
-    ----------
-    manifold : Cut
-    center : ndarray, shape (\*point_shape,)
-    radii : sequence of float
-        One for each of ``manifold.each``.
-
-    Returns
-    -------
-    tuple of Ball
+    Equal ones are one object.
     """
     found: dict[tuple[Manifold, bytes, float], Ball] = {}
     every = []

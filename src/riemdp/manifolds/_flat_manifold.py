@@ -37,6 +37,10 @@ class FlatManifold(Manifold):
            [0.    , 1.    ]])
     """
 
+    curvature_bound = 0.0  #: Zero.
+    constant_curvature = 0.0  #: Zero.
+    injectivity_radius = math.inf  #: Infinite.
+
     @abstractmethod
     def to_chart(self, points: ArrayLike) -> FloatArray:
         r"""Isometry to coordinates in R^dim.
@@ -98,21 +102,6 @@ class FlatManifold(Manifold):
     def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """Return the tangent vector, which is its coordinates."""
         return self.tangent_vector(base, tangent)
-
-    @property
-    def curvature_bound(self) -> float:
-        """Zero."""
-        return 0.0
-
-    @property
-    def constant_curvature(self) -> float:
-        """Zero."""
-        return 0.0
-
-    @property
-    def injectivity_radius(self) -> float:
-        """Infinite."""
-        return math.inf
 
     def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
         """Difference of the charts; see :meth:`Manifold.coordinates`."""

@@ -70,6 +70,7 @@ class Grassmann(Manifold):
 
     proof = "docs/proofs/spaces.md"
     origin_name = "first-axes"
+    injectivity_radius = 0.5 * math.pi  #: ``pi / 2``.
 
     p: int
     N: int
@@ -113,11 +114,6 @@ class Grassmann(Manifold):
         return None if self._rank > 1 else self.curvature_bound
 
     @property
-    def injectivity_radius(self) -> float:
-        """``pi / 2``."""
-        return 0.5 * math.pi
-
-    @property
     def diameter(self) -> float:
         """``sqrt(min(p, N - p)) pi / 2``, rounded up."""
         bound = math.sqrt(self._rank) * 0.5 * math.pi
@@ -135,7 +131,9 @@ class Grassmann(Manifold):
         # V (cos - 1) V^T, where cos - 1 keeps its digits
         bent = -2.0 * np.square(np.sin(0.5 * angle))
         turned = base + (base @ _transpose(right)) @ (bent[..., None] * right)
-        return _polished(turned + left @ (np.sin(angle)[..., None] * right))
+        end = turned + left @ (np.sin(angle)[..., None] * right)
+        # one step towards the nearest orthonormal basis, of a basis that is so up to rounding
+        return np.asarray(end @ (1.5 * np.eye(self.p) - 0.5 * (_transpose(end) @ end)))
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
         """Riemannian logarithm; at a right principal angle a fixed choice."""
@@ -238,11 +236,6 @@ def _flat(matrices: FloatArray) -> FloatArray:
 def _complement(bases: FloatArray) -> FloatArray:
     """Orthonormal bases of the complements, shape (..., N, N - p), functions of the bases alone."""
     return np.asarray(np.linalg.qr(bases, mode="complete")[0][..., bases.shape[-1] :])
-
-
-def _polished(bases: FloatArray) -> FloatArray:
-    """One step towards the nearest orthonormal basis, of bases that are so up to rounding."""
-    return bases @ (1.5 * np.eye(bases.shape[-1]) - 0.5 * (_transpose(bases) @ bases))
 
 
 def _fixed_basis(basis: FloatArray) -> FloatArray:

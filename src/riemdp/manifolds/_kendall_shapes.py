@@ -73,6 +73,13 @@ class KendallShapes(Quotient):
     proof = "docs/proofs/aligned-means.md"
     origin_name = "waves"
 
+    curvature_bound = math.inf  #: Infinite.
+    curvature_floor = 1.0  #: That of the cover: a submersion lowers no curvature.
+    constant_curvature = None  #: None.
+    #: 0: there is a singular shape within every distance of some shape.
+    injectivity_radius = 0.0
+    diameter = math.nextafter(0.5 * math.pi, math.inf)  #: ``pi / 2``, rounded up.
+
     k: int
     m: int = 3
 
@@ -106,31 +113,6 @@ class KendallShapes(Quotient):
         return Sphere(self.m * (self.k - 1) - 1)
 
     @property
-    def curvature_bound(self) -> float:
-        """Infinite."""
-        return math.inf
-
-    @property
-    def curvature_floor(self) -> float:
-        """That of the cover: a submersion lowers no curvature."""
-        return 1.0
-
-    @property
-    def constant_curvature(self) -> None:
-        """None."""
-        return
-
-    @property
-    def injectivity_radius(self) -> float:
-        """0: there is a singular shape within every distance of some shape."""
-        return 0.0
-
-    @property
-    def diameter(self) -> float:
-        """``pi / 2``, rounded up."""
-        return math.nextafter(0.5 * math.pi, math.inf)
-
-    @property
     def origin(self) -> FloatArray:
         """Dimension j is half a cosine wave more than the one before; all are as wide."""
         i, j = np.arange(self.k)[:, None] + 0.5, np.arange(1, self.m + 1)
@@ -159,23 +141,11 @@ class KendallShapes(Quotient):
         return self._flat(_turned(turn, rows))
 
     def validate(self, points: ArrayLike) -> FloatArray:
-        r"""Check that landmarks have a shape; return its canonical configuration.
+        """Check that landmarks have a shape; return its canonical configuration.
 
-        A configuration that is canonical up to rounding comes back unchanged, bit by bit.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., k, m)
-
-        Returns
-        -------
-        ndarray, shape (..., k, m)
-
-        Raises
-        ------
-        NotOnManifoldError
-            If the shape is another one, or a row is not finite, or has all its landmarks at one
-            place: within 1e-12 of its largest coordinate.
+        Their array has shape ``(..., k, m)``. One that is canonical up to rounding comes back
+        unchanged, bit by bit. A row with all its landmarks at one place, within 1e-12 of its
+        largest coordinate, has no shape; see :meth:`Manifold.validate`.
         """
         array, _ = check_points(points, self.point_shape)
         rows = self._rows(checked_preshape(array))
@@ -205,10 +175,8 @@ class KendallShapes(Quotient):
     def slice_at(self, template: FloatArray) -> Slice:
         """Return the sphere that aligned configurations lie in; see :meth:`Quotient.slice_at`.
 
-        Raises
-        ------
-        UnsupportedBallError
-            If the template has its landmarks in a subspace of less than ``m - 1`` dimensions.
+        A template whose landmarks lie in less than ``m - 1`` dimensions is an
+        ``UnsupportedBallError``.
         """
         start = self.lift(template)
         spread = self._spread(start)
@@ -229,10 +197,7 @@ class KendallShapes(Quotient):
     def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
         """Frame of the complement of the representative and of its orbit.
 
-        Raises
-        ------
-        UnsupportedBallError
-            As :meth:`slice_at`.
+        An ``UnsupportedBallError`` at the same points as :meth:`slice_at`.
         """
         along = as_floats(coordinates)
         normals = self._frame(base)

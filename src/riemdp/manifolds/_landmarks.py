@@ -67,19 +67,11 @@ def complex_landmarks(pairs: FloatArray) -> ComplexArray:
 def preshape_of(pairs: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return unit vectors of configurations in Helmert's basis, and how large these were.
 
-    Parameters
-    ----------
-    pairs : ndarray, shape (..., k, m)
-        k landmarks, finite; in the plane m is 2.
-
-    Returns
-    -------
-    preshape : ndarray, shape (..., m (k - 1))
-        Of norm 1: one dimension after the other (real parts, then imaginary parts) of the centred
-        configurations in an orthonormal basis. Zero if all landmarks are at one place.
-    size : ndarray, shape (...)
-        Norm of the centred configuration in units of a power of two, which is over its largest
-        coordinate and at most twice that: under :data:`_ONE_PLACE` it is one of rounding errors.
+    Configurations are finite, shape ``(..., k, m)``. The vectors, shape ``(..., m (k - 1))``, hold
+    one dimension after the other (real parts, then imaginary parts) of the centred configurations
+    in an orthonormal basis; zero if all landmarks are at one place. The size, shape ``(...)``, is
+    the norm of the centred configuration in units of a power of two, which is over its largest
+    coordinate and at most twice that: under :data:`_ONE_PLACE` it is one of rounding errors.
     """
     parts = np.ascontiguousarray(np.swapaxes(pairs, -1, -2))
     count = parts.shape[-1]
@@ -120,17 +112,7 @@ def checked_preshape(pairs: FloatArray) -> FloatArray:
 
 
 def centred_landmarks(rows: FloatArray) -> FloatArray:
-    """Return centred configurations of unit vectors, as they are turned.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (..., m, k - 1)
-        As :func:`preshape_of` returns them, one row for each dimension.
-
-    Returns
-    -------
-    ndarray, shape (..., m, k)
-    """
+    """Return centred configurations ``(..., m, k)`` of ``(..., m, k - 1)``, as they are turned."""
     j = np.arange(1.0, rows.shape[-1] + 1.0)
     steps = rows / np.sqrt(j * (j + 1.0))
     found = np.zeros((*rows.shape[:-1], rows.shape[-1] + 1))
@@ -167,13 +149,6 @@ def landmarks_of(preshape: FloatArray) -> FloatArray:
 def leading_landmark(modulus: FloatArray) -> NDArray[np.intp]:
     """Return which landmark is made real: the first that is not at the centre.
 
-    Parameters
-    ----------
-    modulus : ndarray, shape (..., k)
-        Distances from the centre, in a configuration of norm 1.
-
-    Returns
-    -------
-    ndarray of int, shape (...)
+    By distances from the centre, ``(..., k)``, in configurations of norm 1.
     """
     return np.asarray(np.argmax(modulus > _CENTRE, axis=-1))

@@ -32,15 +32,6 @@ def all_within(values: FloatArray, middle: float, deviation: float) -> bool:
     """Whether no value, of any number of them, is farther from ``middle`` or NaN.
 
     By the extremes alone: rounding is monotone, so this is what a look at every value says.
-
-    Parameters
-    ----------
-    values : ndarray
-    middle, deviation : float
-
-    Returns
-    -------
-    bool
     """
     if not values.size:
         return True

@@ -27,21 +27,10 @@ _PLACES = ((0.08, 0.0, 0.42, 0.4), (0.08, 0.55, 0.42, 0.4), (0.58, 0.55, 0.42, 0
 
 
 def draw_on_globe(ax: Any, point: FloatArray, angle: float) -> Any:
-    """Draw a direction, and the directions at an angle from it, on a globe seen from far away.
+    """Draw a unit vector ``(3,)``, and those at an angle (in radians) from it, on a globe.
 
-    It is seen from the point's own meridian and half its latitude, the last coordinate up.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    point : ndarray, shape (3,)
-        Unit vector.
-    angle : float
-        In radians; 0 for the point alone.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
+    It is seen from far away, from the point's own meridian and half its latitude, the last
+    coordinate up. The angle 0 is for the point alone.
     """
     view = _view(point)
     ax.plot(*_CIRCLE, color=GREY, linewidth=1.0)
@@ -107,21 +96,8 @@ def draw_ellipses(ax: Any, space: Manifold, point: FloatArray, radius: float) ->
     The matrix P is the ellipse ``x' P^-1 x = 1``, as that of a covariance is at one standard
     deviation. An ellipsoid is drawn as its shadows on the three coordinate planes, which are the
     ellipses of the 2 x 2 blocks of P. Thin ones are those of matrices at the distance, in
-    directions that depend on nothing.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    space : Manifold
-        Of matrices.
-    point : ndarray, shape (k, k)
-    radius : float
-        0 for the matrix alone.
-
-    Returns
-    -------
-    matplotlib.axes.Axes or None
-        None unless k is 2 or 3.
+    directions that depend on nothing; the radius 0 is for the matrix alone. None unless the size is
+    2 or 3.
     """
     planes = _PLANES.get(len(point))
     if planes is None:
@@ -129,7 +105,10 @@ def draw_ellipses(ax: Any, space: Manifold, point: FloatArray, radius: float) ->
     around = space.point(point, radius * _directions(space.dim)) if radius > 0.0 else point[:0]
     matrices = np.concatenate([point[None], around.reshape(-1, *point.shape)])
     room = 1.08 * math.sqrt(float(np.max(np.diagonal(matrices, axis1=-2, axis2=-1))))
-    places = [ax] if len(planes) == 1 else _insets(ax)
+    several = len(planes) > 1
+    if several:
+        ax.axis("off")
+    places = [ax.inset_axes(place) for place in _PLACES] if several else [ax]
     for place, (i, j) in zip(places, planes, strict=True):
         shadows = matrices[:, [i, j]][:, :, [i, j]]
         outlines = np.linalg.cholesky(shadows) @ _CIRCLE
@@ -139,7 +118,7 @@ def draw_ellipses(ax: Any, space: Manifold, point: FloatArray, radius: float) ->
         place.plot(*outlines[0], color=BLUE, linewidth=1.2, label="released")
         place.set(xlabel=f"coordinate {i + 1}", ylabel=f"coordinate {j + 1}", aspect="equal")
         place.set(xlim=(-room, room), ylim=(-room, room))
-    if len(planes) > 1:
+    if several:
         ax.legend(handles=places[0].lines, loc=_LEGEND, fontsize="small", frameon=False)
     return ax
 
@@ -154,9 +133,3 @@ def _directions(dim: int) -> FloatArray:
     ]
     half = np.concatenate([one, np.reshape(two, (-1, dim))])
     return np.concatenate([half, -half])
-
-
-def _insets(ax: Any) -> list[Any]:
-    """Return three pictures in the place of one."""
-    ax.axis("off")
-    return [ax.inset_axes(place) for place in _PLACES]

@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._quotient import Arb
     from riemdp.manifolds._slice import Slice
-
-    Enclosure = Any
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Deviation of a configuration from its canonical one, per landmark, that is not corrected.
@@ -92,6 +91,10 @@ class PlanarShapes(Quotient):
     proof = "docs/proofs/quotients.md"
     origin_name = "regular-polygon"
 
+    curvature_bound = 4.0  #: 4, of planes that multiplication by i maps to themselves.
+    injectivity_radius = 0.5 * math.pi  #: ``pi / 2``.
+    diameter = math.nextafter(0.5 * math.pi, math.inf)  #: ``pi / 2``, rounded up.
+
     k: int
 
     def __post_init__(self) -> None:
@@ -122,11 +125,6 @@ class PlanarShapes(Quotient):
         return Sphere(2 * self.k - 3)
 
     @property
-    def curvature_bound(self) -> float:
-        """4, of planes that multiplication by i maps to themselves."""
-        return 4.0
-
-    @property
     def curvature_floor(self) -> float:
         """1, of three landmarks 4."""
         return 1.0 if self.k > 3 else 4.0
@@ -135,16 +133,6 @@ class PlanarShapes(Quotient):
     def constant_curvature(self) -> float | None:
         """4 of three landmarks, None of more."""
         return None if self.k > 3 else 4.0
-
-    @property
-    def injectivity_radius(self) -> float:
-        """``pi / 2``."""
-        return 0.5 * math.pi
-
-    @property
-    def diameter(self) -> float:
-        """``pi / 2``, rounded up."""
-        return math.nextafter(0.5 * math.pi, math.inf)
 
     @property
     def origin(self) -> FloatArray:
@@ -190,21 +178,10 @@ class PlanarShapes(Quotient):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check that landmarks have a shape; return its canonical configuration.
 
-        A configuration that is canonical up to rounding comes back unchanged, bit by bit.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., k) of complex numbers, or (..., k, 2) of real ones
-
-        Returns
-        -------
-        ndarray, shape (..., k, 2)
-
-        Raises
-        ------
-        NotOnManifoldError
-            If the shape is another one, or a row is not finite, or has all its landmarks at one
-            place: within 1e-12 of its largest coordinate.
+        Their array has shape ``(..., k)``, of complex numbers, or ``(..., k, 2)``. One that is
+        canonical up to rounding comes back unchanged, bit by bit. A row with all its landmarks at
+        one place, within 1e-12 of its largest coordinate, has no shape; see
+        :meth:`Manifold.validate`.
         """
         pairs = self.read(points)
         if pairs.shape[-2:] != self.point_shape:
@@ -301,7 +278,7 @@ class PlanarShapes(Quotient):
         """First along the orbit, then these: an orthonormal frame; see :meth:`Quotient.raised`."""
         return [Fraction(0), *coordinates]
 
-    def folded(self, ends: Sequence[Enclosure]) -> list[Enclosure] | None:
+    def folded(self, ends: Sequence[Arb]) -> list[Arb] | None:
         """See :meth:`Quotient.folded`; in the frame of :meth:`raised`."""
         square = sum(v * v for v in ends)
         if not square > 0:

@@ -26,7 +26,7 @@ NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 
 
 def with_axes(values: NDArray[T], shape: tuple[int, ...]) -> NDArray[T]:
-    """Make room behind the axes for those of points or tangent vectors."""
+    """Append axes of length 1, as many as points or tangent vectors of this shape have."""
     return values.reshape(*values.shape, *(1 for _ in shape))
 
 
@@ -149,19 +149,9 @@ def raise_first(bad: NDArray[np.bool_], condition: str, first_row: int = 0) -> N
 
 
 def advice_on_shape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> str:
-    """Say what makes points of an array of another shape, to follow a message about it.
+    """Say, to follow a message, what makes points of shape ``wanted`` of an array of another one.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the array, such as (n, 9).
-    wanted : tuple of int
-        Shape of a point, such as (3, 3).
-
-    Returns
-    -------
-    str
-        Empty where nothing is known.
+    Empty where nothing is known.
     """
     last = shape[1:]
     if len(last) == 1 and len(wanted) > 1 and last[0] == math.prod(wanted):

@@ -104,29 +104,11 @@ class _Copies(Cut):
         return (self.copies, *self.space.point_shape)
 
     def split(self, points: ArrayLike) -> list[FloatArray]:
-        r"""One part, with an axis of copies; see :meth:`apart` for single ones.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., \*point_shape)
-
-        Returns
-        -------
-        list of one ndarray, shape (..., copies, \*space.point_shape)
-        """
+        r"""One part, shape ``(..., copies, \*space.point_shape)``; single copies: :meth:`apart`."""
         return [as_floats(points)]
 
     def join(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        r"""Points of their one part, the inverse of :meth:`split`.
-
-        Parameters
-        ----------
-        parts : sequence of one array_like, shape (..., copies, \*space.point_shape)
-
-        Returns
-        -------
-        ndarray, shape (..., \*point_shape)
-        """
+        """Points of their one part, the inverse of :meth:`split`."""
         (part,) = parts
         return np.asarray(part)
 
@@ -135,30 +117,12 @@ class _Copies(Cut):
         return list(np.moveaxis(points, points.ndim - len(self.point_shape), 0))
 
     def split_coordinates(self, coordinates: ArrayLike) -> list[FloatArray]:
-        """Coordinates of the copies.
-
-        Parameters
-        ----------
-        coordinates : array_like, shape (..., dim)
-
-        Returns
-        -------
-        list of one ndarray, shape (..., copies, space.dim)
-        """
+        """Coordinates of the copies: one array, shape ``(..., copies, space.dim)``."""
         found = as_floats(coordinates)
         return [found.reshape(*found.shape[:-1], self.copies, self.space.dim)]
 
     def join_coordinates(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        """Return the inverse of :meth:`split_coordinates`.
-
-        Parameters
-        ----------
-        parts : sequence of one array_like, shape (..., copies, space.dim)
-
-        Returns
-        -------
-        ndarray, shape (..., dim)
-        """
+        """Return the inverse of :meth:`split_coordinates`."""
         (part,) = parts
         found = np.asarray(part)
         return found.reshape(*found.shape[:-2], self.dim)
@@ -187,14 +151,8 @@ class CurvedPower(_Copies, Combined):
 
     Parameters
     ----------
-    space : Manifold
-    copies : int
-        At least 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the space is none, or the number is not a positive integer.
+    space, copies
+        See :func:`Power`.
 
     Examples
     --------
@@ -235,14 +193,13 @@ class FlatPower(_Copies, FlatManifold):
 
     Parameters
     ----------
-    space : FlatManifold
-    copies : int
-        At least 1.
+    space, copies
+        See :func:`Power`.
 
     Raises
     ------
     InvalidParameterError
-        If the space is not flat, or the number is not a positive integer.
+        If the space is not flat.
 
     Examples
     --------

@@ -55,30 +55,11 @@ class _Factors(Cut):
         return (sum(math.prod(space.point_shape) for space in self.spaces),)
 
     def split(self, points: ArrayLike) -> list[FloatArray]:
-        r"""Parts of points.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., \*point_shape)
-
-        Returns
-        -------
-        list of ndarray, shape (..., \*space.point_shape) each
-        """
+        r"""Parts of points, shape ``(..., \*space.point_shape)`` each."""
         return _cut(as_floats(points), [space.point_shape for space in self.spaces])
 
     def join(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        r"""Points with these parts, the inverse of :meth:`split`.
-
-        Parameters
-        ----------
-        parts : sequence of array_like, shape (..., \*space.point_shape) each
-            Leading axes broadcast.
-
-        Returns
-        -------
-        ndarray, shape (..., \*point_shape)
-        """
+        """Points with these parts, whose leading axes broadcast; the inverse of :meth:`split`."""
         return _joined(parts, [space.point_shape for space in self.spaces])
 
     def apart(self, points: FloatArray) -> list[FloatArray]:
@@ -86,29 +67,11 @@ class _Factors(Cut):
         return self.split(points)
 
     def split_coordinates(self, coordinates: ArrayLike) -> list[FloatArray]:
-        """Coordinates of the factors.
-
-        Parameters
-        ----------
-        coordinates : array_like, shape (..., dim)
-
-        Returns
-        -------
-        list of ndarray, shape (..., space.dim) each
-        """
+        """Coordinates of the factors, shape ``(..., space.dim)`` each."""
         return _cut(as_floats(coordinates), [(space.dim,) for space in self.spaces])
 
     def join_coordinates(self, parts: Sequence[ArrayLike]) -> FloatArray:
-        """Return the inverse of :meth:`split_coordinates`.
-
-        Parameters
-        ----------
-        parts : sequence of array_like, shape (..., space.dim) each
-
-        Returns
-        -------
-        ndarray, shape (..., dim)
-        """
+        """Return the inverse of :meth:`split_coordinates`."""
         return _joined(parts, [(space.dim,) for space in self.spaces])
 
     def validate(self, points: ArrayLike) -> FloatArray:
@@ -118,19 +81,16 @@ class _Factors(Cut):
         # parts keep the precision that tolerances follow
         given = raw if raw.dtype.kind == "f" and raw.shape == checked.shape else checked
         parts = _cut(given, [space.point_shape for space in self.spaces])
-        return self.join([space.validate(part) for space, part in self._each(parts)])
+        return self.join(self._each("validate", parts))
 
     def extreme_directions(self, base: ArrayLike) -> FloatArray:
         """Those of the factors; see :meth:`Manifold.extreme_directions`."""
         found = []
-        for index, (space, foot) in enumerate(self._each(self.split(base))):
+        for index, own in enumerate(self._each("extreme_directions", self.split(base))):
             parts = [np.zeros(each.dim) for each in self.spaces]
-            parts[index] = space.extreme_directions(foot)
+            parts[index] = own
             found.append(self.join_coordinates(parts))
         return np.concatenate(found)
-
-    def _each(self, parts: Sequence[FloatArray]) -> list[tuple[Manifold, FloatArray]]:
-        return list(zip(self.spaces, parts, strict=True))
 
 
 @final
@@ -193,10 +153,8 @@ class FlatProduct(_Factors, FlatManifold):
 
     Parameters
     ----------
-    *factors : FlatManifold
-        One or more.
-    spaces : sequence of FlatManifold, optional
-        More factors, as documents write them.
+    *factors, spaces
+        Flat ones; see :class:`Product`.
 
     Raises
     ------
@@ -225,13 +183,11 @@ class FlatProduct(_Factors, FlatManifold):
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
         """Charts of the factors, one after the other."""
-        parts = zip(self.spaces, self.split(points), strict=True)
-        return self.join_coordinates([space.to_chart(part) for space, part in parts])
+        return self.join_coordinates(self._each("to_chart", self.split(points)))
 
     def from_chart(self, coordinates: ArrayLike) -> FloatArray:
         """Inverse of :meth:`to_chart`."""
-        parts = zip(self.spaces, self.split_coordinates(coordinates), strict=True)
-        return self.join([space.from_chart(part) for space, part in parts])
+        return self.join(self._each("from_chart", self.split_coordinates(coordinates)))
 
 
 def _cut(values: FloatArray, shapes: Sequence[tuple[int, ...]]) -> list[FloatArray]:

@@ -10,7 +10,6 @@ from riemdp._part import register
 from riemdp.manifolds._antipodal import AntipodalQuotient, signed
 from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._sphere import Sphere
-from riemdp.manifolds._units import Degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -62,10 +61,6 @@ class ProjectiveSpace(AntipodalQuotient):
     def point_shape(self) -> tuple[int, ...]:
         """``(dim + 1,)``."""
         return (self.dim + 1,)
-
-    def unit(self, distance: float) -> Degrees:  # noqa: ARG002
-        """Degrees; see :meth:`Manifold.unit`."""
-        return Degrees()
 
     @property
     def cover(self) -> Sphere:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from riemdp._errors import UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds._ball import Ball
 from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._points import as_floats, with_axes
+from riemdp.manifolds._modelled import Modelled
+from riemdp.manifolds._points import as_floats
 from riemdp.manifolds._slice import WholeSlice
 
 if TYPE_CHECKING:
@@ -219,7 +218,7 @@ class Quotient(Manifold):
         return (self.cover,)
 
 
-class DiscreteQuotient(Quotient):
+class DiscreteQuotient(Quotient, Modelled):
     """A quotient by isometries that move every point far: locally the cover itself.
 
     Curvature, geodesics and frames are the cover's. A class adds ``dim``, ``point_shape``,
@@ -237,6 +236,16 @@ class DiscreteQuotient(Quotient):
     >>> f"{rotations.injectivity_radius:.4f}, {rotations.diameter:.4f}"
     '3.1416, 3.1416'
     """
+
+    @property
+    def _model(self) -> Manifold:
+        return self.cover
+
+    def _in_model(self, points: ArrayLike) -> FloatArray:
+        return self.lift(points)
+
+    def _of_model(self, points: ArrayLike) -> FloatArray:
+        return self.push(points)
 
     def orbit(self, points: ArrayLike) -> FloatArray:
         r"""All representatives, for finite groups; densities of noise are sums over them.
@@ -280,63 +289,9 @@ class DiscreteQuotient(Quotient):
         return self.cover.factors
 
     @property
-    def tangent_shape(self) -> tuple[int, ...]:
-        """Shape of a tangent vector of the cover."""
-        return self.cover.tangent_shape
-
-    @property
-    def curvature_bound(self) -> float:
-        """That of the cover."""
-        return self.cover.curvature_bound
-
-    @property
-    def curvature_floor(self) -> float:
-        """That of the cover."""
-        return self.cover.curvature_floor
-
-    @property
-    def constant_curvature(self) -> float | None:
-        """That of the cover."""
-        return self.cover.constant_curvature
-
-    @property
     def origin(self) -> FloatArray:
         """That of the cover."""
         return self.push(self.cover.origin)
-
-    def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Exponential of the cover."""
-        return self.push(self.cover.exp(self.lift(base), tangent))
-
-    def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
-        """Logarithm of the nearest representative."""
-        return self.cover.log(*self._beside(base, point))
-
-    def tangent_vector(self, base: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """Frame of the cover at the representative."""
-        return self.cover.tangent_vector(self.lift(base), coordinates)
-
-    def tangent_coordinates(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
-        """Inverse of :meth:`tangent_vector`."""
-        return self.cover.tangent_coordinates(self.lift(base), tangent)
-
-    def coordinates(self, center: ArrayLike, points: ArrayLike) -> FloatArray:
-        """Those of the nearest representative; see :meth:`Manifold.coordinates`."""
-        return self.cover.coordinates(*self._beside(center, points))
-
-    def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
-        """See :meth:`Manifold.point`."""
-        return self.push(self.cover.point(self.lift(center), coordinates))
-
-    def clip(self, center: ArrayLike, points: ArrayLike, radius: float) -> FloatArray:
-        """Clip the nearest representatives; see :meth:`Manifold.clip`."""
-        points = self.read(points)
-        start, near = self._beside(center, points)
-        outside = self.cover.dist(start, near) > radius
-        if not outside.any():
-            return points.copy()
-        moved = self.push(self.cover.clip(start, near, radius))
-        return np.where(with_axes(outside, self.point_shape), moved, points)
 
     def check_ball(self, center: FloatArray, radius: float) -> None:
         """Both the space and its cover need room; see :meth:`Manifold.check_ball`."""

@@ -13,7 +13,6 @@ from riemdp._part import register
 from riemdp.manifolds._antipodal import AntipodalQuotient, dot
 from riemdp.manifolds._points import as_floats, check_points, raise_first
 from riemdp.manifolds._sphere import Sphere
-from riemdp.manifolds._units import Degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,7 +27,7 @@ _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 @register
 @dataclass(frozen=True)
 class Rotations(AntipodalQuotient):
-    """Rotations of space, as matrices; the distance of two is the angle of the one that is between.
+    """Rotations of space, as matrices; their distance is the angle of the turn between them.
 
     A rotation is a unit quaternion up to its sign, so that the sphere of dimension three and
     radius two covers the group. Angles are in radians, at most pi. Points are matrices, shape
@@ -51,20 +50,8 @@ class Rotations(AntipodalQuotient):
     origin_name = "identity"
 
     dim: ClassVar[int] = 3
-
-    @property
-    def point_shape(self) -> tuple[int, ...]:
-        """``(3, 3)``."""
-        return (3, 3)
-
-    def unit(self, distance: float) -> Degrees:  # noqa: ARG002
-        """Degrees; see :meth:`Manifold.unit`."""
-        return Degrees()
-
-    @property
-    def cover(self) -> Sphere:
-        """Unit quaternions, doubled."""
-        return Sphere(3, 0.25)
+    point_shape = (3, 3)  #: ``(3, 3)``.
+    cover = Sphere(3, 0.25)  #: Unit quaternions, doubled.
 
     @property
     def origin(self) -> FloatArray:
@@ -77,19 +64,10 @@ class Rotations(AntipodalQuotient):
         return self.push(array) if array.shape[-1:] == (4,) else array
 
     def lift(self, points: ArrayLike) -> FloatArray:
-        """Return twice the unit quaternion whose largest entry is positive.
+        """Return twice the unit quaternion (x, y, z, w) whose largest entry is positive.
 
         With q that quaternion, ``4 q q^T`` is linear in the matrix. Its row of the largest entry of
         the diagonal, at least 1, keeps all digits, at half a turn too.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., 3, 3) or (..., 4)
-
-        Returns
-        -------
-        ndarray, shape (..., 4)
-            In the order (x, y, z, w).
         """
         (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(self.read(points), (-2, -1), (0, 1))
         squares = np.stack([1 + a - e - i, 1 - a + e - i, 1 - a - e + i, 1 + a + e + i], axis=-1)
@@ -114,25 +92,12 @@ class Rotations(AntipodalQuotient):
         return np.stack(entries, axis=-1).reshape(*x.shape, 3, 3)
 
     def validate(self, points: ArrayLike) -> FloatArray:
-        """Check rotations; see :meth:`Manifold.validate`.
+        """Check rotations, and return matrices; see :meth:`Manifold.validate`.
 
-        Parameters
-        ----------
-        points : array_like, shape (..., 3, 3) or (..., 4)
-            Matrices with orthonormal columns and determinant 1, or unit quaternions (x, y, z, w) of
-            either sign. Scalar products of columns, and norms, may be off by a relative 2e-6 and
-            1e-6 (2e-4 and 1e-4 for float32 input); the rotation is then that of the normalised
-            quaternion.
-
-        Returns
-        -------
-        ndarray, shape (..., 3, 3)
-
-        Raises
-        ------
-        NotOnManifoldError
-            On wrong shape, NaN or infinity, or a row that is no rotation. The message names the
-            first one and the broken condition.
+        They are matrices with orthonormal columns and determinant 1, shape (..., 3, 3), or unit
+        quaternions (x, y, z, w) of either sign, shape (..., 4). Scalar products of columns may be
+        off by 2e-6, norms by 1e-6 (2e-4 and 1e-4 for float32 input); the rotation is then that of
+        the normalised quaternion.
         """
         entries = real_entries(points, "points", error=NotOnManifoldError)
         if entries.shape[-1:] == (4,):

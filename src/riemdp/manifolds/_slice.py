@@ -131,24 +131,12 @@ class SphereSlice(Slice):
 
 
 def reflections(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Hyperplanes in which to reflect, one after the other, to turn vectors to the first axes.
+    """Return unit normals of reflections that turn independent vectors to the first axes.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (..., v, N)
-        Independent.
-
-    Returns
-    -------
-    normals : ndarray, shape (..., v, N)
-        Unit normals: the reflections take the span of the first i vectors to that of the first i
-        axes.
-    sign : ndarray, shape (...)
-        Of the first entry of what becomes of the first vector.
-
-    Notes
-    -----
-    Signs do not follow the rounding of zeros, so that the frame is the same on every machine.
+    Vectors and normals have shape ``(..., v, N)``: the first i reflections, one after the other,
+    take the span of the first i vectors to that of the first i axes. Returned with them is the
+    sign ``(...)`` of the first entry of what becomes of the first vector. Signs do not follow the
+    rounding of zeros, so that the frame is the same on every machine.
     """
     normals = np.zeros(vectors.shape)
     signs = []

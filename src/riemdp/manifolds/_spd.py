@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import count
+from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._pictures import draw_ellipses
@@ -17,8 +18,8 @@ from riemdp.manifolds._units import OF_MATRICES, eigenvalues
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds._points import FloatArray, as_floats
-from riemdp.manifolds._units import Unit
+    from riemdp.manifolds._points import FloatArray
+    from riemdp.manifolds._units import Unit
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Half the range of log-eigenvalues that float64 holds in one matrix, with a margin.
@@ -29,18 +30,7 @@ _LEAST = 64.0
 
 
 class SPDManifold(Manifold):
-    """Symmetric positive definite matrices: a class adds its metric, and the field ``k``.
-
-    Parameters
-    ----------
-    k : int
-        Matrix size, at least 1. Points have shape ``(k, k)``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``k`` is not a positive integer.
-    """
+    """Symmetric positive definite k x k matrices: a class adds its metric, and the field ``k``."""
 
     origin_name = "identity"
     other_units = OF_MATRICES
@@ -127,6 +117,16 @@ def log_condition(matrices: FloatArray) -> FloatArray:
     """Logarithm of the condition number of symmetric positive definite matrices, shape (...)."""
     values = np.linalg.eigvalsh(matrices)
     return np.asarray(np.log(values[..., -1] / np.maximum(values[..., 0], 1e-300)))
+
+
+def check_condition(spread: float, limit: float) -> None:
+    """Refuse a centre whose range of log-eigenvalues is wider than float64 holds about it."""
+    if spread > limit:
+        raise UnsupportedBallError(
+            f"the condition of the centre, e^{spread:.3g}, must be at most e^{limit:.3g}: "
+            "float64 does not hold the matrices about it; choose other units for the "
+            "coordinates, or the affine-invariant metric"
+        )
 
 
 def distance_rounding(center: FloatArray, radius: float) -> float:

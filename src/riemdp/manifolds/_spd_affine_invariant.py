@@ -67,12 +67,11 @@ class SPDAffineInvariant(LogarithmicSPD):
 
     proof = "docs/proofs/spaces.md"
 
-    k: int
+    curvature_bound = 0.0  #: Zero: the trace direction is flat.
+    constant_curvature = None  #: None: the curvature is not constant.
+    injectivity_radius = math.inf  #: Infinite.
 
-    @property
-    def curvature_bound(self) -> float:
-        """Zero: the trace direction is flat."""
-        return 0.0
+    k: int
 
     @property
     def curvature_floor(self) -> float:
@@ -82,16 +81,6 @@ class SPDAffineInvariant(LogarithmicSPD):
         (Boettcher, Wenzel, "The Frobenius norm and the commutator", 2008).
         """
         return 0.0 if self.k == 1 else -0.5
-
-    @property
-    def constant_curvature(self) -> None:
-        """None: the curvature is not constant."""
-        return None
-
-    @property
-    def injectivity_radius(self) -> float:
-        """Infinite."""
-        return math.inf
 
     def exp(self, base: ArrayLike, tangent: ArrayLike) -> FloatArray:
         """``L Expm(L^-1 V L^-T) L^T`` with ``P = L L^T``."""
@@ -184,15 +173,16 @@ class SPDAffineInvariant(LogarithmicSPD):
             np.errstate(all="ignore"),
         ):
             return super().clip(center, kept, radius)
-        # one that fails in another way: halves until it is found
-        middle = len(points) // 2 or 1
-        halves = (np.s_[:middle], np.s_[middle:]) if len(points) > 1 else (0,)
-        centers = np.broadcast_to(center, points.shape) if center.ndim > 2 else None
-        clipped = [
-            self.clip(center if centers is None else centers[half], points[half], radius)
-            for half in halves
-        ]
-        return np.concatenate(clipped) if len(points) > 1 else clipped[0][None]
+
+        # A record fails in another way: halves of the batch show which.
+        def part(rows: int | slice) -> FloatArray:
+            own = center if center.ndim == 2 else np.broadcast_to(center, points.shape)[rows]
+            return self.clip(own, points[rows], radius)
+
+        if len(points) == 1:
+            return part(0)[None]
+        middle = len(points) // 2
+        return np.concatenate([part(np.s_[:middle]), part(np.s_[middle:])])
 
     def _lost(self, center: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
         """Those that count as the centre for :meth:`coordinates`, and have no distance or log."""

@@ -80,12 +80,8 @@ class SPDLogCholesky(SPDManifold, FlatManifold):
         """Logarithms of the diagonal of the Cholesky factor, then its columns under the diagonal.
 
         The factor is that of the correlation matrix, scaled: it keeps the digits that the grading
-        of the entries holds.
-
-        Raises
-        ------
-        NotOnManifoldError
-            If a matrix is not positive definite in float64.
+        of the entries holds. ``NotOnManifoldError`` where a matrix is not positive definite in
+        float64.
         """
         correlation, scale = _symmetric.correlations(as_floats(points))
         factor = _symmetric_checks.check_positive_definite(correlation)
@@ -103,7 +99,9 @@ class SPDLogCholesky(SPDManifold, FlatManifold):
         correlation, length = self._scaled(coordinates)
         near = _near_singular(correlation, least)
         if near.any():  # of these records alone
-            correlation[near] = _raised(correlation[near], least[near])
+            values, vectors = _symmetric.eigh(correlation[near])
+            raised = np.maximum(values, least[near][..., None])
+            correlation[near] = _symmetric.compose(raised, vectors)
         return _symmetric.symmetrise(length[..., :, None] * correlation * length[..., None, :])
 
     def point(self, center: ArrayLike, coordinates: ArrayLike) -> FloatArray:
@@ -197,12 +195,6 @@ def _near_singular(correlation: FloatArray, least: FloatArray) -> NDArray[np.boo
     lowered = correlation.copy()
     lowered[..., index, index] -= least[..., None]
     return _symmetric.without_factor(lowered)
-
-
-def _raised(correlation: FloatArray, least: FloatArray) -> FloatArray:
-    """Correlation matrices with eigenvalues moved up to what is kept."""
-    values, vectors = _symmetric.eigh(correlation)
-    return _symmetric.compose(np.maximum(values, least[..., None]), vectors)
 
 
 def _below_diagonal(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from riemdp._errors import UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds import _symmetric, _symmetric_checks
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._points import as_floats
-from riemdp.manifolds._spd import LogarithmicSPD, distance_rounding, half_range
+from riemdp.manifolds._spd import LogarithmicSPD, check_condition, distance_rounding, half_range
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -123,13 +122,7 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
         """
         super().check_ball(center, radius)
         spread = float(np.ptp(self._log_eigh(center)[0]))
-        limit = 2.0 * half_range(self.k) + _ROOM
-        if spread > limit:
-            raise UnsupportedBallError(
-                f"the condition of the centre, e^{spread:.3g}, must be at most "
-                f"e^{limit:.3g}: float64 does not hold the matrices about "
-                "it; choose other units for the coordinates, or the affine-invariant metric"
-            )
+        check_condition(spread, 2.0 * half_range(self.k) + _ROOM)
 
     def rounding(self, center: FloatArray, radius: float) -> float:
         """Of eigenvalues, known to eps times the largest one, and of their logarithms."""
@@ -139,20 +132,7 @@ class SPDLogEuclidean(LogarithmicSPD, FlatManifold):
     def validate_symmetric(self, points: ArrayLike) -> FloatArray:
         """Do all of :meth:`validate` but the check of positive definiteness.
 
-        For callers that compute eigenvalues next, which decide it.
-
-        Parameters
-        ----------
-        points : array_like, shape (..., k, k)
-
-        Returns
-        -------
-        ndarray, shape (..., k, k)
-
-        Raises
-        ------
-        NotOnManifoldError
-            On wrong shape, NaN or infinity, or a matrix that is not symmetric.
+        For callers that compute eigenvalues next, which decide it. See :meth:`Manifold.validate`.
         """
         return _symmetric_checks.check_symmetric(points, self.k)
 

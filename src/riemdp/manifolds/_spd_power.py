@@ -14,7 +14,7 @@ from riemdp._part import register
 from riemdp.manifolds import _symmetric
 from riemdp.manifolds._flat_manifold import FlatManifold
 from riemdp.manifolds._points import as_floats
-from riemdp.manifolds._spd import SPDManifold, least_ratio
+from riemdp.manifolds._spd import SPDManifold, check_condition, least_ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -99,13 +99,7 @@ class SPDPower(SPDManifold, FlatManifold):
         return max(float(powers.min() - ratio * powers.max()) / (1.0 + ratio), 0.0)
 
     def to_chart(self, points: ArrayLike) -> FloatArray:
-        """``vecd(X^alpha)``, shape ``(..., dim)``.
-
-        Raises
-        ------
-        NotOnManifoldError
-            If a matrix is not positive definite in float64.
-        """
+        """``vecd(X^alpha)``; ``NotOnManifoldError`` where X is not positive definite in float64."""
         logs, vectors = self._log_eigh(points)
         return _symmetric.vecd(_symmetric.compose(np.exp(self.alpha * logs), vectors))
 
@@ -136,12 +130,7 @@ class SPDPower(SPDManifold, FlatManifold):
         super().check_ball(center, radius)
         logs = self._log_eigh(center)[0]
         spread, limit = float(np.ptp(logs)), -math.log(_ROOM * least_ratio(self.k))
-        if spread > limit:
-            raise UnsupportedBallError(
-                f"the condition of the centre, e^{spread:.3g}, must be at most e^{limit:.3g}: "
-                "float64 does not hold the matrices about it; choose other units for the "
-                "coordinates, or the affine-invariant metric"
-            )
+        check_condition(spread, limit)
         if float(np.abs(logs).max()) > _LARGEST_LOG - limit:
             raise UnsupportedBallError(
                 "the eigenvalues of the centre must lie between "
@@ -161,7 +150,10 @@ class SPDPower(SPDManifold, FlatManifold):
         return float((8.0 * self.k * lost + 4.0 * logs) * _EPS * largest)
 
     def _nearest(self, coordinates: FloatArray, least: FloatArray, ratio: FloatArray) -> FloatArray:
-        """Point of the nearest power with eigenvalues from ``least`` on, and no wide ratio."""
+        """Point whose power is nearest to that with these coordinates.
+
+        Of the powers with eigenvalues of at least ``least``, and ``ratio`` times the largest one.
+        """
         values, vectors = _symmetric.eigh(_symmetric.unvecd(coordinates, self.k))
         most = math.exp(self.alpha * _LARGEST_LOG)
         kept = _within_ratio(np.minimum(values, most), least, ratio)

@@ -115,13 +115,7 @@ class Sphere(Manifold):
         return np.asarray(point)
 
     def log(self, base: ArrayLike, point: ArrayLike) -> FloatArray:
-        """Riemannian logarithm.
-
-        Raises
-        ------
-        CutLocusError
-            If a point is the exact antipode of its base, where no logarithm exists.
-        """
+        """Riemannian logarithm; a ``CutLocusError`` at the exact antipode, where there is none."""
         log, antipodal = self.log_or_antipode(base, point)
         if np.any(antipodal):
             raise CutLocusError(

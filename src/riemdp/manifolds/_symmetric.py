@@ -100,32 +100,13 @@ def eigvalsh(matrices: FloatArray) -> FloatArray:
 
 
 def compose(values: FloatArray, vectors: FloatArray) -> FloatArray:
-    """``V diag(values) V^T``, exactly symmetric.
-
-    Parameters
-    ----------
-    values : ndarray, shape (..., k)
-    vectors : ndarray, shape (..., k, k)
-
-    Returns
-    -------
-    ndarray, shape (..., k, k)
-    """
+    """``V diag(values) V^T``, exactly symmetric, of values ``(..., k)``."""
     product = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return symmetrise(product)
 
 
 def congruent(factor: FloatArray, matrices: FloatArray) -> FloatArray:
-    """``L X L^T``, exactly symmetric.
-
-    Parameters
-    ----------
-    factor, matrices : ndarray, shape (..., k, k)
-
-    Returns
-    -------
-    ndarray, shape (..., k, k)
-    """
+    """``L X L^T``, exactly symmetric."""
     return symmetrise(factor @ matrices @ np.swapaxes(factor, -1, -2))
 
 
@@ -138,10 +119,7 @@ def symmetrise(matrices: FloatArray) -> FloatArray:
 def logm(matrices: FloatArray) -> FloatArray:
     """Logarithm of symmetric positive definite matrices ``(..., k, k)``.
 
-    Raises
-    ------
-    NotOnManifoldError
-        If a matrix has an eigenvalue that is not positive in float64.
+    ``NotOnManifoldError`` if a matrix has an eigenvalue that is not positive in float64.
     """
     if matrices.shape[-1] == 2:
         return logm_2x2(matrices)
@@ -178,13 +156,8 @@ def log_eigh(matrices: FloatArray, *, total: bool = False) -> tuple[FloatArray, 
 
     Of positive definite matrices, record by record. An eigenvalue of a matrix X is known to about
     ``eps |X|``; where that is too little, singular values of the Cholesky factor keep the digits
-    that the grading of the entries holds.
-
-    Raises
-    ------
-    NotOnManifoldError
-        If a matrix is not positive definite in float64. With ``total`` such a matrix, or one that
-        is not finite, counts as the identity instead.
+    that the grading of the entries holds. A matrix that is not positive definite in float64 is a
+    ``NotOnManifoldError``; with ``total`` it, or one that is not finite, counts as the identity.
     """
     if total:
         finite = np.isfinite(matrices).all(axis=(-1, -2), keepdims=True)
@@ -341,15 +314,10 @@ def divided_difference_exp(logs: FloatArray) -> FloatArray:
     """``(e^a - e^b)/(a - b)`` for all pairs of the last axis, shape ``(..., k, k)``."""
     a, b = logs[..., :, None], logs[..., None, :]
     high, gap = np.maximum(a, b), np.abs(a - b)
-    return np.asarray(np.exp(high) * _one_minus_exp_over(gap))
+    safe = np.where(gap > 0.0, gap, 1.0)
+    return np.asarray(np.exp(high) * np.where(gap > 0.0, -np.expm1(-safe) / safe, 1.0))
 
 
 def divided_difference_log(logs: FloatArray) -> FloatArray:
     """``(log x - log y)/(x - y)`` for all pairs, given ``logs = log x``, shape ``(..., k, k)``."""
     return np.asarray(1.0 / divided_difference_exp(logs))
-
-
-def _one_minus_exp_over(gap: FloatArray) -> FloatArray:
-    """``(1 - e^-x)/x`` for ``x >= 0``."""
-    safe = np.where(gap > 0.0, gap, 1.0)
-    return np.where(gap > 0.0, -np.expm1(-safe) / safe, 1.0)

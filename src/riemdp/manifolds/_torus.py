@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds._points import FloatArray
-
-    Arb = Any
+    from riemdp.manifolds._quotient import Arb
 
 #: 2 pi is the sum, up to 2e-35. The first two have 30 bits, so that 2^23 turns of them are exact.
 _TURN = (
@@ -68,6 +67,8 @@ class Torus(DiscreteQuotient):
 
     proof = "docs/proofs/quotients.md"
 
+    injectivity_radius = math.pi  #: Pi, rounded down.
+
     dim: int
 
     def __post_init__(self) -> None:
@@ -82,11 +83,6 @@ class Torus(DiscreteQuotient):
     def cover(self) -> Euclidean:
         """Angles that count turns."""
         return Euclidean(self.dim)
-
-    @property
-    def injectivity_radius(self) -> float:
-        """Pi, rounded down."""
-        return math.pi
 
     @property
     def diameter(self) -> float:
@@ -125,21 +121,8 @@ class Torus(DiscreteQuotient):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check angles, and reduce them to ``(-pi, pi]``; see :meth:`Manifold.validate`.
 
-        Parameters
-        ----------
-        points : array_like, shape (..., dim)
-            Finite, in radians. Any whole turns are taken off, to the accuracy of the float64
-            angle that is given: that is no repair, as angles are points of the circle.
-
-        Returns
-        -------
-        ndarray, shape (..., dim)
-            Angles in the interval as they are.
-
-        Raises
-        ------
-        NotOnManifoldError
-            On wrong shape, NaN or infinity. The message names the first bad row.
+        Any whole turns are taken off, to the accuracy of the float64 angle that is given: that is
+        no repair, as angles are points of the circle. Angles in the interval come back as they are.
         """
         array, _ = check_points(points, self.point_shape)
         return reduced(array)
@@ -148,14 +131,7 @@ class Torus(DiscreteQuotient):
 def reduced(angles: FloatArray) -> FloatArray:
     """Return angles in ``(-pi, pi]``, those that lie there bit by bit.
 
-    Parameters
-    ----------
-    angles : ndarray, shape (...)
-        Each is reduced by itself, as the exact number that it is; NaN where it is not finite.
-
-    Returns
-    -------
-    ndarray, shape (...)
+    Each is reduced by itself, as the exact number that it is; NaN where it is not finite.
     """
     away = ~(np.abs(angles) <= math.pi)
     if not away.any():

@@ -130,18 +130,34 @@ class Degrees(Unit):
 
 
 @dataclass(frozen=True)
-class EigenvaluePercent(Unit):
-    """Change of eigenvalues in percent: the largest that is possible at a distance.
+class _Eigenvalues(Unit):
+    """The largest change of eigenvalues that is possible at a distance.
 
-    Parameters
-    ----------
-    anisotropy : bool, default False
-        Whether fractional anisotropy is said beside them: of matrices of size 3.
+    With ``anisotropy``, for matrices of size 3, how far that may differ is said too.
     """
 
-    label = "eigenvalues differ by at most, in %"
+    form: ClassVar[tuple[str, str]]
 
     anisotropy: bool = False
+
+    def said(self, distance: float) -> str:
+        """As in ``"that far, eigenvalues differ by at most 5 %"``; see :meth:`Unit.said`."""
+        said = f"that far, eigenvalues differ by {self.form[0].format(float(self.of(distance)))}"
+        most = _ANISOTROPY * distance
+        if not (self.anisotropy and most < 1.0):  # 1 is all it can differ
+            return said
+        return f"{said}, fractional anisotropy by at most {most:.3g}"
+
+    def short(self, distance: float) -> str:
+        """As in ``"eigenvalues: 5 %"``; see :meth:`Unit.short`."""
+        return f"eigenvalues: {self.form[1].format(float(self.of(distance)))}"
+
+
+class EigenvaluePercent(_Eigenvalues):
+    """Change of eigenvalues in percent."""
+
+    label = "eigenvalues differ by at most, in %"
+    form = "at most {:.3g} %", "{:.3g} %"
 
     def of(self, distance: FloatArray | float) -> FloatArray:
         """Return ``100 (e^distance - 1)``; see :meth:`Unit.of`."""
@@ -152,29 +168,12 @@ class EigenvaluePercent(Unit):
         """Inverse of :meth:`of`."""
         return np.asarray(np.log1p(np.maximum(np.asarray(value) / 100.0, -0.99)))
 
-    def said(self, distance: float) -> str:
-        """As in ``"that far, eigenvalues differ by at most 5 %"``; see :meth:`Unit.said`."""
-        said = f"that far, eigenvalues differ by at most {100.0 * math.expm1(distance):.3g} %"
-        return said + _and_anisotropy(distance) if self.anisotropy else said
 
-    def short(self, distance: float) -> str:
-        """As in ``"eigenvalues: 5 %"``; see :meth:`Unit.short`."""
-        return f"eigenvalues: {100.0 * math.expm1(distance):.3g} %"
-
-
-@dataclass(frozen=True)
-class EigenvalueFactor(Unit):
-    """Change of eigenvalues as a factor: the largest that is possible at a distance.
-
-    Parameters
-    ----------
-    anisotropy : bool, default False
-        See :class:`EigenvaluePercent`.
-    """
+class EigenvalueFactor(_Eigenvalues):
+    """Change of eigenvalues as a factor."""
 
     label = "eigenvalues differ by a factor of at most"
-
-    anisotropy: bool = False
+    form = "a factor of at most {:.3g}", "factor {:.3g}"
 
     def of(self, distance: FloatArray | float) -> FloatArray:
         """Return ``e^distance``; see :meth:`Unit.of`."""
@@ -185,44 +184,14 @@ class EigenvalueFactor(Unit):
         """Inverse of :meth:`of`."""
         return np.asarray(np.log(np.maximum(value, 1e-300)))
 
-    def said(self, distance: float) -> str:
-        """As in ``"that far, eigenvalues differ by a factor of at most 3"``."""
-        said = f"that far, eigenvalues differ by a factor of at most {math.exp(distance):.3g}"
-        return said + _and_anisotropy(distance) if self.anisotropy else said
-
-    def short(self, distance: float) -> str:
-        """As in ``"eigenvalues: factor 3"``; see :meth:`Unit.short`."""
-        return f"eigenvalues: factor {math.exp(distance):.3g}"
-
-
-def _and_anisotropy(distance: float) -> str:
-    """Say how far fractional anisotropy may differ, where that is less than all it can."""
-    most = _ANISOTROPY * distance
-    return f", fractional anisotropy by at most {most:.3g}" if most < 1.0 else ""
-
 
 def eigenvalues(distance: float, k: int) -> Unit | None:
-    """Return how far eigenvalues may differ where the norm of a difference of logarithms is given.
+    """Return how far eigenvalues of k x k matrices may differ, by the distance of their logarithms.
 
     By Weyl's inequality each logarithm of an eigenvalue differs by at most the distance of two
-    matrices, log-Euclidean or affine-invariant.
-
-    Parameters
-    ----------
-    distance : float
-        The largest that is said in it.
-    k : int
-        Size of the matrices. Of size 3 fractional anisotropy is said too: it moves by at most
-        sqrt(2/3) for each unit of distance.
-
-    Returns
-    -------
-    Unit or None
-        None where the factor is too large for float64.
-
-    References
-    ----------
-    docs/proofs/anisotropy.md
+    matrices, log-Euclidean or affine-invariant. Of size 3 fractional anisotropy is said too: it
+    moves by at most sqrt(2/3) for each unit of distance (docs/proofs/anisotropy.md). None where the
+    factor at the largest distance is too large for float64.
     """
     if not distance <= _LARGEST:
         return None

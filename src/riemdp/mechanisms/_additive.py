@@ -26,14 +26,9 @@ SamplerName = Literal["exact", "metropolis"]
 
 
 def noise(kind: Kind, manifold: Manifold, sampler: str) -> Family:
-    """Return the family of noise on a space.
+    """Return the family of noise on a space; of a chain, which needs none, the density alone.
 
-    Raises
-    ------
-    UnsupportedManifoldError
-        If none is known. A chain needs none: it gets the density alone.
-    InvalidParameterError
-        If there is no such sampler.
+    ``UnsupportedManifoldError`` where no family is known.
     """
     if find_sampler(sampler).knows_law or has_family(kind, manifold):
         return family(kind, manifold)
@@ -58,12 +53,7 @@ class RiemannianMechanism(Mechanism):
         self._law  # noqa: B018 -- refuses what has no law or no draws
 
     def proofs(self) -> dict[str, str | None]:
-        """Those of the mechanism, of its law and of its sampler: a chain has none.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
+        """Those of the mechanism, of its law and of its sampler: a chain has none."""
         chosen = find_sampler(self.sampler)
         law = self._family.proofs() if chosen.knows_law else {}
         return both_proved(super().proofs(), chosen.proofs(), law)

@@ -39,11 +39,8 @@ def enough_noise(
 ) -> M:
     """Mechanism at ``sigma`` or the next few floats, where it satisfies the budget.
 
-    Raises
-    ------
-    NotAttainableError
-        If the noise exceeds float64, or its privacy is not known in double precision: no data are
-        looked at, so that this is about public numbers.
+    ``NotAttainableError`` if the noise exceeds float64, or its privacy is not known in double
+    precision: no data are looked at, so that this is about public numbers.
     """
     step = sys.float_info.epsilon
     while not math.isinf(sigma):
@@ -65,20 +62,7 @@ def enough_noise(
 def beyond_float64(
     budget: Budget, sensitivity: float, manifold: Manifold, reason: object
 ) -> NotAttainableError:
-    """Return the error for noise whose privacy double precision cannot tell.
-
-    Parameters
-    ----------
-    budget : Budget
-    sensitivity : float
-    manifold : Manifold
-    reason : object
-        Its text says what is not known.
-
-    Returns
-    -------
-    NotAttainableError
-    """
+    """Return the error for noise whose privacy double precision cannot tell, for a reason."""
     return NotAttainableError(
         f"no scale for {budget} at sensitivity {sensitivity:.6g} on {manifold} is known in double "
         f"precision ({reason}); use another budget or the tangent mechanisms "

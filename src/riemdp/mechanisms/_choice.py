@@ -73,32 +73,15 @@ class Choice:
     def needed(self, ball: Ball) -> dict[str, Any]:
         """Return the options that it is calibrated with, those of the ball among them.
 
-        Parameters
-        ----------
-        ball : Ball
-            Public ball that the footpoint lies in.
-
-        Returns
-        -------
-        dict of str to object
+        See :meth:`Mechanism.needed`.
         """
         return {**self.kind.needed(ball), **dict(self.options)}
 
     def calibrate_on(
         self, manifold: Manifold, sensitivity: float, budget: Budget, **options: Any
     ) -> Mechanism:
-        """Calibrate the class.
+        """Calibrate the class, with the options of :meth:`needed`.
 
-        Parameters
-        ----------
-        manifold : Manifold
-        sensitivity : float
-        budget : Budget
-        **options
-            Those of :meth:`needed`.
-
-        Returns
-        -------
-        Mechanism
+        See :meth:`Mechanism.calibrate_on`.
         """
         return self.kind.calibrate_on(manifold, sensitivity, budget, **options)

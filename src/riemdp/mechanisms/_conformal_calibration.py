@@ -28,23 +28,8 @@ def lipschitz_rate(epsilon: float, lipschitz: float, sensitivity: float) -> floa
     """Rate at which a score with this Lipschitz constant is ``epsilon``-private.
 
     ``epsilon / (2 lipschitz sensitivity)``, rounded down: half of epsilon for the score, half for
-    the normaliser.
-
-    Parameters
-    ----------
-    epsilon : float
-    lipschitz : float
-        Of the score in the footpoint, with respect to geodesic distance.
-    sensitivity : float
-        Largest distance between the footpoints of neighbouring data sets.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    docs/proofs/conformal-laplace.md, Lemma 1
+    the normaliser. The constant is that of the score in the footpoint, with respect to geodesic
+    distance; docs/proofs/conformal-laplace.md, Lemma 1.
     """
     return epsilon / (2.0 * lipschitz * sensitivity) * (1.0 - _ROUNDING)
 
@@ -52,20 +37,8 @@ def lipschitz_rate(epsilon: float, lipschitz: float, sensitivity: float) -> floa
 def drawn_error(log_weights: FloatArray, exponent: float) -> float:
     """Largest error of a loss, as log probabilities are computed and nodes drawn in float64.
 
-    Parameters
-    ----------
-    log_weights : ndarray, shape (J,)
-        Logarithms of the base measure.
-    exponent : float
-        Largest rate times score.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    docs/proofs/conformal-laplace.md, What is only numerical
+    From logarithms of the base measure, and the largest rate times score;
+    docs/proofs/conformal-laplace.md, What is only numerical.
     """
     return _ULPS * (1.0 + float(np.ptp(log_weights)) + exponent)
 
@@ -77,31 +50,14 @@ def snapped_rate(
     epsilon: float,
     sensitivity: float,
 ) -> float:
-    """Largest rate found at which snapped footpoints are ``epsilon``-private.
+    """Largest rate found at which snapped footpoints are ``epsilon``-private; it is positive.
 
-    Footpoints are moved to their nearest node; those of neighbours end at most ``sensitivity + 2
-    covering_radius`` apart. Over all such pairs of nodes the loss is taken exactly. With a
-    distance for a score, the largest loss of a pair is ``rate dist(u, v)`` plus the difference of
-    the log normalisers.
-
-    Parameters
-    ----------
-    net : BallNet
-        At most :data:`LARGEST_EXACT_NET` nodes.
-    graph : csr_matrix, shape (J, J)
-        Graph of the conformal metric.
-    log_weights : ndarray, shape (J,)
-        Logarithms of the base measure.
-    epsilon, sensitivity : float
-
-    Returns
-    -------
-    float
-        Positive; the loss was evaluated at this very rate, or it is the rate that always holds.
-
-    References
-    ----------
-    docs/proofs/conformal-laplace.md, Proposition 3
+    Footpoints are moved to their nearest node; those of neighbours end at most
+    ``sensitivity + 2 covering_radius`` apart. Over all such pairs of nodes, of at most
+    :data:`LARGEST_EXACT_NET`, the loss is taken exactly. With a distance for a score, the largest
+    loss of a pair is ``rate dist(u, v)`` plus the difference of the log normalisers. The loss was
+    evaluated at this very rate, or it is the rate that always holds;
+    docs/proofs/conformal-laplace.md, Proposition 3.
     """
     dist = graph_distance(graph, np.arange(len(net.points)))
     first, second, _ = net.close_pairs(sensitivity + 2.0 * net.covering_radius)

@@ -23,19 +23,7 @@ _NOISE_SCALES = 2.0
 
 
 def cell_counts(partition: BallNet, points: FloatArray) -> FloatArray:
-    r"""Numbers of points in the cells of a public partition.
-
-    Parameters
-    ----------
-    partition : BallNet
-        A point belongs to the node nearest to it.
-    points : ndarray, shape (n, \*point_shape)
-        Points of the ball.
-
-    Returns
-    -------
-    ndarray, shape (M,)
-    """
+    """Numbers of points of the ball in the cells of a partition: each at its nearest node."""
     return np.bincount(partition.nearest(points), minlength=len(partition.points)).astype(float)
 
 
@@ -55,26 +43,13 @@ def noisy_cell_counts(
 def density_factor(
     net: BallNet, partition: BallNet, counts: FloatArray, n: int, *, contract_dense: bool = False
 ) -> FloatArray:
-    """Conformal factor on a net, from counts over a partition of the same ball.
+    """Conformal factor on a net ``(J,)``, from counts over a partition ``(M,)`` of the same ball.
 
-    The counts are smoothed, ``-div grad s = density - mean`` is solved, s is clipped to [-1, 1],
-    and the factor is ``exp(2 s)``. Nothing but the counts and public numbers enters.
-
-    Parameters
-    ----------
-    net, partition : BallNet
-        The nodes that want a factor, and the cells of the counts.
-    counts : ndarray, shape (M,)
-        May be noisy; negative ones count as zero.
-    n : int
-        Number of records.
-    contract_dense : bool, default False
-        Whether the factor is small where the density is large, as published, instead of large.
-
-    Returns
-    -------
-    ndarray, shape (J,)
-        In ``[exp(-2), exp(2)]``.
+    The counts, which may be noisy, are smoothed (negative ones count as zero),
+    ``-div grad s = density - mean`` is solved, s is clipped to [-1, 1], and the factor is
+    ``exp(2 s)``; with ``contract_dense`` it is small where the density is large, as published,
+    instead of large. Nothing but the counts and public numbers enters, of which the number n of
+    records is one.
     """
     mass, volume = np.zeros(len(net.points)), np.zeros(len(net.points))
     for center, cell, content in zip(partition.points, partition.volumes, counts, strict=True):

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp._checks import positive, shown
-from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotAttainableError
-from riemdp.manifolds import Ball, as_floats, ball_proofs, check_ball
-from riemdp.mechanisms._calibration import check_sensitivity
+from riemdp._errors import InvalidParameterError, NotAttainableError
+from riemdp.manifolds import Ball, as_floats, ball_proofs
 from riemdp.mechanisms._conformal_calibration import lipschitz_rate
 from riemdp.mechanisms._public_prior import RejectionLaw, checked_bounds, clipped
-from riemdp.noise import constant_curvature, gauss_legendre
+from riemdp.noise import gauss_legendre
 from riemdp.noise._laplace_rejection import LaplaceRejection
 
 if TYPE_CHECKING:
@@ -91,16 +89,8 @@ class ConformalRejection(RejectionLaw):
     acceptance: float = field(init=False)
 
     def __post_init__(self) -> None:
-        check_ball(self.ball)
+        self._check_law(self.conformal_factor, "conformal_factor")
         manifold = self.ball.manifold
-        constant_curvature(manifold)
-        if not callable(self.conformal_factor):
-            raise InvalidParameterError(
-                f"conformal_factor must be a function, got {shown(self.conformal_factor)}"
-            )
-        epsilon = positive(self.epsilon, "epsilon", error=InvalidBudgetError)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "sensitivity", check_sensitivity(self.sensitivity))
         object.__setattr__(self, "bounds", checked_bounds(self.bounds, "the conformal factor"))
         landmarks = _axis_points(self.ball) if self.landmarks is None else self.landmarks
         landmarks = np.array(manifold.validate(landmarks))

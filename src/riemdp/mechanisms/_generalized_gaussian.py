@@ -139,17 +139,13 @@ class GeneralizedGaussian(Mechanism):
         Returns
         -------
         GeneralizedGaussian
-            ``mechanism.satisfies(sensitivity, budget)`` is true.
 
         Raises
         ------
-        InvalidBudgetError
-            If nothing is proved for this power and kind of budget.
-        InvalidParameterError
-            If ``sensitivity`` or ``power`` is outside its domain.
-        NotAttainableError
-            For a parametric RaoDP budget at powers up to 1/2, where the Fisher information is
-            infinite, or where the noise leaves float64.
+        InvalidBudgetError, InvalidParameterError, NotAttainableError
+            See :meth:`Mechanism.calibrate`. No scale suffices for a parametric RaoDP budget at
+            powers up to 1/2, where the Fisher information is infinite, or where the noise leaves
+            float64.
         """
         sensitivity = check_sensitivity(sensitivity)
         power, dim = _checked_power(power), count(dim, "dim")
@@ -216,14 +212,8 @@ class GeneralizedGaussian(Mechanism):
         """Return the exact curve on the line, that of a pure epsilon or of a Gaussian elsewhere.
 
         A :class:`PureCurve` at ``(sensitivity / sigma)^power`` at power 1, and up to it in more
-        dimensions; a :class:`GaussianCurve` at power 2.
-
-        Raises
-        ------
-        UnsupportedError
-            In more than one dimension, for powers above 1 other than 2.
-        InvalidParameterError
-            For a sensitivity outside its domain.
+        dimensions; a :class:`GaussianCurve` at power 2. In more than one dimension other powers
+        above 1 are an ``UnsupportedError``.
         """
         ratio = check_sensitivity(sensitivity) / self.sigma
         if self.power == 2.0:
@@ -242,13 +232,9 @@ class GeneralizedGaussian(Mechanism):
         """Rao privacy; see :meth:`Mechanism.rao`.
 
         Parametric: ``(sensitivity / sigma) sqrt(N^2 Gamma((d - 2)/N + 2) / (d Gamma(d/N)))`` with
-        the power N and the dimension d. Angle: exact at powers 1 and 2, else bounded by the
-        parametric distance and, up to power 1, by what pure DP implies.
-
-        Raises
-        ------
-        NotAttainableError
-            For the parametric distance on the line at powers up to 1/2, where it is infinite.
+        the power N and the dimension d; on the line at powers up to 1/2 it is infinite, a
+        ``NotAttainableError``. Angle: exact at powers 1 and 2, else bounded by the parametric
+        distance and, up to power 1, by what pure DP implies.
         """
         ratio = check_sensitivity(sensitivity) / self.sigma
         distance = check_distance(distance)

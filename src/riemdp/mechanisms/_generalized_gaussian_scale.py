@@ -37,24 +37,9 @@ ERROR = 1e-13
 def affordable_ratio(budget: Budget, power: float, dim: int) -> float:
     """Return the largest sensitivity over sigma that is proved under a budget, up to rounding.
 
-    Parameters
-    ----------
-    budget : Budget
-    power : float
-        At least the least one.
-    dim : int
-
-    Returns
-    -------
-    float
-        0 or infinite where the noise leaves float64.
-
-    Raises
-    ------
-    UnsupportedBudgetError
-        If nothing is proved for this power and kind of budget.
-    NotAttainableError
-        For a parametric RaoDP budget where the Fisher information is infinite.
+    0 or infinite where the noise leaves float64. ``UnsupportedBudgetError`` where nothing is proved
+    for this power and kind of budget, ``NotAttainableError`` where the Fisher information is
+    infinite.
     """
     if power == 2.0:
         return affordable_mu(budget) / math.sqrt(2.0)
@@ -135,7 +120,7 @@ def _(budget: RaoDP, power: float, dim: int) -> float:
 def _largest_ratio(
     claim: Callable[[float], float], allowed: float, least: float, accuracy: float
 ) -> float:
-    """Separation at which a rising claim is what is allowed, from one that suffices on."""
+    """Separation at which a claim that rises with it is what is allowed; ``least`` suffices."""
 
     def excess(log_separation: float) -> float:
         return math.log(max(claim(math.exp(log_separation)), 5e-324) / allowed)

@@ -44,7 +44,6 @@ from riemdp.privacy import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp.manifolds import Manifold
     from riemdp.noise import Family
     from riemdp.privacy import Budget, IsotropicCurve
 
@@ -76,13 +75,8 @@ def isotropic_scales(known: Family, sensitivity: float, budget: Budget) -> list[
 
     From the curve for ApproxDP and GDP, from the largest privacy loss for PureDP, from the Rao
     distance for RaoDP. Other definitions follow from a ``mu`` or a pure epsilon that implies them.
-
-    Raises
-    ------
-    InvalidBudgetError
-        If the budget needs a pure epsilon and the law has none, or is no budget.
-    NotAttainableError
-        If no scale attains the budget.
+    A budget for a pure epsilon that the law does not have is an ``InvalidBudgetError``, one that no
+    scale attains a ``NotAttainableError``.
     """
     noise = _Noise(known, sensitivity)
     ways = _loss_ways(budget, noise)
@@ -118,18 +112,8 @@ def is_too_little(known: Family, sigma: float, sensitivity: float, budget: Budge
     """Whether one integral shows that Laplace noise on R^d does not satisfy a budget.
 
     Then it does so at no smaller scale either, where it tells footpoints apart as those that are
-    farther apart at this one; and at some larger scale it does, by its largest privacy loss.
-
-    Parameters
-    ----------
-    known : Family
-    sigma, sensitivity : float
-    budget : Budget
-
-    Returns
-    -------
-    bool
-        False also where nothing is known.
+    farther apart at this one; and at some larger scale it does, by its largest privacy loss. False
+    also where nothing is known.
     """
     if not (known.is_flat and has_curve(known, sensitivity) and known.manifold.dim > 1):
         return False
@@ -143,7 +127,7 @@ def is_too_little(known: Family, sigma: float, sensitivity: float, budget: Budge
 
 @functools.singledispatch
 def _falls_short(budget: Budget, noise: _Noise, sigma: float) -> bool:  # noqa: ARG001
-    """Whether a scale is seen to be too small by more than rounding, by a curve."""
+    """Whether the curve shows that a scale is too small, by more than rounding."""
     return False
 
 
@@ -166,15 +150,6 @@ class _Noise:
     sensitivity: float
 
     @property
-    def manifold(self) -> Manifold:
-        return self.family.manifold
-
-    @property
-    def growth(self) -> float:
-        """Exponential growth of the volume; 0 but on negative curvature."""
-        return self.family.growth
-
-    @property
     def limit(self) -> float:
         """Scale under which the law has a normaliser."""
         return self.family.scale_limit
@@ -186,11 +161,6 @@ class _Noise:
 
     def curve(self, sigma: float) -> IsotropicCurve:
         return isotropic_curve(self.family, sigma, self.sensitivity)
-
-    def check_reach(self) -> None:
-        """Refuse the Gaussian for footpoints beyond the sphere."""
-        if not self.is_lossless:
-            self.curve(self.sensitivity)
 
     def lossless_scale(self, epsilon: float) -> float:
         """Scale at which the largest privacy loss is ``epsilon``; ``inf`` if it is unbounded."""
@@ -205,19 +175,27 @@ class _Noise:
         if not self.is_lossless:
             if math.isinf(self.family.reach):
                 raise UnsupportedBudgetError(
-                    f"the Gaussian has no pure epsilon on {self.manifold}; use RiemannianLaplace "
-                    "or TangentLaplace, or allow a delta with ApproxDP(epsilon, delta)"
+                    f"the Gaussian has no pure epsilon on {self.family.manifold}; use "
+                    "RiemannianLaplace or TangentLaplace, or allow a delta with "
+                    "ApproxDP(epsilon, delta)"
                 )
-            self.check_reach()
+            self.curve(self.sensitivity)  # refuses footpoints beyond the sphere
         sigma = self.lossless_scale(epsilon)
-        if self.limit < math.inf and not sigma < self.limit:
-            raise NotAttainableError(
-                f"the Laplace law has a normaliser on {self.manifold} for sigma below "
-                f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} {budget} has to "
-                f"allow a pure epsilon above {self._moved / self.limit:.6g}, got "
-                f"{epsilon:.6g}; {_WAY_OUT}"
-            )
-        return sigma
+        if self._has_normaliser(sigma):
+            return sigma
+        least = self._moved / self.limit
+        raise self._too_wide(f"{budget} has to allow a pure epsilon above {least:.6g}", epsilon)
+
+    def _has_normaliser(self, sigma: float) -> bool:
+        return self.limit == math.inf or sigma < self.limit
+
+    def _too_wide(self, needed: str, got: float) -> NotAttainableError:
+        """Return the error for Laplace noise without a normaliser."""
+        return NotAttainableError(
+            f"the Laplace law has a normaliser on {self.family.manifold} for sigma below "
+            f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} {needed}, got "
+            f"{got:.6g}; {_WAY_OUT}"
+        )
 
     def rao_scale(self, budget: RaoDP) -> float:
         """Scale at which the Rao distance is the budget's."""
@@ -225,33 +203,30 @@ class _Noise:
         if not self.is_lossless:
             if form is None:
                 raise UnsupportedManifoldError(
-                    f"no Rao distance of the Gaussian law on {self.manifold} is known; use the "
-                    'tangent mechanisms ("tangent-gaussian", "tangent-laplace")'
+                    f"no Rao distance of the Gaussian law on {self.family.manifold} is known; use "
+                    'the tangent mechanisms ("tangent-gaussian", "tangent-laplace")'
                 )
             space = form.dim, form.curvature, form.upper
             return isotropic_gaussian_sigma(*space, self.sensitivity, budget)
         dim = self.family.score_dim
         sigma = self._moved / laplace_ratio(budget, dim, flat=self.family.is_flat)
-        if self.limit < math.inf and not sigma < self.limit:
-            ratio = self._moved / self.limit
-            least = laplace_guarantee(ratio, dim, budget.distance, flat=False).theta
-            raise NotAttainableError(
-                f"the Laplace law has a normaliser on {self.manifold} for sigma below "
-                f"{self.limit:.6g} only. At sensitivity {self.sensitivity:.6g} the budget has to "
-                f"allow a theta above {least:.6g}, got {budget.theta:.6g}; {_WAY_OUT}"
-            )
-        return sigma
+        if self._has_normaliser(sigma):
+            return sigma
+        ratio = self._moved / self.limit
+        least = laplace_guarantee(ratio, dim, budget.distance, flat=False).theta
+        raise self._too_wide(f"the budget has to allow a theta above {least:.6g}", budget.theta)
 
     def delta_scale(self, budget: ApproxDP) -> float:
         """Scale at which ``delta`` at the budget's epsilon is the budget's."""
-        self.check_reach()
+        if not self.is_lossless:
+            self.curve(self.sensitivity)  # refuses footpoints beyond the sphere
         wanted = math.log(budget.delta)
 
         def excess(sigma: float) -> float:
             delta = float(self.curve(sigma).delta_at(budget.epsilon))
             return max(math.log(delta) - wanted, _DEEPEST) if delta > 0.0 else _DEEPEST
 
-        if self.growth:
+        if self.family.growth:
             floor = float(delta_floor(*self._space, budget.epsilon))
             if budget.delta <= floor:
                 raise self._unattainable(budget, f"delta tends to {floor:.6g}")
@@ -260,7 +235,7 @@ class _Noise:
 
     def mu_scale(self, wanted: float, budget: Budget) -> float:
         """Scale at which the proved ``mu`` is at most the wanted one."""
-        if self.growth:
+        if self.family.growth:
             floor = gaussian_floor(*self._space)
             if wanted <= floor:
                 raise self._unattainable(budget, f"mu tends to {floor:.6g}")
@@ -276,7 +251,7 @@ class _Noise:
                 break
             goal *= wanted / proved * (1.0 - 1e-10)
         raise beyond_float64(
-            budget, self.sensitivity, self.manifold, "mu is not bounded closely enough"
+            budget, self.sensitivity, self.family.manifold, "mu is not bounded closely enough"
         )
 
     def _excess_mu(self, goal: float, sigma: float) -> float:
@@ -298,7 +273,8 @@ class _Noise:
     ) -> float:
         """Where a falling function of the scale is 0, from a first guess and up to ``last``."""
         open_end = self.limit < last  # nothing can be computed next to the limit
-        end = min(last, self.limit, _WIDEST * max(first, 1.0 / self.growth if self.growth else 0.0))
+        growth = self.family.growth  # of the volume; 0 but on negative curvature
+        end = min(last, self.limit, _WIDEST * max(first, 1.0 / growth if growth else 0.0))
         to_place, to_scale = _places(math.inf if open_end else last)
         at_place = functools.cache(lambda place: excess(to_scale(place)))
 
@@ -327,8 +303,9 @@ class _Noise:
         name = self.family.potential.title
         until = f"grows to its limit {self.limit:.6g}" if self.limit < math.inf else "grows"
         return NotAttainableError(
-            f"the Riemannian {name} on {self.manifold} cannot attain {budget} at sensitivity "
-            f"{self.sensitivity:.6g}: as sigma {until}, {tendency}, not to 0; {_WAY_OUT}"
+            f"the Riemannian {name} on {self.family.manifold} cannot attain {budget} at "
+            f"sensitivity {self.sensitivity:.6g}: as sigma {until}, {tendency}, not to 0; "
+            f"{_WAY_OUT}"
         )
 
 

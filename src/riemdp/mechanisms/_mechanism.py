@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from riemdp._checks import positive, real
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
@@ -24,15 +23,12 @@ if TYPE_CHECKING:
     from typing import Self
 
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from riemdp.manifolds import FloatArray
     from riemdp.noise import DistanceLaw, RadialLaw
     from riemdp.noise.exact import ExactDraw
     from riemdp.privacy import Budget, PrivacyCurve, RaoDP
-
-    FloatArray = NDArray[np.float64]
-
-M = TypeVar("M", bound="Mechanism")
 
 
 @dataclass(frozen=True)
@@ -197,15 +193,16 @@ class Mechanism(Part, sort="mechanism"):
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
 
-        build = functools.partial(_at_scale, cls, manifold, args, options)
-
         def suffices(sigma: float) -> bool:
             try:
-                return build(sigma).satisfies(sensitivity, budget)
+                return cls(manifold, sigma, *args, **options).satisfies(sensitivity, budget)
             except NotAttainableError:  # no such law at this scale
                 return False
 
-        return enough_noise(build, bisected(suffices, sensitivity), sensitivity, budget)
+        sigma = bisected(suffices, sensitivity)
+        return enough_noise(
+            lambda s: cls(manifold, s, *args, **options), sigma, sensitivity, budget
+        )
 
     @classmethod
     def calibrate_on(
@@ -236,23 +233,10 @@ class Mechanism(Part, sort="mechanism"):
     ) -> Self | None:
         """Return the mechanism at a scale that a quick look shows to be too small for a budget.
 
-        With an expected distance of at least ``error`` all the same, so that the calibrated one
-        has a larger one: what is compared with something better need not be calibrated.
-
-        Parameters
-        ----------
-        ball : Ball
-            Public ball that the footpoint lies in.
-        sensitivity : float
-        budget : Budget
-        error : float
-            Positive and finite.
-
-        Returns
-        -------
-        Mechanism or None
-            With too little noise: for comparisons alone. None, by default, where nothing is known
-            without calibration, and where the class might not be available.
+        Its expected distance in the ball is at least ``error``, which is positive and finite, so
+        that the calibrated one has a larger one: what is compared with something better need not be
+        calibrated. It has too little noise, and is for comparisons alone. None, by default, where
+        nothing is known without calibration, and where the class might not be available.
         """
         return None
 
@@ -680,12 +664,6 @@ def as_choice(mechanism: type[Mechanism] | Choice | Mechanism) -> Choice:
             f"name {mechanism.name}, or its class: an instance has its scale already"
         )
     return mechanism if isinstance(mechanism, Choice) else Choice(mechanism)
-
-
-def _at_scale(
-    kind: type[M], manifold: Manifold, args: tuple[Any, ...], options: dict[str, Any], sigma: float
-) -> M:
-    return kind(manifold, sigma, *args, **options)
 
 
 def if_known(number: Callable[..., float], *args: float) -> float | None:

@@ -54,44 +54,23 @@ _LEAST_LOG = -1000.0
 
 @dataclass(frozen=True, eq=False)
 class NetLaplace(ArrayFields):
-    r"""Law on a public net, proportional to ``w(z) exp(-rate score(footpoint, z))``.
+    """Law on a public net, proportional to ``w(z) exp(-rate score(footpoint, z))``.
 
-    The base measure ``w`` is the conformal volume of the node's cell, times a public prior if
-    there is one. The score is either
-    ``min_u [sqrt(max factor) dist(footpoint, u) + dist_G(u, z)]`` over all nodes u, which is
-    Lipschitz with constant ``sqrt(max factor)`` however coarse the graph, or the graph distance
-    from the node nearest to the footpoint (``snapped``), whose loss is computed exactly. Of the
-    two the one with the larger rate is taken. Nothing here depends on data but the footpoint.
+    The base measure ``w`` is the conformal volume of the node's cell, times a public prior if there
+    is one. The score is either ``min_u [sqrt(max factor) dist(footpoint, u) + dist_G(u, z)]`` over
+    all nodes u, which is Lipschitz with constant ``sqrt(max factor)`` however coarse the graph, or
+    the graph distance from the node nearest to the footpoint (``snapped``), whose loss is computed
+    exactly. Of the two the one with the larger rate is taken. Nothing here depends on data but the
+    footpoint. See docs/proofs/conformal-laplace.md.
 
-    Parameters
-    ----------
-    ball : Ball
-        Public ball in which footpoints lie.
-    net : BallNet
-        Public net of a region that contains the ball.
-    factor : array_like, shape (J,)
-        Public conformal factor at the nodes, positive and finite.
-    epsilon : float
-        Privacy of one draw.
-    sensitivity : float
-        Largest distance between the footpoints of neighbouring data sets.
-    prior : array_like, shape (J,), optional
-        Public density at the nodes up to a constant, positive and finite.
+    Footpoints lie in the public ``ball``, which the region of the public ``net`` contains.
+    ``factor`` and ``prior``, shape (J,), are public, positive and finite at the nodes; the prior is
+    a density up to a constant. One draw has privacy ``epsilon`` where footpoints of neighbouring
+    data sets are at most ``sensitivity`` apart.
 
-    Raises
-    ------
-    InvalidBudgetError, InvalidParameterError
-        If a number is outside its domain, or a factor or a prior not positive and finite.
-    NotAttainableError
-        If the net is too coarse for the noise: its covering radius exceeds
-        ``sensitivity / epsilon``. If ``epsilon`` is so small, about 1e-12, that float64 does not
-        carry the probabilities well enough.
-    UnsupportedBallError
-        If the region of the net does not contain the ball.
-
-    References
-    ----------
-    docs/proofs/conformal-laplace.md
+    ``NotAttainableError`` where the net is too coarse for the noise, its covering radius over
+    ``sensitivity / epsilon``, or ``epsilon`` so small, about 1e-12, that float64 does not carry the
+    probabilities well enough; ``UnsupportedBallError`` where the region does not contain the ball.
     """
 
     ball: Ball
@@ -160,21 +139,9 @@ class NetLaplace(ArrayFields):
         return PureDP(self.epsilon)
 
     def score(self, footpoint: ArrayLike) -> FloatArray:
-        r"""Score that the law penalises, in units of the conformal metric.
+        r"""Score that the law penalises, in units of the conformal metric, shape ``(\*batch, J)``.
 
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-
-        Returns
-        -------
-        ndarray, shape (\*batch, J)
-
-        Raises
-        ------
-        NotOnManifoldError, UnsupportedBallError
-            If a footpoint is not on the manifold, or outside the ball.
+        Footpoints, ``(\*batch, \*point_shape)``, outside the ball are an ``UnsupportedBallError``.
         """
         manifold = self.ball.manifold
         footpoint = manifold.validate(footpoint)
@@ -195,17 +162,7 @@ class NetLaplace(ArrayFields):
         return scores.reshape(*batch, len(self.nodes))
 
     def log_probabilities(self, footpoint: ArrayLike) -> FloatArray:
-        r"""Log probability of every node.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-
-        Returns
-        -------
-        ndarray, shape (\*batch, J)
-        """
+        r"""Log probability of every node, shape ``(\*batch, J)``, for footpoints of the ball."""
         return normalised(self._log_weights - self.rate * self.score(footpoint))
 
     def sample(
@@ -214,22 +171,10 @@ class NetLaplace(ArrayFields):
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        r"""Exact draws; each costs ``epsilon``.
+        r"""Exact draws, nodes ``(\*size, \*batch, \*point_shape)``; each costs ``epsilon``.
 
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-        size : int or tuple of int, optional
-            Leading axes of the result.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default. A seeded one makes
-            the draw predictable, hence not private.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-            Nodes.
+        By this process's secure generator, if no other one is given: a seeded one makes the draw
+        predictable, hence not private.
         """
         generator = resolve_generator(generator)
         axes = leading_axes(size)
@@ -242,16 +187,7 @@ class NetLaplace(ArrayFields):
         return self.nodes[index].reshape(*axes, *batch, *self.ball.manifold.point_shape)
 
     def expected_distance(self, footpoint: ArrayLike) -> FloatArray:
-        r"""Mean geodesic distance between footpoint and draw; private if the footpoint is.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-
-        Returns
-        -------
-        ndarray, shape (\*batch)
-        """
+        """Mean geodesic distance between footpoint and draw; private if the footpoint is."""
         manifold = self.ball.manifold
         points = np.expand_dims(manifold.validate(footpoint), -1 - len(manifold.point_shape))
         probability = np.exp(self.log_probabilities(footpoint))
@@ -288,9 +224,9 @@ def _drawn(weights: list[int], count: int, generator: np.random.Generator) -> li
 
 def public_net(ball: Ball, region: Ball | None, nodes: int) -> BallNet:
     """Net of the output region, which is the ball itself by default."""
-    for value, name in ((ball, "ball"), (ball if region is None else region, "region")):
-        check_ball(value, name)
     region = ball if region is None else region
+    check_ball(ball)
+    check_ball(region, "region")
     check_region(ball, region)
     return ball_net(region, nodes)
 
@@ -349,17 +285,7 @@ def check_spacing(net: BallNet, epsilon: float, sensitivity: float) -> None:
 def check_rounding(net: BallNet, epsilon: float, sensitivity: float, spread: float) -> None:
     """Refuse nets on which the law of some factor would be refused, from public numbers.
 
-    Parameters
-    ----------
-    net : BallNet
-    epsilon, sensitivity : float
-    spread : float
-        Largest difference of two logarithms of the factor.
-
-    Raises
-    ------
-    InvalidParameterError, NotAttainableError
-        See :class:`NetLaplace`.
+    The spread is the largest difference of two logarithms of the factor; see :class:`NetLaplace`.
     """
     # a path is at most as long as with the largest factor everywhere, which the rate divides by
     graph = conformal_graph(net, np.ones(len(net.points)))

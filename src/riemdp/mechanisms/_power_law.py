@@ -22,12 +22,6 @@ class PowerLaw:
     """Law of ``|x|`` for the density proportional to ``exp(-|x|^power / sigma^power)`` on R^dim.
 
     ``(|x| / sigma)^power`` is Gamma with shape ``dim / power``.
-
-    Parameters
-    ----------
-    sigma, power : float
-        Positive and finite.
-    dim : int, default 1
     """
 
     sigma: float

@@ -19,11 +19,6 @@ class Proved(PrivacyCurve):
     """Privacy curve of a mechanism, with the mechanism's own Rao distances.
 
     The curve is not asked for before a definition needs it: some mechanisms have none.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    sensitivity : float
     """
 
     def __init__(self, mechanism: Mechanism, sensitivity: float) -> None:

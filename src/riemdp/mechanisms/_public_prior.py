@@ -38,7 +38,19 @@ class RejectionLaw(ArrayFields, ABC):
         Privacy of one draw.
     """
 
+    ball: Ball
     epsilon: float
+    sensitivity: float
+
+    def _check_law(self, function: object, name: str) -> None:
+        """Check the ball, the numbers, and that a public function is one."""
+        check_ball(self.ball)
+        constant_curvature(self.ball.manifold)
+        if not callable(function):
+            raise InvalidParameterError(f"{name} must be a function, got {shown(function)}")
+        epsilon = positive(self.epsilon, "epsilon", error=InvalidBudgetError)
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "sensitivity", check_sensitivity(self.sensitivity))
 
     @property
     @abstractmethod
@@ -56,28 +68,10 @@ class RejectionLaw(ArrayFields, ABC):
         size: int | tuple[int, ...] | None = None,
         generator: np.random.Generator | None = None,
     ) -> FloatArray:
-        r"""Exact draws; each costs ``epsilon``.
+        """Exact draws about footpoints of the ball; each costs ``epsilon``.
 
-        How many proposals a draw takes depends on the footpoint: do not let others time it.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-        size : int or tuple of int, optional
-            Leading axes of the result.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-            Points of the ball.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
+        See :meth:`Mechanism.sample`. How many proposals a draw takes depends on the footpoint: do
+        not let others time it. A footpoint outside the ball is an ``UnsupportedBallError``.
         """
         return self._law.sample(footpoint, size, generator)
 
@@ -136,13 +130,7 @@ class PublicPriorLaplace(RejectionLaw):
     bounds: tuple[float, float] = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        check_ball(self.ball)
-        constant_curvature(self.ball.manifold)
-        if not callable(self.prior):
-            raise InvalidParameterError(f"prior must be a function, got {shown(self.prior)}")
-        epsilon = positive(self.epsilon, "epsilon", error=InvalidBudgetError)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "sensitivity", check_sensitivity(self.sensitivity))
+        self._check_law(self.prior, "prior")
         lower, upper = checked_bounds(self.bounds, "the prior")
         if lower < LEAST_PRIOR * upper:
             raise InvalidParameterError(

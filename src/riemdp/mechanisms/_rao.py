@@ -104,12 +104,8 @@ def isotropic_gaussian_sigma(
 ) -> float:
     """Scale of a Gaussian on a space of constant curvature; see :func:`isotropic_guarantee`.
 
-    The information decreases in sigma, on negative curvature to ``-curvature (dim-1)^2 / dim``.
-
-    Raises
-    ------
-    NotAttainableError
-        If no scale has so small a ``theta``, or only one too wide to be computed with.
+    The information decreases in sigma, on negative curvature to ``-curvature (dim-1)^2 / dim``. A
+    ``theta`` of no scale, or of one too wide to be computed with, is a ``NotAttainableError``.
     """
     wanted = angle_of(budget) if budget.distance == "angle" else budget.theta
     floor = sensitivity * (dim - 1) * math.sqrt(max(0.0, -curvature) / dim)

@@ -130,13 +130,12 @@ class RiemannianLaplace(RiemannianMechanism):
         ball: Ball | None = None,
         sampler: SamplerName = "exact",
     ) -> Self:
-        """Mechanism with the least ``sigma`` that is proved to suffice.
+        """Mechanism with the least ``sigma`` proved to suffice; see :meth:`Mechanism.calibrate`.
 
         Parameters
         ----------
-        manifold : Manifold
-        sensitivity : float
-            Largest distance between the footpoints of neighbouring data sets.
+        manifold, sensitivity
+            As there.
         budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
             For PureDP ``sigma = sensitivity / epsilon``; ApproxDP and GDP are met by the law's own
             curve, other definitions through a ``mu`` or pure epsilon that implies them. Where
@@ -145,18 +144,11 @@ class RiemannianLaplace(RiemannianMechanism):
             RaoDP ``sigma`` is ``sensitivity / (theta sqrt(dim))``, without the root if restricted
             to a ball or not homogeneous; under an angle the least one that is proved, exact on
             R^d.
-        ball : Ball, optional
-            Public ball that the density is restricted to.
-        sampler : {"exact", "metropolis"}, default "exact"
-
-        Returns
-        -------
-        RiemannianLaplace
+        ball, sampler
+            Of the class.
 
         Raises
         ------
-        InvalidBudgetError, InvalidParameterError
-            See :meth:`Mechanism.calibrate`.
         NotAttainableError
             On hyperbolic space and affine-invariant matrices, if the noise would be too wide to
             have a normaliser; the message names the smallest epsilon, delta, mu or theta. Also if
@@ -175,14 +167,10 @@ class RiemannianLaplace(RiemannianMechanism):
     def privacy(self, sensitivity: float) -> PrivacyCurve:
         """Curve of the law, whose pure epsilon is ``sensitivity / sigma`` on homogeneous spaces.
 
-        Where it is not computed, beyond dimension 1000, for sensitivities that span a sphere and
-        on affine-invariant matrices, the worst curve with this epsilon. Restricted to
-        a ball, and on other spaces, the worst one with twice this epsilon: the normaliser moves
-        with the footpoint.
-
-        References
-        ----------
-        docs/proofs/isotropic-curve.md
+        Where it is not computed, beyond dimension 1000, for sensitivities that span a sphere and on
+        affine-invariant matrices, the worst curve with this epsilon. Restricted to a ball, and on
+        other spaces, the worst one with twice this epsilon: the normaliser moves with the
+        footpoint. See docs/proofs/isotropic-curve.md.
         """
         sensitivity = check_sensitivity(sensitivity)
         if self.ball is not None:
@@ -194,9 +182,8 @@ class RiemannianLaplace(RiemannianMechanism):
 
         Parametric: ``sensitivity / (sigma sqrt(dim))`` exactly, on R^d, spheres and hyperbolic
         spaces alike; restricted to a ball and on affine-invariant matrices the bound
-        ``sensitivity / sigma``. Angle: exact on R^d,
-        else the lesser of the parametric distance and ``4 arctan(tanh(epsilon / 4))`` at the pure
-        epsilon.
+        ``sensitivity / sigma``. Angle: exact on R^d, else the lesser of the parametric distance and
+        ``4 arctan(tanh(epsilon / 4))`` at the pure epsilon.
         """
         known = self._family
         ratio = quotient_up(known.total_shift(check_sensitivity(sensitivity)), self.sigma)
@@ -206,10 +193,9 @@ class RiemannianLaplace(RiemannianMechanism):
         return laplace_guarantee(ratio, known.score_dim, distance, flat=known.is_flat)
 
     def expected_distance(self) -> float:
-        """Mean distance between footpoint and draw.
+        """Exact without a ball; restricted to one, an upper bound for all footpoints of it.
 
-        Exact without a ball. Restricted to a ball it depends on the footpoint; then this is an
-        upper bound for all of them, see :meth:`error_quantile`.
+        See :meth:`error_quantile`.
         """
         return super().expected_distance()
 
@@ -217,14 +203,10 @@ class RiemannianLaplace(RiemannianMechanism):
         """Quantile of the distance; see :meth:`Mechanism.error_quantile`.
 
         Restricted to a ball it is an upper bound for every footpoint of the ball: the ball is
-        convex, so along each direction the radial density is cut at some distance of at most
-        the diameter, and cutting it there makes distances no longer. On affine-invariant matrices
-        the bound takes the fastest growth of volume along any direction.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If restricted to a ball beyond an open hemisphere, which is not convex.
+        convex, so along each direction the radial density is cut at some distance of at most the
+        diameter, and cutting it there makes distances no longer. On affine-invariant matrices the
+        bound takes the fastest growth of volume along any direction. A ball beyond an open
+        hemisphere is not convex, and an ``UnsupportedBallError``.
         """
         return super().error_quantile(q)
 

@@ -86,28 +86,22 @@ class RiemannianGaussian(RiemannianMechanism):
         *,
         sampler: SamplerName = "exact",
     ) -> Self:
-        """Mechanism with the least ``sigma`` for the budget.
+        """Mechanism with the least ``sigma`` for the budget; see :meth:`Mechanism.calibrate`.
 
         Parameters
         ----------
-        manifold : Manifold
-        sensitivity : float
-            Largest distance between the footpoints of neighbouring data sets.
+        manifold, sensitivity
+            As there.
         budget : ApproxDP, GDP, ZCDP, RaoDP or, on spheres and circles, PureDP
             ApproxDP and GDP are met by the law's own curve, PureDP by its largest privacy loss,
             other definitions through a ``mu`` or a pure epsilon that implies them, and so are all
             on affine-invariant matrices from size 3 on. For RaoDP on curved spaces the scale has
             the parametric distance ``theta``, which bounds the angle.
-        sampler : {"exact", "metropolis"}, default "exact"
-
-        Returns
-        -------
-        RiemannianGaussian
+        sampler
+            Of the class.
 
         Raises
         ------
-        InvalidBudgetError
-            For PureDP on unbounded spaces.
         InvalidParameterError
             If the sensitivity is not positive, or (but for RaoDP) not below the largest distance of
             a sphere.

@@ -42,13 +42,7 @@ _GUESSES, _LONGER = 4, 1.001
 
 @dataclass(frozen=True, eq=False)
 class GaussianInTangentSpace(TangentMechanism):
-    """Gaussian noise in one tangent space, whatever lies there.
-
-    Parameters
-    ----------
-    manifold, sigma, base
-        See :class:`TangentMechanism`.
-    """
+    """Gaussian noise in one tangent space, whatever lies there."""
 
     kind: ClassVar[Kind] = "gaussian"
 
@@ -62,31 +56,18 @@ class GaussianInTangentSpace(TangentMechanism):
         base: ArrayLike | None = None,
         method: Literal["analytic", "classical"] = "analytic",
     ) -> Self:
-        """Mechanism with the least ``sigma`` for the budget.
+        """Mechanism with the least ``sigma`` for the budget; see :meth:`Mechanism.calibrate`.
 
         Parameters
         ----------
-        manifold : Manifold
-        sensitivity : float
-            Largest norm, in the tangent space at the base, between the footpoints of neighbouring
-            data sets.
+        manifold, sensitivity
+            As there; the sensitivity is a norm in the tangent space at the base.
         budget : ApproxDP, GDP, ZCDP or RaoDP
-        base : array_like, shape (*point_shape,), optional
-            Public base point, required off flat spaces.
+        base
+            Of the class.
         method : {"analytic", "classical"}
             ``"classical"`` is ``sigma = sensitivity sqrt(2 log(1.25/delta)) / epsilon``, for
             ApproxDP with epsilon < 1 only; it has more noise and is there for comparison.
-
-        Returns
-        -------
-        Mechanism
-
-        Raises
-        ------
-        InvalidBudgetError
-            For a pure epsilon, or an epsilon of 1 or more with ``method="classical"``.
-        InvalidParameterError
-            If ``sensitivity`` is not positive and finite, or ``method`` unknown.
         """
         sensitivity = check_sensitivity(sensitivity)
         if not is_one_of(method, ("analytic", "classical")):
@@ -113,13 +94,7 @@ class GaussianInTangentSpace(TangentMechanism):
 
 @dataclass(frozen=True, eq=False)
 class LaplaceInTangentSpace(TangentMechanism):
-    """Noise of density proportional to ``exp(-|v| / sigma)`` in one tangent space.
-
-    Parameters
-    ----------
-    manifold, sigma, base
-        See :class:`TangentMechanism`.
-    """
+    """Noise of density proportional to ``exp(-|v| / sigma)`` in one tangent space."""
 
     kind: ClassVar[Kind] = "laplace"
 
@@ -132,28 +107,17 @@ class LaplaceInTangentSpace(TangentMechanism):
         *,
         base: ArrayLike | None = None,
     ) -> Self:
-        """Mechanism with the least ``sigma`` that is proved to suffice.
+        """Mechanism with the least ``sigma`` proved to suffice; see :meth:`Mechanism.calibrate`.
 
         Parameters
         ----------
-        manifold : Manifold
-        sensitivity : float
-            Largest norm, in the tangent space at the base, between the footpoints of neighbouring
-            data sets.
+        manifold, sensitivity
+            As there; the sensitivity is a norm in the tangent space at the base.
         budget : PureDP, ApproxDP, GDP, ZCDP or RaoDP
             As for :meth:`RiemannianLaplace.calibrate` on R^d. Under RaoDP ``sigma`` is
             ``sensitivity / (theta sqrt(dim))`` (parametric), or where the exact angle is theta.
-        base : array_like, shape (*point_shape,), optional
-            Public base point, required off flat spaces.
-
-        Returns
-        -------
-        Mechanism
-
-        Raises
-        ------
-        InvalidBudgetError, InvalidParameterError
-            See :meth:`Mechanism.calibrate`.
+        base
+            Of the class.
         """
         sensitivity = check_sensitivity(sensitivity)
         check_manifold(manifold)
@@ -205,15 +169,12 @@ class TangentGaussian(GaussianInTangentSpace):
     sigma : float
         Standard deviation of each coordinate of the noise, in units of geodesic distance.
     base : array_like, shape (*point_shape,), optional
-        Public base point, chosen without looking at the data. Required on curved spaces, on the
-        circle and on ``Hyperbolic(1)``; without effect on flat spaces.
+        Public base point, chosen without looking at the data; see :class:`TangentMechanism`.
 
     Raises
     ------
-    InvalidParameterError
-        If ``sigma`` is not positive and finite, or a required base is missing.
-    NotOnManifoldError
-        If the base is not one point of the manifold.
+    InvalidParameterError, NotOnManifoldError
+        See :class:`TangentMechanism`.
 
     References
     ----------
@@ -261,15 +222,12 @@ class TangentLaplace(LaplaceInTangentSpace):
     sigma : float
         Scale of the noise's length, in units of geodesic distance.
     base : array_like, shape (*point_shape,), optional
-        Public base point, chosen without looking at the data. Required on curved spaces, on the
-        circle and on ``Hyperbolic(1)``; without effect on flat spaces.
+        Public base point, chosen without looking at the data; see :class:`TangentMechanism`.
 
     Raises
     ------
-    InvalidParameterError
-        If ``sigma`` is not positive and finite, or a required base is missing.
-    NotOnManifoldError
-        If the base is not one point of the manifold.
+    InvalidParameterError, NotOnManifoldError
+        See :class:`TangentMechanism`.
 
     References
     ----------

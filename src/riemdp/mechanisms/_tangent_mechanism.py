@@ -115,17 +115,16 @@ class TangentMechanism(ArrayFields, Mechanism):
     ) -> FloatArray:
         """``exp_base(log_base(footpoint) + noise)``; see :meth:`Mechanism.sample`.
 
-        Raises
-        ------
-        NotAttainableError
-            If a draw lies so far out that float64 has no coordinates for it.
-        CutLocusError
-            If a footpoint is the antipode of the base on a sphere.
+        A draw so far out that float64 has no coordinates for it is a ``NotAttainableError``, a
+        footpoint at the antipode of the base on a sphere a ``CutLocusError``.
         """
         if self.manifold.chart is not None:
             return self._law.sample(footpoint, size=size, generator=generator)
         with np.errstate(over="ignore", invalid="ignore"):
-            points = self._point(self._noisy_coordinates(footpoint, size, generator))
+            exact = self._coordinates(footpoint)
+            shape = (*leading_axes(size), *exact.shape[:-1])
+            noisy = exact + isotropic_vectors(self._distance_law, shape, generator)
+            points = self.manifold.exp(self._base, self.manifold.tangent_vector(self._base, noisy))
         if not np.all(np.isfinite(points)):
             raise NotAttainableError(
                 f"a draw with sigma = {self.sigma:g} lies too far out for float64 coordinates on "
@@ -145,10 +144,7 @@ class TangentMechanism(ArrayFields, Mechanism):
         if self.manifold.chart is not None:
             return self._law.sample_from_coordinates(coordinates, ball, generator=generator)
         if np.array_equal(self._base, ball.center):
-            coordinates = as_floats(coordinates)
-            shape = coordinates.shape[:-1]
-            noisy = coordinates + isotropic_vectors(self._distance_law, shape, generator)
-            return ball.point(clip_norm(noisy, ball.radius))
+            return ball.point(clip_norm(self._noisy(coordinates, generator), ball.radius))
         return super().sample_from_coordinates(coordinates, ball, generator)
 
     def sample_about(
@@ -159,17 +155,17 @@ class TangentMechanism(ArrayFields, Mechanism):
             return self._law.sample_about(coordinates, ball, generator=generator)
         if not np.array_equal(self._base, ball.center):
             return super().sample_about(coordinates, ball, generator)
+        return ball.point(self._noisy(coordinates, generator))
+
+    def _noisy(self, coordinates: FloatArray, generator: np.random.Generator | None) -> FloatArray:
         coordinates = as_floats(coordinates)
-        noise = isotropic_vectors(self._distance_law, coordinates.shape[:-1], generator)
-        return ball.point(coordinates + noise)
+        shape = coordinates.shape[:-1]
+        return coordinates + isotropic_vectors(self._distance_law, shape, generator)
 
     def exact_draw(self, ball: Ball) -> ExactDraw:
-        """Draw in the tangent space at the centre; see :meth:`Mechanism.exact_draw`.
+        """Draw in the tangent space at the centre, which has to be the base.
 
-        Raises
-        ------
-        UnsupportedError
-            If the base is another point.
+        See :meth:`Mechanism.exact_draw`.
         """
         if (problem := self.foreign_to(ball)) is not None:
             raise UnsupportedError(problem)
@@ -247,17 +243,3 @@ class TangentMechanism(ArrayFields, Mechanism):
         """Orthonormal coordinates of ``log_base``."""
         tangent = self.manifold.log(self._base, self.manifold.validate(points))
         return self.manifold.tangent_coordinates(self._base, tangent)
-
-    def _noisy_coordinates(
-        self,
-        footpoint: ArrayLike,
-        size: int | tuple[int, ...] | None,
-        generator: np.random.Generator | None,
-    ) -> FloatArray:
-        exact = self._coordinates(footpoint)
-        shape = (*leading_axes(size), *exact.shape[:-1])
-        return exact + isotropic_vectors(self._distance_law, shape, generator)
-
-    def _point(self, coordinates: FloatArray) -> FloatArray:
-        tangent = self.manifold.tangent_vector(self._base, coordinates)
-        return self.manifold.exp(self._base, tangent)

@@ -26,15 +26,12 @@ class WrappedGaussian(GaussianInTangentSpace):
     sigma : float
         Standard deviation of each coordinate of the noise, in units of geodesic distance.
     base : array_like, shape (*point_shape,), optional
-        Public base point, chosen without looking at the data. Required on curved spaces, on the
-        circle and on ``Hyperbolic(1)``; without effect on flat spaces.
+        Public base point, chosen without looking at the data; see :class:`TangentMechanism`.
 
     Raises
     ------
-    InvalidParameterError
-        If ``sigma`` is not positive and finite, or a required base is missing.
-    NotOnManifoldError
-        If the base is not one point of the manifold.
+    InvalidParameterError, NotOnManifoldError
+        See :class:`TangentMechanism`.
 
     References
     ----------
@@ -72,15 +69,12 @@ class WrappedLaplace(LaplaceInTangentSpace):
     sigma : float
         Scale of the noise's length, in units of geodesic distance.
     base : array_like, shape (*point_shape,), optional
-        Public base point, chosen without looking at the data. Required on curved spaces, on the
-        circle and on ``Hyperbolic(1)``; without effect on flat spaces.
+        Public base point, chosen without looking at the data; see :class:`TangentMechanism`.
 
     Raises
     ------
-    InvalidParameterError
-        If ``sigma`` is not positive and finite, or a required base is missing.
-    NotOnManifoldError
-        If the base is not one point of the manifold.
+    InvalidParameterError, NotOnManifoldError
+        See :class:`TangentMechanism`.
 
     References
     ----------
