@@ -22,20 +22,11 @@ CHAINS = 200
 def chain_distances(
     sigma: float, burn_in: int, steps: int, generator: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean distance from the footpoint along each chain, in units of ``sigma``.
+    """Mean distance from the footpoint along each chain, in units of ``sigma``: twice (CHAINS,).
 
-    Parameters
-    ----------
-    sigma : float
-    burn_in, steps : int
-        Steps left out, and steps that count.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    metropolis, printed : ndarray, shape (CHAINS,)
-        With rejected proposals holding the state (Metropolis), and as printed: a rejected proposal
-        is drawn again, so that only accepted states count.
+    ``burn_in`` steps are left out, ``steps`` count. In the first, rejected proposals hold the state
+    (Metropolis); in the second, as printed, a rejected proposal is drawn again, so that only
+    accepted states count.
     """
     sphere, footpoint = SPHERE.manifold, SPHERE.center
     states = np.repeat(footpoint[None], CHAINS, axis=0)

@@ -44,11 +44,6 @@ class Chain:
     """The Markov chain of Appendix B.1 for the Laplace law, in coordinates where it is flat.
 
     Proposals are Gaussian about the state with standard deviation ``sigma`` in each coordinate.
-
-    Parameters
-    ----------
-    dim : int
-    sigma : float
     """
 
     dim: int
@@ -59,16 +54,8 @@ class Chain:
     ) -> FloatArray:
         """Distances from the footpoint after so many steps, and the shares of accepted steps.
 
-        Parameters
-        ----------
-        start : ndarray, shape (chains, dim)
-            First states, relative to the footpoint.
-        burn_ins : tuple of int
-            Increasing.
-
-        Returns
-        -------
-        ndarray, shape (2, len(burn_ins), chains)
+        ``start``, shape (chains, dim), is relative to the footpoint, and ``burn_ins`` increase; the
+        result has shape (2, len(burn_ins), chains).
         """
         state, dist = start.copy(), np.linalg.norm(start, axis=1)
         accepted = np.zeros(len(start))
