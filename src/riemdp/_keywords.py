@@ -99,17 +99,10 @@ _ADVICE: list[tuple[frozenset[str], frozenset[str], str]] = [
 
 
 def with_advice(function: Callable[P, R]) -> Callable[P, R]:
-    """Answer a keyword that there is not with what to write instead.
+    """Answer a keyword that there is not with what to write instead: the text of the ``TypeError``.
 
-    Parameters
-    ----------
-    function : callable
-        A constructor too; one that passes keywords on leaves the answer to what gets them.
-
-    Returns
-    -------
-    callable
-        The same, but for the text of that ``TypeError``.
+    Constructors may be given, too; a function that passes keywords on leaves the answer to what
+    gets them.
     """
     known = inspect.signature(function).parameters
     if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in known.values()):

@@ -28,7 +28,7 @@ from riemdp.cli._output import describe, print_fields, print_rows, say, say_line
 from riemdp.cli._verify import read_charged
 
 if TYPE_CHECKING:
-    from riemdp.ledger import Entry, LedgerAccount
+    from riemdp.ledger import LedgerAccount
     from riemdp.privacy import Budget
 
 ledger = plain_app(
@@ -36,7 +36,6 @@ ledger = plain_app(
 )
 NameArgument = Annotated[str, typer.Argument(help="Name of the data set.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
-_NOTHING = "nothing"
 
 
 @ledger.command()
@@ -213,7 +212,11 @@ def upgrade(*, url: LedgerOption = None, key: LedgerKeyOption = None) -> None:
 
 
 def _described(budget: Budget | None) -> str:
-    return _NOTHING if budget is None else describe(budget)
+    return "nothing" if budget is None else describe(budget)
+
+
+def _encoded(budget: Budget | None) -> dict[str, Any] | None:
+    return None if budget is None else encode(budget)
 
 
 def _as_table(account: LedgerAccount) -> dict[str, Any]:
@@ -222,22 +225,18 @@ def _as_table(account: LedgerAccount) -> dict[str, Any]:
         "unit": account.unit,
         "adjacency": account.adjacency,
         "total": encode(account.total),
-        "spent": None if account.spent is None else encode(account.spent),
-        "left": None if account.remaining is None else encode(account.remaining),
+        "spent": _encoded(account.spent),
+        "left": _encoded(account.remaining),
         "closed": account.closed,
         "registered": account.registered.document(),
     }
 
 
-def _entry_as_table(entry: Entry) -> dict[str, Any]:
-    guarantee = None if entry.guarantee is None else encode(entry.guarantee)
-    return {**entry._asdict(), "guarantee": guarantee}
-
-
 def _print_account(account: LedgerAccount, as_json: bool) -> None:
     entries = account.entries()
     if as_json:
-        say(json.dumps({**_as_table(account), "entries": [*map(_entry_as_table, entries)]}))
+        rows = [{**one._asdict(), "guarantee": _encoded(one.guarantee)} for one in entries]
+        say(json.dumps({**_as_table(account), "entries": rows}))
         return
     print_fields(
         [
@@ -254,8 +253,8 @@ def _print_account(account: LedgerAccount, as_json: bool) -> None:
     if not entries:
         return
     say()
-    rows = [
+    lines = [
         (str(one.seq), one.created, one.kind, _described(one.guarantee), one.label, one.hash[:12])
         for one in entries
     ]
-    print_rows([("entry", "when", "kind", "guarantee", "label", "hash"), *rows])
+    print_rows([("entry", "when", "kind", "guarantee", "label", "hash"), *lines])

@@ -150,13 +150,7 @@ def verified(backend: Backend, chain: Chain, releases: Iterable[object]) -> Veri
 
 
 def anchor_of(release: object) -> Anchor | None:
-    """Return the anchor that a release carries, None where it has none.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no release, no document of one and no anchor.
-    """
+    """Return the anchor that a release carries, None where it has none; nothing else is taken."""
     found: object = release
     if not _NAMED.isdisjoint(dir(release)):  # which may be a mapping too, of groups
         found = getattr(release, "anchor", None)
@@ -310,7 +304,10 @@ def _not_charged(
         return "charge changed", "the entry is not what the release saw"
     if anchor.part > parts_paid(row.label):
         return "no charge", f"the entry paid for no part {anchor.part}"
-    if parts_paid(row.label) and not anchor.part and _has(release, "mechanism"):
+    of_one = (
+        "mechanism" in release if isinstance(release, Mapping) else hasattr(release, "mechanism")
+    )
+    if parts_paid(row.label) and not anchor.part and of_one:
         return "no charge", "the entry paid for groups, not for one release"
     if not _covers(state, row, there, release):
         return "guarantee changed", "a release says more than was charged"
@@ -334,10 +331,6 @@ def _covers(state: State, row: Row, there: Mapping[int, Row], release: object) -
         return any(_at_most(asked, read_amounts(one.price)) for one in paid)
     except RiemdpError:
         return False
-
-
-def _has(release: object, name: str) -> bool:
-    return name in release if isinstance(release, Mapping) else hasattr(release, name)
 
 
 def _promised(release: object, adjacency: str) -> Any:

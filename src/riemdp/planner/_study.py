@@ -29,18 +29,10 @@ Level = Literal["useful", "borderline", "hopeless"]
 
 @dataclass(frozen=True)
 class SpaceChoice:
-    """A space to choose.
+    """A space to choose: what its records are, in words, and its class.
 
-    Attributes
-    ----------
-    records : str
-        What a record is, in words.
-    name : str
-        Of the class, in ``riemdp`` and on the command line.
-    field : str or None
-        Its parameter; None where it has none.
-    sizes : tuple of int
-        Least, first and largest value of it.
+    ``field`` is its parameter, None where it has none; ``sizes`` are the least, first and largest
+    value of it.
     """
 
     records: str
@@ -59,15 +51,7 @@ class SpaceChoice:
 
 @dataclass(frozen=True)
 class BudgetChoice:
-    """A definition to choose.
-
-    Attributes
-    ----------
-    title : str
-    parameter : str
-        Symbol of its size.
-    has_delta : bool
-    """
+    """A definition to choose; ``parameter`` is the symbol of its size."""
 
     title: str
     parameter: str
