@@ -11,19 +11,11 @@ import typer
 from riemdp._errors import InvalidParameterError, LedgerSchemaError
 from riemdp._files import write_files
 from riemdp._part_document import encode
+from riemdp.cli import _options as options
 from riemdp.cli._accounts import VARIABLE, LedgerKeyOption, LedgerOption, files_of, ledger_of
 from riemdp.cli._failures import plain_app
 from riemdp.cli._io import check_output
-from riemdp.cli._options import (
-    BudgetOption,
-    DeltaOption,
-    DistanceOption,
-    EpsilonOption,
-    MuOption,
-    RhoOption,
-    ThetaOption,
-    budget_of,
-)
+from riemdp.cli._options import budget_of
 from riemdp.cli._output import describe, print_fields, print_rows, say, say_lines, warn, working
 from riemdp.cli._verify import read_charged
 
@@ -70,13 +62,13 @@ def register(
             "replace-user, add-remove-user, ..."
         ),
     ],
-    epsilon: EpsilonOption = None,
-    delta: DeltaOption = None,
-    mu: MuOption = None,
-    rho: RhoOption = None,
-    theta: ThetaOption = None,
-    distance: DistanceOption = None,
-    budget: BudgetOption = None,
+    epsilon: options.EpsilonOption = None,
+    delta: options.DeltaOption = None,
+    mu: options.MuOption = None,
+    rho: options.RhoOption = None,
+    theta: options.ThetaOption = None,
+    distance: options.DistanceOption = None,
+    budget: options.BudgetOption = None,
     url: LedgerOption = None,
     key: LedgerKeyOption = None,
     as_json: JsonOption = False,
