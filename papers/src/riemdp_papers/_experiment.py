@@ -7,17 +7,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from riemdp import InvalidParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
+
+T = TypeVar("T")
 
 #: Called with the share of an experiment that is done, in [0, 1].
 Progress = Callable[[float], None]
@@ -133,6 +137,13 @@ class Paper:
     title: str
     citation: str
     experiments: tuple[Experiment, ...]
+
+
+def counted(cases: Sequence[T], progress: Progress) -> Iterator[T]:
+    """Yield the cases, and say after each one what share of them is done."""
+    for done, case in enumerate(cases, 1):
+        yield case
+        progress(done / len(cases))
 
 
 def mean_and_error(values: FloatArray) -> tuple[float, float]:

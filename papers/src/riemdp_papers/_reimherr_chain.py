@@ -8,7 +8,7 @@ import numpy as np
 
 from riemdp.noise import IsotropicLaw
 from riemdp.statistics import frechet_mean_sensitivity
-from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, mean_and_error
+from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, counted, mean_and_error
 from riemdp_papers._reimherr_data import EPSILON, NAMES, SPHERE
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def chain(settings: Settings, progress: Progress) -> Outcome:
         "Metropolis": [],
         "exact": [],
     }
-    for done, n in enumerate(SIZES):
+    for n in counted(SIZES, progress):
         sigma = frechet_mean_sensitivity(SPHERE, n, "tight") / EPSILON
         metropolis, printed = chain_distances(sigma, burn_in, steps, generator)
         exact = IsotropicLaw("laplace", SPHERE.manifold, sigma).radial.mean() / sigma
@@ -78,7 +78,6 @@ def chain(settings: Settings, progress: Progress) -> Outcome:
                 "one that is ε-DP.",
             )
         )
-        progress((done + 1) / len(SIZES))
     x = tuple(float(n) for n in SIZES)
     panel = Panel(
         "S²: Laplace draws (band: 2 SE)",

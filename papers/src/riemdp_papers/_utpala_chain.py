@@ -12,7 +12,7 @@ import numpy as np
 from riemdp.features import descriptor_radius
 from riemdp.manifolds import SPDLogEuclidean
 from riemdp.noise import MetropolisLaw
-from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings
+from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings, counted
 from riemdp_papers._images import ImageSet, image_sets
 from riemdp_papers._jiang import Sampler
 from riemdp_papers._utpala_synthetic import (
@@ -139,13 +139,12 @@ def _burn_in(
     sizes, chains = (QUICK_SIZES, QUICK_CHAINS) if settings.quick else (SIZES, CHAINS)
     burn_ins = (100, 1000, *BURN_INS)
     found: dict[int, FloatArray] = {}
-    for done, k in enumerate(sizes):
+    for k in counted(sizes, progress):
         space = SPDLogEuclidean(k)
         entries = generator.uniform(-1.0, 1.0, (chains, k, k))
         start = space.to_chart(_exponential(entries))
         sigma = synthetic_mechanisms(k, 0.1, 1e-6)[LAPLACE].sigma
         found[k] = Chain(space.dim, sigma).run(start, burn_ins, generator)
-        progress((done + 1) / len(sizes))
     exact = {k: synthetic_mechanisms(k, 0.1, 1e-6)[LAPLACE].expected_distance() for k in sizes}
     lines = [
         banded(f"burn-in {burn_in}", sizes, [found[k][0, i] for k in sizes])
