@@ -94,31 +94,11 @@ class CertifiedEvent:
         return float(mu_bound(self.fpr, self.fnr))
 
     def epsilon_lower(self, delta: float) -> float:
-        """Lower bound of ``epsilon`` at a ``delta``.
-
-        Parameters
-        ----------
-        delta : float
-            In [0, 1).
-
-        Returns
-        -------
-        float
-        """
+        """Lower bound of ``epsilon`` at a ``delta``. See :meth:`AuditResult.epsilon_lower`."""
         return float(epsilon_bound(self.fpr, self.fnr, delta))
 
     def delta_lower(self, epsilon: FloatArray) -> FloatArray:
-        """Lower bound of ``delta`` at each ``epsilon``.
-
-        Parameters
-        ----------
-        epsilon : ndarray, shape (...)
-            At least 0.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """Lower bound of ``delta`` at each ``epsilon``. See :meth:`AuditResult.delta_lower`."""
         return delta_bound(self.fpr, self.fnr, epsilon)
 
 

@@ -107,31 +107,17 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         return self
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        r"""Return normal coordinates about the released mean.
+        """Return normal coordinates about the released mean, (n, dim), of points as they are.
 
-        Parameters
-        ----------
-        X : array_like, shape (n, \*point_shape)
-            Points, which are not clipped.
-
-        Returns
-        -------
-        ndarray, shape (n, dim)
-            In an orthonormal basis of the tangent space.
+        In an orthonormal basis of the tangent space. See :meth:`PrivateTangentPCA.transform`.
         """
         check_is_fitted(self)
         return self._seen(X, self.reference_)
 
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
-        r"""Return the points at normal coordinates about the released mean.
+        """Return the points at normal coordinates about the released mean.
 
-        Parameters
-        ----------
-        X : array_like, shape (n, dim)
-
-        Returns
-        -------
-        ndarray, shape (n, \*point_shape)
+        The coordinates have shape (n, dim). See :meth:`PrivateTangentPCA.inverse_transform`.
         """
         check_is_fitted(self)
         return np.asarray(self._unseen(checked_vectors(X, self._n_features_out), self.reference_))

@@ -348,23 +348,9 @@ class LedgerReservation(Reservation):
     def spend(self, guarantee: Budget, label: str) -> Entry:
         """Take a step, or raise. Call it before the noise is drawn.
 
-        Parameters
-        ----------
-        guarantee : Budget
-            Of the definition of the steps; all of the budget where nothing was taken yet.
-        label : str
-
-        Returns
-        -------
-        Entry
-            On the disk by now.
-
-        Raises
-        ------
-        BudgetExceededError
-            If less is left than is asked for.
-        LedgerUnavailableError, LedgerTamperedError, DatasetClosedError
-            As :meth:`LedgerAccount.spend`. The step is taken all the same.
+        The guarantee is of the definition of the steps; all of the budget where nothing was taken
+        yet. Where the ledger fails, the step is taken all the same. See
+        :meth:`LedgerAccount.spend`.
         """
         check_text(label, "label")
         super().spend(guarantee, label)

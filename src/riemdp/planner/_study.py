@@ -205,26 +205,14 @@ class Study:
         return ProductBall(many, many.origin, rms_radius=self.radius)
 
     def plan(self) -> Plan:
-        """Return the plan of the release; see :func:`riemdp.plan`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the plan of the release; see :func:`riemdp.plan`."""
         ball = self.ball
         return plan(ball.manifold, ball, self.n, self.definition)
 
     def verdict(self) -> Verdict:
         """Say whether noise leaves the effect to be seen.
 
-        Returns
-        -------
-        Verdict
-
-        Raises
-        ------
-        UnsupportedError
-            If no mechanism satisfies the budget here, or the ball is too large for the space.
+        :class:`UnsupportedError` where no mechanism satisfies the budget, or the ball is too large.
         """
         found = self.plan()
         best = found.best
@@ -269,17 +257,7 @@ class Study:
         return tuple(sentences)
 
     def curve(self, ns: tuple[int, ...]) -> tuple[float, ...]:
-        """Noise of one mean for several numbers of records.
-
-        Parameters
-        ----------
-        ns : tuple of int
-
-        Returns
-        -------
-        tuple of float
-            NaN where nothing is available.
-        """
+        """Noise of one mean for several numbers of records; NaN where nothing is available."""
         found = []
         for n in ns:
             best = replace(self, n=n).plan().best
