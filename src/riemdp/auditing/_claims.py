@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 from typing import TYPE_CHECKING
@@ -131,11 +132,8 @@ def samples_needed(claim: Claim, confidence: float) -> int:
                 f"no number of samples can refute the claim {claim}; a claim of so large an "
                 "epsilon needs riemdp.auditing.audit_density_ratio"
             )
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if refutable(middle) else (middle, high)
-    return 2 * high - 1
+    least = bisect.bisect_left(range(high + 1), True, lo=high // 2 + 1, key=refutable)
+    return 2 * least - 1
 
 
 def check_samples(samples: int, claim: Claim, confidence: float) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from riemdp.estimators._base import MechanismChoice, RandomState
     from riemdp.estimators._points import PublicBall
@@ -144,19 +144,8 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         points, space = self._points(X), self._public_ball().manifold
         return np.stack([space.dist(points, mean) for mean in self.means_], axis=1)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        r"""Return the class of the nearest mean.
-
-        Parameters
-        ----------
-        X : array_like, shape (n, \*point_shape)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
-        nearest = self._distances(X).argmin(axis=1)
-        return np.asarray(self.classes_[nearest])
+    def _scores(self, X: ArrayLike) -> FloatArray:
+        return -self._distances(X)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         r"""Return the softmax of negative squared distances.

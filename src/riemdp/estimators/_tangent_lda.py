@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from riemdp.estimators._base import MechanismChoice, RandomState
     from riemdp.estimators._points import PublicBall
@@ -152,11 +152,6 @@ class PrivateTangentLDA(ClassEstimator):
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of the largest score. See :meth:`PrivateMDM.predict`."""
-        largest = self._scores(X).argmax(axis=1)
-        return np.asarray(self.classes_[largest])
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities as if records were Gaussian. See :meth:`PrivateMDM.predict_proba`."""

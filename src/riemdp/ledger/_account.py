@@ -169,26 +169,7 @@ class LedgerAccount(Account):
         """Charge several steps at once, or raise and change nothing.
 
         The steps become entries as they are taken, which cost nothing more; nothing is given back.
-
-        Parameters
-        ----------
-        guarantee : PureDP, ApproxDP, GDP or ZCDP
-            Of all steps together.
-        label : str
-            What they are for.
-        shared : PureDP, GDP or ZCDP, optional
-            What the steps add up to, if that is of another definition and implies the guarantee.
-
-        Returns
-        -------
-        LedgerReservation
-
-        Raises
-        ------
-        UnsupportedBudgetError
-            If the guarantee is of another definition.
-        RiemdpError
-            As :meth:`spend`.
+        See :meth:`riemdp.Accountant.reserve`, and :meth:`spend` for what it raises.
         """
         price = self._price(guarantee, label)
         return LedgerReservation(self, guarantee, label, shared, price)
