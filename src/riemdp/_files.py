@@ -91,23 +91,21 @@ def read_npz(
             return _read_array(stream, path, most, advice)
 
 
-def npz_arrays(
-    content: bytes, path: Path, most: int = MOST_NUMBERS, advice: str = ""
-) -> dict[str, NDArray[Any]]:
+def npz_arrays(content: bytes, path: Path) -> dict[str, NDArray[Any]]:
     """Return all arrays of real numbers in an ``.npz`` archive that was read already.
 
-    ``most`` is the limit of all of them together; errors and ``advice`` are those of
-    :func:`read_npy`. Two arrays of one name are refused.
+    ``MOST_NUMBERS`` is the limit of all of them together; errors are those of :func:`read_npy`.
+    Two arrays of one name are refused.
     """
     found: dict[str, NDArray[Any]] = {}
-    left = most
+    left = MOST_NUMBERS
     with _damage(path), zipfile.ZipFile(io.BytesIO(content)) as archive:
         for entry in archive.infolist():
             name = entry.filename.removesuffix(".npy")
             if name in found:
                 raise _not_plain(path, "two arrays of one name")
             with archive.open(_checked(entry, path)) as stream:
-                found[name] = _read_array(stream, path, left, advice)
+                found[name] = _read_array(stream, path, left, "")
             left -= found[name].size
     return found
 

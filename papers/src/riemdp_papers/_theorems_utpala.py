@@ -98,9 +98,9 @@ def _some(name: str, count: int) -> list[FloatArray]:
     return list(_SPACE.from_chart(_generator(name).standard_normal((count, _SPACE.dim))))
 
 
-def _under(value: float, bound: float = 1e-10) -> str:
+def _under(residual: float) -> str:
     """Say that a residual is rounding, or how large it is."""
-    return f"under {bound:.0e}" if value < bound else f"{value:.1e}"
+    return "under 1e-10" if residual < 1e-10 else f"{residual:.1e}"
 
 
 @_row("Table 2", "⊕, ⊖ and ⊙ make SPD(k) a vector space.", "true", _NOTE)

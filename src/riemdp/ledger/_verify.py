@@ -52,16 +52,9 @@ class Finding(NamedTuple):
 
     Examples
     --------
-    >>> import tempfile
-    >>> from riemdp import PureDP
-    >>> from riemdp.ledger import Ledger
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> ledger = Ledger(f"{folder.name}/ledger.db")
-    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
-    >>> entry = account.spend(PureDP(0.25), "first mean")
-    >>> ledger.verify(releases=[entry.anchor._replace(hash="0" * 64)]).findings[0].kind
-    'charge changed'
-    >>> folder.cleanup()
+    >>> from riemdp.ledger import Finding
+    >>> Finding("overspent", "study", 3, "more was charged than PureDP(epsilon=1.0)").kind
+    'overspent'
     """
 
     kind: str
@@ -83,17 +76,10 @@ class Verification:
 
     Examples
     --------
-    >>> import tempfile
-    >>> from riemdp import PureDP
-    >>> from riemdp.ledger import Ledger
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> ledger = Ledger(f"{folder.name}/ledger.db")
-    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
-    >>> entry = account.spend(PureDP(0.25), "first mean")
-    >>> found = ledger.verify()
-    >>> found.ok, found.entries
-    (True, 1)
-    >>> folder.cleanup()
+    >>> from riemdp.ledger import Finding, Verification
+    >>> wrong = Finding("overspent", "study", 3, "more was charged than PureDP(epsilon=1.0)")
+    >>> Verification((wrong,), datasets=1, entries=3, releases=0).ok
+    False
     """
 
     findings: tuple[Finding, ...]
