@@ -25,9 +25,10 @@ _ROUNDING = 1e-10
 def upper_bound(count: ArrayLike, trials: int, alpha: float) -> FloatArray:
     """One-sided Clopper-Pearson upper bound of a probability, rounded up; shape of ``count``.
 
-    It is the probability at which so few successes have probability ``alpha``; 1 where all trials
-    succeed. Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of
-    the binomial", Biometrika 1934; docs/proofs/auditing.md, claim 1.
+    The bound lies under the true probability with probability at most ``alpha``: it is where so few
+    successes among the trials have probability ``alpha``; 1 where all succeed. Clopper, Pearson,
+    "The use of confidence or fiducial limits illustrated in the case of the binomial", Biometrika
+    1934; docs/proofs/auditing.md, claim 1.
     """
     count = np.asarray(count, dtype=np.float64)
     some = np.minimum(count, trials - 1.0)

@@ -20,7 +20,7 @@ Setting: TypeAlias = dict[str, str]
 
 @dataclass(frozen=True)
 class Done:
-    """What became of some parts of the records, each, and the worker's setting: private."""
+    """What became of some parts of the records, and the worker's setting: private, as they are."""
 
     found: tuple[Any, ...] = field(repr=False)
     setting: Setting = field(repr=False)
@@ -30,7 +30,7 @@ class Done:
 class Work:
     """A function of one part, for several of them.
 
-    It raises nothing: clusters log what is raised, with what was given.
+    The function raises nothing: clusters log what is raised, with what was given.
     """
 
     function: Callable[[Any], Any] = field(repr=False)

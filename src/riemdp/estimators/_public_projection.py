@@ -185,10 +185,9 @@ def public_directions(vectors: FloatArray, labels: NDArray[Any] | None) -> Float
 
 
 def shrunk_covariance(centred: FloatArray) -> FloatArray:
-    """Return the positive definite covariance of vectors (m, d) of mean 0, so that few of them do.
+    """Return a covariance of vectors (m, d) of mean 0, positive definite even of few of them.
 
-    Source: Ledoit, Wolf, "A well-conditioned estimator for large-dimensional covariance matrices",
-    2004.
+    Ledoit, Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004.
     """
     from sklearn.covariance import ledoit_wolf
 

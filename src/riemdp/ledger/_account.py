@@ -330,8 +330,8 @@ class LedgerReservation(Reservation):
         """Take a step, or raise. Call it before the noise is drawn.
 
         The guarantee is of the definition of the steps; all of the budget where nothing was taken
-        yet. Where the ledger fails, the step is taken all the same. See
-        :meth:`LedgerAccount.spend`.
+        yet. Where the ledger fails (see :meth:`LedgerAccount.spend`), the step is taken all the
+        same.
         """
         check_text(label, "label")
         super().spend(guarantee, label)

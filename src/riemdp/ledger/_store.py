@@ -33,7 +33,10 @@ class State(NamedTuple):
 
 
 def read_state(connection: Connection, name: str, *, lock: bool) -> State:
-    """Read what a data set is at; with a lock nobody else does until the transaction ends."""
+    """Read what a data set is at; with a lock nobody else does until the transaction ends.
+
+    A name that is not registered is an :class:`UnknownDatasetError`.
+    """
     check_schema(connection)
     asked = select(DATASETS, TIPS).join(TIPS).where(DATASETS.c.name == name)
     if lock:
