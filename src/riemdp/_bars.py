@@ -25,17 +25,9 @@ _WIDTH = 30
 
 @dataclass(eq=False)
 class Row:
-    """A piece of work that goes on.
+    """A piece of work that goes on: ``started`` is by :func:`time.monotonic`.
 
-    Attributes
-    ----------
-    label : str
-    total : int or None
-        Public number of its steps; None where it has none.
-    done : int
-        Steps that are over.
-    started : float
-        By :func:`time.monotonic`.
+    ``total`` is the public number of its steps, None where it has none; ``done`` of them are over.
     """
 
     label: str
@@ -45,12 +37,7 @@ class Row:
 
 
 class Bars:
-    """Bars of rich, which come up when work has gone on for a while, and leave nothing behind.
-
-    Parameters
-    ----------
-    screen : rich.console.Console
-    """
+    """Bars of rich, which come up when work has gone on for a while, and leave nothing behind."""
 
     def __init__(self, screen: Console) -> None:
         self._screen = screen
@@ -60,13 +47,7 @@ class Bars:
         self._live: Any = None
 
     def show(self, rows: Sequence[Row]) -> None:
-        """Take what goes on now.
-
-        Parameters
-        ----------
-        rows : sequence of Row
-            The outermost first.
-        """
+        """Take what goes on now, the outermost first."""
         with self._lock:
             self._rows = rows
             if not rows:
@@ -77,12 +58,7 @@ class Bars:
                 self._timer.start()
 
     def step(self, row: Row) -> None:
-        """Take that a step is over, which the next drawing shows.
-
-        Parameters
-        ----------
-        row : Row
-        """
+        """Take that a step is over, which the next drawing shows."""
 
     def _open(self) -> None:
         from rich.live import Live
@@ -127,20 +103,10 @@ class Bars:
 
 
 def lines(rows: Sequence[Row], now: float) -> list[tuple[str, Row, float]]:
-    """Return labels, rows and seconds of what is to be seen.
+    """Return labels, rows and seconds of what is to be seen; ``rows`` has the outermost first.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        The outermost first.
-    now : float
-        By :func:`time.monotonic`.
-
-    Returns
-    -------
-    list of (str, Row, float)
-        Of work without a number of steps only the innermost, and that if nothing within it is
-        seen, whose label says it.
+    Of work without a number of steps only the innermost is seen, and that if nothing within it is,
+    whose label says it.
     """
     found: list[tuple[str, Row, float]] = []
     within, last = "", None
@@ -158,48 +124,21 @@ def lines(rows: Sequence[Row], now: float) -> list[tuple[str, Row, float]]:
 
 
 def count(row: Row) -> str:
-    """Write how many steps are over.
-
-    Parameters
-    ----------
-    row : Row
-
-    Returns
-    -------
-    str
-        Empty where nobody knows of how many.
-    """
+    """Write how many steps are over; nothing where nobody knows of how many."""
     return "" if row.total is None else f"{min(row.done, row.total):,}/{row.total:,}"
 
 
 def clock(seconds: float) -> str:
-    """Write seconds as minutes and seconds, or with hours.
-
-    Parameters
-    ----------
-    seconds : float
-
-    Returns
-    -------
-    str
-    """
+    """Write seconds as minutes and seconds, or with hours."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def bars() -> Bars | None:
-    """Return bars, where there is something to draw them on.
+    """Return bars, where there is something to draw them on: a terminal at stderr, or a notebook.
 
-    Returns
-    -------
-    Bars or None
-        None if stderr is no terminal, and this no notebook.
-
-    Warns
-    -----
-    UserWarning
-        In a notebook without ipywidgets, which draws none.
+    A notebook without ipywidgets draws none, and a ``UserWarning`` says so.
     """
     is_notebook = "ipykernel" in sys.modules
     is_terminal = bool(getattr(sys.stderr, "isatty", bool)())

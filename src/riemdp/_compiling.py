@@ -12,13 +12,7 @@ _OLDEST = (0, 59)
 
 
 def compiler() -> Callable[[Callable[..., None]], Callable[..., None]] | None:
-    """Return what makes a function compile when it is called first; None where there is no numba.
-
-    Returns
-    -------
-    callable or None
-        See :func:`compiled`.
-    """
+    """Return what compiles a function when it is called first; None where there is no numba."""
     try:
         import numba
     except ImportError:  # also where NumPy is newer than numba allows
@@ -32,15 +26,7 @@ def compiler() -> Callable[[Callable[..., None]], Callable[..., None]] | None:
 def compiled(numba: Any, function: Callable[..., None]) -> Callable[..., None]:
     """Compile without rearranging arithmetic; keep the result on disk where that is possible.
 
-    Parameters
-    ----------
-    numba : module
-    function : callable
-        A loop over arrays, in the part of Python that numba knows.
-
-    Returns
-    -------
-    callable
+    ``function`` is a loop over arrays, in the part of Python that numba knows.
     """
     options = {"error_model": "numpy", "nogil": True}
     try:

@@ -32,13 +32,7 @@ class Described(ABC):
 
     @abstractmethod
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Return a title, and rows of a name and a text.
-
-        Returns
-        -------
-        title : str
-        rows : list of (str, str)
-        """
+        """Return a title, and rows of a name and a text."""
 
     def __str__(self) -> str:
         title, rows = self._described()
@@ -76,20 +70,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def table(title: str, rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> str:
-    """Return an HTML table.
-
-    Parameters
-    ----------
-    title : str
-    rows : iterable of sequence of str
-        Texts, escaped here.
-    header : sequence of str
-        Names of the columns.
-
-    Returns
-    -------
-    str
-    """
+    """Return an HTML table of texts, which are escaped here; ``header`` names the columns."""
     import html
 
     head = "".join(f'<th style="{_STYLE}">{html.escape(name)}</th>' for name in header)
@@ -109,17 +90,7 @@ def table(title: str, rows: Iterable[Sequence[str]], header: Sequence[str] = ())
 
 
 def digits(value: NDArray[Any] | float) -> str:
-    """Return numbers with four significant digits; of a long array the first ones and the shape.
-
-    Parameters
-    ----------
-    value : ndarray or float
-        Real or complex.
-
-    Returns
-    -------
-    str
-    """
+    """Return numbers with four significant digits; of a long array few of them, and the shape."""
     array = np.asarray(value)
     if array.dtype.kind != "c":
         array = np.asarray(array, dtype=float)
@@ -133,31 +104,12 @@ def digits(value: NDArray[Any] | float) -> str:
 
 
 def few_digits(text: str) -> str:
-    """Return a text, long numbers in it with four digits.
-
-    Parameters
-    ----------
-    text : str
-        Such as that of a share of a budget, with all digits.
-
-    Returns
-    -------
-    str
-    """
+    """Return a text, such as that of a share of a budget, long numbers in it with four digits."""
     return _LONG.sub(lambda found: f"{float(found[0]):.4g}", text)
 
 
 def value_rows(value: Any) -> list[tuple[str, str]]:
-    """Return a line for a point, or one for each value that has a name.
-
-    Parameters
-    ----------
-    value : ndarray or Mapping
-
-    Returns
-    -------
-    list of (str, str)
-    """
+    """Return a line for a point, or one for each value that has a name."""
     if not isinstance(value, Mapping):
         return [("value", digits(np.asarray(value)))]
     found = []
@@ -168,21 +120,7 @@ def value_rows(value: Any) -> list[tuple[str, str]]:
 
 
 def frame(records: Sequence[dict[str, Any]]) -> Any:
-    """Return a pandas data frame.
-
-    Parameters
-    ----------
-    records : sequence of dict
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    UnsupportedError
-        If pandas is not installed.
-    """
+    """Return a pandas data frame; :class:`UnsupportedError` where pandas is not installed."""
     try:
         import pandas as pd
     except ImportError:

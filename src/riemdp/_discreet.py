@@ -58,12 +58,7 @@ _AWARE = bool(getattr(sys.flags, "context_aware_warnings", False))
 
 
 def silence() -> contextlib.AbstractContextManager[None]:
-    """Drop warnings: those of the whole process, where Python has no filters for one thread.
-
-    Returns
-    -------
-    context manager
-    """
+    """Drop warnings: those of the whole process, where Python has no filters for one thread."""
     return _silence_of_thread() if _AWARE else _silence
 
 
@@ -72,23 +67,8 @@ def discreetly(name: str, compute: Callable[[], R]) -> R:
 
     Warnings are dropped: those of the whole process, where Python has no filters for one thread.
     An error of another class than this library's is replaced, since its text, or what it carries,
-    may be a record.
-
-    Parameters
-    ----------
-    name : str
-        Who computes, for the message.
-    compute : callable
-        Without arguments.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    RiemdpError
-        As it was raised, or in place of another error, with the class of that alone.
+    may be a record: by a :class:`RiemdpError` with the class of that alone. ``name`` says who
+    computes.
     """
     try:
         with silence(), np.errstate(all="ignore"):

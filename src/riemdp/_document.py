@@ -12,13 +12,7 @@ from riemdp._errors import InvalidParameterError
 
 
 def load(text: str) -> Any:
-    """Parse JSON; duplicate keys and numbers that are not finite are refused.
-
-    Raises
-    ------
-    ValueError
-        If the text is not such JSON. ``InvalidParameterError`` is one.
-    """
+    """Parse JSON; duplicate keys and numbers that are not finite are a ``ValueError``."""
     return json.loads(
         text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_finite
     )

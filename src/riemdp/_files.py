@@ -46,20 +46,9 @@ _MOST_NAMES = 20
 def read_npy(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[Any]:
     """Read the array of real numbers in an ``.npy`` file.
 
-    Parameters
-    ----------
-    path : Path
-    most : int
-        Most numbers that it may hold; what the file declares is checked before it is read.
-    advice : str
-        Way out, for the message about too many numbers.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file is damaged, holds other things than real numbers, or too many of them.
-    OSError
-        If the file cannot be opened.
+    What the file declares is checked against ``most`` numbers before it is read; ``advice`` is the
+    way out, for the message about too many. A file that is damaged, or holds other things, raises
+    :class:`InvalidParameterError`, one that cannot be opened ``OSError``.
     """
     with opened(path) as file, _damage(path):
         return _read_array(file, path, most, advice)
@@ -102,37 +91,21 @@ def read_npz(
             return _read_array(stream, path, most, advice)
 
 
-def npz_arrays(
-    content: bytes, path: Path, most: int = MOST_NUMBERS, advice: str = ""
-) -> dict[str, NDArray[Any]]:
+def npz_arrays(content: bytes, path: Path) -> dict[str, NDArray[Any]]:
     """Return all arrays of real numbers in an ``.npz`` archive that was read already.
 
-    Parameters
-    ----------
-    content : bytes
-        Of the archive.
-    path : Path
-        Of the archive, for messages.
-    most : int
-        Most numbers in all of them together.
-    advice : str
-        As in :func:`read_npy`.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the archive is damaged, has two arrays of one name, holds other things than real
-        numbers, or too many of them.
+    ``MOST_NUMBERS`` is the limit of all of them together; errors are those of :func:`read_npy`.
+    Two arrays of one name are refused.
     """
     found: dict[str, NDArray[Any]] = {}
-    left = most
+    left = MOST_NUMBERS
     with _damage(path), zipfile.ZipFile(io.BytesIO(content)) as archive:
         for entry in archive.infolist():
             name = entry.filename.removesuffix(".npy")
             if name in found:
                 raise _not_plain(path, "two arrays of one name")
             with archive.open(_checked(entry, path)) as stream:
-                found[name] = _read_array(stream, path, left, advice)
+                found[name] = _read_array(stream, path, left, "")
             left -= found[name].size
     return found
 
@@ -205,15 +178,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:
-    """Read a text in UTF-8 of at most so many bytes.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is longer, or no UTF-8.
-    OSError
-        If the file cannot be opened.
-    """
+    """Read a text in UTF-8 of at most so many bytes, or raise :class:`InvalidParameterError`."""
     with opened(path) as file:
         content = file.read(most + 1)
     if len(content) > most:

@@ -15,26 +15,9 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and ``__dir__`` of a package whose modules are loaded when needed.
 
-    Several threads may ask at once: importing waits for who is at it.
-
-    Parameters
-    ----------
-    package : dict
-        Its ``globals()``. A name that was found is kept there.
-    homes : mapping of str to str
-        Modules of the package, each to the names in it, with spaces between. One without an
-        underscore is a name itself.
-
-    Returns
-    -------
-    find : callable
-        Of a name. It raises the usual ``AttributeError`` for one that does not exist.
-    names : callable
-        All names, in alphabetical order.
-
-    References
-    ----------
-    PEP 562.
+    ``package`` is its ``globals()``, where a name that was found is kept. ``homes`` maps modules of
+    the package to the names in them, with spaces between; one without an underscore is a name
+    itself. Several threads may ask at once: importing waits for who is at it. See PEP 562.
     """
     title: str = package["__name__"]
     public = [home for home in homes if not home.startswith("_")]
@@ -62,23 +45,12 @@ def lazy_entries(
 
     So what the table says of a class does not depend on what else the user has imported, and who
     adds to it comes after this library. The modules of the class and of those that it inherits from
-    are loaded; a foreign class of the same name loads one that it does not need.
+    are loaded; a foreign class of the same name loads one that it does not need. ``homes`` maps
+    modules of the package that fill the table to the names of the classes that they know more of.
 
-    Parameters
-    ----------
-    package : str
-    homes : mapping of str to str
-        Modules of the package that fill the table, each to the names of the classes that it knows
-        more of, with spaces between.
-
-    Returns
-    -------
-    before_adding : callable
-        Of a class that the table is to say something of. The modules call it themselves, in the
-        midst of being loaded.
-    before_asking : callable
-        Of a class that the table is asked of. It remembers the classes that it has seen last: what
-        is loaded stays so.
+    The first function is called before the table is added to, by the modules too, in the midst of
+    being loaded. The second is called before the table is asked; it remembers the classes that it
+    has seen last: what is loaded stays so.
     """
     modules = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
 

@@ -88,14 +88,8 @@ def is_proof(stated: object) -> bool:
 def both_proved(*claims: Mapping[str, str | None]) -> dict[str, str | None]:
     """Put claims together, by name: two of one name are proved if both are.
 
-    Parameters
-    ----------
-    *claims : mapping of str to (str or None)
-        What :meth:`Part.proofs` returns; what is no text, or an empty one, proves nothing.
-
-    Returns
-    -------
-    dict of str to (str or None)
+    Each mapping is what :meth:`Part.proofs` returns; what is no text, or an empty one, proves
+    nothing.
     """
     found: dict[str, str | None] = {}
     for mapping in claims:
@@ -109,15 +103,6 @@ def borrowed(*parts: Part) -> dict[str, None]:
 
     A name of this library (without a dot), or one that is registered, is that of one class: another
     class of the name claims nothing, whatever it says of its proof.
-
-    Parameters
-    ----------
-    *parts : Part
-
-    Returns
-    -------
-    dict of str to None
-        As claims: none of them has a proof.
     """
     found: dict[str, None] = {}
     for part in parts:
@@ -187,22 +172,9 @@ def changes() -> int:
 
 
 def lookup(name: object, sort: str | None = None) -> type[Any]:
-    """Return the class of a registered name.
+    """Return the class of a registered name, of a sort (see :class:`Part`) if one is given.
 
-    Parameters
-    ----------
-    name : str
-    sort : str, optional
-        What it has to be: see :class:`Part`. Anything by default.
-
-    Returns
-    -------
-    type
-
-    Raises
-    ------
-    InvalidParameterError
-        If no such part is known, or several packages offer one.
+    Raises :class:`InvalidParameterError` if no such part is known, or several packages offer one.
     """
     part = _known(name) if isinstance(name, str) else None
     if part is None or sort not in (None, part.sort):

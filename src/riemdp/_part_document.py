@@ -24,23 +24,12 @@ def encode(part: Part) -> dict[str, Any]:
     """Return a registered part as a document: ``{"type": name, **fields}``.
 
     A field whose metadata say ``{"written": False}``, which needs a default, is left out.
-
-    Raises
-    ------
-    InvalidParameterError
-        If documents cannot name its class.
     """
     return {"type": part.name, **encode_fields(part)}
 
 
 def encode_fields(part: Part, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return the fields of a registered part as a document.
-
-    Raises
-    ------
-    InvalidParameterError
-        If documents cannot name its class.
-    """
+    """Return the fields of a registered part, and of no other, as a document."""
     if not is_registered(part):
         raise InvalidParameterError(
             f"{type(part).__name__} cannot be written: it is not registered. A package offers it "
@@ -51,19 +40,9 @@ def encode_fields(part: Part, without: Collection[str] = ()) -> dict[str, Any]:
 
 
 def decode(document: object, sort: str | None = None) -> Any:
-    """Return the part that :func:`encode` wrote.
+    """Return the part that :func:`encode` wrote, of a sort (see :class:`Part`) if one is given.
 
-    Parameters
-    ----------
-    document : object
-        What a JSON parser returned: all fields of the class, and no other.
-    sort : str, optional
-        What it has to be: see :class:`Part`. Anything by default.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the document does not describe such a part.
+    A document must have all fields of the class, and no other.
     """
     kind = lookup(document.get("type") if isinstance(document, dict) else None, sort)
     names = {field.name for field in _fields(kind)}
@@ -83,20 +62,10 @@ def _made(kind: type[Any], values: Mapping[str, Any]) -> Any:
 
 
 def from_text(text: str, sort: str) -> Any:
-    """Return the part that a short text names, as on the command line.
+    """Return the part of a sort that a short text names, as on the command line.
 
-    Parameters
-    ----------
-    text : str
-        ``"name"`` or ``"name:field=value,field=value"``; values are numbers, or texts. Fields with
-        a default may be left out.
-    sort : str
-        What it has to be: see :class:`Part`.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it names no such part.
+    The text is ``"name"`` or ``"name:field=value,field=value"``; values are numbers, or texts.
+    Fields with a default may be left out.
     """
     name, pairs, values = split_text(text)
     kind = lookup(name, sort)
@@ -112,13 +81,7 @@ def from_text(text: str, sort: str) -> Any:
 
 
 def split_text(text: str) -> tuple[str, int, dict[str, Any]]:
-    """Return the name in such a text, the number of its pairs, and the fields.
-
-    Parameters
-    ----------
-    text : str
-        ``"name:field=value,field=value"``.
-    """
+    """Return the name in such a text, the number of its pairs, and the fields."""
     name, _, rest = text.partition(":")
     pairs = [item.partition("=") for item in rest.split(",")] if rest else []
     values = decode_fields({key.strip(): _value(value.strip()) for key, _, value in pairs})

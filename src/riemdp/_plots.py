@@ -36,23 +36,7 @@ class Unit(Protocol):
 
 
 def axes(ax: Any = None) -> Any:
-    """Return the axes to draw on, new ones for None.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    UnsupportedError
-        If matplotlib is not installed.
-    InvalidParameterError
-        If it is something else.
-    """
+    """Return the matplotlib axes to draw on, new ones for None; anything else is refused."""
     try:
         from matplotlib.axes import Axes
     except ImportError:
@@ -69,14 +53,7 @@ def axes(ax: Any = None) -> Any:
 
 
 def titled(ax: Any, *lines: str) -> None:
-    """Set a title, its lines broken to the width of the axes.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    *lines : str
-        Empty ones are left out.
-    """
+    """Set a title, its lines broken to the width of the axes; empty lines are left out."""
     size = ax.set_title("", fontsize="medium").get_fontsize()
     room = 72.0 * ax.get_position().width * ax.figure.get_figwidth()
     letters = max(int(room / (_LETTER * size)), _LEAST)
@@ -85,15 +62,9 @@ def titled(ax: Any, *lines: str) -> None:
 
 
 def second_axis(ax: Any, unit: Unit | None, *, along: str = "x") -> None:
-    """Add an axis in the users' unit opposite to one of geodesic distances.
+    """Add an axis in the users' unit, if there is one, opposite to one of geodesic distances.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    unit : Unit or None
-        Nothing is added for None.
-    along : {"x", "y"}
-        Which axis is one of distances.
+    ``along`` is "x" or "y": which axis is one of distances.
     """
     if unit is None:
         return
@@ -109,12 +80,7 @@ def second_axis(ax: Any, unit: Unit | None, *, along: str = "x") -> None:
 
 
 def plain_numbers(axis: Any) -> None:
-    """Label a logarithmic axis with numbers as 0.02, and not with powers of ten.
-
-    Parameters
-    ----------
-    axis : matplotlib.axis.Axis
-    """
+    """Label a logarithmic axis with numbers as 0.02, and not with powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

@@ -27,12 +27,7 @@ Number = TypeVar("Number")
 class Potential(ABC):
     """The function U of a density proportional to ``exp(-U(dist(x, footpoint) / sigma))``.
 
-    Attributes
-    ----------
-    title : str
-        How messages call the law.
-    degree : int
-        Power of the distance that U is a multiple of.
+    ``title`` is how messages call the law, ``degree`` the power of the distance in U.
     """
 
     title: ClassVar[str]

@@ -166,14 +166,9 @@ def progress(show: Show | None = None) -> Iterator[None]:
 
 
 class work:  # noqa: N801 -- a context, and a decorator
-    """Say that some work goes on, of which nobody knows how far it is.
+    """Say that some work goes on, of which nobody knows how far it is; the label is public.
 
     As a decorator it is no frame of another package between a call and what it raises.
-
-    Parameters
-    ----------
-    label : str
-        Public.
     """
 
     def __init__(self, label: str) -> None:
@@ -202,20 +197,10 @@ class work:  # noqa: N801 -- a context, and a decorator
 
 
 def ticks(items: Iterable[T], total: int | None, label: str) -> Iterable[T]:
-    """Return items, and say whenever one of them has been dealt with.
+    """Return items, and say whenever one of them was dealt with, if anybody watches.
 
-    Parameters
-    ----------
-    items : iterable
-    total : int or None
-        Public number of them; None where it is private, and then nothing is said.
-    label : str
-        What they are, public.
-
-    Returns
-    -------
-    iterable
-        The items themselves where nobody watches.
+    ``total`` is their public number; None where it is private, and then nothing is said. ``label``
+    says what they are, and is public.
     """
     watch = _watching()
     if watch is None or total is None:
@@ -237,10 +222,7 @@ def _told(items: Iterable[T], total: int, label: str, watch: _Watch) -> Iterator
 def uncounted(private: bool) -> Iterator[None]:
     """Say nothing of what goes on within, where its steps would tell of private numbers.
 
-    Parameters
-    ----------
-    private : bool
-        Whether they would; decided from public numbers.
+    Whether they would is decided from public numbers.
     """
     before = _watch.set(None if private else _watch.get())
     try:

@@ -13,10 +13,6 @@ def installed_versions() -> tuple[tuple[str, str], ...]:
     """Return name and version of each distribution that values come from.
 
     One that is not installed as a distribution, such as a folder on the path, is left out.
-
-    Returns
-    -------
-    tuple of (str, str)
     """
     return tuple((name, version) for name in _PACKAGES if (version := _version(name)) is not None)
 

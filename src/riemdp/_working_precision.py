@@ -18,10 +18,6 @@ def working_precision(bits: int) -> Iterator[None]:
     Other threads that change it meanwhile cost time and nothing else: whatever the precision, an
     enclosure is one. A draw reads its bits in another order then, so from a seeded generator it
     is another one, of the same law.
-
-    Parameters
-    ----------
-    bits : int
     """
     from flint import ctx
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from riemdp import GDP, PureDP, RaoDP
+from riemdp.auditing._claims import error_probability
 from riemdp.auditing._events import (
     CertifiedEvent,
     Event,
     candidates,
     certify,
     choose,
-    error_probability,
 )
 
 ALPHA = 0.0125

@@ -319,17 +319,8 @@ def computed_sensitivity(ball: Ball, n: int, least: float = 0.0) -> tuple[float,
 def graph_laplacian(dist: FloatArray, neighbours: int, width: float) -> FloatArray:
     """``D - W`` of the nearest-neighbour graph with weights ``exp(-dist^2 / width^2)``.
 
-    Parameters
-    ----------
-    dist : ndarray, shape (n, n)
-        Distances between records.
-    neighbours : int
-        Edges that each record adds; the larger weight of the two directions counts.
-    width : float
-
-    Returns
-    -------
-    ndarray, shape (n, n)
+    ``dist`` are the distances between records, shape (n, n). Each record adds ``neighbours`` edges;
+    the larger weight of the two directions counts.
     """
     n = len(dist)
     others = dist + np.where(np.eye(n, dtype=bool), np.inf, 0.0)

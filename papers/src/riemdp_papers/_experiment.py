@@ -7,17 +7,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from riemdp import InvalidParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
+
+T = TypeVar("T")
 
 #: Called with the share of an experiment that is done, in [0, 1].
 Progress = Callable[[float], None]
@@ -27,18 +31,10 @@ Progress = Callable[[float], None]
 class Row:
     """One line of a report's table.
 
-    Parameters
-    ----------
-    quantity : str
-        What is compared, with its settings and unit.
-    paper : str
-        What the paper says and where, or "—"; "figure only" where only a picture has it.
-    reproduced : str
-        The paper's method, run here.
-    exact : str
-        The right answer, or "—" where there is none.
-    remark : str, optional
-        Where they differ and why, in one sentence.
+    ``quantity`` says what is compared, with its settings and unit. ``paper`` is what the paper says
+    and where, or "—"; "figure only" where only a picture has it. ``reproduced`` is the paper's
+    method, run here; ``exact`` the right answer, or "—" where there is none; ``remark`` says where
+    they differ and why, in one sentence.
     """
 
     quantity: str
@@ -50,16 +46,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Line:
-    """One curve of a panel.
-
-    Parameters
-    ----------
-    label : str
-        Says also what ``spread`` is.
-    x, y : tuple of float
-    spread : tuple of float, optional
-        Half the height of the band about ``y``.
-    """
+    """One curve of a panel; ``spread`` is half the height of its band, of what the label says."""
 
     label: str
     x: tuple[float, ...]
@@ -98,13 +85,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Outcome:
-        """Rebuild from what ``dataclasses.asdict`` and JSON made of an outcome.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            If ``data`` is no such thing.
-        """
+        """Rebuild from what ``dataclasses.asdict`` and JSON made of an outcome."""
         panels = [
             Panel(**{**panel, "lines": tuple(Line(**line) for line in panel["lines"])})
             for panel in data["panels"]
@@ -121,14 +102,9 @@ class Outcome:
 class Settings:
     """What all experiments of a run share.
 
-    Parameters
-    ----------
-    quick : bool
-        Fewer repeats and sizes, for a run of minutes.
-    data : Path, optional
-        Folder with image data sets.
-    seed : int, default 0
-        Experiments are reproducible, and so **nothing drawn in them is private**.
+    ``quick`` stands for fewer repeats and sizes, for a run of minutes; ``data`` is a folder with
+    image data sets. With ``seed`` experiments are reproducible, and so **nothing drawn in them is
+    private**.
     """
 
     quick: bool
@@ -143,15 +119,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of a paper.
+    """One experiment of a paper; ``name`` is short, lower case, with hyphens: part of file names.
 
-    Parameters
-    ----------
-    name : str
-        Short, lower case, with hyphens: part of file names.
-    title : str
-    run : callable
-        Called with the settings and a function that takes the share done.
+    ``run`` is called with the settings and a function that takes the share done.
     """
 
     name: str
@@ -167,6 +137,13 @@ class Paper:
     title: str
     citation: str
     experiments: tuple[Experiment, ...]
+
+
+def counted(cases: Sequence[T], progress: Progress) -> Iterator[T]:
+    """Yield the cases, and say after each one what share of them is done."""
+    for done, case in enumerate(cases, 1):
+        yield case
+        progress(done / len(cases))
 
 
 def mean_and_error(values: FloatArray) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from riemdp_papers._experiment import (
     Progress,
     Row,
     Settings,
+    counted,
     mean_and_error,
 )
 from riemdp_papers._he_compare import (
@@ -59,9 +60,8 @@ def figure_2(settings: Settings, progress: Progress) -> Outcome:
     dims = (3, 9) if settings.quick else tuple(range(3, 10))
     cases = [(dim, spread) for spread in SPREADS for dim in dims]
     found = {}
-    for done, (dim, spread) in enumerate(cases):
+    for dim, spread in counted(cases, progress):
         found[dim, spread] = clustered(settings, dim, 1, spread, USUAL_EPSILON)
-        progress((done + 1) / len(cases))
     drawn, rows = [], []
     for spread in SPREADS:
         title = f"Figure 2, density {spread}, one cluster, ε = {USUAL_EPSILON}"
@@ -76,9 +76,8 @@ def figures_3_4(settings: Settings, progress: Progress) -> Outcome:
     epsilons = (0.1, 0.5, 0.9) if settings.quick else EPSILONS
     cases = [(spread, m, epsilon) for spread in SPREADS for m in numbers for epsilon in epsilons]
     found: dict[tuple[float, int, float], Errors] = {}
-    for done, (spread, m, epsilon) in enumerate(cases):
+    for spread, m, epsilon in counted(cases, progress):
         found[spread, m, epsilon] = clustered(settings, USUAL_DIM, m, spread, epsilon)
-        progress((done + 1) / len(cases))
     drawn, rows = [], []
     for spread in SPREADS:
         title = f"Figure 3, density {spread}, d = {USUAL_DIM}, ε = {USUAL_EPSILON}"
@@ -135,11 +134,10 @@ def sizes(settings: Settings, progress: Progress) -> Outcome:
         (3, 0.1, 0.1, 30),
     )
     rows = []
-    for done, (dim, spread, epsilon, n) in enumerate(cases):
+    for dim, spread, epsilon, n in counted(cases, progress):
         errors = clustered(settings, dim, 1, spread, epsilon, n=n)
         setting = f"one cluster of spread {spread}, d = {dim}, ε = {epsilon}, n = {n}"
         rows.append(row(setting, errors, "—"))
-        progress((done + 1) / len(cases))
     return Outcome(tuple(rows), notes=("Beyond the paper.", _NOTE))
 
 
@@ -156,7 +154,7 @@ def figure_5(settings: Settings, progress: Progress) -> Outcome:
     order = np.argsort(share)
     drawn, rows = [], []
     epsilons = (0.1, 0.5, 0.9)
-    for done, epsilon in enumerate(epsilons):
+    for epsilon in counted(epsilons, progress):
         law = PublishedConformalLaplace(points, ball, epsilon, steps=520)
         dist = np.linalg.norm(law.sample(parents, draws, generator) - parents, axis=2)
         means, errors = np.array([mean_and_error(values) for values in dist.T]).T
@@ -180,7 +178,6 @@ def figure_5(settings: Settings, progress: Progress) -> Outcome:
                 "largest value, so that the dense places get wide noise, not little of it.",
             )
         )
-        progress((done + 1) / len(epsilons))
     return Outcome(tuple(rows), tuple(drawn), (_NOTE,))
 
 

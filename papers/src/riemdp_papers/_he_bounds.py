@@ -17,18 +17,9 @@ if TYPE_CHECKING:
 def circle_poisson(source: FloatArray) -> tuple[FloatArray, float]:
     """Solve ``sigma'' = source`` on the circle as well as it can be solved.
 
-    Parameters
-    ----------
-    source : ndarray, shape (m,)
-        At equal steps around a circle of length ``2 pi``.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        The solution of mean 0 for the source less its mean.
-    float
-        Root mean square of what is left over: the mean of the source, which no function has for
-        its Laplacian.
+    The source, shape (m,), is at equal steps around a circle of length ``2 pi``. Returns the
+    solution of mean 0 for the source less its mean, and the root mean square of what is left over:
+    the mean of the source, which no function has for its Laplacian.
     """
     modes = np.fft.fft(source)
     frequency = np.fft.fftfreq(len(source), 1.0 / len(source))
@@ -45,16 +36,7 @@ def hemisphere_supremum(dim: int) -> float:
     The solution of ``Delta sigma = -f`` depends on the angle ``t`` to the pole alone, with
     ``-sigma'(t) = integral_0^t sin^(dim-1) / sin(t)^(dim-1)``, and is largest at the pole. For the
     density ``(1 + f) / 2``, with its own supremum, it is half of this. That f jumps at the equator
-    does not matter: smooth functions come as near as one likes.
-
-    Parameters
-    ----------
-    dim : int
-
-    Returns
-    -------
-    float
-        At most 1 by Theorem III.4 (1).
+    does not matter: smooth functions come as near as one likes. At most 1 by Theorem III.4 (1).
     """
     half = 0.5 * dim
 
@@ -71,18 +53,9 @@ def hemisphere_supremum(dim: int) -> float:
 def cap_supremum(dim: int) -> float:
     """Largest ``lambda_1 sup |sigma| / sup f`` of a density ``f`` on the unit sphere.
 
-    Half the kernel's norm, attained by the uniform law on the cap where the kernel is positive:
-    the kernel falls with the angle ``t`` to the pole, with slope
-    ``(F(t) - 1) / sin(t)^(dim-1)`` up to a factor, ``F`` the share of the cap.
-
-    Parameters
-    ----------
-    dim : int
-
-    Returns
-    -------
-    float
-        At most 1 by Theorem III.4 (1) for a density.
+    Half the kernel's norm, attained by the uniform law on the cap where the kernel is positive: the
+    kernel falls with the angle ``t`` to the pole, with slope ``(F(t) - 1) / sin(t)^(dim-1)`` up to
+    a factor, ``F`` the share of the cap. At most 1 by Theorem III.4 (1) for a density.
     """
     half = 0.5 * dim
     nodes, weights = np.polynomial.legendre.leggauss(400)
@@ -109,27 +82,15 @@ def cap_supremum(dim: int) -> float:
 def step_error(dim: int, ratio: float, radius: float, core: float = 0.0) -> float:
     """``lambda^2 phi_min E rho^2`` in ``R^dim`` for a factor that steps up at a radius.
 
-    ``phi`` is 1 within ``radius / lambda`` of the footpoint and ``ratio`` beyond, so that ``phi``
-    is small where the data are, as in the paper. The density is ``exp(-lambda rho*)`` with
-    respect to the volume of ``phi g``; radii are geodesics of both metrics.
+    ``phi`` is 1 within ``radius / lambda`` of the footpoint and ``ratio >= 1`` beyond, so that
+    ``phi`` is small where the data are, as in the paper. The density is ``exp(-lambda rho*)`` with
+    respect to the volume of ``phi g``; radii are geodesics of both metrics. At most ``dim (dim +
+    1)`` by Theorem V.1, for ``lambda`` as in Table II, that is ``epsilon / (2 sqrt(phi_max)
+    Delta)``.
 
-    Parameters
-    ----------
-    dim : int
-    ratio : float
-        ``phi_max / phi_min``, at least 1.
-    radius : float
-        In units of ``1 / lambda``.
-    core : float, default 0.0
-        ``phi`` is ``ratio`` within this distance of the footpoint too. With
-        ``epsilon / (2 sqrt ratio)`` that is the sensitivity for ``lambda = epsilon / (2 Delta*)``,
-        so that ``Delta* = sqrt(phi_max) Delta`` at the footpoint as well.
-
-    Returns
-    -------
-    float
-        At most ``dim (dim + 1)`` by Theorem V.1, for ``lambda`` as in Table II, that is
-        ``epsilon / (2 sqrt(phi_max) Delta)``.
+    ``phi`` is ``ratio`` within ``core`` of the footpoint too. With ``epsilon / (2 sqrt ratio)``
+    that is the sensitivity for ``lambda = epsilon / (2 Delta*)``, so that ``Delta* = sqrt(phi_max)
+    Delta`` at the footpoint as well.
     """
     root = math.sqrt(ratio)
     slow = math.exp(-(root - 1.0) * core)
@@ -174,15 +135,7 @@ def ramp_error(dim: int, ratio: float, radius: float, width: float) -> float:
 def hyperbolic_error(rate: float) -> float:
     """``E rho^2`` of the Laplace law ``exp(-rate rho)`` on the hyperbolic plane, ``phi = 1``.
 
-    Parameters
-    ----------
-    rate : float
-        Above 1; there is no such law otherwise.
-
-    Returns
-    -------
-    float
-        At most ``6 / rate^2`` by Theorem V.1.
+    There is such a law for a rate above 1. At most ``6 / rate^2`` by Theorem V.1.
     """
     low, high = rate - 1.0, rate + 1.0
     return (2.0 / low**3 - 2.0 / high**3) / (1.0 / low - 1.0 / high)

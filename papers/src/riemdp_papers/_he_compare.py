@@ -42,15 +42,10 @@ QUICK_DRAWS, DRAWS = (20, 5), (200, 50)
 
 @dataclass(frozen=True)
 class Errors:
-    """Distances of released means from the exact one, and exact mean distances.
+    """Distances of released means from the exact one, and exact mean distances, by mechanism.
 
-    Parameters
-    ----------
-    found : dict
-        For each mechanism, distances of shape (repeats,).
-    exact : dict
-        For the mechanisms that have one in closed form; before draws outside the ball are
-        projected onto it.
+    ``found`` are of shape (repeats,). ``exact``, where there is one in closed form, is before draws
+    outside the ball are projected onto it.
     """
 
     found: dict[str, FloatArray]
@@ -70,13 +65,8 @@ def parents_and_children(
 
     The paper's Poisson numbers of children, given that there are ``n`` in all, are these. With
     ``shares``, shape (clusters,), some parents have more children than others. Parents are not
-    among the points.
-
-    Returns
-    -------
-    points : ndarray, shape (n, dim)
-        Some may lie outside the ball.
-    parents : ndarray, shape (clusters, dim)
+    among the points. Returns points (n, dim), of which some may lie outside the ball, and parents
+    (clusters, dim).
     """
     parents = generator.standard_normal((clusters, dim))
     parents /= np.linalg.norm(parents, axis=1, keepdims=True)
@@ -94,21 +84,11 @@ def compare(
     draws: tuple[int, int],
     generator: np.random.Generator,
 ) -> Errors:
-    """Errors of the mechanisms on one data set, as releases into its ball.
+    r"""Errors of the mechanisms on one data set (n, \*point_shape), as releases into its ball.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n, *point_shape)
-        Private records; those outside the ball are projected.
-    landmarks : ndarray, shape (m, *point_shape)
-        Centres of density, which count as public knowledge.
-    ball : Ball
-    epsilon : float
-    draws : tuple of int
-        Draws of each mechanism, and of the published one; that is left out where there are too
-        many records, or one alone. So is the conformal one where its sampler would accept too few
-        proposals.
-    generator : numpy.random.Generator
+    ``landmarks`` are centres of density, which count as public knowledge. ``draws`` are those of
+    each mechanism, and of the published one; that is left out where there are too many records, or
+    one alone. So is the conformal one where its sampler would accept too few proposals.
     """
     space, dim = ball.manifold, ball.manifold.dim
     points = ball.project(points)

@@ -42,18 +42,7 @@ def published_law(data: FloatArray, support: float = math.inf) -> PublishedConfo
 
 
 def log_density(law: PublishedConformalLaplace, footpoint: float, grid: FloatArray) -> FloatArray:
-    """Log density on an even grid of [-1, 1], where the conformal distance is an integral.
-
-    Parameters
-    ----------
-    law : PublishedConformalLaplace
-    footpoint : float
-    grid : ndarray, shape (m,)
-
-    Returns
-    -------
-    ndarray, shape (m,)
-    """
+    """Log density on an even grid (m,) of [-1, 1], where the conformal distance is an integral."""
     scaling, step = law.log_scaling_at(grid[:, None]), grid[1] - grid[0]
     speed = np.exp(scaling)
     along = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1])) * step])

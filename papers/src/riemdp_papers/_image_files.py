@@ -47,25 +47,8 @@ _ANEW = "download it anew"
 def read_idx(images: Path, labels: Path) -> Labelled:
     """Read a pair of IDX files of unsigned bytes, compressed by gzip or not.
 
-    Parameters
-    ----------
-    images : Path
-        Of three axes: magic number 2051.
-    labels : Path
-        Of one axis: magic number 2049.
-
-    Returns
-    -------
-    images : ndarray of uint8, shape (n, H, W)
-    labels : ndarray of uint8, shape (n,)
-
-    Raises
-    ------
-    InvalidParameterError
-        If a file is damaged, not of this format, too large or without pixels, or if there are
-        not as many labels as images.
-    OSError
-        If a file cannot be opened.
+    The images, of three axes, have the magic number 2051, the labels, of one axis, 2049. Returns
+    both as ``uint8``, shapes (n, H, W) and (n,), or raises :class:`InvalidParameterError`.
     """
     pixels, classes = _read_idx(images, axes=3), _read_idx(labels, axes=1)
     _check_numbers(len(pixels), images, len(classes), labels)
@@ -73,24 +56,10 @@ def read_idx(images: Path, labels: Path) -> Labelled:
 
 
 def read_cifar(paths: Sequence[Path]) -> Labelled:
-    """Read files of the binary version of CIFAR-10.
+    """Read files of the binary version of CIFAR-10, of records of 3,073 bytes.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Each has records of 3,073 bytes: a label, and 32 by 32 pixels in red, green and blue.
-
-    Returns
-    -------
-    images : ndarray of uint8, shape (n, 32, 32, 3)
-    labels : ndarray of uint8, shape (n,)
-
-    Raises
-    ------
-    InvalidParameterError
-        If a file is empty, too large or not made of such records.
-    OSError
-        If a file cannot be opened.
+    A record is a label, and 32 by 32 pixels in red, green and blue. Returns images and labels as
+    ``uint8``, shapes (n, 32, 32, 3) and (n,), or raises :class:`InvalidParameterError`.
     """
     parts = [_read_records(path) for path in paths]
     images = [records[:, 1:].reshape(-1, 3, _SIDE, _SIDE) for records in parts]
@@ -99,28 +68,12 @@ def read_cifar(paths: Sequence[Path]) -> Labelled:
 
 
 def read_archive(path: Path) -> Labelled:
-    """Read an ``.npz`` archive.
+    """Read an ``.npz`` archive: images (n, H, W) or (n, H, W, 3), and labels of integers (n,).
 
-    Parameters
-    ----------
-    path : Path
-        With the arrays ``x`` and ``y``, or ``x_train`` and ``y_train``, or, as MedMNIST has them,
-        ``train_images``, ``train_labels``, ``test_images`` and ``test_labels``; the first of these
-        that are there are read, and no others.
-
-    Returns
-    -------
-    images : ndarray, shape (n, H, W) or (n, H, W, 3)
-        ``uint8``, or floats in [0, 1].
-    labels : ndarray of integers, shape (n,)
-
-    Raises
-    ------
-    InvalidParameterError
-        If the archive is damaged or lacks an array, or if one has another shape or type, is too
-        large, or has pixels that are NaN or outside [0, 1].
-    OSError
-        If the file cannot be opened.
+    Its arrays are ``x`` and ``y``, or ``x_train`` and ``y_train``, or, as MedMNIST has them,
+    ``train_images``, ``train_labels``, ``test_images`` and ``test_labels``; the first of these that
+    are there are read, and no others. Images are ``uint8``, or floats in [0, 1]; anything else, or
+    too much of it, is an :class:`InvalidParameterError`.
     """
     names = [name for pairs in _ARRAYS for pair in pairs for name in pair]
     headers = npz_headers(path, names)
@@ -138,10 +91,7 @@ def read_archive(path: Path) -> Labelled:
 def join(parts: Sequence[Labelled], place: Path) -> Labelled:
     """Put parts of a data set, training and test images, one after another.
 
-    Raises
-    ------
-    InvalidParameterError
-        If their images differ in size or type; the message names ``place``.
+    The message about images that differ in size or type names ``place``.
     """
     if len(parts) == 1:
         return parts[0]

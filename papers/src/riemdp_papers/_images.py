@@ -36,15 +36,7 @@ _BATCH_FOLDER = "cifar-10-batches-bin"
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Images with labels, all of one size.
-
-    Parameters
-    ----------
-    name : str
-    images : ndarray, shape (n, H, W) or (n, H, W, 3)
-        Grey or in colour; ``uint8``, or floats in [0, 1].
-    labels : ndarray, shape (n,)
-    """
+    """Images, shape (n, H, W) or (n, H, W, 3), with labels (n,): ``uint8``, or floats in [0, 1]."""
 
     name: str
     images: NDArray[Any]
@@ -81,16 +73,7 @@ class ImageSet:
 
 @dataclass(frozen=True)
 class Found:
-    """A data set in a folder.
-
-    Parameters
-    ----------
-    name : str
-    files : tuple of Path
-        What :attr:`read` reads.
-    read : callable
-        Returns images and labels.
-    """
+    """A data set in a folder: ``read`` returns the images and labels of its files."""
 
     name: str
     files: tuple[Path, ...]
@@ -134,13 +117,7 @@ def image_sets(settings: Settings) -> list[ImageSet]:
 
 
 def data_folder(settings: Settings) -> Path | None:
-    """Return the folder of image data that the settings or the environment name, if any.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such folder.
-    """
+    """Return the folder of image data that the settings or the environment name, if any."""
     folder = settings.data or os.environ.get("RIEMDP_DATA")
     if not folder:
         return None
@@ -155,12 +132,7 @@ def data_folder(settings: Settings) -> Path | None:
 def find_sets(folder: Path) -> list[Found]:
     """Find the data sets in a folder; none of their files is opened.
 
-    Raises
-    ------
-    InvalidParameterError
-        If there is none, or images without labels.
-    OSError
-        If a folder cannot be read.
+    A folder with none, or with images without labels, is an :class:`InvalidParameterError`.
     """
     found = []
     for name, places in _SETS.items():

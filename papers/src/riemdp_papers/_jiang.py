@@ -111,21 +111,10 @@ def circle_delta(
 ) -> FloatArray:
     """``delta`` of the Gaussian on the unit circle: ``h`` of Corollary 3.2.1, or corrected.
 
-    With footpoints at 0 and ``sensitivity`` the acceptance set is an arc from ``low`` to ``high``;
-    only ``low`` differs. The printed one stays within half a turn of the second footpoint's
-    antipode for small ``epsilon`` and passes it later, whence two cases.
-
-    Parameters
-    ----------
-    epsilon : ndarray, shape (...)
-        Not above the end of the range of either version.
-    sigma, sensitivity : float
-        In radians.
-    as_printed : bool, default False
-
-    Returns
-    -------
-    ndarray, shape (...)
+    With footpoints at 0 and ``sensitivity``, in radians, the acceptance set is an arc from ``low``
+    to ``high``; only ``low`` differs. The printed one stays within half a turn of the second
+    footpoint's antipode for small ``epsilon`` and passes it later, whence two cases. No
+    ``epsilon``, shape (...), may lie above the end of the range of either version.
     """
     cdf = scipy.special.ndtr
     beyond = sensitivity if as_printed else 2.0 * math.pi - sensitivity

@@ -169,14 +169,8 @@ def loose_epsilon(mu: float) -> float:
 class Case:
     """Mean distances at one scale; "loose" and "fair" are those of Laplace laws.
 
-    Parameters
-    ----------
-    mu, gauss, loose, fair : float
-        Exact, at the Gaussian's exact mu.
-    estimate : float
-        ``mu`` by Algorithm 2.
-    drawn, drawn_loose : tuple of float
-        Mean and standard error of draws, the Laplace law at the estimate.
+    They are exact, at the Gaussian's exact ``mu``; ``estimate`` is that of Algorithm 2. ``drawn``
+    and ``drawn_loose`` are mean and standard error of draws, the Laplace law at the estimate.
     """
 
     mu: float

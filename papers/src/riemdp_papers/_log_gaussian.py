@@ -23,21 +23,7 @@ if TYPE_CHECKING:
 
 
 def plus(first: ArrayLike, second: ArrayLike) -> FloatArray:
-    """Sum of Table 2, ``Expm(Logm X + Logm Y)``.
-
-    Parameters
-    ----------
-    first, second : array_like, shape (..., k, k)
-
-    Returns
-    -------
-    ndarray, shape (..., k, k)
-
-    Raises
-    ------
-    NotOnManifoldError
-        If a matrix is not symmetric positive definite.
-    """
+    """Sum of Table 2, ``Expm(Logm X + Logm Y)``, of matrices of shape (..., k, k)."""
     space, (a, b) = _charted(first, second)
     return space.from_chart(a + b)
 
@@ -57,13 +43,8 @@ def times(factor: float, matrix: ArrayLike) -> FloatArray:
 def log_jacobian(matrix: ArrayLike, *, as_printed: bool = False) -> float:
     """Log of ``J(X)`` in Definition 1, the volume factor of the matrix logarithm.
 
-    Of the Frobenius norm's volume on either side; equal eigenvalues count as the limit.
-
-    Parameters
-    ----------
-    matrix : array_like, shape (k, k)
-    as_printed : bool, default False
-        With ``h = log a - log b``, which is not divided by ``a - b``.
+    Of the Frobenius norm's volume on either side; equal eigenvalues count as the limit. As printed
+    ``h = log a - log b``, which is not divided by ``a - b``.
     """
     values = np.linalg.eigvalsh(np.asarray(matrix, dtype=float))
     logs = np.log(values)
@@ -82,26 +63,9 @@ def draw(
     size: int,
     generator: np.random.Generator | None = None,
 ) -> FloatArray:
-    """Draw matrices whose ``vecd Logm`` is normal with a covariance (Definition 1).
+    """Draw matrices whose ``vecd Logm`` is normal with a covariance (d, d), d = k (k + 1) / 2.
 
-    Parameters
-    ----------
-    mean : array_like, shape (k, k)
-    covariance : array_like, shape (d, d), d = k (k + 1) / 2
-    size : int
-    generator : numpy.random.Generator, optional
-        Of this process's secure generator by default.
-
-    Returns
-    -------
-    ndarray, shape (size, k, k)
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``covariance`` is not symmetric positive definite of that size.
-    NotOnManifoldError
-        If ``mean`` is not symmetric positive definite.
+    See Definition 1; the shape is (size, k, k).
     """
     space, (middle,) = _charted(mean)
     factor = _factor(covariance, "covariance", space.dim)
@@ -110,24 +74,9 @@ def draw(
 
 
 def log_density(points: ArrayLike, mean: ArrayLike, covariance: ArrayLike) -> FloatArray:
-    """Log density of the same law with respect to the log-Euclidean volume.
+    """Log density of the same law with respect to the log-Euclidean volume, shape (...).
 
     With respect to the volume of the Frobenius norm add :func:`log_jacobian`.
-
-    Parameters
-    ----------
-    points : array_like, shape (..., k, k)
-    mean : array_like, shape (k, k)
-    covariance : array_like, shape (d, d), d = k (k + 1) / 2
-
-    Returns
-    -------
-    ndarray, shape (...)
-
-    Raises
-    ------
-    InvalidParameterError, NotOnManifoldError
-        As of :func:`draw`.
     """
     space, (found, middle) = _charted(points, mean)
     factor = _factor(covariance, "covariance", space.dim)
@@ -138,32 +87,12 @@ def log_density(points: ArrayLike, mean: ArrayLike, covariance: ArrayLike) -> Fl
 
 
 def gaussian_separation(covariance: ArrayLike, differences: ArrayLike) -> float:
-    """Least ``mu`` for which a release with this tangent covariance is ``mu``-GDP.
+    """Least ``mu``, rounded up, for which a release with this tangent covariance is ``mu``-GDP.
 
     Neighbours' summaries differ, in ``vecd Logm``, by vectors ``v`` with ``v' S^-1 v <= 1``; for a
     log-Euclidean sensitivity of Delta that is ``S = Delta^2 I``. Then ``mu^2`` is the largest
-    eigenvalue of ``Sigma^-1 S``: ``Delta / sqrt(least eigenvalue)`` for a sensitivity.
-
-    Parameters
-    ----------
-    covariance : array_like, shape (d, d)
-        ``Sigma``.
-    differences : float or array_like, shape (d, d)
-        The sensitivity Delta, or ``S``.
-
-    Returns
-    -------
-    float
-        Rounded up.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a matrix is not symmetric positive definite of that size, or Delta is not positive.
-
-    References
-    ----------
-    docs/proofs/log-gaussian
+    eigenvalue of ``Sigma^-1 S``: ``Delta / sqrt(least eigenvalue)`` for a sensitivity. Given are
+    ``Sigma``, and Delta or ``S``. Proof: docs/proofs/log-gaussian
     """
     factor = _factor(covariance, "covariance")
     dim = len(factor)
@@ -179,24 +108,7 @@ def gaussian_separation(covariance: ArrayLike, differences: ArrayLike) -> float:
 def least_covariance(differences: ArrayLike, mu: float) -> FloatArray:
     """Covariance of least trace, the mean squared error, that is ``mu``-GDP: ``S / mu^2``.
 
-    Parameters
-    ----------
-    differences : array_like, shape (d, d)
-        ``S`` of :func:`gaussian_separation`.
-    mu : float
-
-    Returns
-    -------
-    ndarray, shape (d, d)
-
-    Raises
-    ------
-    InvalidParameterError
-        As of :func:`gaussian_separation`, or if ``mu`` is not positive.
-
-    References
-    ----------
-    docs/proofs/log-gaussian
+    ``S`` is that of :func:`gaussian_separation`. Proof: docs/proofs/log-gaussian
     """
     factor = _factor(differences, "differences")
     return np.asarray(factor @ factor.T / positive(mu, "mu") ** 2)

@@ -9,7 +9,16 @@ import numpy as np
 
 from riemdp.manifolds import Ball
 from riemdp.statistics import frechet_mean_sensitivity
-from riemdp_papers._experiment import Experiment, Line, Outcome, Panel, Paper, Row, Settings
+from riemdp_papers._experiment import (
+    Experiment,
+    Line,
+    Outcome,
+    Panel,
+    Paper,
+    Row,
+    Settings,
+    counted,
+)
 from riemdp_papers._reimherr_chain import chain
 from riemdp_papers._reimherr_data import (
     BOUNDS,
@@ -38,7 +47,7 @@ def sensitivity(ball: Ball, settings: Settings, progress: Progress) -> Outcome:
     repeats = 30 if settings.quick else 500
     averages: list[float] = []
     largest: list[float] = []
-    for done, n in enumerate(sizes):
+    for n in counted(sizes, progress):
         moves = []
         for _ in range(repeats):
             points = draw_data(ball, n + 1, generator)
@@ -48,7 +57,6 @@ def sensitivity(ball: Ball, settings: Settings, progress: Progress) -> Outcome:
             )
         averages.append(float(np.mean(moves)))
         largest.append(float(np.max(moves)))
-        progress((done + 1) / len(sizes))
     bounds = {bound: [frechet_mean_sensitivity(ball, n, bound) for n in sizes] for bound in BOUNDS}
     if ball is SPD:
         lines = [Line("bound 2r/n (Theorem 2, exact)", sizes, tuple(bounds["exact"]))]
@@ -132,13 +140,12 @@ def figure_2(settings: Settings, progress: Progress) -> Outcome:
     """Size of the ball in the tangent space of a boundary point (supplement, Figure 2)."""
     points = 200 if settings.quick else 1000
     radii = np.linspace(0.02, 0.76, 38)
+    x = tuple(radii)
     h = 2.0 * radii / np.tan(2.0 * radii)
     grid, closed = [], []
-    for done, radius in enumerate(radii):
+    for radius in counted(x, progress):
         grid.append(grid_diameter(radius, points))
         closed.append(exact_diameter(radius))
-        progress((done + 1) / len(radii))
-    x = tuple(radii)
     theorem = 2.0 * radii * (2.0 - h)
     lines = (
         Line("2r", x, tuple(2.0 * radii)),

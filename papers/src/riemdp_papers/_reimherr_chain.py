@@ -8,7 +8,7 @@ import numpy as np
 
 from riemdp.noise import IsotropicLaw
 from riemdp.statistics import frechet_mean_sensitivity
-from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, mean_and_error
+from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, counted, mean_and_error
 from riemdp_papers._reimherr_data import EPSILON, NAMES, SPHERE
 
 if TYPE_CHECKING:
@@ -22,20 +22,11 @@ CHAINS = 200
 def chain_distances(
     sigma: float, burn_in: int, steps: int, generator: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean distance from the footpoint along each chain, in units of ``sigma``.
+    """Mean distance from the footpoint along each chain, in units of ``sigma``: twice (CHAINS,).
 
-    Parameters
-    ----------
-    sigma : float
-    burn_in, steps : int
-        Steps left out, and steps that count.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    metropolis, printed : ndarray, shape (CHAINS,)
-        With rejected proposals holding the state (Metropolis), and as printed: a rejected proposal
-        is drawn again, so that only accepted states count.
+    ``burn_in`` steps are left out, ``steps`` count. In the first, rejected proposals hold the state
+    (Metropolis); in the second, as printed, a rejected proposal is drawn again, so that only
+    accepted states count.
     """
     sphere, footpoint = SPHERE.manifold, SPHERE.center
     states = np.repeat(footpoint[None], CHAINS, axis=0)
@@ -67,7 +58,7 @@ def chain(settings: Settings, progress: Progress) -> Outcome:
         "Metropolis": [],
         "exact": [],
     }
-    for done, n in enumerate(SIZES):
+    for n in counted(SIZES, progress):
         sigma = frechet_mean_sensitivity(SPHERE, n, "tight") / EPSILON
         metropolis, printed = chain_distances(sigma, burn_in, steps, generator)
         exact = IsotropicLaw("laplace", SPHERE.manifold, sigma).radial.mean() / sigma
@@ -87,7 +78,6 @@ def chain(settings: Settings, progress: Progress) -> Outcome:
                 "one that is ε-DP.",
             )
         )
-        progress((done + 1) / len(SIZES))
     x = tuple(float(n) for n in SIZES)
     panel = Panel(
         "S²: Laplace draws (band: 2 SE)",

@@ -24,19 +24,9 @@ NODES = 200
 def interval_loss(sensitivity: float, sigma: float) -> float:
     """Largest log ratio of two Laplace laws restricted to [-1, 1], one of them at its end.
 
-    The footpoints are 1 and ``1 - sensitivity``; the ratio is largest at the end itself, where
-    that of the normalisers adds to that of the exponentials.
-
-    Parameters
-    ----------
-    sensitivity : float
-        At most 2.
-    sigma : float
-
-    Returns
-    -------
-    float
-        Between ``sensitivity / sigma`` and twice that.
+    The footpoints are 1 and ``1 - sensitivity``; the ratio is largest at the end itself, where that
+    of the normalisers adds to that of the exponentials. It lies between ``sensitivity / sigma`` and
+    twice that.
     """
     law = BallLaplace(Ball(Euclidean(1), np.zeros(1), 1.0), sigma)
     end = np.ones(1)
@@ -44,20 +34,10 @@ def interval_loss(sensitivity: float, sigma: float) -> float:
 
 
 def circle_means(points: FloatArray) -> FloatArray:
-    """All global minimisers of the sum of squared arc lengths to points of the unit circle.
+    """All global minimisers, in [-pi, pi), of the sum of squared arc lengths to angles (n,).
 
-    Every local minimiser is the average of the angles with some of them moved by a full turn,
-    hence one of ``n`` equally spaced angles, and all of these are tried.
-
-    Parameters
-    ----------
-    points : ndarray, shape (n,)
-        Angles.
-
-    Returns
-    -------
-    ndarray, shape (minimisers,)
-        Angles in [-pi, pi), in increasing order.
+    Every local minimiser is the average of the angles with some of them moved by a full turn, hence
+    one of ``n`` equally spaced angles, and all of these are tried.
     """
     turns = 2.0 * math.pi * np.arange(len(points)) / len(points)
     tried = _turned(np.mean(points) + turns)
@@ -68,17 +48,8 @@ def circle_means(points: FloatArray) -> FloatArray:
 def example_1(n: int) -> tuple[FloatArray, float]:
     """Compute Example 1: ``n - 1`` equally spaced points of the circle, one of them twice.
 
-    Parameters
-    ----------
-    n : int
-        At least 3.
-
-    Returns
-    -------
-    means : ndarray
-        The Fréchet means, as angles from the point that is there twice.
-    farthest : float
-        Largest distance of two of the points.
+    Returns the Fréchet means, as angles from the point that is there twice, and the largest
+    distance of two of the points.
     """
     points = 2.0 * math.pi * np.arange(n - 1) / (n - 1)
     means = circle_means(np.append(points, 0.0))
@@ -88,14 +59,7 @@ def example_1(n: int) -> tuple[FloatArray, float]:
 def hessian_factor(s: float, kappa: float, *, as_printed: bool = False) -> float:
     """``a(s, kappa)`` in the proof of Theorem 2: half the Hessian of ``rho^2`` across.
 
-    Parameters
-    ----------
-    s : float
-        Distance, positive.
-    kappa : float
-        Curvature.
-    as_printed : bool, default False
-        With ``1 / s`` in flat space, where 1 is right.
+    As printed it is ``1 / s`` in flat space, where 1 is right.
     """
     if kappa == 0.0:
         return 1.0 / s if as_printed else 1.0
@@ -107,14 +71,6 @@ def across(s: float, kappa: float, step: float) -> float:
     """Return the same from distances: a second difference of ``rho(gamma(t), q)^2 / 2``.
 
     ``gamma`` leaves at a right angle the geodesic from ``q`` to a point ``s`` away.
-
-    Parameters
-    ----------
-    s : float
-    kappa : float
-        Curvature.
-    step : float
-        Of the difference.
     """
     k = math.sqrt(abs(kappa)) or 1.0
     x, t = k * s, k * step
@@ -128,20 +84,11 @@ def across(s: float, kappa: float, step: float) -> float:
 
 
 def lemma_1(radius: float) -> tuple[float, float, float]:
-    """Bounds on a distance of logarithms at points of a ball, unit curvature.
+    """Bounds on a distance of logarithms at points of a ball, unit curvature, ``radius < pi / 4``.
 
-    Parameters
-    ----------
-    radius : float
-        Under ``pi / 4``.
-
-    Returns
-    -------
-    printed, general : float
-        ``2 r (2 - h)``; and ``2 r`` times ``2 r / sin 2 r``, which holds on every manifold too.
-    inverted : float
-        ``2 r`` times the norm of the derivative that the proof names, ``J'(1)`` in place of
-        ``J'(0)``: at most 1 across and along, hence ``2 r``.
+    As printed ``2 r (2 - h)``; ``2 r`` times ``2 r / sin 2 r``, which holds on every manifold too;
+    and ``2 r`` times the norm of the derivative that the proof names, ``J'(1)`` in place of
+    ``J'(0)``: at most 1 across and along, hence ``2 r``.
     """
     s = 2.0 * radius
     h = s / math.tan(s)
@@ -153,15 +100,8 @@ def exit_distance(
 ) -> FloatArray:
     """Distance to the boundary of a ball, from a point of it in given directions.
 
-    Parameters
-    ----------
-    curvature : {-1.0, 0.0, 1.0}
-    radius : float
-        On the sphere under ``pi / 2``.
-    offset : float
-        Distance of the point from the centre, at most ``radius``.
-    angle : array_like
-        Between the direction and that of the centre.
+    The point is ``offset`` from the centre; ``angle`` lies between the direction and that of the
+    centre. The curvature is -1, 0 or 1, the radius on the sphere under ``pi / 2``.
     """
     cosine = np.cos(angle)
     if curvature == 0.0:
@@ -182,15 +122,8 @@ def restricted_mean_square(
 ) -> float:
     """``E rho(draw, footpoint)^2`` of the Laplace law restricted to a ball (Theorem 3).
 
-    Parameters
-    ----------
-    curvature : {-1.0, 0.0, 1.0}
-    dim : int
-    sigma : float
-    radius : float
-        On the sphere under ``pi / 2``.
-    offset : float, default 0.0
-        Distance of the footpoint from the centre, at most ``radius``.
+    The footpoint is ``offset`` from the centre. The curvature is -1, 0 or 1, the radius on the
+    sphere under ``pi / 2``.
     """
     if dim == 1:
         angle, weight = np.array([0.0, math.pi]), np.ones(2)
@@ -231,11 +164,7 @@ def _radial_moments(curvature: float, dim: int, sigma: float, ends: FloatArray) 
 def centred_mean_square(sigma: float, radius: float, offset: float) -> float:
     """``E rho(draw, m0)^2`` on a line, which the proof of Theorem 3 computes.
 
-    Parameters
-    ----------
-    sigma, radius : float
-    offset : float
-        Distance of the footpoint from ``m0``, at most ``radius``.
+    ``offset`` is the distance of the footpoint from ``m0``.
     """
     law = BallLaplace(Ball(Euclidean(1), np.zeros(1), radius), sigma)
     nodes, share = gauss_legendre(NODES)
@@ -248,16 +177,9 @@ def centred_mean_square(sigma: float, radius: float, offset: float) -> float:
 
 
 def sphere_exp(base: FloatArray, v: FloatArray, kappa: float, *, as_printed: bool) -> FloatArray:
-    """Exponential map of section 5.2 on the sphere of radius ``1 / sqrt(kappa)``.
+    """Exponential map of section 5.2 on the sphere of radius ``1 / sqrt(kappa)``, of a ``v`` not 0.
 
-    Parameters
-    ----------
-    base, v : ndarray, shape (d + 1,)
-        A point, and a tangent vector at it that is not 0.
-    kappa : float
-        Curvature.
-    as_printed : bool
-        Without ``sqrt(kappa)`` in cosine and sine.
+    As printed it is without ``sqrt(kappa)`` in cosine and sine.
     """
     norm = float(np.linalg.norm(v))
     angle = norm if as_printed else math.sqrt(kappa) * norm
@@ -265,14 +187,7 @@ def sphere_exp(base: FloatArray, v: FloatArray, kappa: float, *, as_printed: boo
 
 
 def sphere_distance(p: FloatArray, q: FloatArray, kappa: float, *, as_printed: bool) -> float:
-    """Distance of section 5.2 on the same sphere; printed: the arccosine of the inner product.
-
-    Parameters
-    ----------
-    p, q : ndarray, shape (d + 1,)
-    kappa : float
-    as_printed : bool
-    """
+    """Distance of section 5.2 on the same sphere; printed: the arccosine of the inner product."""
     if as_printed:
         return math.acos(min(max(float(p @ q), -1.0), 1.0))
     unit = math.sqrt(kappa)
@@ -282,14 +197,9 @@ def sphere_distance(p: FloatArray, q: FloatArray, kappa: float, *, as_printed: b
 def convexity_gap(radius: float) -> float:
     """Largest excess of ``rho^2`` over its chord along a pair of geodesics in a cap of S².
 
-    Two meridians cross the equator at right angles, half the radius from the cap's centre on
-    either side, and are as close to each other as the squares' sum allows further north and south.
-    Positive: ``rho^2`` is not convex in both points together.
-
-    Parameters
-    ----------
-    radius : float
-        Of the cap, whose centre lies on the equator.
+    Two meridians cross the equator at right angles, half the radius from the cap's centre, which
+    lies on the equator, on either side; they are as close to each other as the squares' sum allows
+    further north and south. Positive: ``rho^2`` is not convex in both points together.
     """
     half = 0.5 * radius
     # the meridians stay in the cap: cos r <= cos(latitude) cos(longitude)
@@ -299,21 +209,10 @@ def convexity_gap(radius: float) -> float:
 
 
 def enclosing_radius(radius: float, k: int) -> tuple[float, float]:
-    """Radii of Euclidean balls that hold a geodesic ball of matrices about I.
+    """Radii of Euclidean balls that hold a geodesic ball of matrices of size 1 or 2 about I.
 
-    Parameters
-    ----------
-    radius : float
-        Of the geodesic ball.
-    k : int
-        Size of the matrices, 1 or 2.
-
-    Returns
-    -------
-    about_identity : float
-        By search; Proposition 1 has ``e^r - 1``.
-    smallest : float
-        With the best centre, a multiple of I.
+    The first one is about I, by search (Proposition 1 has ``e^r - 1``), the second one about the
+    best centre, a multiple of I.
     """
     turn = np.linspace(0.0, 2.0 * math.pi, 4001) if k == 2 else np.array([0.0, math.pi])
     logs = radius * np.stack([np.cos(turn), np.sin(turn)][:k], axis=-1)
@@ -326,13 +225,7 @@ def enclosing_radius(radius: float, k: int) -> tuple[float, float]:
 
 
 def descend(points: FloatArray, sphere: Manifold) -> FloatArray:
-    """Gradient descent of supplement A.1: steps of 1/2 until one is shorter than 1e-5.
-
-    Parameters
-    ----------
-    points : ndarray, shape (n, d + 1)
-    sphere : Manifold
-    """
+    """Gradient descent of supplement A.1: steps of 1/2 until one is shorter than 1e-5."""
     mean = points[0]
     for _ in range(500):
         step = 0.5 * np.mean(sphere.log(mean, points), axis=0)

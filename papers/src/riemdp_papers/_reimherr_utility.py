@@ -10,7 +10,7 @@ import numpy as np
 from riemdp.manifolds import SPDAffineInvariant
 from riemdp.noise import AffineInvariantLaw, IsotropicLaw, RadialLaw, isotropic_vectors
 from riemdp.statistics import frechet_mean_sensitivity
-from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, mean_and_error
+from riemdp_papers._experiment import Line, Outcome, Panel, Row, Settings, counted, mean_and_error
 from riemdp_papers._reimherr_data import (
     BOUNDS,
     EPSILON,
@@ -68,7 +68,7 @@ def sphere_utility(settings: Settings, progress: Progress) -> Outcome:
     grid = QUICK_SPHERE_SIZES if settings.quick else SPHERE_SIZES
     errors: dict[str, list[tuple[float, float]]] = {bound: [] for bound in (*BOUNDS, "embedding")}
     exact: dict[str, list[float]] = {bound: [] for bound in BOUNDS}
-    for done, n in enumerate(grid):
+    for n in counted(grid, progress):
         means = np.array([fixed_mean(SPHERE, sphere_data(n, generator)) for _ in range(repeats)])
         for bound in BOUNDS:
             scale = frechet_mean_sensitivity(SPHERE, n, bound) / EPSILON
@@ -78,7 +78,6 @@ def sphere_utility(settings: Settings, progress: Progress) -> Outcome:
             exact[bound].append(mean_chord(scale))
         scale = 2.0 * SPHERE_RADIUS / (n * EPSILON)
         errors["embedding"].append(_error(_embedded(means, scale, draws, generator) - means))
-        progress((done + 1) / len(grid))
     sizes = tuple(float(n) for n in grid)
     base = [6.0 * SPHERE_RADIUS / (n * EPSILON) for n in grid]  # dim times scale
     lines = [_line(f"manifold, {NAMES[bound]}", sizes, errors[bound]) for bound in BOUNDS]
@@ -204,7 +203,7 @@ def spd_utility(settings: Settings, progress: Progress) -> Outcome:
     assert isinstance(manifold, SPDAffineInvariant)
     grid = QUICK_SIZES if settings.quick else SIZES
     intrinsic, embedded, outside, twice = [], [], [], []
-    for done, n in enumerate(grid):
+    for n in counted(grid, progress):
         means = np.array([fixed_mean(SPD, spd_data(n, generator)) for _ in range(repeats)])
         scale = frechet_mean_sensitivity(SPD, n) / EPSILON
         released = AffineInvariantLaw("laplace", manifold, scale).sample(means, draws, generator)
@@ -213,7 +212,6 @@ def spd_utility(settings: Settings, progress: Progress) -> Outcome:
         embedded.append(_error(noisy - _vech(means)))
         outside.append(_leaves(noisy))
         twice.append(_leaves(2.0 * noisy - _vech(means)))
-        progress((done + 1) / len(grid))
     sizes = tuple(float(n) for n in grid)
     rows = [
         Row(

@@ -46,13 +46,7 @@ class Result:
 
 
 def load_paper(key: str) -> Paper:
-    """Return the paper of this key.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is none.
-    """
+    """Return the paper of this key."""
     if key not in PAPERS:
         raise InvalidParameterError(f"paper must be one of {', '.join(PAPERS)}, got {key!r}")
     paper = importlib.import_module(f"riemdp_papers.{PAPERS[key]}").PAPER
@@ -61,28 +55,11 @@ def load_paper(key: str) -> Paper:
 
 
 def reproduce(paper: Paper, settings: Settings, output: Path, watcher: Watcher) -> Path:
-    """Run what has not run yet, and write ``<key>.md``, ``figures`` and ``cache``.
+    """Run what has not run yet, write ``<key>.md``, ``figures`` and ``cache``, and return the page.
 
-    An interrupted run goes on where it stopped: each experiment's results are kept as soon as
-    there are any, and used again by runs with the same settings, code, libraries and data.
-
-    Parameters
-    ----------
-    paper : Paper
-    settings : Settings
-    output : Path
-        Folder, made if it does not exist.
-    watcher : callable
-
-    Returns
-    -------
-    Path
-        The page.
-
-    Raises
-    ------
-    InvalidParameterError
-        Without matplotlib, or if a folder of image data is named that holds none.
+    An interrupted run goes on where it stopped: each experiment's results are kept as soon as there
+    are any, and used again by runs with the same settings, code, libraries and data. It needs
+    matplotlib, and images in a folder of image data that is named.
     """
     if importlib.util.find_spec("matplotlib") is None:
         raise InvalidParameterError("the figures need matplotlib: pip install 'riemdp[plot]'")

@@ -10,7 +10,7 @@ import numpy as np
 from riemdp.manifolds import Euclidean
 from riemdp.mechanisms import TangentGaussian, TangentLaplace
 from riemdp.privacy import GDP, KLDP, RDP, ZCDP, ApproxDP, MeanCDP, PureDP, compose, convert
-from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings
+from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings, counted
 
 if TYPE_CHECKING:
     from riemdp.mechanisms import Mechanism
@@ -28,57 +28,38 @@ def releases(settings: Settings, progress: Progress) -> Outcome:
     panels = []
     rows = []
     both = (("Laplace", laplace(RATIO)), ("Gaussian", gaussian(RATIO)))
-    for done, (name, mechanism) in enumerate(both):
+    for name, mechanism in counted(both, progress):
         composed = _every_composition(mechanism)
         exact = [mechanism.privacy(1.0).self_compose(k) for k in RELEASES]
-        title = f"k {name} releases with Δ = {RATIO} σ"
-        panels.append(
-            Panel(
-                f"{title}: the parameters",
-                "k",
-                "parameter (each in its own definition; mean-concentrated: τ)",
-                tuple(
-                    Line(label, RELEASES, tuple(_parameter(x) for x in values))
-                    for label, values in composed.items()
-                ),
-                xlog=True,
-                ylog=True,
-            )
-        )
+        parameters = [
+            Line(label, RELEASES, tuple(_parameter(x) for x in values))
+            for label, values in composed.items()
+        ]
         epsilons: dict[str, tuple[float, ...]] = {
             label: tuple(float(x.epsilon_at(DELTA)) for x in values)
             for label, values in composed.items()
         }
         epsilons["exact"] = tuple(float(curve.epsilon_at(DELTA)) for curve in exact)
-        panels.append(
-            Panel(
-                f"{title}: ε at δ = {DELTA:g}",
-                "k",
-                f"ε at δ = {DELTA:g}",
-                tuple(
-                    Line(label, RELEASES, values)
-                    for label, values in epsilons.items()
-                    if np.all(np.isfinite(values)) and max(values) < 1e3
-                ),
-                xlog=True,
-                ylog=True,
-            )
-        )
+        finite = [
+            Line(label, RELEASES, values)
+            for label, values in epsilons.items()
+            if np.all(np.isfinite(values)) and max(values) < 1e3
+        ]
         deltas: dict[str, tuple[float, ...]] = {
             label: tuple(float(x.delta_at(EPSILON)) for x in values)
             for label, values in composed.items()
         }
         deltas["exact"] = tuple(float(curve.delta_at(EPSILON)) for curve in exact)
-        panels.append(
-            Panel(
-                f"{title}: δ at ε = {EPSILON:g}",
-                "k",
-                f"δ at ε = {EPSILON:g}",
-                tuple(_positive(label, values) for label, values in deltas.items()),
-                xlog=True,
-                ylog=True,
-            )
-        )
+        positive = [_positive(label, values) for label, values in deltas.items()]
+        title = f"k {name} releases with Δ = {RATIO} σ"
+        what = "parameter (each in its own definition; mean-concentrated: τ)"
+        for short, ylabel, lines in (
+            ("the parameters", what, parameters),
+            (f"ε at δ = {DELTA:g}", f"ε at δ = {DELTA:g}", finite),
+            (f"δ at ε = {EPSILON:g}", f"δ at ε = {EPSILON:g}", positive),
+        ):
+            panel = Panel(f"{title}: {short}", "k", ylabel, tuple(lines), xlog=True, ylog=True)
+            panels.append(panel)
         last = len(RELEASES) - 3
         for label, values in epsilons.items():
             if label == "exact":
@@ -91,7 +72,6 @@ def releases(settings: Settings, progress: Progress) -> Outcome:
                     f"ε = {epsilons['exact'][last]:.4g}, δ(1) = {deltas['exact'][last]:.3g}",
                 )
             )
-        progress((done + 1) / len(both))
     notes = (
         f"Reproduced: what the composed parameter alone guarantees, as ε at δ = {DELTA:g} and δ at "
         "ε = 1. Exact: the composition of the mechanism's own privacy loss, rounded up. An angle "

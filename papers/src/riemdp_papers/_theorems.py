@@ -13,29 +13,17 @@ from riemdp_papers._report import PAPERS
 STATUSES = ("true", "true, sharper here", "true with a correction", "false")
 
 
+Number = Callable[[], str]
+
+
 @dataclass(frozen=True)
 class Theorem:
     """A theorem, lemma, definition with a claim, algorithm or example of a paper.
 
-    Parameters
-    ----------
-    paper : str
-        Key of the paper, as in ``riemdp reproduce``.
-    name : str
-        As printed: "Theorem 4". One row may hold several, "Theorem 1, Theorem A.4".
-    claim : str
-        What it says, in one plain line of Markdown.
-    status : str
-        One of ``STATUSES``.
-    where : str
-        Where that is shown: a link from ``docs``, or the name of a public function.
-    number : callable
-        Computes the figure that shows it, in seconds at most, and returns it as a short text.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a text is empty, or paper or status is none of those that there are.
+    ``paper`` is its key in ``riemdp reproduce`` and ``name`` as printed, maybe of several:
+    "Theorem 1, Theorem A.4". ``claim`` is one plain line of Markdown, ``status`` one of
+    ``STATUSES``, ``where`` a link from ``docs`` or the name of a public function. ``number``
+    computes the figure that shows it, in seconds at most, as a short text.
     """
 
     paper: str
@@ -43,7 +31,7 @@ class Theorem:
     claim: str
     status: str
     where: str
-    number: Callable[[], str]
+    number: Number
 
     def __post_init__(self) -> None:
         for field in ("paper", "name", "claim", "status", "where"):
@@ -64,17 +52,28 @@ class Theorem:
         return tuple(self.name.split(", "))
 
     def cells(self) -> list[str]:
-        """Compute the line of the table: statement and claim, status, where, number.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the number is empty.
-        """
+        """Compute the line of the table: statement and claim, status, where, number."""
         number = self.number()
         if not number.strip():
             raise InvalidParameterError(f"number of {self.name!r} is empty")
         return [f"**{self.name}.** {self.claim}", self.status, self.where, number]
+
+
+class Statements(list[Theorem]):
+    """The rows of a paper, in its order."""
+
+    def __init__(self, paper: str) -> None:
+        super().__init__()
+        self._paper = paper
+
+    def row(self, name: str, claim: str, status: str, where: str) -> Callable[[Number], Number]:
+        """Enter a row, of which the decorated function computes the number."""
+
+        def enter(number: Number) -> Number:
+            self.append(Theorem(self._paper, name, claim, status, where, number))
+            return number
+
+        return enter
 
 
 def theorems() -> tuple[Theorem, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from riemdp_papers._he_bounds import (
 )
 from riemdp_papers._he_loss import EPSILON, log_density, neighbours, published_law, true_loss
 from riemdp_papers._reimherr_data import SPHERE, worst_pair
-from riemdp_papers._theorems import Theorem
+from riemdp_papers._theorems import Statements
 
 if TYPE_CHECKING:
     from riemdp_papers._experiment import FloatArray
@@ -34,9 +33,8 @@ _CONFORMAL = "[conformal noise](conformal.md#errata-of-the-paper)"
 _PROOF = "[note](proofs/conformal-laplace.md)"
 _TURN = 2.0 * math.pi * np.arange(512) / 512
 
-
-def _lengths() -> str:
-    return f"σ = ln 2 on S¹: around it {_circumference(math.log(2.0)):.3f} times as long, not 4"
+ROWS = Statements("he")
+_row = ROWS.row
 
 
 def _circumference(scaling: float) -> float:
@@ -47,16 +45,34 @@ def _circumference(scaling: float) -> float:
     return float(np.sum(sides)) / (2.0 * math.pi)
 
 
+@_row(
+    "Section II-C",
+    "Under g⋆ = e^(2σ)g lengths are stretched by e^(2σ). (By e^σ; inner products by e^(2σ).)",
+    "true with a correction",
+    _CONFORMAL,
+)
+def _lengths() -> str:
+    return f"σ = ln 2 on S¹: around it {_circumference(math.log(2.0)):.3f} times as long, not 4"
+
+
 def _density() -> FloatArray:
     density = np.exp(np.cos(_TURN))
     return np.asarray(density / (np.mean(density) * 2.0 * math.pi))
 
 
+@_row(
+    "Section III-A",
+    "Δσ = -f has a solution for a density f on a closed manifold. (Not before its mean is "
+    "taken off, as is done further down.)",
+    "true with a correction",
+    _NOTE,
+)
 def _no_mean() -> str:
     left = circle_poisson(-_density())[1]
     return f"S¹, any density: Δσ misses -f by at least {left:.4f} = 1/2π"
 
 
+@_row("Lemma III.1", "Δσ = H has a smooth solution if and only if H has mean 0.", "true", _NOTE)
 def _with_mean() -> str:
     density = _density()
     solution, left = circle_poisson(np.mean(density) - density)
@@ -64,16 +80,31 @@ def _with_mean() -> str:
     return f"S¹, f ∝ exp(cos): {off}, σ from {solution.min():.4f} to {solution.max():.4f}"
 
 
+@_row(
+    "Lemma III.2", "Two solutions differ by a harmonic function, that is a constant.", "true", _NOTE
+)
 def _unique() -> str:
     # the harmonic functions on the grid: the null space of the second difference
     second = np.roll(np.eye(64), 1, axis=0) + np.roll(np.eye(64), -1, axis=0) - 2.0 * np.eye(64)
     return f"S¹, 64 points: {64 - np.linalg.matrix_rank(second)} harmonic function, the constant"
 
 
+@_row(
+    "Theorem III.3",
+    "Ω[σ] = H(x, σ) has a smooth solution for every strongly elliptic Ω and smooth H.",
+    "false",
+    _NOTE,
+)
 def _no_solution() -> str:
     return f"S¹, H = 1: Δσ misses H by at least {circle_poisson(np.ones(512))[1]:g}"
 
 
+@_row(
+    "Theorem III.4 (1)",
+    "sup|σ| ≤ sup|f|/λ₁. (True of a density on the spheres up to S⁶.)",
+    "false",
+    _NOTE,
+)
 def _norm_bound() -> str:
     mean_zero = [hemisphere_supremum(dim) for dim in (1, 2, 3)]
     density = [cap_supremum(dim) for dim in (1, 6, 7, 12)]
@@ -86,6 +117,13 @@ def _norm_bound() -> str:
     )
 
 
+@_row(
+    "Theorem III.4 (2)",
+    "-fmax/λ₁ ≤ σ ≤ -fmin/λ₁, and the bounds of φ that follow. (Neither of a density nor of f "
+    "with mean zero.)",
+    "false",
+    _NOTE,
+)
 def _extremal() -> str:
     source = 1.0 + np.cos(_TURN)
     solution, _ = circle_poisson(np.mean(source) - source)
@@ -95,12 +133,20 @@ def _extremal() -> str:
     )
 
 
+@_row(
+    "Lemma III.5",
+    "φ has a positive minimum and a finite maximum. (On compact spaces; a mechanism does "
+    "not know them beforehand.)",
+    "true",
+    _CONFORMAL,
+)
 def _factor_range() -> str:
     density = _density()
     factor = np.exp(2.0 * circle_poisson(np.mean(density) - density)[0])
     return f"S¹, f ∝ exp(cos): φ from {factor.min():.4f} to {factor.max():.4f}"
 
 
+@_row("Corollary III.6", "√φmin ρ ≤ ρ⋆ ≤ √φmax ρ.", "true", _NOTE)
 def _bi_lipschitz() -> str:
     low, high = stretch(0.5)
     return (
@@ -109,6 +155,7 @@ def _bi_lipschitz() -> str:
     )
 
 
+@_row("Section III-C", "The volume of φg is φ^(d/2) times that of g.", "true", _PROOF)
 def _volume() -> str:
     # phi = 4 / (1 + r^2)^2 makes a sphere of R^3, by stereographic projection
     total = scipy.integrate.quad(
@@ -117,17 +164,36 @@ def _volume() -> str:
     return f"R³ as S³: ∫φ^(3/2) = {total[0]:.4f}, 2π² = {2.0 * math.pi**2:.4f}"
 
 
+@_row(
+    "Definition IV.1",
+    "The sensitivity of the Fréchet mean is at most 2r(2 - h)/(nh).",
+    "true, sharper here",
+    "[note](proofs/frechet-mean-sensitivity.md)",
+)
 def _sensitivity() -> str:
     found = [1000 * frechet_mean_sensitivity(SPHERE, 1000, bound=x) for x in ("theorem", "exact")]
     return f"S², r = π/8: {found[0]:.3f}/n printed, {found[1]:.3f}/n exact"
 
 
+@_row(
+    "Theorem IV.2",
+    "e^(-λ⋆ρ⋆) on a conformal ball has a finite integral. (A finite one: Algorithm 1's r = "
+    "∞ may have none.)",
+    "true",
+    _NOTE,
+)
 def _mass() -> str:
     radii = (5.0, 10.0, 20.0)
     found = [math.pi * (r - 0.5 * (1.0 - math.exp(-2.0 * r))) for r in radii]
     return "H², λ = 1: C_r = " + ", ".join(f"{x:.1f}" for x in found) + " at r = 5, 10, 20"
 
 
+@_row(
+    "Definition IV.3",
+    "The Laplace mechanism needs σ = 2Δ/ε, and Δ/ε where the normaliser does not move.",
+    "true",
+    "[note](proofs/riemannian-laplace.md), claims 1 and 2",
+)
 def _doubled() -> str:
     grid = np.linspace(-1.0, 1.0, 2001)[:, None]
     law = RiemannianLaplace(Euclidean(1), 0.1, ball=Ball(Euclidean(1), np.zeros(1), 1.0))
@@ -136,6 +202,12 @@ def _doubled() -> str:
     return f"[-1, 1], Δ = σ = .1: loss {loss:.3f} ≤ 2; on a line 1"
 
 
+@_row(
+    "Equation (24)",
+    "λ⋆ = ε/(2Δ⋆) ≤ ε/(2√φmax Δ). (It is ≥, as in Appendix G.)",
+    "true with a correction",
+    _CONFORMAL,
+)
 def _rate() -> str:
     # on the circle with phi = exp(cos), the footpoints .1 apart about the point of the least phi
     low = math.exp(-0.5)
@@ -145,6 +217,14 @@ def _rate() -> str:
     )
 
 
+@_row(
+    "Theorem IV.4",
+    "ε-DP if the loss is at most ε in both orders, and the loss has the form (21), by which "
+    "λ⋆ ≤ ε/(2Δ⋆) is enough. (The condition is right. Form (21) is for one φ, λ⋆ and region, "
+    "not for those of two data sets.)",
+    "false",
+    f"{_PROOF}, {{func}}`~riemdp_papers.published_mean`",
+)
 def _loss() -> str:
     grid = np.linspace(-1.0, 1.0, 20_001)
     data, other = neighbours(20)
@@ -156,6 +236,13 @@ def _loss() -> str:
     return f"ε = {EPSILON}: loss {loss:.3f}, δ = {delta:.3f}; with φ, λ⋆ and region held {held:.4f}"
 
 
+@_row(
+    "Corollary IV.5",
+    "ε-DP if and only if the loss is at most ε everywhere. (Its proof adds that 2λ⋆ρ⋆ ≤ ε "
+    "is necessary: it is not.)",
+    "true with a correction",
+    _NOTE,
+)
 def _necessary() -> str:
     grid = np.linspace(-5.0, 5.0, 1001)[:, None]
     law = RiemannianLaplace(Euclidean(1), 1.0)
@@ -164,6 +251,13 @@ def _necessary() -> str:
     return f"R, λ = Δ = 1: loss {loss:g}, though 2λΔ = 2"
 
 
+@_row(
+    "Theorem V.1",
+    "E ρ² < 16 d(d+1)r²φmax/(n²ε²φmin). (On a line, with ≤. For d ≥ 2 neither on hyperbolic "
+    "spaces with φ = 1 nor in R^d.)",
+    "false",
+    _NOTE,
+)
 def _error() -> str:
     ratio = math.exp(10.0)
     flat = step_error(2, ratio, 3.62), worst_step(2, ratio)[1]
@@ -178,11 +272,24 @@ def _error() -> str:
     )
 
 
+@_row(
+    "Appendix G",
+    "One record moves the Fréchet mean by 2r/n at most. (Not on positive curvature.)",
+    "false",
+    "[note](proofs/frechet-mean-sensitivity.md)",
+)
 def _shift() -> str:
     moved = 201.0 * float(SPHERE.manifold.dist(*worst_pair(SPHERE, 201)))
     return f"S², r = π/8, n = 201: {moved:.4f}/n, over {2.0 * SPHERE.radius:.4f}/n"
 
 
+@_row(
+    "Table II",
+    "The graph Laplacian D - W solves the Poisson equation of Section III. (With the other "
+    "sign; the two slips cancel.)",
+    "true with a correction",
+    "[signs](conformal.md#signs)",
+)
 def _signs() -> str:
     density = _density()
     found = [
@@ -194,164 +301,15 @@ def _signs() -> str:
     )
 
 
+@_row(
+    "Algorithm 1",
+    "Draws from the law of Theorem IV.2. (In the limit, if Q is a density for the volume of "
+    "g⋆; for that of g the acceptance ratio lacks φ^(d/2). A chain has no ε.)",
+    "true with a correction",
+    _CONFORMAL,
+)
 def _acceptance() -> str:
     return (
         "[-1, 1], φ = exp(2x), λ = 1, Q symmetric for g: total variation "
         f"{published_acceptance_error(1.0, 1.0):.3f}"
     )
-
-
-_row = functools.partial(Theorem, "he")
-
-ROWS: tuple[Theorem, ...] = (
-    _row(
-        "Section II-C",
-        "Under g⋆ = e^(2σ)g lengths are stretched by e^(2σ). (By e^σ; inner products by e^(2σ).)",
-        "true with a correction",
-        _CONFORMAL,
-        _lengths,
-    ),
-    _row(
-        "Section III-A",
-        "Δσ = -f has a solution for a density f on a closed manifold. (Not before its mean is "
-        "taken off, as is done further down.)",
-        "true with a correction",
-        _NOTE,
-        _no_mean,
-    ),
-    _row(
-        "Lemma III.1",
-        "Δσ = H has a smooth solution if and only if H has mean 0.",
-        "true",
-        _NOTE,
-        _with_mean,
-    ),
-    _row(
-        "Lemma III.2",
-        "Two solutions differ by a harmonic function, that is a constant.",
-        "true",
-        _NOTE,
-        _unique,
-    ),
-    _row(
-        "Theorem III.3",
-        "Ω[σ] = H(x, σ) has a smooth solution for every strongly elliptic Ω and smooth H.",
-        "false",
-        _NOTE,
-        _no_solution,
-    ),
-    _row(
-        "Theorem III.4 (1)",
-        "sup|σ| ≤ sup|f|/λ₁. (True of a density on the spheres up to S⁶.)",
-        "false",
-        _NOTE,
-        _norm_bound,
-    ),
-    _row(
-        "Theorem III.4 (2)",
-        "-fmax/λ₁ ≤ σ ≤ -fmin/λ₁, and the bounds of φ that follow. (Neither of a density nor of f "
-        "with mean zero.)",
-        "false",
-        _NOTE,
-        _extremal,
-    ),
-    _row(
-        "Lemma III.5",
-        "φ has a positive minimum and a finite maximum. (On compact spaces; a mechanism does "
-        "not know them beforehand.)",
-        "true",
-        _CONFORMAL,
-        _factor_range,
-    ),
-    _row(
-        "Corollary III.6",
-        "√φmin ρ ≤ ρ⋆ ≤ √φmax ρ.",
-        "true",
-        _NOTE,
-        _bi_lipschitz,
-    ),
-    _row(
-        "Section III-C",
-        "The volume of φg is φ^(d/2) times that of g.",
-        "true",
-        _PROOF,
-        _volume,
-    ),
-    _row(
-        "Definition IV.1",
-        "The sensitivity of the Fréchet mean is at most 2r(2 - h)/(nh).",
-        "true, sharper here",
-        "[note](proofs/frechet-mean-sensitivity.md)",
-        _sensitivity,
-    ),
-    _row(
-        "Theorem IV.2",
-        "e^(-λ⋆ρ⋆) on a conformal ball has a finite integral. (A finite one: Algorithm 1's r = "
-        "∞ may have none.)",
-        "true",
-        _NOTE,
-        _mass,
-    ),
-    _row(
-        "Definition IV.3",
-        "The Laplace mechanism needs σ = 2Δ/ε, and Δ/ε where the normaliser does not move.",
-        "true",
-        "[note](proofs/riemannian-laplace.md), claims 1 and 2",
-        _doubled,
-    ),
-    _row(
-        "Equation (24)",
-        "λ⋆ = ε/(2Δ⋆) ≤ ε/(2√φmax Δ). (It is ≥, as in Appendix G.)",
-        "true with a correction",
-        _CONFORMAL,
-        _rate,
-    ),
-    _row(
-        "Theorem IV.4",
-        "ε-DP if the loss is at most ε in both orders, and the loss has the form (21), by which "
-        "λ⋆ ≤ ε/(2Δ⋆) is enough. (The condition is right. Form (21) is for one φ, λ⋆ and region, "
-        "not for those of two data sets.)",
-        "false",
-        f"{_PROOF}, {{func}}`~riemdp_papers.published_mean`",
-        _loss,
-    ),
-    _row(
-        "Corollary IV.5",
-        "ε-DP if and only if the loss is at most ε everywhere. (Its proof adds that 2λ⋆ρ⋆ ≤ ε "
-        "is necessary: it is not.)",
-        "true with a correction",
-        _NOTE,
-        _necessary,
-    ),
-    _row(
-        "Theorem V.1",
-        "E ρ² < 16 d(d+1)r²φmax/(n²ε²φmin). (On a line, with ≤. For d ≥ 2 neither on hyperbolic "
-        "spaces with φ = 1 nor in R^d.)",
-        "false",
-        _NOTE,
-        _error,
-    ),
-    _row(
-        "Appendix G",
-        "One record moves the Fréchet mean by 2r/n at most. (Not on positive curvature.)",
-        "false",
-        "[note](proofs/frechet-mean-sensitivity.md)",
-        _shift,
-    ),
-    _row(
-        "Table II",
-        "The graph Laplacian D - W solves the Poisson equation of Section III. (With the other "
-        "sign; the two slips cancel.)",
-        "true with a correction",
-        "[signs](conformal.md#signs)",
-        _signs,
-    ),
-    _row(
-        "Algorithm 1",
-        "Draws from the law of Theorem IV.2. (In the limit, if Q is a density for the volume of "
-        "g⋆; for that of g the acceptance ratio lacks φ^(d/2). A chain has no ε.)",
-        "true with a correction",
-        _CONFORMAL,
-        _acceptance,
-    ),
-)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
@@ -26,7 +25,7 @@ from riemdp_papers._reimherr_data import (
     sphere_data,
     worst_pair,
 )
-from riemdp_papers._theorems import Theorem
+from riemdp_papers._theorems import Statements
 
 _NOTE = "[note](proofs/statements-reimherr.md)"
 _LAPLACE = "[note](proofs/riemannian-laplace.md)"
@@ -37,12 +36,27 @@ _SETTINGS = Settings(quick=True)
 #: Of a ball, as in the paper's example on the sphere.
 _R = SPHERE.radius
 
+ROWS = Statements("reimherr")
+_row = ROWS.row
 
+
+@_row(
+    "Definition 3",
+    "The Laplace law on a manifold; its normaliser may be finite only for some σ.",
+    "true",
+    f"{_LAPLACE}, claim 3",
+)
 def _definition_3() -> str:
     two, three = (family("laplace", Hyperbolic(dim)).scale_limit for dim in (2, 3))
     return f"on H² for σ < {two:.4g}, on H³ for σ < {three:.4g}"
 
 
+@_row(
+    "Theorem 1",
+    "σ = 2Δ/ε is ε-DP, σ = Δ/ε where the normaliser does not depend on the footpoint.",
+    "true",
+    f"{_LAPLACE}, claims 1 and 2",
+)
 def _theorem_1() -> str:
     loss, small = theory.interval_loss(0.1, 0.1), theory.interval_loss(1e-5, 0.1) * 1e4
     interval = Ball(Euclidean(1), np.zeros(1), 1.0)
@@ -53,6 +67,13 @@ def _theorem_1() -> str:
     )
 
 
+@_row(
+    "Example 1",
+    "On the circle one point decides which of n - 1 equally spaced points is the mean; the "
+    "sensitivity is π for even n.",
+    "true with a correction",
+    _NOTE,
+)
 def _example_1() -> str:
     odd, even = theory.example_1(7), theory.example_1(8)
     return (
@@ -61,6 +82,13 @@ def _example_1() -> str:
     )
 
 
+@_row(
+    "Assumption 1",
+    "The mean is unique, and ρ² convex along geodesics in (x, y). (In x for fixed y, which is "
+    "what Theorem 2 needs; not in both.)",
+    "true with a correction",
+    _NOTE,
+)
 def _assumption_1() -> str:
     return (
         f"r = π/8 on S²: along two meridians ρ² in the middle is "
@@ -68,6 +96,12 @@ def _assumption_1() -> str:
     )
 
 
+@_row(
+    "Theorem 2",
+    "Replacing one record moves the Fréchet mean by at most 2r(2 - h)/(nh).",
+    "true, sharper here",
+    _SENSITIVITY,
+)
 def _theorem_2() -> str:
     large = 10**6
     printed, exact = (
@@ -78,6 +112,12 @@ def _theorem_2() -> str:
     return f"r = π/8: {printed:.4f}/n printed, {exact:.4f}/n exact, {attained:.4f}/n attained"
 
 
+@_row(
+    "Theorem 2 (proof)",
+    "The Hessian's factor a(s, 0) is 1/s, and r = 1/2 may be chosen. (It is 1, for every r.)",
+    "true with a correction",
+    _NOTE,
+)
 def _hessian() -> str:
     printed = theory.hessian_factor(2.0, 0.0, as_printed=True)
     return (
@@ -86,6 +126,13 @@ def _hessian() -> str:
     )
 
 
+@_row(
+    "Theorem 3",
+    "Restricted to the ball the law has E ρ² = O(d²r²/(n²ε²)) as σ → 0. (It is at most d (d + "
+    "1) σ² where the Ricci curvature is at least 0, at most that of a hyperbolic space else.)",
+    "true, sharper here",
+    _NOTE,
+)
 def _theorem_3() -> str:
     def square(dim: int, n: int) -> tuple[float, float]:
         sigma = 2.0 * frechet_mean_sensitivity(SPHERE, n, "theorem")
@@ -103,6 +150,13 @@ def _theorem_3() -> str:
     )
 
 
+@_row(
+    "Theorem 3 (proof)",
+    "In coordinates about m0 it comes to c₂σ²d(d - 1)/c₁. (About the mean, where the law is, "
+    "to d (d + 1).)",
+    "true with a correction",
+    _NOTE,
+)
 def _theorem_3_proof() -> str:
     sigma = 0.04
     centre = theory.centred_mean_square(sigma, 1.0, 0.9)
@@ -114,6 +168,12 @@ def _theorem_3_proof() -> str:
     )
 
 
+@_row(
+    "Section 4 (rate)",
+    "A ball of radius r√d in place of a cube of half-width r gives the known d^(3/2) r/(nε).",
+    "true",
+    _NOTE,
+)
 def _rate() -> str:
     d = 10
     return (
@@ -122,6 +182,12 @@ def _rate() -> str:
     )
 
 
+@_row(
+    "Theorem 4",
+    "Noise of R^D projected on a d-dimensional subspace has E|·|² = O(dD r²/(n²ε²)).",
+    "true",
+    _NOTE,
+)
 def _theorem_4() -> str:
     d, ambient = 2, 10
     law = RiemannianLaplace(Euclidean(ambient), 1.0)
@@ -133,11 +199,78 @@ def _theorem_4() -> str:
     )
 
 
+@_row(
+    "Theorem 4 (text)",
+    "That is D/d times the noise on the subspace. ((D + 1)/(d + 1) times.)",
+    "true with a correction",
+    _NOTE,
+)
 def _theorem_4_text() -> str:
     d, ambient = 2, 10
     return f"d = {d}, D = {ambient}: {(ambient + 1) / (d + 1):.3f} times, D/d = {ambient / d:g}"
 
 
+@_row(
+    "Section 5.1 (curvature)",
+    "The affine-invariant metric has negative curvature. (Nonpositive: it has flats.)",
+    "true with a correction",
+    _NOTE,
+)
+def _flats() -> str:
+    a, b = np.diag([2.0, 1.0]), np.diag([1.0, 3.0])
+    flat = math.hypot(math.log(2.0), math.log(3.0))
+    return (
+        f"ρ(diag(2, 1), diag(1, 3)) = {float(SPD.manifold.dist(a, b)):.6f} = |difference of logs| "
+        f"= {flat:.6f}: curvature 0"
+    )
+
+
+@_row(
+    "Section 5.2 (maps)",
+    "exp, log and distance on the sphere of curvature κ.",
+    "true with a correction",
+    _NOTE,
+)
+def _sphere_maps() -> str:
+    base, v = np.array([0.0, 0.0, 0.5]), np.array([0.3, 0.0, 0.0])
+    moved = theory.sphere_exp(base, v, 4.0, as_printed=True)
+    gone = theory.sphere_distance(base, moved, 4.0, as_printed=False)
+    zero = theory.sphere_distance(base, base, 4.0, as_printed=True)
+    return (
+        f"κ = 4: a vector of length .3 goes {gone:.2f} far as printed; the printed distance of a "
+        f"point from itself is {zero:.4f}"
+    )
+
+
+@_row(
+    "Section 5.2 (radius of log)",
+    "log_p is defined only within a distance under π/2 of p. (Under π.)",
+    "false",
+    _NOTE,
+)
+def _log_radius() -> str:
+    sphere, pole = SPHERE.manifold, SPHERE.center
+    v = sphere.tangent_vector(pole, np.array([3.0, 0.0]))
+    length = float(np.linalg.norm(sphere.log(pole, sphere.exp(pole, v))))
+    return f"|log(exp(v))| = {length:.12f} at |v| = 3 > π/2"
+
+
+@_row(
+    "Section 4 (Cartan–Hadamard)",
+    "A simply connected space of non-negative curvature is diffeomorphic to R^d. (Nonpositive.)",
+    "false",
+    _NOTE,
+)
+def _hadamard() -> str:
+    return f"S²: curvature 1, simply connected, diameter {SPHERE.manifold.diameter:.4f}: compact"
+
+
+@_row(
+    "Supplement A.1",
+    "Gradient descent gives the Fréchet mean. (Its error belongs in the sensitivity.)",
+    "true with a correction",
+    "[note](proofs/frechet-mean-certificate.md)",
+)
 def _gradient_descent() -> str:
     points = sphere_data(50, _SETTINGS.generator("reimherr", "descent"))
     off = float(
@@ -147,6 +280,13 @@ def _gradient_descent() -> str:
     return f"stops {off:.1e} from the mean; twice that is {share:.1%} of Δ at n = 500"
 
 
+@_row(
+    "Proposition 1",
+    "The Euclidean ball about I that holds B_r(I) has radius r_E = e^r - 1. (Of those about "
+    "any centre it is not the smallest.)",
+    "true",
+    _NOTE,
+)
 def _proposition_1() -> str:
     about, smallest = theory.enclosing_radius(SPD.radius, 2)
     return (
@@ -155,6 +295,14 @@ def _proposition_1() -> str:
     )
 
 
+@_row(
+    "Supplement A.2.2 (sensitivity)",
+    "r_E serves to compare sensitivities. (Which is not said. With 2 r_E/n, the Euclidean "
+    "mean's, the release of the Fréchet mean would not be private; 4 r_E/n, as in the authors' "
+    "script on P(2), is above the pair found.)",
+    "true with a correction",
+    _COMPUTED,
+)
 def _embedding() -> str:
     n = LARGE + 1
     return "; ".join(
@@ -164,12 +312,24 @@ def _embedding() -> str:
     )
 
 
+@_row(
+    "Supplement A.3.2",
+    "The geodesic ball of radius r on the unit sphere lies in that of radius 2 sin(r/2).",
+    "true",
+    _NOTE,
+)
 def _chord() -> str:
     far = SPHERE.manifold.exp(SPHERE.center, SPHERE.manifold.tangent_vector(SPHERE.center, [_R, 0]))
     chord = float(np.linalg.norm(far - SPHERE.center))
     return f"r = π/8: chord {chord:.6f}, 2 sin(r/2) = {SPHERE_RADIUS:.6f}"
 
 
+@_row(
+    "Supplement A.4",
+    "A direction and a Γ(d, 1) radius make a draw of the Euclidean Laplace law.",
+    "true",
+    _SAMPLERS,
+)
 def _euclidean_laplace() -> str:
     radial = RiemannianLaplace(Euclidean(5), 1.0).sample(
         np.zeros(5), 200_000, _SETTINGS.generator("reimherr", "A.4")
@@ -178,6 +338,12 @@ def _euclidean_laplace() -> str:
     return f"d = 5: E |y|² = {value:.2f} ± {error:.2f} by draws, d (d + 1) = 30"
 
 
+@_row(
+    "Supplement A.5",
+    "A Metropolis–Hastings chain draws the Laplace law on the sphere.",
+    "true with a correction",
+    _COMPUTED,
+)
 def _chain() -> str:
     generator = _SETTINGS.generator("reimherr", "a5")
     sigma = frechet_mean_sensitivity(SPHERE, 20, "tight")
@@ -190,6 +356,12 @@ def _chain() -> str:
     )
 
 
+@_row(
+    "Lemma 1",
+    "Logarithms of points of the ball are at most 2r(2 - h) apart.",
+    "true, sharper here",
+    _NOTE,
+)
 def _lemma_1() -> str:
     printed, general, _ = theory.lemma_1(_R)
     return (
@@ -198,228 +370,27 @@ def _lemma_1() -> str:
     )
 
 
+@_row(
+    "Lemma 1 (proof)",
+    "The derivative of log is J'(1), where inj < r. (It is J'(0), and 2r < inj is needed.)",
+    "true with a correction",
+    _NOTE,
+)
+def _lemma_1_proof() -> str:
+    _, _, inverted = theory.lemma_1(_R)
+    return f"r = π/8: J'(1) would give {inverted:.4f}, below the true {exact_diameter(_R):.4f}"
+
+
+@_row(
+    "Supplement B.1",
+    "Lemma 1's bound lies above the largest distance of logarithms, 2r below it; a grid gives "
+    "a bound. (From below; the closed form is the bound.)",
+    "true with a correction",
+    _SENSITIVITY,
+)
 def _supplement_b1() -> str:
     printed, _, flat = theory.lemma_1(_R)
     return (
         f"r = π/8: {flat:.4f} < {exact_diameter(_R):.4f} < {printed:.4f}; a grid of 200 points of "
         f"the boundary finds {grid_diameter(_R, 200):.4f}"
     )
-
-
-def _lemma_1_proof() -> str:
-    _, _, inverted = theory.lemma_1(_R)
-    return f"r = π/8: J'(1) would give {inverted:.4f}, below the true {exact_diameter(_R):.4f}"
-
-
-def _sphere_maps() -> str:
-    base, v = np.array([0.0, 0.0, 0.5]), np.array([0.3, 0.0, 0.0])
-    moved = theory.sphere_exp(base, v, 4.0, as_printed=True)
-    gone = theory.sphere_distance(base, moved, 4.0, as_printed=False)
-    zero = theory.sphere_distance(base, base, 4.0, as_printed=True)
-    return (
-        f"κ = 4: a vector of length .3 goes {gone:.2f} far as printed; the printed distance of a "
-        f"point from itself is {zero:.4f}"
-    )
-
-
-def _log_radius() -> str:
-    sphere, pole = SPHERE.manifold, SPHERE.center
-    v = sphere.tangent_vector(pole, np.array([3.0, 0.0]))
-    length = float(np.linalg.norm(sphere.log(pole, sphere.exp(pole, v))))
-    return f"|log(exp(v))| = {length:.12f} at |v| = 3 > π/2"
-
-
-def _hadamard() -> str:
-    return f"S²: curvature 1, simply connected, diameter {SPHERE.manifold.diameter:.4f}: compact"
-
-
-def _flats() -> str:
-    a, b = np.diag([2.0, 1.0]), np.diag([1.0, 3.0])
-    flat = math.hypot(math.log(2.0), math.log(3.0))
-    return (
-        f"ρ(diag(2, 1), diag(1, 3)) = {float(SPD.manifold.dist(a, b)):.6f} = |difference of logs| "
-        f"= {flat:.6f}: curvature 0"
-    )
-
-
-_row = functools.partial(Theorem, "reimherr")
-
-ROWS: tuple[Theorem, ...] = (
-    _row(
-        "Definition 3",
-        "The Laplace law on a manifold; its normaliser may be finite only for some σ.",
-        "true",
-        f"{_LAPLACE}, claim 3",
-        _definition_3,
-    ),
-    _row(
-        "Theorem 1",
-        "σ = 2Δ/ε is ε-DP, σ = Δ/ε where the normaliser does not depend on the footpoint.",
-        "true",
-        f"{_LAPLACE}, claims 1 and 2",
-        _theorem_1,
-    ),
-    _row(
-        "Example 1",
-        "On the circle one point decides which of n - 1 equally spaced points is the mean; the "
-        "sensitivity is π for even n.",
-        "true with a correction",
-        _NOTE,
-        _example_1,
-    ),
-    _row(
-        "Assumption 1",
-        "The mean is unique, and ρ² convex along geodesics in (x, y). (In x for fixed y, which is "
-        "what Theorem 2 needs; not in both.)",
-        "true with a correction",
-        _NOTE,
-        _assumption_1,
-    ),
-    _row(
-        "Theorem 2",
-        "Replacing one record moves the Fréchet mean by at most 2r(2 - h)/(nh).",
-        "true, sharper here",
-        _SENSITIVITY,
-        _theorem_2,
-    ),
-    _row(
-        "Theorem 2 (proof)",
-        "The Hessian's factor a(s, 0) is 1/s, and r = 1/2 may be chosen. (It is 1, for every r.)",
-        "true with a correction",
-        _NOTE,
-        _hessian,
-    ),
-    _row(
-        "Theorem 3",
-        "Restricted to the ball the law has E ρ² = O(d²r²/(n²ε²)) as σ → 0. (It is at most d (d + "
-        "1) σ² where the Ricci curvature is at least 0, at most that of a hyperbolic space else.)",
-        "true, sharper here",
-        _NOTE,
-        _theorem_3,
-    ),
-    _row(
-        "Theorem 3 (proof)",
-        "In coordinates about m0 it comes to c₂σ²d(d - 1)/c₁. (About the mean, where the law is, "
-        "to d (d + 1).)",
-        "true with a correction",
-        _NOTE,
-        _theorem_3_proof,
-    ),
-    _row(
-        "Section 4 (rate)",
-        "A ball of radius r√d in place of a cube of half-width r gives the known d^(3/2) r/(nε).",
-        "true",
-        _NOTE,
-        _rate,
-    ),
-    _row(
-        "Theorem 4",
-        "Noise of R^D projected on a d-dimensional subspace has E|·|² = O(dD r²/(n²ε²)).",
-        "true",
-        _NOTE,
-        _theorem_4,
-    ),
-    _row(
-        "Theorem 4 (text)",
-        "That is D/d times the noise on the subspace. ((D + 1)/(d + 1) times.)",
-        "true with a correction",
-        _NOTE,
-        _theorem_4_text,
-    ),
-    _row(
-        "Section 5.1 (curvature)",
-        "The affine-invariant metric has negative curvature. (Nonpositive: it has flats.)",
-        "true with a correction",
-        _NOTE,
-        _flats,
-    ),
-    _row(
-        "Section 5.2 (maps)",
-        "exp, log and distance on the sphere of curvature κ.",
-        "true with a correction",
-        _NOTE,
-        _sphere_maps,
-    ),
-    _row(
-        "Section 5.2 (radius of log)",
-        "log_p is defined only within a distance under π/2 of p. (Under π.)",
-        "false",
-        _NOTE,
-        _log_radius,
-    ),
-    _row(
-        "Section 4 (Cartan–Hadamard)",
-        "A simply connected space of non-negative curvature is diffeomorphic to R^d. "
-        "(Nonpositive.)",
-        "false",
-        _NOTE,
-        _hadamard,
-    ),
-    _row(
-        "Supplement A.1",
-        "Gradient descent gives the Fréchet mean. (Its error belongs in the sensitivity.)",
-        "true with a correction",
-        "[note](proofs/frechet-mean-certificate.md)",
-        _gradient_descent,
-    ),
-    _row(
-        "Proposition 1",
-        "The Euclidean ball about I that holds B_r(I) has radius r_E = e^r - 1. (Of those about "
-        "any centre it is not the smallest.)",
-        "true",
-        _NOTE,
-        _proposition_1,
-    ),
-    _row(
-        "Supplement A.2.2 (sensitivity)",
-        "r_E serves to compare sensitivities. (Which is not said. With 2 r_E/n, the Euclidean "
-        "mean's, the release of the Fréchet mean would not be private; 4 r_E/n, as in the authors' "
-        "script on P(2), is above the pair found.)",
-        "true with a correction",
-        _COMPUTED,
-        _embedding,
-    ),
-    _row(
-        "Supplement A.3.2",
-        "The geodesic ball of radius r on the unit sphere lies in that of radius 2 sin(r/2).",
-        "true",
-        _NOTE,
-        _chord,
-    ),
-    _row(
-        "Supplement A.4",
-        "A direction and a Γ(d, 1) radius make a draw of the Euclidean Laplace law.",
-        "true",
-        _SAMPLERS,
-        _euclidean_laplace,
-    ),
-    _row(
-        "Supplement A.5",
-        "A Metropolis–Hastings chain draws the Laplace law on the sphere.",
-        "true with a correction",
-        _COMPUTED,
-        _chain,
-    ),
-    _row(
-        "Lemma 1",
-        "Logarithms of points of the ball are at most 2r(2 - h) apart.",
-        "true, sharper here",
-        _NOTE,
-        _lemma_1,
-    ),
-    _row(
-        "Lemma 1 (proof)",
-        "The derivative of log is J'(1), where inj < r. (It is J'(0), and 2r < inj is needed.)",
-        "true with a correction",
-        _NOTE,
-        _lemma_1_proof,
-    ),
-    _row(
-        "Supplement B.1",
-        "Lemma 1's bound lies above the largest distance of logarithms, 2r below it; a grid gives "
-        "a bound. (From below; the closed form is the bound.)",
-        "true with a correction",
-        _SENSITIVITY,
-        _supplement_b1,
-    ),
-)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from riemdp.privacy import (
 )
 from riemdp_papers._soto import generalized_information, laplace_affinity
 from riemdp_papers._soto_releases import LINE, gaussian, laplace, laplace_divergence, shown
-from riemdp_papers._theorems import Theorem
+from riemdp_papers._theorems import Statements
 
 if TYPE_CHECKING:
     from riemdp_papers._experiment import FloatArray
@@ -32,12 +31,21 @@ _CONVERSIONS = "[note](proofs/privacy-conversions.md)"
 _NOTE = "[note](proofs/statements-soto.md)"
 _GRID = np.linspace(-40.0, 40.0, 160_001)
 
+ROWS = Statements("soto")
+_row = ROWS.row
+
 
 def _mass(values: FloatArray) -> float:
     """Integral over the grid, of values that vanish at its ends."""
     return float(np.sum(values)) * float(_GRID[1] - _GRID[0])
 
 
+@_row(
+    "Definition 2.1",
+    "A bound of the log ratio of probabilities of all events, or of densities.",
+    "true",
+    _CONVERSIONS,
+)
 def _indistinguishable() -> str:
     loss = np.abs(_GRID - 1.0) - np.abs(_GRID)
     tail = _mass(np.where(_GRID < 0.0, 0.5 * np.exp(-np.abs(_GRID)), 0.0))
@@ -62,6 +70,14 @@ def mixture_weight(epsilon: float) -> float:
     return float(np.max(1.0 - math.exp(epsilon) * alpha - beta))
 
 
+@_row(
+    "Definition 2.2",
+    "δ is the probability that pure ε is violated. (Of a mixture: the mechanism is processed "
+    "from one that reveals all with probability δ and is ε-DP else. Not of the loss: P(loss > "
+    "ε) ≥ δ.)",
+    "true with a correction",
+    _NOTE,
+)
 def _leakage() -> str:
     delta = gaussian(1.0).privacy(1.0).delta_at(1.0)
     beyond = float(scipy.special.ndtr(-0.5))
@@ -71,6 +87,12 @@ def _leakage() -> str:
     )
 
 
+@_row(
+    "Definition 2.3, Definition 2.6, Definition 2.7",
+    "Rényi divergences, with KL as the limit at order 1. (The expectation is under f₂.)",
+    "true with a correction",
+    f"{_CONVERSIONS}, erratum 6",
+)
 def _divergence_limit() -> str:
     first, second = (0.5 * np.exp(-np.abs(_GRID - x)) for x in (0.0, 1.0))
     ratio = first / second
@@ -82,11 +104,23 @@ def _divergence_limit() -> str:
     )
 
 
+@_row(
+    "Definition 2.4, Definition 2.5",
+    "KL privacy bounds the divergence for all D ~ D', so in both orders.",
+    "true",
+    _CONVERSIONS,
+)
 def _both_orders() -> str:
     # P = (1 - s, s), Q = (1, 0): the order (Q, P) is small, the other infinite
     return f"P = (.9, .1), Q = (1, 0): KL(Q‖P) = {-math.log(0.9):.4f}, but KL(P‖Q) = ∞: no α serves"
 
 
+@_row(
+    "Example 1",
+    "The Fisher–Rao distance of normal laws. (With √2 for 2√2; Δ/σ is the length at fixed σ.)",
+    "true with a correction",
+    f"{_RAO}, claim 6",
+)
 def _distances() -> str:
     exact = normal_fisher_rao_distance(0.0, 1.0, 0.0, 2.0)
     # the length of the path of standard deviations, in steps: each is sqrt 2 |ds| / s
@@ -99,6 +133,13 @@ def _distances() -> str:
     )
 
 
+@_row(
+    "Definition 3.1",
+    "θ bounds the Rao distance of the laws. (Two distances bear that name; each budget says "
+    "which.)",
+    "true with a correction",
+    f"{_RAO}, {{class}}`~riemdp.RaoDP`",
+)
 def _two_distances() -> str:
     return (
         f"Laplace, Δ = σ: length {laplace(1.0).rao(1.0, 'parametric').theta:.4f}, angle "
@@ -112,6 +153,12 @@ def _two_lengths() -> RaoDP:
     return both
 
 
+@_row(
+    "Lemma 3.2",
+    "Budgets compose to √(θ₁² + θ₂²). (Lengths do; angles to cos(θ/2) = Π cos(θᵢ/2).)",
+    "true with a correction",
+    f"{_CONVERSIONS}, section 7",
+)
 def _composition() -> str:
     single, both = (2.0 * math.acos(laplace_affinity(1.0) ** k) for k in (1, 2))
     path = _two_lengths().theta
@@ -121,10 +168,23 @@ def _composition() -> str:
     )
 
 
+@_row(
+    "Table 1",
+    "The rules of eight definitions. (Approximate: not tight; mean-concentrated: not for "
+    "mechanisms that are chosen adaptively.)",
+    "true, sharper here",
+    f"{_CONVERSIONS}, section 7",
+)
 def _table() -> str:
     return f"(½, .1) twice: {shown(compose([ApproxDP(0.5, 0.1)] * 2))} is enough, printed (1, .2)"
 
 
+@_row(
+    "Theorem 3.3",
+    "Post-processing keeps θ. (Of the angle, and of the processed path; not by the printed proof.)",
+    "true with a correction",
+    f"{_CONVERSIONS}, section 2",
+)
 def _processing() -> str:
     # the sign of a Laplace release: two outcomes
     positive = 0.5 * math.exp(-1.0), 0.5
@@ -137,6 +197,13 @@ def _processing() -> str:
     )
 
 
+@_row(
+    "Definition 4.1, Definition 4.3, Theorem 4.2",
+    "The Rao distance of Laplace laws is Δ/σ. (The length; the densities are printed "
+    "without a minus.)",
+    "true with a correction",
+    f"{_RAO}, claim 2",
+)
 def _laplace_path() -> str:
     numeric = math.sqrt(generalized_information(1.0, 2.0, as_printed=False))
     return (
@@ -144,17 +211,37 @@ def _laplace_path() -> str:
     )
 
 
+@_row(
+    "Theorem 4.4",
+    "The Laplace mechanism with σ ≥ Δ/θ is θ-Rao private.",
+    "true",
+    f"{_RAO}, claim 2",
+)
 def _laplace_scale() -> str:
     found = laplace(1.0).rao(1.0, "parametric"), laplace(1.01).rao(1.0, "parametric")
     return f"θ = 1: σ = Δ has {found[0].theta:g}, σ = Δ/1.01 has {found[1].theta:g}"
 
 
+@_row(
+    "Corollary 4.5",
+    "The Laplace mechanism that is ε-DP has θ = ε. (Its angle is smaller, and that of every "
+    "ε-DP mechanism.)",
+    "true, sharper here",
+    f"{_CONVERSIONS}, section 2",
+)
 def _pure_angle() -> str:
     length, angle = (laplace(1.0).rao(1.0, x).theta for x in ("parametric", "angle"))
     every = convert(PureDP(1.0), RaoDP, distance="angle").theta
     return f"ε = 1: length {length:g}, angle {angle:.4f}, of all 1-DP mechanisms {every:.4f}"
 
 
+@_row(
+    "Section 4.1",
+    "At θ = ε the Laplace mechanism composes more tightly under Rao privacy, with the same "
+    "properties. (The number is the same, what it says is not.)",
+    "false",
+    f"{_CONVERSIONS}, section 1",
+)
 def _same_number() -> str:
     curve = laplace(1.0).privacy(1.0).self_compose(2)
     theta, root = _two_lengths(), math.sqrt(2.0)
@@ -165,6 +252,12 @@ def _same_number() -> str:
     )
 
 
+@_row(
+    "Theorem 4.6, Definition 4.7",
+    "The Rao distance of normal laws at one σ is Δ/σ. (The length within these laws.)",
+    "true with a correction",
+    f"{_RAO}, claim 2",
+)
 def _gaussian_path() -> str:
     numeric = math.sqrt(generalized_information(2.0, 2.0 * math.sqrt(2.0), as_printed=False))
     return (
@@ -172,11 +265,28 @@ def _gaussian_path() -> str:
     )
 
 
+@_row(
+    "Theorem 4.8",
+    "The Gaussian mechanism with σ ≥ Δ/θ is θ-Rao private.",
+    "true",
+    f"{_RAO}, claim 2",
+)
 def _gaussian_scale() -> str:
     found = gaussian(1.0).rao(1.0, "parametric"), gaussian(1.01).rao(1.0, "parametric")
-    return f"θ = 1: σ = Δ has {found[0].theta:g}, σ = Δ/1.01 has {found[1].theta:g}"
+    calibrated = TangentGaussian.calibrate(LINE, 1.0, RaoDP(0.5, distance="parametric"))
+    return (
+        f"θ = 1: σ = Δ has {found[0].theta:g}, σ = Δ/1.01 has {found[1].theta:g}; "
+        f"θ = ½, Δ = 1: σ = {calibrated.sigma:.6f}"
+    )
 
 
+@_row(
+    "Corollary 4.9",
+    "The Gaussian of an (ε, δ) has θ = ε/√(2 log(1.25/δ)), that of μ has θ = μ. (The first "
+    "for the classical scale, whose (ε, δ) needs ε < 1.)",
+    "true with a correction",
+    "[note](proofs/tangent-gaussian.md)",
+)
 def _classical() -> str:
     delta = 0.05
     inside, beyond = (
@@ -190,6 +300,12 @@ def _classical() -> str:
     )
 
 
+@_row(
+    "Section 4.2",
+    "Rao privacy has no δ and allows no leakage.",
+    "false",
+    f"{_CONVERSIONS}, section 1",
+)
 def _no_leakage() -> str:
     angle = RaoDP(0.1, distance="angle")
     return (
@@ -197,6 +313,12 @@ def _no_leakage() -> str:
     )
 
 
+@_row(
+    "Theorem 4.10, Definition 4.11",
+    "θ of the generalised Gaussian. (Of exp(-|x - m|ᴺ/σᴺ), and for N > ½.)",
+    "true with a correction",
+    f"{_RAO}, claim 5",
+)
 def _generalized() -> str:
     printed, right = (
         math.sqrt(generalized_information(3.0, 2.0, as_printed=flag)) for flag in (True, False)
@@ -211,22 +333,20 @@ def _generalized() -> str:
 def spread(power: float, theta: float = 1.0) -> tuple[float, float]:
     """Scale and standard deviation of the generalised Gaussian with parametric ``theta``.
 
-    At sensitivity 1. By Cramér and Rao the standard deviation is at least ``1 / theta``.
-
-    Parameters
-    ----------
-    power : float
-        Above 1/2.
-    theta : float, default 1.0
-
-    Returns
-    -------
-    tuple of float
+    At sensitivity 1, for a power above 1/2. By Cramér and Rao the standard deviation is at least
+    ``1 / theta``.
     """
     scale = GeneralizedGaussian(1.0, power).rao(1.0, "parametric").theta / theta
     return scale, scale * math.sqrt(math.gamma(3.0 / power) / math.gamma(1.0 / power))
 
 
+@_row(
+    "Theorem 4.12",
+    "σ for θ by that formula; the spread parameter σ increases with N. (From N = .741 on; "
+    "the standard deviation is least at N = 2.)",
+    "true with a correction",
+    _NOTE,
+)
 def _spread() -> str:
     found = [spread(power) for power in (0.6, 0.75, 1.0, 2.0, 4.0)]
     scales, deviations = zip(*found, strict=True)
@@ -238,6 +358,13 @@ def _spread() -> str:
     )
 
 
+@_row(
+    "Section 5",
+    "Divergences are about the square roots of distances, which inflates their composition. "
+    "(They are half their squares, and adding squares is the same rule.)",
+    "false",
+    _NOTE,
+)
 def _inflated() -> str:
     angle = gaussian(0.1).rao(1.0, "parametric").theta
     kl = convert(GDP(0.1), KLDP).alpha
@@ -248,6 +375,14 @@ def _inflated() -> str:
     )
 
 
+@_row(
+    "Definition C.1, Section C.1",
+    "GDP and Rao privacy measure the same thing (suspected). (They do for normal laws. Else "
+    "GDP implies an angle, no angle implies GDP, and of length and μ either may be the "
+    "larger.)",
+    "false",
+    f"{_CONVERSIONS}, sections 1 and 2",
+)
 def _same_thing() -> str:
     angle = convert(GDP(1.0), RaoDP, distance="angle")
     delta = [x.delta_at(6.0) for x in (angle, GDP(1.0))]
@@ -257,174 +392,3 @@ def _same_thing() -> str:
         f"μ = 1 implies θ = {angle.theta:.4f}, which leaves δ(6) = {delta[0]:.4f}, μ itself "
         f"{delta[1]:.0e}; Laplace: μ/θ = {mu} at Δ/σ = θ = 1, 1.1948, 2; μ of all 1-DP {tight:.4f}"
     )
-
-
-def _calibrated() -> str:
-    found = TangentGaussian.calibrate(LINE, 1.0, RaoDP(0.5, distance="parametric"))
-    return f"θ = ½, Δ = 1: σ = {found.sigma:.6f}"
-
-
-_row = functools.partial(Theorem, "soto")
-
-ROWS: tuple[Theorem, ...] = (
-    _row(
-        "Definition 2.1",
-        "A bound of the log ratio of probabilities of all events, or of densities.",
-        "true",
-        _CONVERSIONS,
-        _indistinguishable,
-    ),
-    _row(
-        "Definition 2.2",
-        "δ is the probability that pure ε is violated. (Of a mixture: the mechanism is processed "
-        "from one that reveals all with probability δ and is ε-DP else. Not of the loss: P(loss > "
-        "ε) ≥ δ.)",
-        "true with a correction",
-        _NOTE,
-        _leakage,
-    ),
-    _row(
-        "Definition 2.3, Definition 2.6, Definition 2.7",
-        "Rényi divergences, with KL as the limit at order 1. (The expectation is under f₂.)",
-        "true with a correction",
-        f"{_CONVERSIONS}, erratum 6",
-        _divergence_limit,
-    ),
-    _row(
-        "Definition 2.4, Definition 2.5",
-        "KL privacy bounds the divergence for all D ~ D', so in both orders.",
-        "true",
-        _CONVERSIONS,
-        _both_orders,
-    ),
-    _row(
-        "Example 1",
-        "The Fisher–Rao distance of normal laws. (With √2 for 2√2; Δ/σ is the length at fixed σ.)",
-        "true with a correction",
-        f"{_RAO}, claim 6",
-        _distances,
-    ),
-    _row(
-        "Definition 3.1",
-        "θ bounds the Rao distance of the laws. (Two distances bear that name; each budget says "
-        "which.)",
-        "true with a correction",
-        f"{_RAO}, {{class}}`~riemdp.RaoDP`",
-        _two_distances,
-    ),
-    _row(
-        "Lemma 3.2",
-        "Budgets compose to √(θ₁² + θ₂²). (Lengths do; angles to cos(θ/2) = Π cos(θᵢ/2).)",
-        "true with a correction",
-        f"{_CONVERSIONS}, section 7",
-        _composition,
-    ),
-    _row(
-        "Table 1",
-        "The rules of eight definitions. (Approximate: not tight; mean-concentrated: not for "
-        "mechanisms that are chosen adaptively.)",
-        "true, sharper here",
-        f"{_CONVERSIONS}, section 7",
-        _table,
-    ),
-    _row(
-        "Theorem 3.3",
-        "Post-processing keeps θ. (Of the angle, and of the processed path; not by the printed "
-        "proof.)",
-        "true with a correction",
-        f"{_CONVERSIONS}, section 2",
-        _processing,
-    ),
-    _row(
-        "Definition 4.1, Definition 4.3, Theorem 4.2",
-        "The Rao distance of Laplace laws is Δ/σ. (The length; the densities are printed "
-        "without a minus.)",
-        "true with a correction",
-        f"{_RAO}, claim 2",
-        _laplace_path,
-    ),
-    _row(
-        "Theorem 4.4",
-        "The Laplace mechanism with σ ≥ Δ/θ is θ-Rao private.",
-        "true",
-        f"{_RAO}, claim 2",
-        _laplace_scale,
-    ),
-    _row(
-        "Corollary 4.5",
-        "The Laplace mechanism that is ε-DP has θ = ε. (Its angle is smaller, and that of every "
-        "ε-DP mechanism.)",
-        "true, sharper here",
-        f"{_CONVERSIONS}, section 2",
-        _pure_angle,
-    ),
-    _row(
-        "Section 4.1",
-        "At θ = ε the Laplace mechanism composes more tightly under Rao privacy, with the same "
-        "properties. (The number is the same, what it says is not.)",
-        "false",
-        f"{_CONVERSIONS}, section 1",
-        _same_number,
-    ),
-    _row(
-        "Theorem 4.6, Definition 4.7",
-        "The Rao distance of normal laws at one σ is Δ/σ. (The length within these laws.)",
-        "true with a correction",
-        f"{_RAO}, claim 2",
-        _gaussian_path,
-    ),
-    _row(
-        "Theorem 4.8",
-        "The Gaussian mechanism with σ ≥ Δ/θ is θ-Rao private.",
-        "true",
-        f"{_RAO}, claim 2",
-        lambda: f"{_gaussian_scale()}; {_calibrated()}",
-    ),
-    _row(
-        "Corollary 4.9",
-        "The Gaussian of an (ε, δ) has θ = ε/√(2 log(1.25/δ)), that of μ has θ = μ. (The first "
-        "for the classical scale, whose (ε, δ) needs ε < 1.)",
-        "true with a correction",
-        "[note](proofs/tangent-gaussian.md)",
-        _classical,
-    ),
-    _row(
-        "Section 4.2",
-        "Rao privacy has no δ and allows no leakage.",
-        "false",
-        f"{_CONVERSIONS}, section 1",
-        _no_leakage,
-    ),
-    _row(
-        "Theorem 4.10, Definition 4.11",
-        "θ of the generalised Gaussian. (Of exp(-|x - m|ᴺ/σᴺ), and for N > ½.)",
-        "true with a correction",
-        f"{_RAO}, claim 5",
-        _generalized,
-    ),
-    _row(
-        "Theorem 4.12",
-        "σ for θ by that formula; the spread parameter σ increases with N. (From N = .741 on; "
-        "the standard deviation is least at N = 2.)",
-        "true with a correction",
-        _NOTE,
-        _spread,
-    ),
-    _row(
-        "Section 5",
-        "Divergences are about the square roots of distances, which inflates their composition. "
-        "(They are half their squares, and adding squares is the same rule.)",
-        "false",
-        _NOTE,
-        _inflated,
-    ),
-    _row(
-        "Definition C.1, Section C.1",
-        "GDP and Rao privacy measure the same thing (suspected). (They do for normal laws. Else "
-        "GDP implies an angle, no angle implies GDP, and of length and μ either may be the "
-        "larger.)",
-        "false",
-        f"{_CONVERSIONS}, sections 1 and 2",
-        _same_thing,
-    ),
-)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from riemdp.privacy import ApproxDP, gaussian_delta
 from riemdp.statistics import frechet_mean
 from riemdp_papers import _log_gaussian as lg
 from riemdp_papers._experiment import Settings, mean_and_error
-from riemdp_papers._theorems import Theorem
+from riemdp_papers._theorems import Statements
 from riemdp_papers._utpala_chain import Chain
 from riemdp_papers._utpala_synthetic import (
     ETA,
@@ -38,19 +37,8 @@ _K = 3
 _SPACE = SPDLogEuclidean(_K)
 _DELTA = 1e-6
 
-
-def _generator(name: str) -> np.random.Generator:
-    return Settings(quick=True).generator("utpala", "theorems", name)
-
-
-def _some(name: str, count: int) -> list[FloatArray]:
-    """Matrices with standard normal coordinates."""
-    return list(_SPACE.from_chart(_generator(name).standard_normal((count, _SPACE.dim))))
-
-
-def _under(value: float, bound: float = 1e-10) -> str:
-    """Say that a residual is rounding, or how large it is."""
-    return f"under {bound:.0e}" if value < bound else f"{value:.1e}"
+ROWS = Statements("utpala")
+_row = ROWS.row
 
 
 def printed_condition(
@@ -58,19 +46,8 @@ def printed_condition(
 ) -> tuple[float, float]:
     """``delta`` of a pair of discrete laws, and the left side of section 2's condition.
 
-    Both are the larger one of the two orders of the pair: adjacency is symmetric.
-
-    Parameters
-    ----------
-    first, second : sequence of float
-        Probabilities of the outcomes under the two data sets.
-    epsilon : float
-        At least 0.
-
-    Returns
-    -------
-    delta, printed : float
-        Printed: with one loss in both terms.
+    That has one loss in both terms. Both numbers are the larger one of the two orders of the pair:
+    adjacency is symmetric.
     """
     factor, delta, printed = math.exp(epsilon), 0.0, 0.0
     for one, two in ((first, second), (second, first)):
@@ -82,6 +59,14 @@ def printed_condition(
     return delta, printed
 
 
+@_row(
+    "Section 2 (conditions)",
+    "P[L ≥ ε] - e^ε P[L ≤ -ε] ≤ δ for all D ~ D' is (ε, δ)-DP. (The second term is of the "
+    "loss of D' against D under D', which for Gaussian noise has the same law. As printed, "
+    "over both orders, it is sufficient at ε = 0 only; for ε > 0 it may state half of δ.)",
+    "true with a correction",
+    _NOTE,
+)
 def _condition() -> str:
     delta, printed = printed_condition((0.5, 0.09, 0.41), (0.0, 0.25, 0.75), 1.0)
     return (
@@ -90,6 +75,12 @@ def _condition() -> str:
     )
 
 
+@_row(
+    "Table 1",
+    "Mean squares grow as k⁴ for Laplace and as ln(1/δ) k² for Gaussian noise.",
+    "true",
+    _TANGENT,
+)
 def _table_1() -> str:
     small, large = (k * (k + 1) // 2 for k in (15, 30))
     laplace = large * (large + 1) / (small * (small + 1))
@@ -98,6 +89,21 @@ def _table_1() -> str:
     )
 
 
+def _generator(name: str) -> np.random.Generator:
+    return Settings(quick=True).generator("utpala", "theorems", name)
+
+
+def _some(name: str, count: int) -> list[FloatArray]:
+    """Matrices with standard normal coordinates."""
+    return list(_SPACE.from_chart(_generator(name).standard_normal((count, _SPACE.dim))))
+
+
+def _under(residual: float) -> str:
+    """Say that a residual is rounding, or how large it is."""
+    return "under 1e-10" if residual < 1e-10 else f"{residual:.1e}"
+
+
+@_row("Table 2", "⊕, ⊖ and ⊙ make SPD(k) a vector space.", "true", _NOTE)
 def _table_2() -> str:
     x, y, z = _some("table-2", 3)
     plus, times, a, b = lg.plus, lg.times, 0.6, -1.3
@@ -116,6 +122,13 @@ def _table_2() -> str:
     return f"largest of {len(pairs)} residuals {_under(worst)}"
 
 
+@_row(
+    "Section 3 (metric)",
+    "ρ_LE is the distance of that vector space. (So invariant under ⊕ from either side, and "
+    "under inversion.)",
+    "true",
+    _NOTE,
+)
 def _invariance() -> str:
     x, y, shift = _some("invariance", 3)
     dist = float(_SPACE.dist(x, y))
@@ -124,6 +137,7 @@ def _invariance() -> str:
     return f"moved by ⊕ and by inversion: changes {_under(max(moved, inverted))}"
 
 
+@_row("Section 3 (mean)", "The Fréchet mean is unique, Expm of the mean logarithm.", "true", _NOTE)
 def _mean() -> str:
     *points, x = _some("mean", 9)
     mean = frechet_mean(_SPACE, points).value
@@ -137,6 +151,13 @@ def _mean() -> str:
     )
 
 
+@_row(
+    "Definition 1",
+    "The log-Gaussian law has the density J(X) φ(X). (Of the Frobenius volume, with h over "
+    "λi - λj.)",
+    "true with a correction",
+    _NOTE,
+)
 def _definition_1() -> str:
     x = _some("definition-1", 1)[0]
     columns, step = [], 1e-6
@@ -154,6 +175,13 @@ def _definition_1() -> str:
     )
 
 
+@_row(
+    "Definition 1 (general Σ)",
+    "The tangent covariance Σ may be any. (Its privacy, which the paper does not give: exactly "
+    "μ-GDP with μ = Δ/√(least eigenvalue of Σ).)",
+    "true, sharper here",
+    _NOTE,
+)
 def _general_covariance() -> str:
     covariance = np.diag([1.0, 4.0, 9.0]) / 100.0
     mu = lg.gaussian_separation(covariance, 0.1)
@@ -167,6 +195,12 @@ def _general_covariance() -> str:
     )
 
 
+@_row(
+    "Definition 2, Algorithm 1, Corollary A.3",
+    "The mechanism is normal noise on vecd Logm, or f ⊕ N.",
+    "true",
+    _TANGENT,
+)
 def _definition_2() -> str:
     mean, sigma = _some("definition-2", 1)[0], 0.7
     normal = sigma * _generator("normal").standard_normal((5, _SPACE.dim))
@@ -182,6 +216,7 @@ def _definition_2() -> str:
     )
 
 
+@_row("Theorem 1, Theorem A.4", "The privacy loss is N(ρ²/(2σ²), ρ²/σ²).", "true", _TANGENT)
 def _theorem_1() -> str:
     first, second = _some("theorem-1", 2)
     sigma, covariance = 2.0, 4.0 * np.eye(_SPACE.dim)
@@ -195,6 +230,12 @@ def _theorem_1() -> str:
     )
 
 
+@_row(
+    "Theorem 2 (classical)",
+    "σ = Δ √(2 ln(1.25/δ))/ε is (ε, δ)-DP for ε < 1.",
+    "true",
+    f"{_TANGENT}, claim 3",
+)
 def _classical() -> str:
     def excess(epsilon: float, delta: float) -> float:
         mu = epsilon / math.sqrt(2.0 * math.log(1.25 / delta))
@@ -211,6 +252,12 @@ def _classical() -> str:
     )
 
 
+@_row(
+    "Theorem 2 (analytic)",
+    "Φ(Δ/2σ - εσ/Δ) - e^ε Φ(-Δ/2σ - εσ/Δ) ≤ δ is enough. (A minus sign is lost in print.)",
+    "true with a correction",
+    f"{_TANGENT}, claim 2",
+)
 def _analytic() -> str:
     budget = ApproxDP(1.0, _DELTA)
     sigma = TangentGaussian.calibrate(_SPACE, 1.0, budget).sigma
@@ -219,6 +266,12 @@ def _analytic() -> str:
     return f"ε = 1, δ = 1e-6: σ/Δ = {sigma:.4f} (classical {classical:.4f}), δ(ε)/δ = {share:.6f}"
 
 
+@_row(
+    "Theorem 3",
+    "The sensitivity of the log-Euclidean mean is at most 2r/n. (Exactly that.)",
+    "true",
+    _TANGENT,
+)
 def _theorem_3() -> str:
     n, radius = 7, 1.5
     logs = radius * np.ones((n, 1)) @ np.eye(1, _SPACE.dim)
@@ -228,6 +281,12 @@ def _theorem_3() -> str:
     return f"r = 1.5: a pair moves n × {n * float(_SPACE.dist(one, two)):.6f}, 2r = {2 * radius:g}"
 
 
+@_row(
+    "Theorem 4",
+    "ρ² is σ²χ²_d, with mean 4r² ln(1.25/δ) d/(nε)². (8r².)",
+    "true with a correction",
+    _TANGENT,
+)
 def _theorem_4() -> str:
     radius, n, epsilon = 1.0, 100, 0.5
     budget = ApproxDP(epsilon, _DELTA)
@@ -238,6 +297,12 @@ def _theorem_4() -> str:
     return f"E ρ² = ({value / unit:.3f} ± {error / unit:.3f}) r² ln(1.25/δ) d/(nε)²: 8, not 4"
 
 
+@_row(
+    "Theorem 5, Theorem A.7",
+    "Descriptors lie within √9 max{|ln η|, ln(14 + η)} of I, in colour √11 and 16.",
+    "true, sharper here",
+    _DESCRIPTORS,
+)
 def _theorem_5() -> str:
     images = _generator("images").random((20, 24, 24))
     found = float(np.max(SPDLogEuclidean(9).dist(np.eye(9), covariance_descriptors(images, ETA))))
@@ -252,6 +317,12 @@ def _theorem_5() -> str:
     )
 
 
+def _logm(matrix: FloatArray) -> FloatArray:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.log(values)) @ vectors.T)
+
+
+@_row("Lemma A.1", "vecd Logm is an isometry onto R^d.", "true", _TANGENT)
 def _lemma_a1() -> str:
     x, y = _some("a1", 2)
     frobenius = float(np.linalg.norm(_logm(x) - _logm(y)))
@@ -259,11 +330,12 @@ def _lemma_a1() -> str:
     return f"|Logm X - Logm Y| in either form differs by {_under(abs(frobenius - chart))}"
 
 
-def _logm(matrix: FloatArray) -> FloatArray:
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.log(values)) @ vectors.T)
-
-
+@_row(
+    "Lemma A.2",
+    "Sums, inner products and norms of log-Gaussian draws are normal and χ².",
+    "true",
+    _NOTE,
+)
 def _lemma_a2() -> str:
     direction = _SPACE.to_chart(_some("a2", 1)[0])
     draws = lg.draw(np.eye(_K), 0.25 * np.eye(_SPACE.dim), 20_000, _generator("A.2"))
@@ -276,6 +348,7 @@ def _lemma_a2() -> str:
     )
 
 
+@_row("Lemma A.5", "Eigenvalues in [ℓ, L] bound |Logm X| by √k max{|ln ℓ|, |ln L|}.", "true", _NOTE)
 def _lemma_a5() -> str:
     low, high = 0.3, 5.0
     values = _generator("a5").uniform(low, high, (1000, _K))
@@ -284,12 +357,25 @@ def _lemma_a5() -> str:
     return f"largest of 1000: {share / bound:.3f} of the bound"
 
 
+@_row(
+    "Lemma A.5 (proof)",
+    "Cases 1 and 2b bound |ln ℓ| by |ln λmin| and |ln L| by |ln λmax|. (Neither holds, and "
+    "neither is needed.)",
+    "true with a correction",
+    _NOTE,
+)
 def _lemma_a5_proof() -> str:
     return (
         f"case 2b at λmax = .5, L = 10: |ln L| = {math.log(10):.3f} > |ln λmax| = {math.log(2):.3f}"
     )
 
 
+@_row(
+    "Lemma A.6",
+    "Descriptors have spectral norm at most 12 + η, in colour 14 + η.",
+    "true",
+    _DESCRIPTORS,
+)
 def _lemma_a6() -> str:
     images = np.stack([np.tile(np.arange(24) // period % 2, (24, 1)) for period in (1, 2, 3, 4)])
     found = np.linalg.eigvalsh(covariance_descriptors(images.astype(float), ETA))[:, -1]
@@ -299,12 +385,19 @@ def _lemma_a6() -> str:
     )
 
 
+@_row(
+    "Lemma A.6 (proof)",
+    "Step 3: |φ - μ| ≤ |φ| pixel by pixel. (In the mean of the squares.)",
+    "true with a correction",
+    _DESCRIPTORS,
+)
 def _lemma_a6_proof() -> str:
     grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 24)] * 2), axis=-1).reshape(-1, 2)
     middle = float(np.sum((grid[0] - np.mean(grid, axis=0)) ** 2))
     return f"φ = 0 has |φ - μ|² ≥ {middle:.2f}"
 
 
+@_row("Section 6.1 (data)", "The synthetic matrices lie within √k/4 of I.", "true", _NOTE)
 def _data() -> str:
     points = synthetic_matrices(30, RECORDS, _generator("data"))
     largest = float(np.max(SPDLogEuclidean(30).dist(np.eye(30), points)))
@@ -313,6 +406,7 @@ def _data() -> str:
     )
 
 
+@_row("Section 6.1 (extrinsic)", "The extrinsic sensitivity is 2(e^r - 1)/n.", "false", _COMPUTED)
 def _extrinsic() -> str:
     radius, n = LOG_RANGE * math.sqrt(30), RECORDS
     printed = extrinsic_sensitivity(radius, n)[0]
@@ -320,6 +414,12 @@ def _extrinsic() -> str:
     return f"r = √30/4, n = 500: {printed:.5f} printed, {pair:.5f} by a pair"
 
 
+@_row(
+    "Appendix B.1",
+    "A Markov chain draws the Laplace law. (In the limit alone; exact draws exist.)",
+    "true with a correction",
+    "[note](proofs/exact-samplers.md)",
+)
 def _chain() -> str:
     dim = 55
     chain = Chain(dim, 1.0)
@@ -331,176 +431,3 @@ def _chain() -> str:
         f"k = 10: mean ρ/σ {early[0]:.1f} ± {early[1]:.1f} after 100 steps, {late[0]:.1f} ± "
         f"{late[1]:.1f} after 3000, {exact:.1f} exact"
     )
-
-
-_row = functools.partial(Theorem, "utpala")
-
-ROWS: tuple[Theorem, ...] = (
-    _row(
-        "Section 2 (conditions)",
-        "P[L ≥ ε] - e^ε P[L ≤ -ε] ≤ δ for all D ~ D' is (ε, δ)-DP. (The second term is of the "
-        "loss of D' against D under D', which for Gaussian noise has the same law. As printed, "
-        "over both orders, it is sufficient at ε = 0 only; for ε > 0 it may state half of δ.)",
-        "true with a correction",
-        _NOTE,
-        _condition,
-    ),
-    _row(
-        "Table 1",
-        "Mean squares grow as k⁴ for Laplace and as ln(1/δ) k² for Gaussian noise.",
-        "true",
-        _TANGENT,
-        _table_1,
-    ),
-    _row(
-        "Table 2",
-        "⊕, ⊖ and ⊙ make SPD(k) a vector space.",
-        "true",
-        _NOTE,
-        _table_2,
-    ),
-    _row(
-        "Section 3 (metric)",
-        "ρ_LE is the distance of that vector space. (So invariant under ⊕ from either side, and "
-        "under inversion.)",
-        "true",
-        _NOTE,
-        _invariance,
-    ),
-    _row(
-        "Section 3 (mean)",
-        "The Fréchet mean is unique, Expm of the mean logarithm.",
-        "true",
-        _NOTE,
-        _mean,
-    ),
-    _row(
-        "Definition 1",
-        "The log-Gaussian law has the density J(X) φ(X). (Of the Frobenius volume, with h over "
-        "λi - λj.)",
-        "true with a correction",
-        _NOTE,
-        _definition_1,
-    ),
-    _row(
-        "Definition 1 (general Σ)",
-        "The tangent covariance Σ may be any. (Its privacy, which the paper does not give: exactly "
-        "μ-GDP with μ = Δ/√(least eigenvalue of Σ).)",
-        "true, sharper here",
-        _NOTE,
-        _general_covariance,
-    ),
-    _row(
-        "Definition 2, Algorithm 1, Corollary A.3",
-        "The mechanism is normal noise on vecd Logm, or f ⊕ N.",
-        "true",
-        _TANGENT,
-        _definition_2,
-    ),
-    _row(
-        "Theorem 1, Theorem A.4",
-        "The privacy loss is N(ρ²/(2σ²), ρ²/σ²).",
-        "true",
-        _TANGENT,
-        _theorem_1,
-    ),
-    _row(
-        "Theorem 2 (classical)",
-        "σ = Δ √(2 ln(1.25/δ))/ε is (ε, δ)-DP for ε < 1.",
-        "true",
-        f"{_TANGENT}, claim 3",
-        _classical,
-    ),
-    _row(
-        "Theorem 2 (analytic)",
-        "Φ(Δ/2σ - εσ/Δ) - e^ε Φ(-Δ/2σ - εσ/Δ) ≤ δ is enough. (A minus sign is lost in print.)",
-        "true with a correction",
-        f"{_TANGENT}, claim 2",
-        _analytic,
-    ),
-    _row(
-        "Theorem 3",
-        "The sensitivity of the log-Euclidean mean is at most 2r/n. (Exactly that.)",
-        "true",
-        _TANGENT,
-        _theorem_3,
-    ),
-    _row(
-        "Theorem 4",
-        "ρ² is σ²χ²_d, with mean 4r² ln(1.25/δ) d/(nε)². (8r².)",
-        "true with a correction",
-        _TANGENT,
-        _theorem_4,
-    ),
-    _row(
-        "Theorem 5, Theorem A.7",
-        "Descriptors lie within √9 max{|ln η|, ln(14 + η)} of I, in colour √11 and 16.",
-        "true, sharper here",
-        _DESCRIPTORS,
-        _theorem_5,
-    ),
-    _row(
-        "Lemma A.1",
-        "vecd Logm is an isometry onto R^d.",
-        "true",
-        _TANGENT,
-        _lemma_a1,
-    ),
-    _row(
-        "Lemma A.2",
-        "Sums, inner products and norms of log-Gaussian draws are normal and χ².",
-        "true",
-        _NOTE,
-        _lemma_a2,
-    ),
-    _row(
-        "Lemma A.5",
-        "Eigenvalues in [ℓ, L] bound |Logm X| by √k max{|ln ℓ|, |ln L|}.",
-        "true",
-        _NOTE,
-        _lemma_a5,
-    ),
-    _row(
-        "Lemma A.5 (proof)",
-        "Cases 1 and 2b bound |ln ℓ| by |ln λmin| and |ln L| by |ln λmax|. (Neither holds, and "
-        "neither is needed.)",
-        "true with a correction",
-        _NOTE,
-        _lemma_a5_proof,
-    ),
-    _row(
-        "Lemma A.6",
-        "Descriptors have spectral norm at most 12 + η, in colour 14 + η.",
-        "true",
-        _DESCRIPTORS,
-        _lemma_a6,
-    ),
-    _row(
-        "Lemma A.6 (proof)",
-        "Step 3: |φ - μ| ≤ |φ| pixel by pixel. (In the mean of the squares.)",
-        "true with a correction",
-        _DESCRIPTORS,
-        _lemma_a6_proof,
-    ),
-    _row(
-        "Section 6.1 (data)",
-        "The synthetic matrices lie within √k/4 of I.",
-        "true",
-        _NOTE,
-        _data,
-    ),
-    _row(
-        "Section 6.1 (extrinsic)",
-        "The extrinsic sensitivity is 2(e^r - 1)/n.",
-        "false",
-        _COMPUTED,
-        _extrinsic,
-    ),
-    _row(
-        "Appendix B.1",
-        "A Markov chain draws the Laplace law. (In the limit alone; exact draws exist.)",
-        "true with a correction",
-        "[note](proofs/exact-samplers.md)",
-        _chain,
-    ),
-)

@@ -23,6 +23,7 @@ from riemdp_papers._experiment import (
     Progress,
     Row,
     Settings,
+    counted,
 )
 from riemdp_papers._images import ImageSet, image_sets
 from riemdp_papers._utpala_chain import figure_4
@@ -66,7 +67,7 @@ def figure_1(settings: Settings, progress: Progress) -> Outcome:
     repeats = _repeats(settings)
     found: dict[tuple[int, float, float, str], FloatArray] = {}
     exact: dict[tuple[int, float, float, str], float] = {}
-    for done, k in enumerate(SIZES):
+    for k in counted(SIZES, progress):
         space = SPDLogEuclidean(k)
         mean = frechet_mean(space, synthetic_matrices(k, RECORDS, generator)).value
         for epsilon, delta in itertools.product(EPSILONS, DELTAS):
@@ -77,7 +78,6 @@ def figure_1(settings: Settings, progress: Progress) -> Outcome:
                 draws = mechanism.sample(mean, repeats, generator)
                 found[key] = space.dist(mean, draws)
                 exact[key] = mechanism.expected_distance()
-        progress((done + 1) / len(SIZES))
 
     def line(name: str, epsilon: float, delta: float, label: str) -> Line:
         return banded(label, SIZES, [found[k, epsilon, delta, name] for k in SIZES])
@@ -176,7 +176,7 @@ def extrinsic(settings: Settings, progress: Progress) -> Outcome:
 
     found: dict[tuple[float, int], tuple[FloatArray, ...]] = {}
     indefinite: list[float] = []
-    for done, k in enumerate(SIZES):
+    for k in counted(SIZES, progress):
         space, dim = SPDLogEuclidean(k), k * (k + 1) // 2
         mean = frechet_mean(space, synthetic_matrices(k, RECORDS, generator)).value
         for epsilon in EPSILONS:
@@ -194,7 +194,6 @@ def extrinsic(settings: Settings, progress: Progress) -> Outcome:
                     released = mean + _symmetric(noise, k)
                     indefinite.append(float(np.mean(np.linalg.eigvalsh(released)[:, 0] <= 0.0)))
             found[epsilon, k] = tuple(errors)
-        progress((done + 1) / len(SIZES))
     labels = ("tangent", "extrinsic as published", "extrinsic with a valid sensitivity")
     panels = tuple(
         Panel(
@@ -252,7 +251,7 @@ def figures_2_3(settings: Settings, progress: Progress) -> Outcome:
     rows, panels = [], []
     sets = image_sets(settings)
     classes = [(images, label) for images in sets for label in images.classes[:CLASSES]]
-    for done, (images, label) in enumerate(classes):
+    for images, label in counted(classes, progress):
         chart, origin = images.chart(label, ETA), np.zeros(images.dim)
         n, mean = len(chart), np.mean(chart, axis=0)
         errors: dict[tuple[float, float], FloatArray] = {}
@@ -272,7 +271,6 @@ def figures_2_3(settings: Settings, progress: Progress) -> Outcome:
         panels.append(Panel(title, "ε", "ρ(mean, released)", lines, ylog=True))
         reproduced = [with_error(errors[0.1, delta]) for delta in (0.0, 1e-9)]
         rows.append(_image_row(title, n, images.channels, 0.1, " / ".join(reproduced)))
-        progress((done + 1) / len(classes))
     rows += [
         _image_row(f"N = {n:,} (Figure 2's {which}), {kind}", n, channels, epsilon, "—")
         for kind, channels in (("grey", GREY), ("colour", COLOUR))

@@ -12,7 +12,7 @@ import numpy as np
 from riemdp.features import descriptor_radius
 from riemdp.manifolds import SPDLogEuclidean
 from riemdp.noise import MetropolisLaw
-from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings
+from riemdp_papers._experiment import Line, Outcome, Panel, Progress, Row, Settings, counted
 from riemdp_papers._images import ImageSet, image_sets
 from riemdp_papers._jiang import Sampler
 from riemdp_papers._utpala_synthetic import (
@@ -44,11 +44,6 @@ class Chain:
     """The Markov chain of Appendix B.1 for the Laplace law, in coordinates where it is flat.
 
     Proposals are Gaussian about the state with standard deviation ``sigma`` in each coordinate.
-
-    Parameters
-    ----------
-    dim : int
-    sigma : float
     """
 
     dim: int
@@ -59,16 +54,8 @@ class Chain:
     ) -> FloatArray:
         """Distances from the footpoint after so many steps, and the shares of accepted steps.
 
-        Parameters
-        ----------
-        start : ndarray, shape (chains, dim)
-            First states, relative to the footpoint.
-        burn_ins : tuple of int
-            Increasing.
-
-        Returns
-        -------
-        ndarray, shape (2, len(burn_ins), chains)
+        ``start``, shape (chains, dim), is relative to the footpoint, and ``burn_ins`` increase; the
+        result has shape (2, len(burn_ins), chains).
         """
         state, dist = start.copy(), np.linalg.norm(start, axis=1)
         accepted = np.zeros(len(start))
@@ -152,13 +139,12 @@ def _burn_in(
     sizes, chains = (QUICK_SIZES, QUICK_CHAINS) if settings.quick else (SIZES, CHAINS)
     burn_ins = (100, 1000, *BURN_INS)
     found: dict[int, FloatArray] = {}
-    for done, k in enumerate(sizes):
+    for k in counted(sizes, progress):
         space = SPDLogEuclidean(k)
         entries = generator.uniform(-1.0, 1.0, (chains, k, k))
         start = space.to_chart(_exponential(entries))
         sigma = synthetic_mechanisms(k, 0.1, 1e-6)[LAPLACE].sigma
         found[k] = Chain(space.dim, sigma).run(start, burn_ins, generator)
-        progress((done + 1) / len(sizes))
     exact = {k: synthetic_mechanisms(k, 0.1, 1e-6)[LAPLACE].expected_distance() for k in sizes}
     lines = [
         banded(f"burn-in {burn_in}", sizes, [found[k][0, i] for k in sizes])

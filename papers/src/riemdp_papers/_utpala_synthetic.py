@@ -36,12 +36,7 @@ ANALYTIC = "tangent Gaussian, analytic"
 
 
 def synthetic_matrices(k: int, n: int, generator: np.random.Generator) -> FloatArray:
-    """Matrices of Section 6.1: eigenvalues uniform in [e^-1/4, e^1/4], Haar eigenvectors.
-
-    Returns
-    -------
-    ndarray, shape (n, k, k)
-    """
+    """Matrices (n, k, k) of Section 6.1: eigenvalues uniform in [e^-1/4, e^1/4], Haar vectors."""
     values = generator.uniform(math.exp(-LOG_RANGE), math.exp(LOG_RANGE), (n, k))
     vectors, _ = np.linalg.qr(generator.standard_normal((n, k, k)))  # Haar up to signs
     matrices = (vectors * values[:, None]) @ vectors.swapaxes(1, 2)
@@ -66,12 +61,6 @@ def extrinsic_sensitivity(radius: float, n: int) -> tuple[float, float]:
     constant ``e^r`` on symmetric matrices of norm at most r. The published one is too small
     even for k = 1: with all logarithms at r, moving one to -r changes the mean by
     ``e^r (1 - e^(-2r/n))``, which is nearly the valid bound.
-
-    Parameters
-    ----------
-    radius : float
-        Of the log-Euclidean ball about the identity.
-    n : int
     """
     return 2.0 * math.expm1(radius) / n, 2.0 * radius * math.exp(radius) / n
 

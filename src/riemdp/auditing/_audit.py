@@ -11,8 +11,8 @@ from riemdp._checks import count, real, shown
 from riemdp._errors import InsufficientSamplesError, InvalidParameterError, UnsupportedManifoldError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.auditing._claims import Claim, check_samples
-from riemdp.auditing._events import certify, choose, error_probability
+from riemdp.auditing._claims import Claim, check_samples, error_probability
+from riemdp.auditing._events import certify, choose
 from riemdp.auditing._learned_scores import LinearScore
 from riemdp.auditing._neighbours import check_neighbours
 from riemdp.auditing._outputs import drawer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 from typing import TYPE_CHECKING
@@ -31,23 +32,18 @@ _MOST_EPSILON = 300.0
 _MOST = 2**60
 
 
+def error_probability(confidence: float) -> float:
+    """Share of the error probability that each bound gets."""
+    return (1.0 - confidence) / BOUNDS
+
+
 @functools.singledispatch
 def excess(claim: Claim, fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
-    """By how much error rates break a claim: positive where they contradict it.
+    """By how much upper bounds of error rates, shape (...), break a claim: positive where they do.
 
     The excess of ``mu`` (GDP) or ``epsilon`` (PureDP, ApproxDP). Of other claims, the largest
     excess of ``delta`` over a grid of ``epsilon``, in the units of its sampling error, so that
     events can be compared.
-
-    Parameters
-    ----------
-    claim : Budget or PrivacyCurve
-    fpr, fnr : array_like, shape (...)
-        Upper bounds of the error rates.
-
-    Returns
-    -------
-    ndarray, shape (...)
     """
     fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
     grid, allowed = _allowed(claim, float(np.max(epsilon_bound(fpr, fnr), initial=0.0)))
@@ -119,14 +115,10 @@ def _(claim: PrivacyCurve) -> float:
 def samples_needed(claim: Claim, confidence: float) -> int:
     """Least number of samples per data set with which the claim can be refuted at all.
 
-    It takes a perfect separation: no error of either kind among the certifying half.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the claim forbids nothing that samples could show.
+    It takes a perfect separation: no error of either kind among the certifying half. A claim that
+    forbids nothing that samples could show is an :class:`InvalidParameterError`.
     """
-    alpha = (1.0 - confidence) / BOUNDS
+    alpha = error_probability(confidence)
 
     def refutable(trials: int) -> bool:
         rate = upper_bound(0, trials, alpha)
@@ -140,11 +132,8 @@ def samples_needed(claim: Claim, confidence: float) -> int:
                 f"no number of samples can refute the claim {claim}; a claim of so large an "
                 "epsilon needs riemdp.auditing.audit_density_ratio"
             )
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if refutable(middle) else (middle, high)
-    return 2 * high - 1
+    least = bisect.bisect_left(range(high + 1), True, lo=high // 2 + 1, key=refutable)
+    return 2 * least - 1
 
 
 def check_samples(samples: int, claim: Claim, confidence: float) -> None:
@@ -170,12 +159,8 @@ def _allowed(claim: Claim, largest: float) -> tuple[FloatArray, FloatArray]:
 
 @functools.lru_cache(maxsize=32)
 def _allowed_up_to(claim: Claim, end: float) -> tuple[FloatArray, FloatArray]:
-    grid = _epsilons(claim, end)
-    return grid, np.asarray(claim.delta_at(grid)) * (1.0 + _ROUNDING) + _ROUNDING
-
-
-def _epsilons(claim: Claim, end: float) -> FloatArray:
-    """Grid from 0 to an end, with the claim's own pure epsilon."""
     grid = np.linspace(0.0, end, _GRID)
     pure = pure_epsilon(claim)
-    return np.append(grid, pure) if math.isfinite(pure) and pure <= _MOST_EPSILON else grid
+    if math.isfinite(pure) and pure <= _MOST_EPSILON:
+        grid = np.append(grid, pure)
+    return grid, np.asarray(claim.delta_at(grid)) * (1.0 + _ROUNDING) + _ROUNDING

@@ -23,27 +23,12 @@ _ROUNDING = 1e-10
 
 
 def upper_bound(count: ArrayLike, trials: int, alpha: float) -> FloatArray:
-    """One-sided Clopper-Pearson upper bound of a probability.
+    """One-sided Clopper-Pearson upper bound of a probability, rounded up; shape of ``count``.
 
-    Parameters
-    ----------
-    count : array_like of int
-        Successes among the trials.
-    trials : int
-        At least 1.
-    alpha : float
-        Probability, at most, that the bound lies under the true probability.
-
-    Returns
-    -------
-    ndarray, shape of ``count``
-        The probability at which so few successes have probability ``alpha``; 1 where all trials
-        succeed. Rounded up.
-
-    References
-    ----------
-    Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-    binomial", Biometrika 1934; docs/proofs/auditing.md, claim 1.
+    The bound lies under the true probability with probability at most ``alpha``: it is where so few
+    successes among the trials have probability ``alpha``; 1 where all succeed. Clopper, Pearson,
+    "The use of confidence or fiducial limits illustrated in the case of the binomial", Biometrika
+    1934; docs/proofs/auditing.md, claim 1.
     """
     count = np.asarray(count, dtype=np.float64)
     some = np.minimum(count, trials - 1.0)
@@ -55,8 +40,6 @@ def upper_bound(count: ArrayLike, trials: int, alpha: float) -> FloatArray:
 def mu_bound(fpr: ArrayLike, fnr: ArrayLike) -> FloatArray:
     """Lower bound of ``mu`` in Gaussian differential privacy, at least 0.
 
-    References
-    ----------
     Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Definition 2.6;
     docs/proofs/auditing.md, claim 2.
     """
@@ -71,22 +54,16 @@ def epsilon_bound(fpr: ArrayLike, fnr: ArrayLike, delta: float = 0.0) -> FloatAr
     """Lower bound of ``epsilon`` at a ``delta``, at least 0 and possibly infinite.
 
     The larger one of the two directions, ``P(S) <= e^eps Q(S) + delta`` and the same for the
-    complement with P and Q exchanged.
-
-    References
-    ----------
-    Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", IEEE Trans. Inf.
-    Theory 2017, Theorem 2.1; docs/proofs/auditing.md, claim 2.
+    complement with P and Q exchanged. Kairouz, Oh, Viswanath, "The composition theorem for
+    differential privacy", IEEE Trans. Inf. Theory 2017, Theorem 2.1; docs/proofs/auditing.md,
+    claim 2.
     """
     fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
     return np.asarray(np.maximum(_log_ratio(fpr, fnr, delta), _log_ratio(fnr, fpr, delta)))
 
 
 def delta_bound(fpr: ArrayLike, fnr: ArrayLike, epsilon: ArrayLike) -> FloatArray:
-    """Lower bound of ``delta`` at an ``epsilon``, the larger one of the two directions.
-
-    The arguments broadcast.
-    """
+    """Lower bound of ``delta`` at an ``epsilon``, the larger one of the two directions."""
     fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         factor = np.exp(np.asarray(epsilon, dtype=np.float64))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from riemdp.auditing._claims import BOUNDS, Claim, excess, is_one_number, tail_delta
+from riemdp.auditing._claims import Claim, excess, is_one_number, tail_delta
 from riemdp.auditing._confidence import delta_bound, epsilon_bound, mu_bound, upper_bound
 
 if TYPE_CHECKING:
@@ -94,51 +94,23 @@ class CertifiedEvent:
         return float(mu_bound(self.fpr, self.fnr))
 
     def epsilon_lower(self, delta: float) -> float:
-        """Lower bound of ``epsilon`` at a ``delta``.
-
-        Parameters
-        ----------
-        delta : float
-            In [0, 1).
-
-        Returns
-        -------
-        float
-        """
+        """Lower bound of ``epsilon`` at a ``delta``. See :meth:`AuditResult.epsilon_lower`."""
         return float(epsilon_bound(self.fpr, self.fnr, delta))
 
     def delta_lower(self, epsilon: FloatArray) -> FloatArray:
-        """Lower bound of ``delta`` at each ``epsilon``.
-
-        Parameters
-        ----------
-        epsilon : ndarray, shape (...)
-            At least 0.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """Lower bound of ``delta`` at each ``epsilon``. See :meth:`AuditResult.delta_lower`."""
         return delta_bound(self.fpr, self.fnr, epsilon)
 
 
 def choose(
     first: FloatArray, second: FloatArray, claim: Claim, alpha: float, *, exact: bool
 ) -> tuple[Event, Event]:
-    """Choose the events that show the most on the choosing half.
+    """Choose, by scores (N,) of the choosing half, the events that show the most.
 
     One has the largest ``mu`` (or, for a claim of another kind than GDP, PureDP and ApproxDP, the
-    clearest violation), the other one the largest ``epsilon`` at the claim's ``delta``.
-
-    Parameters
-    ----------
-    first, second : ndarray, shape (N,)
-        Scores of the choosing half under the data set and under its neighbour.
-    claim : Budget or PrivacyCurve
-    alpha : float
-        Error probability of each rate's bound.
-    exact : bool
-        Whether an infinite score means that the other data set cannot have the output.
+    clearest violation), the other one the largest ``epsilon`` at the claim's ``delta``. ``alpha``
+    is the error probability of each rate's bound; ``exact`` says whether an infinite score means
+    that the other data set cannot have the output.
     """
     thresholds = candidates(first, second)
     events = [Event(float(t)) for t in thresholds]
@@ -196,8 +168,3 @@ def _rates(
             if event == Event(-math.inf, strict=True):
                 fnr[row] = 0.0
     return fpr, fnr
-
-
-def error_probability(confidence: float) -> float:
-    """Share of the error probability that each bound gets."""
-    return (1.0 - confidence) / BOUNDS

@@ -43,10 +43,7 @@ class LowBitScore:
     """
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Count the places on the choosing half, entry by entry, half a count added to each.
-
-        See :meth:`LearnedScore.fit`.
-        """
+        """Count the places, half a count added to each. See :meth:`LearnedScore.fit`."""
         places = tuple(lowest_bit(part) for part in pair(first, second))
         low = min(int(part.min()) for part in places)
         width = max(int(part.max()) for part in places) - low + 1
@@ -67,10 +64,7 @@ class LowBitScore:
 
 
 def lowest_bit(values: ArrayLike) -> NDArray[np.int64]:
-    """Exponent of the lowest bit that is set in a float: 0 for odd integers, -1 for 0.5.
-
-    1024 for zero and what is not finite.
-    """
+    """Exponent of the lowest set bit of a float: -1 for 0.5; 1024 for 0 and what is not finite."""
     array = np.asarray(values, dtype=np.float64)
     usable = np.isfinite(array) & (array != 0.0)
     mantissa, exponent = np.frexp(np.where(usable, array, 1.0))

@@ -34,10 +34,7 @@ class LinearScore:
     """
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Direction that separates the two means best, from the pooled covariance.
-
-        See :meth:`LearnedScore.fit`.
-        """
+        """Find the direction that separates the means best. See :meth:`LearnedScore.fit`."""
         x, y = pair(first, second, finite=True)
         offset = x.mean(axis=0) - y.mean(axis=0)
         pooled = np.atleast_2d(np.cov(np.concatenate([x - x.mean(axis=0), y - y.mean(axis=0)]).T))
@@ -78,10 +75,7 @@ class NearestNeighbourScore:
     manifold: Manifold | None = None
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Keep the outputs of the choosing half in two search trees.
-
-        See :meth:`LearnedScore.fit`.
-        """
+        """Keep the outputs in two search trees. See :meth:`LearnedScore.fit`."""
         from scipy.spatial import cKDTree
 
         x, y = pair(self._valid(first), self._valid(second), finite=True)
@@ -128,10 +122,7 @@ class ClassifierScore:
     classifier: Any = None
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Train the classifier to tell the two kinds of outputs apart.
-
-        See :meth:`LearnedScore.fit`.
-        """
+        """Train the classifier to tell the outputs apart. See :meth:`LearnedScore.fit`."""
         try:
             from sklearn.base import clone
             from sklearn.ensemble import HistGradientBoostingClassifier
@@ -165,10 +156,7 @@ class FrequencyScore:
     """
 
     def fit(self, first: Any, second: Any) -> Score:
-        """Count the outputs of the choosing half, with half a count added to each.
-
-        See :meth:`LearnedScore.fit`.
-        """
+        """Count the outputs, with half a count added to each. See :meth:`LearnedScore.fit`."""
         counts = Counter(map(_key, first)), Counter(map(_key, second))
 
         def score(outputs: Any) -> FloatArray:
@@ -180,13 +168,7 @@ class FrequencyScore:
 
 
 def pair(first: Any, second: Any, *, finite: bool = False) -> tuple[FloatArray, FloatArray]:
-    """Numeric outputs of both data sets as rows of one length.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they are not, or not finite where they have to be.
-    """
+    """Numeric outputs of both data sets as rows of one length, finite where they have to be."""
     x, y = flat(first), flat(second)
     if x.shape[1] != y.shape[1]:
         raise InvalidParameterError(

@@ -27,28 +27,17 @@ def check_neighbours(
 ) -> None:
     """Check that data sets are neighbours; the first axis counts records.
 
-    Arrays, numbers and sequences are checked, anything else is taken as it is, and so is a pair
-    under a relation that is none of riemdp's. The same data set twice passes where something is
-    replaced: it may be replaced by itself.
+    Arrays, numbers and sequences are checked, under relations between people also objects with
+    ``points`` and ``users``. Anything else is taken as it is, and so is a pair under a relation
+    that is none of riemdp's. The same data set twice passes where something is replaced: it may be
+    replaced by itself.
 
-    Parameters
-    ----------
-    dataset, neighbour : array_like or object
-        Under relations between people also an object with ``points`` and ``users``, such as
-        :class:`riemdp.statistics.Records`, which is checked too.
-    adjacency : str, default "replace-one"
-        ``"replace-one"``: one record at most differs. ``"add-remove"``: one data set has one
-        record more, at any place. ``"replace-user"``: equally many people, of whom one has other
-        records, or more or fewer. ``"add-remove-user"``: one data set has all records of one
-        person more. The others are the same, in the same order.
-    users, neighbour_users : array_like, shape (n,), optional
-        Whose record each is; an integer, a text or the like.
+    Under ``"replace-one"`` one record at most differs; under ``"add-remove"`` one data set has one
+    record more, at any place; under ``"replace-user"`` there are equally many people, of whom one
+    has other records, or more or fewer; under ``"add-remove-user"`` one data set has all records of
+    one person more. The others are the same, in the same order.
 
-    Raises
-    ------
-    InvalidParameterError
-        If they are not, or it is not said whose the records are where that counts. The message
-        has no records in it, and no person.
+    The message of an error has no records in it, and no person.
     """
     rule = _OF_USERS.get(adjacency)
     if rule is None:
@@ -242,15 +231,7 @@ def _is_plain(dataset: object) -> bool:
 def as_array(values: Any, name: str = "a data set") -> Array:
     """Return a sequence as an array, of objects where they are of different kinds or shapes.
 
-    Parameters
-    ----------
-    values : array_like or sequence
-    name : str
-        What it is, for the message about a masked one.
-
-    Returns
-    -------
-    ndarray
+    ``name`` is for the message about a masked one.
     """
     array = plain_array(values, name)
     return _objects(values) if array is None else array

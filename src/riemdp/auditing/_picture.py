@@ -17,17 +17,7 @@ _RATES = np.linspace(0.0, 1.0, 401)
 
 
 def draw_audit(result: AuditResult, ax: Any) -> Any:
-    """Draw the claimed trade-off curve, the measured one with its band, and certified bounds.
-
-    Parameters
-    ----------
-    result : AuditResult
-    ax : matplotlib.axes.Axes or None
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw the claimed trade-off curve, the measured one with its band, and certified bounds."""
     axes = _plots.axes(ax)
     curve = result.trade_off
     axes.plot(_RATES, 1.0 - _RATES, color=GREY, linestyle=":", label="outputs that tell nothing")

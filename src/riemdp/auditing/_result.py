@@ -87,26 +87,10 @@ class AuditResult(Described):
         ]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the error rates that were measured, against those that the claim allows.
+        """Draw on Axes the error rates that were measured, against those that the claim allows.
 
         No test of a mechanism that keeps the claim has rates under its curve; certified bounds
-        there refute it.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-
-        Raises
-        ------
-        UnsupportedError
-            If matplotlib is not installed.
-        InvalidParameterError
-            If ``ax`` is something else.
+        there refute it. See :meth:`riemdp.PrivacyCurve.plot`.
         """
         return draw_audit(self, ax)
 

@@ -169,23 +169,14 @@ class IdentityScore:
 
 
 def log_ratio(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Difference of log densities, possibly infinite.
-
-    0 where both call an output impossible, by rounding at the edge of the support.
-    """
+    """Difference of log densities; 0 where both call an output impossible, by rounding."""
     with np.errstate(invalid="ignore"):
         ratio = first - second
     return np.where(np.isneginf(first) & np.isneginf(second), 0.0, ratio)
 
 
 def flat(outputs: Any) -> FloatArray:
-    """Numeric outputs as rows, ``(N, entries)``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the outputs are not numbers in arrays of one shape.
-    """
+    """Numeric outputs as rows, ``(N, entries)``."""
     array = plain_array(outputs, "outputs")
     if array is None or array.dtype.kind not in "fiub" or not array.shape or not len(array):
         raise InvalidParameterError(
@@ -196,13 +187,7 @@ def flat(outputs: Any) -> FloatArray:
 
 
 def evaluate(score: Score, outputs: Any, number: int) -> FloatArray:
-    """Scores of outputs, checked: one real number each, infinite ones allowed.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the score returns anything else.
-    """
+    """Scores of outputs, checked: one real number each, infinite ones allowed."""
     scores = plain_array(score(outputs), "scores")
     if scores is None:
         raise InvalidParameterError("score must return one real number per output, got no array")

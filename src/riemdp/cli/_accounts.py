@@ -38,13 +38,7 @@ DatasetOption = Annotated[
 
 
 def ledger_of(url: str | None, key: Path | None) -> Ledger:
-    """Return the ledger that the options name.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they name none, or what a ledger needs is not installed.
-    """
+    """Return the ledger that the options name; :class:`InvalidParameterError` if they name none."""
     if not url:
         raise InvalidParameterError(f"name the ledger: --ledger URL, or the variable {VARIABLE}")
     secret = None if key is None else key.read_bytes().rstrip(b"\r\n")
@@ -58,15 +52,7 @@ def ledger_of(url: str | None, key: Path | None) -> Ledger:
 def files_of(url: str | None, key: Path | None) -> tuple[Path, ...]:
     """Return the files that belong to a ledger, which no output may take the place of.
 
-    Parameters
-    ----------
-    url : str or None
-    key : Path or None
-
-    Returns
-    -------
-    tuple of Path
-        They need not be there.
+    They need not be there.
     """
     keys = () if key is None else (key,)
     scheme, separator, place = (url or "").partition("://")
@@ -81,10 +67,8 @@ def account_of(
 ) -> LedgerAccount | None:
     """Return the account that a command charges; None where no ledger is named.
 
-    Raises
-    ------
-    InvalidParameterError
-        If only one of ledger and data set is named: what should be charged must not go uncharged.
+    To name only one of ledger and data set is an error: what should be charged must not go
+    uncharged.
     """
     if url is None:
         if dataset is not None or unit is not None:
@@ -104,10 +88,7 @@ def account_of(
 def details_in(path: Path | None) -> Iterator[None]:
     """Let the holder of the data read, in a file that nobody else can, why a release failed.
 
-    Raises
-    ------
-    InvalidParameterError
-        If others can read the file.
+    A file that others can read is an :class:`InvalidParameterError`.
     """
     if path is None:
         yield

@@ -54,22 +54,9 @@ _MANIFOLD = {"name", "dim", "size", "curvature"}
 class AuditSpec:
     """An audit as its file describes it.
 
-    Parameters
-    ----------
-    title : str
-        What is audited, for the eye.
-    mechanism : callable or Mechanism
-    dataset, neighbour : object
-    claim : Budget
-        With its relation between data sets.
-    samples : int or None
-    confidence : float
-    score : object
-    seed : int or None
-    inputs : tuple of Path
-        Files that were read for it, besides its own.
-    users, neighbour_users : object
-        Whose record each is, or None.
+    ``title`` says what is audited; ``claim`` has its relation between data sets; ``inputs`` are the
+    files that were read for it, besides its own; ``users`` and ``neighbour_users`` say whose record
+    each is, or are None.
     """
 
     title: str
@@ -89,18 +76,7 @@ class AuditSpec:
 def read_spec(path: Path, most: int = MOST_NUMBERS) -> AuditSpec:
     """Read and check a specification; scripts that it names are imported from its folder.
 
-    Parameters
-    ----------
-    path : Path
-    most : int
-        Most numbers in a file of data.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file is not what it has to be; the message names the key.
-    OSError
-        If the file cannot be opened.
+    ``most`` is the limit of numbers in a file of data. An error names the key.
     """
     table = _table(path)
     name = table.get("mechanism")
@@ -150,13 +126,7 @@ def read_spec(path: Path, most: int = MOST_NUMBERS) -> AuditSpec:
 
 
 def load_function(name: str, path: Path) -> Any:
-    """Import ``module:function``, with the folder of the file first on the search path.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such module or function, or the module fails.
-    """
+    """Import ``module:function``, with the folder of the file first on the search path."""
     module, _, function = name.partition(":")
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)

@@ -8,24 +8,8 @@ from typing import Annotated
 import typer
 
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
-from riemdp.cli._options import (
-    AdjacencyOption,
-    BudgetOption,
-    CurvatureOption,
-    DeltaOption,
-    DimOption,
-    DistanceOption,
-    EpsilonOption,
-    ManifoldOption,
-    MechanismOption,
-    MuOption,
-    RhoOption,
-    SizeOption,
-    ThetaOption,
-    budget_of,
-    manifold_of,
-    relation_of,
-)
+from riemdp.cli import _options as options
+from riemdp.cli._options import budget_of, manifold_of, relation_of
 from riemdp.cli._output import describe, error_fields, print_fields, working
 from riemdp.manifolds import Ball
 from riemdp.mechanisms import Mechanism
@@ -34,11 +18,11 @@ from riemdp.release import named, offer, wanted_mean
 
 def calibrate(
     *,
-    mechanism: MechanismOption,
-    manifold: ManifoldOption,
-    dim: DimOption = None,
-    size: SizeOption = None,
-    curvature: CurvatureOption = None,
+    mechanism: options.MechanismOption,
+    manifold: options.ManifoldOption,
+    dim: options.DimOption = None,
+    size: options.SizeOption = None,
+    curvature: options.CurvatureOption = None,
     sensitivity: Annotated[
         float | None, typer.Option(help="Largest effect of one record; or --radius and --n.")
     ] = None,
@@ -46,14 +30,14 @@ def calibrate(
     n: Annotated[
         int | None, typer.Option("--n", help="Number of records, unless that is private.")
     ] = None,
-    adjacency: AdjacencyOption = None,
-    epsilon: EpsilonOption = None,
-    delta: DeltaOption = None,
-    mu: MuOption = None,
-    rho: RhoOption = None,
-    theta: ThetaOption = None,
-    distance: DistanceOption = None,
-    budget: BudgetOption = None,
+    adjacency: options.AdjacencyOption = None,
+    epsilon: options.EpsilonOption = None,
+    delta: options.DeltaOption = None,
+    mu: options.MuOption = None,
+    rho: options.RhoOption = None,
+    theta: options.ThetaOption = None,
+    distance: options.DistanceOption = None,
+    budget: options.BudgetOption = None,
 ) -> None:
     """Find the noise scale sigma that one mechanism needs for a budget.
 

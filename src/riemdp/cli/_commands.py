@@ -28,11 +28,7 @@ def listed() -> list[tuple[str, str]]:
 def load(name: str) -> Any:
     """Return the command of this name; None if nobody brings one.
 
-    Raises
-    ------
-    InvalidParameterError
-        If it cannot be loaded, if several packages bring it, or if it comes with an extra of
-        riemdp that is not installed.
+    An error says that it cannot be loaded, that several packages bring it, or which extra does.
     """
     entries = _found().get(name, ())
     if not entries:

@@ -53,14 +53,9 @@ _HELP = "NoArgsIsHelpError"
 
 
 def plain_app(**options: Any) -> typer.Typer:
-    """Return an application whose errors show nothing but their text.
+    """Return a :class:`typer.Typer` with these options whose errors show their text alone.
 
     Tracebacks decorated with local variables would show the data.
-
-    Parameters
-    ----------
-    **options
-        Of :class:`typer.Typer`.
     """
     return typer.Typer(
         add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, **options

@@ -28,24 +28,10 @@ _ADVICE = "raise it with --max-numbers if memory allows"
 
 
 def read_array(path: Path, key: str | None = None, most: int = MOST_NUMBERS) -> NDArray[Any]:
-    """Read an array of real numbers.
+    """Read an array of real numbers; see :func:`riemdp.readers.read` for formats and errors.
 
-    Parameters
-    ----------
-    path : Path
-        The suffix decides the format: see :func:`riemdp.readers.read`.
-    key : str, optional
-        Name of the array in an ``.npz``; needed when it holds more than one.
-    most : int
-        Most numbers in it. What a file declares is checked before it is read.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file is damaged, not of its format or too large, or the key is missing or does not
-        fit.
-    OSError
-        If the file cannot be opened.
+    ``key`` names the array in an ``.npz``; what a file declares is checked against ``most`` numbers
+    before it is read.
     """
     return readers.read(path, key, most, _ADVICE)
 
@@ -54,16 +40,9 @@ def read_array(path: Path, key: str | None = None, most: int = MOST_NUMBERS) -> 
 class DataOptions:
     """What the command line says of a file of records, before it is opened.
 
-    Parameters
-    ----------
-    path : Path
-    key, most
-        As :func:`read_array` takes them.
-    columns : str, optional
-        Names with commas between them.
-    layout, unit, mask, labels, covariates, weights, users
-        As :func:`riemdp.readers.read_records` takes them. What a row is may be left out for one
-        array in a ``.npy``, ``.npz`` or ``.csv``, as it stands there.
+    ``key`` and ``most`` are as :func:`read_array` takes them, ``columns`` has names with commas
+    between them, and the others are as :func:`riemdp.readers.read_records` takes them. What a row
+    is may be left out for one array in a ``.npy``, ``.npz`` or ``.csv``, as it stands there.
     """
 
     path: Path
@@ -94,13 +73,7 @@ class DataOptions:
             )
 
     def records(self) -> Records:
-        """Read the records with what belongs to them.
-
-        Raises
-        ------
-        InvalidParameterError, NotOnManifoldError, UnsupportedError, OSError
-            As :func:`riemdp.readers.read_records` does.
-        """
+        """Read the records with what belongs to them, as :func:`riemdp.readers.read_records`."""
         if self._plain():
             rows = read_array(self.path, self.key, self.most)
             points = readers.points_of(rows, self.layout, self.path) if self.layout else rows
@@ -130,13 +103,7 @@ class DataOptions:
 
 
 def read_point(path: Path, point_shape: tuple[int, ...], most: int = MOST_NUMBERS) -> NDArray[Any]:
-    """Read one point, in its shape or flattened row by row.
-
-    Raises
-    ------
-    NotOnManifoldError
-        If the file does not hold as many numbers as the point needs.
-    """
+    """Read one point, in its shape or flattened row by row."""
     array = read_array(path, most=most)
     if array.size != math.prod(point_shape):
         raise NotOnManifoldError(
@@ -146,15 +113,7 @@ def read_point(path: Path, point_shape: tuple[int, ...], most: int = MOST_NUMBER
 
 
 def read_users(path: Path, most: int = MOST_NUMBERS) -> list[int] | list[str]:
-    """Read whose record each is: integers from an array, or texts from the lines of a ``.txt``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file is damaged or too large, or holds something else.
-    OSError
-        If the file cannot be opened.
-    """
+    """Read whose record each is: integers from an array, or texts from the lines of a ``.txt``."""
     if path.suffix.lower() == ".txt":
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         ids = [line.strip() for line in lines]
@@ -180,19 +139,13 @@ def read_users(path: Path, most: int = MOST_NUMBERS) -> list[int] | list[str]:
     return [int(each) for each in found]
 
 
-def _is_there(path: Path) -> bool:
-    return path.is_dir() if path.suffix.lower() == ".zarr" else path.is_file()
-
-
 def check_readable(*paths: Path | None) -> None:
-    """Refuse files that are not there, before anything is charged; none is opened.
-
-    Raises
-    ------
-    InvalidParameterError
-    """
+    """Refuse files that are not there, before anything is charged; none is opened."""
     for path in paths:
-        if path is not None and not (_is_there(path) and os.access(path, os.R_OK)):
+        if path is None:
+            continue
+        is_there = path.is_dir() if path.suffix.lower() == ".zarr" else path.is_file()
+        if not (is_there and os.access(path, os.R_OK)):
             raise InvalidParameterError(f"{path.name} is no file that can be read")
 
 
@@ -204,15 +157,8 @@ def check_output(
 ) -> Path | None:
     """Check that a file can be written there, before anything is drawn.
 
-    Returns
-    -------
-    Path or None
-        Where it is to be written, links followed; None for None.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the suffix is not one of these, or :func:`riemdp._files.check_output` refuses.
+    Returns where it is to be written, links followed; None for None. Refused is another suffix, and
+    what :func:`riemdp._files.check_output` refuses.
     """
     if path is None:
         return None

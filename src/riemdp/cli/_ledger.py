@@ -11,24 +11,16 @@ import typer
 from riemdp._errors import InvalidParameterError, LedgerSchemaError
 from riemdp._files import write_files
 from riemdp._part_document import encode
+from riemdp.cli import _options as options
 from riemdp.cli._accounts import VARIABLE, LedgerKeyOption, LedgerOption, files_of, ledger_of
 from riemdp.cli._failures import plain_app
 from riemdp.cli._io import check_output
-from riemdp.cli._options import (
-    BudgetOption,
-    DeltaOption,
-    DistanceOption,
-    EpsilonOption,
-    MuOption,
-    RhoOption,
-    ThetaOption,
-    budget_of,
-)
+from riemdp.cli._options import budget_of
 from riemdp.cli._output import describe, print_fields, print_rows, say, say_lines, warn, working
 from riemdp.cli._verify import read_charged
 
 if TYPE_CHECKING:
-    from riemdp.ledger import Entry, LedgerAccount
+    from riemdp.ledger import LedgerAccount
     from riemdp.privacy import Budget
 
 ledger = plain_app(
@@ -36,7 +28,6 @@ ledger = plain_app(
 )
 NameArgument = Annotated[str, typer.Argument(help="Name of the data set.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
-_NOTHING = "nothing"
 
 
 @ledger.command()
@@ -71,13 +62,13 @@ def register(
             "replace-user, add-remove-user, ..."
         ),
     ],
-    epsilon: EpsilonOption = None,
-    delta: DeltaOption = None,
-    mu: MuOption = None,
-    rho: RhoOption = None,
-    theta: ThetaOption = None,
-    distance: DistanceOption = None,
-    budget: BudgetOption = None,
+    epsilon: options.EpsilonOption = None,
+    delta: options.DeltaOption = None,
+    mu: options.MuOption = None,
+    rho: options.RhoOption = None,
+    theta: options.ThetaOption = None,
+    distance: options.DistanceOption = None,
+    budget: options.BudgetOption = None,
     url: LedgerOption = None,
     key: LedgerKeyOption = None,
     as_json: JsonOption = False,
@@ -213,7 +204,11 @@ def upgrade(*, url: LedgerOption = None, key: LedgerKeyOption = None) -> None:
 
 
 def _described(budget: Budget | None) -> str:
-    return _NOTHING if budget is None else describe(budget)
+    return "nothing" if budget is None else describe(budget)
+
+
+def _encoded(budget: Budget | None) -> dict[str, Any] | None:
+    return None if budget is None else encode(budget)
 
 
 def _as_table(account: LedgerAccount) -> dict[str, Any]:
@@ -222,22 +217,18 @@ def _as_table(account: LedgerAccount) -> dict[str, Any]:
         "unit": account.unit,
         "adjacency": account.adjacency,
         "total": encode(account.total),
-        "spent": None if account.spent is None else encode(account.spent),
-        "left": None if account.remaining is None else encode(account.remaining),
+        "spent": _encoded(account.spent),
+        "left": _encoded(account.remaining),
         "closed": account.closed,
         "registered": account.registered.document(),
     }
 
 
-def _entry_as_table(entry: Entry) -> dict[str, Any]:
-    guarantee = None if entry.guarantee is None else encode(entry.guarantee)
-    return {**entry._asdict(), "guarantee": guarantee}
-
-
 def _print_account(account: LedgerAccount, as_json: bool) -> None:
     entries = account.entries()
     if as_json:
-        say(json.dumps({**_as_table(account), "entries": [*map(_entry_as_table, entries)]}))
+        rows = [{**one._asdict(), "guarantee": _encoded(one.guarantee)} for one in entries]
+        say(json.dumps({**_as_table(account), "entries": rows}))
         return
     print_fields(
         [
@@ -254,8 +245,8 @@ def _print_account(account: LedgerAccount, as_json: bool) -> None:
     if not entries:
         return
     say()
-    rows = [
+    lines = [
         (str(one.seq), one.created, one.kind, _described(one.guarantee), one.label, one.hash[:12])
         for one in entries
     ]
-    print_rows([("entry", "when", "kind", "guarantee", "label", "hash"), *rows])
+    print_rows([("entry", "when", "kind", "guarantee", "label", "hash"), *lines])

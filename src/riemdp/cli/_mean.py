@@ -16,6 +16,7 @@ from riemdp import _files
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 from riemdp._files import MOST_NUMBERS, write_files
 from riemdp._part_document import from_text
+from riemdp.cli import _options as options
 from riemdp.cli._accounts import (
     DatasetOption,
     LedgerKeyOption,
@@ -25,31 +26,7 @@ from riemdp.cli._accounts import (
     files_of,
 )
 from riemdp.cli._io import DataOptions, check_output, check_readable, read_users, write_array
-from riemdp.cli._options import (
-    AdjacencyOption,
-    AlignedOption,
-    BudgetOption,
-    CurvatureOption,
-    DeltaOption,
-    DimOption,
-    DistanceOption,
-    EpsilonOption,
-    ManifoldOption,
-    MaxNumbersOption,
-    MechanismOption,
-    MuOption,
-    NeighboursOption,
-    RadiusOption,
-    RhoOption,
-    SizeOption,
-    StatisticOption,
-    ThetaOption,
-    budget_of,
-    center_of,
-    manifold_of,
-    records_of,
-    relation_of,
-)
+from riemdp.cli._options import budget_of, center_of, manifold_of, records_of, relation_of
 from riemdp.cli._output import print_release, warn, working
 from riemdp.manifolds import Aligned, Ball
 from riemdp.readers import layouts
@@ -77,7 +54,7 @@ def mean(
         ),
     ],
     *,
-    manifold: ManifoldOption,
+    manifold: options.ManifoldOption,
     center: Annotated[
         str,
         typer.Option(
@@ -86,23 +63,23 @@ def mean(
             "first-axes (subspaces), origin (others)."
         ),
     ],
-    radius: RadiusOption,
-    aligned: AlignedOption = False,
-    epsilon: EpsilonOption = None,
-    delta: DeltaOption = None,
-    mu: MuOption = None,
-    rho: RhoOption = None,
-    theta: ThetaOption = None,
-    distance: DistanceOption = None,
-    budget: BudgetOption = None,
-    mechanism: MechanismOption = "auto",
-    statistic: StatisticOption = None,
+    radius: options.RadiusOption,
+    aligned: options.AlignedOption = False,
+    epsilon: options.EpsilonOption = None,
+    delta: options.DeltaOption = None,
+    mu: options.MuOption = None,
+    rho: options.RhoOption = None,
+    theta: options.ThetaOption = None,
+    distance: options.DistanceOption = None,
+    budget: options.BudgetOption = None,
+    mechanism: options.MechanismOption = "auto",
+    statistic: options.StatisticOption = None,
     adapt: Annotated[
         bool,
         typer.Option(help="Look for a smaller ball first, with a part of the budget (mean only)."),
     ] = False,
-    neighbours: NeighboursOption = None,
-    adjacency: AdjacencyOption = None,
+    neighbours: options.NeighboursOption = None,
+    adjacency: options.AdjacencyOption = None,
     users: Annotated[
         str | None,
         typer.Option(
@@ -136,9 +113,9 @@ def mean(
         str,
         typer.Option(help="exact, or float64, whose low bits tell neighbouring data sets apart."),
     ] = "exact",
-    curvature: CurvatureOption = None,
-    dim: DimOption = None,
-    size: SizeOption = None,
+    curvature: options.CurvatureOption = None,
+    dim: options.DimOption = None,
+    size: options.SizeOption = None,
     n: Annotated[
         int | None,
         typer.Option(
@@ -170,7 +147,7 @@ def mean(
         ),
     ] = None,
     key: Annotated[str | None, typer.Option(help="Array of an .npz that holds several.")] = None,
-    max_numbers: MaxNumbersOption = MOST_NUMBERS,
+    max_numbers: options.MaxNumbersOption = MOST_NUMBERS,
     output: Annotated[
         Path | None,
         typer.Option(

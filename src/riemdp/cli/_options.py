@@ -145,13 +145,9 @@ def budget_of(
     distance: DistanceName | None = None,
     budget: str | None = None,
 ) -> Budget:
-    """Return the one budget that the options name.
+    """Return the one budget that the options name, or raise :class:`InvalidParameterError`.
 
-    Raises
-    ------
-    InvalidParameterError
-        If they name none or more than one, or a value lies outside its domain. (No
-        ``InvalidBudgetError``, which is for budgets that a mechanism cannot use.)
+    (No ``InvalidBudgetError``, which is for budgets that a mechanism cannot use.)
     """
     if sum(value is not None for value in (epsilon, mu, rho, theta, budget)) != 1:
         raise InvalidParameterError(
@@ -190,13 +186,7 @@ def relation_of(
 
 
 def manifold_of(text: str, dim: int | None, size: int | None, curvature: float | None) -> Manifold:
-    """Return the manifold that the options name.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the dimension is missing or of the wrong kind, or the curvature does not belong here.
-    """
+    """Return the manifold that the options name, with the dimension that it needs."""
     if text not in MANIFOLDS:
         return _registered(text, dim, size, curvature)
     wanted, number, other = ("--size", size, dim) if _is_spd(text) else ("--dim", dim, size)
@@ -238,11 +228,6 @@ def records_of(
 
     Flat rows, by default those of a ``.csv``, are flattened matrices on the spd spaces. Where the
     number of records is private there may be none of them.
-
-    Raises
-    ------
-    NotOnManifoldError
-        If the array is empty or its shape is not that of a stack of points.
     """
     if array.size == 0 and not (may_be_none and array.ndim > 0 and math.prod(array.shape[1:]) > 0):
         raise NotOnManifoldError(f"{path.name} holds no records")
@@ -284,15 +269,7 @@ def _shape(array: NDArray[Any]) -> str:
 
 
 def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> FloatArray:
-    """Return the centre of the ball: the space's own named point, or the one in a file.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the name belongs to another space.
-    NotOnManifoldError
-        If the file does not hold a point of the space.
-    """
+    """Return the centre of the ball: the space's own named point, or the one in a file."""
     name = manifold.origin_name
     if center == name:
         return manifold.origin

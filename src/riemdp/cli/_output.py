@@ -167,11 +167,7 @@ def error_fields(
 def print_release(release: Release, unit: str | None = None) -> None:
     """Print what is public about a release, and its value with all digits.
 
-    Parameters
-    ----------
-    release : Release
-    unit : str, optional
-        What a record is, where somebody said so.
+    ``unit`` is what a record is, where somebody said so.
     """
     seeded = "seeded by --seed: NOT private"
     print_fields(

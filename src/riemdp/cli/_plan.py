@@ -8,27 +8,8 @@ import typer
 
 from riemdp._errors import NotAttainableError
 from riemdp._part_document import from_text
-from riemdp.cli._options import (
-    AdjacencyOption,
-    AlignedOption,
-    BudgetOption,
-    CurvatureOption,
-    DeltaOption,
-    DimOption,
-    DistanceOption,
-    EpsilonOption,
-    ManifoldOption,
-    MuOption,
-    NeighboursOption,
-    RadiusOption,
-    RhoOption,
-    SizeOption,
-    StatisticOption,
-    ThetaOption,
-    budget_of,
-    manifold_of,
-    relation_of,
-)
+from riemdp.cli import _options as options
+from riemdp.cli._options import budget_of, manifold_of, relation_of
 from riemdp.cli._output import describe, print_table, say, working
 from riemdp.manifolds import Aligned
 from riemdp.release import plan as make_plan
@@ -40,25 +21,25 @@ if TYPE_CHECKING:
 
 def plan(
     *,
-    manifold: ManifoldOption,
-    radius: RadiusOption,
-    aligned: AlignedOption = False,
+    manifold: options.ManifoldOption,
+    radius: options.RadiusOption,
+    aligned: options.AlignedOption = False,
     n: Annotated[
         int, typer.Option("--n", help="Number of records (or people); where it is private a guess.")
     ],
-    dim: DimOption = None,
-    size: SizeOption = None,
-    curvature: CurvatureOption = None,
-    epsilon: EpsilonOption = None,
-    delta: DeltaOption = None,
-    mu: MuOption = None,
-    rho: RhoOption = None,
-    theta: ThetaOption = None,
-    distance: DistanceOption = None,
-    budget: BudgetOption = None,
-    statistic: StatisticOption = None,
-    neighbours: NeighboursOption = None,
-    adjacency: AdjacencyOption = None,
+    dim: options.DimOption = None,
+    size: options.SizeOption = None,
+    curvature: options.CurvatureOption = None,
+    epsilon: options.EpsilonOption = None,
+    delta: options.DeltaOption = None,
+    mu: options.MuOption = None,
+    rho: options.RhoOption = None,
+    theta: options.ThetaOption = None,
+    distance: options.DistanceOption = None,
+    budget: options.BudgetOption = None,
+    statistic: options.StatisticOption = None,
+    neighbours: options.NeighboursOption = None,
+    adjacency: options.AdjacencyOption = None,
     users: Annotated[
         bool, typer.Option("--users", help="People are protected, and --n is their number.")
     ] = False,

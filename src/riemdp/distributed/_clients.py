@@ -17,13 +17,9 @@ Map: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 class Workers:
     """What a client's workers do.
 
-    Attributes
-    ----------
-    map : callable
-        Takes a function and a sequence of arguments.
-    everywhere : callable, optional
-        Takes a function without arguments, and gives back what it returns on each worker that is
-        there now; by default nothing is known of any before they work.
+    ``map`` takes a function and a sequence of arguments. ``everywhere`` takes a function without
+    arguments, and gives back what it returns on each worker that is there now; by default nothing
+    is known of any before they work.
     """
 
     map: Map
@@ -35,18 +31,7 @@ _KNOWN: dict[str, Callable[[Any], Workers]] = {}
 
 
 def client_of(name: str) -> Callable[[Callable[[Any], Workers]], Callable[[Any], Workers]]:
-    """Enter what clients of a class can do.
-
-    Parameters
-    ----------
-    name : str
-        Module and name of the class; it counts for its subclasses, too.
-
-    Returns
-    -------
-    callable
-        Decorator of a function that takes a client.
-    """
+    """Enter what clients of a class, by its module and name, and of its subclasses, can do."""
 
     def enter(make: Callable[[Any], Workers]) -> Callable[[Any], Workers]:
         _KNOWN[name] = make
@@ -62,22 +47,7 @@ def _known(kind: type) -> Callable[[Any], Workers] | None:
 
 
 def workers_of(client: object) -> Workers:
-    """Return what can be done with a client's workers.
-
-    Parameters
-    ----------
-    client : object
-        Of a class that is known here, or itself a function that maps.
-
-    Returns
-    -------
-    Workers
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is neither.
-    """
+    """Return what can be done with the workers of a client, or of a function that maps."""
     if (make := _known(type(client))) is not None:
         return make(client)
     is_class_of_one = isinstance(client, type) and _known(client) is not None  # such as Client

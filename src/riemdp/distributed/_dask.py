@@ -19,20 +19,8 @@ def of_dask(client: Any) -> Workers:
     """Map with a cluster: what a worker has not handed over when it dies is computed again.
 
     A task has a name that nobody else uses, so that no result of before is taken for it. Each is
-    let go of as soon as it has arrived, and those that are not wanted any more are cancelled.
-
-    Parameters
-    ----------
-    client : distributed.Client
-
-    Returns
-    -------
-    Workers
-
-    Raises
-    ------
-    InvalidParameterError
-        If the client is asynchronous.
+    let go of as soon as it has arrived, and those that are not wanted any more are cancelled. An
+    asynchronous client is refused.
     """
     if client.asynchronous:
         raise InvalidParameterError(

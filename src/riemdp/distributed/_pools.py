@@ -12,32 +12,13 @@ if TYPE_CHECKING:
 
 @client_of("concurrent.futures._base.Executor")
 def of_executor(executor: Any) -> Workers:
-    """Map with an executor, of the standard library or another one.
-
-    Parameters
-    ----------
-    executor : concurrent.futures.Executor
-
-    Returns
-    -------
-    Workers
-    """
+    """Map with an executor, of the standard library or another one."""
     return Workers(executor.map)
 
 
 @client_of("joblib.parallel.Parallel")
 def of_joblib(parallel: Any) -> Workers:
-    """Map with joblib.
-
-    Parameters
-    ----------
-    parallel : joblib.Parallel
-        Of any backend; its ``return_as`` does not matter.
-
-    Returns
-    -------
-    Workers
-    """
+    """Map with joblib, of any backend; its ``return_as`` does not matter."""
 
     def mapped(function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterable[Any]:
         from joblib import delayed

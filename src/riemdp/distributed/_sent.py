@@ -15,16 +15,8 @@ def holds_arrays(part: object) -> bool:
     """Whether an array would be sent with a part, wherever in it that is.
 
     Such as labels, what :func:`functools.partial` was given, what a lambda refers to, the chunks
-    of a Zarr array in memory, or a memory map, which is sent with all that is in it.
-
-    Parameters
-    ----------
-    part : object
-
-    Returns
-    -------
-    bool
-        False too of what cannot be sent at all: whoever tries says so.
+    of a Zarr array in memory, or a memory map, which is sent with all that is in it. False too of
+    what cannot be sent at all: whoever tries says so.
     """
     try:
         return _seen(pickle.Pickler, part)

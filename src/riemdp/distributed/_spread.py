@@ -27,21 +27,9 @@ _AFTER = "nothing was released, and what was charged stays charged"
 
 
 class Spread:
-    """Calls a function with each part, on the workers of a client.
+    """Calls a function with each part, in at most so many tasks, on a client's workers.
 
-    Parameters
-    ----------
-    client : object
-        See :func:`riemdp.distributed.spread`.
-    tasks : int, default 40
-        Parts are put together into at most so many tasks.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the client is of no known class, or ``tasks`` no positive integer.
-    WorkersFailedError
-        If the workers that are there would not compute the same.
+    If the workers that are there would not compute the same, it is a :class:`WorkersFailedError`.
     """
 
     def __init__(self, client: object, tasks: int = TASKS) -> None:
@@ -56,21 +44,9 @@ class Spread:
         It is what tasks return that counts, and each returns once, however often it was tried. A
         task that has failed ends them all. When this returns or raises, the workers keep nothing.
 
-        Parameters
-        ----------
-        function : callable
-            Goes to the workers, as the parts do: both have to be fit for pickle. What it returns
-            may have an attribute ``failure``, which is not None where it has failed.
-        parts : iterable
-
-        Returns
-        -------
-        list
-
-        Raises
-        ------
-        WorkersFailedError
-            If workers are lost for good, or would not compute the same.
+        Function and parts go to the workers: both have to be fit for pickle. What the function
+        returns may have an attribute ``failure``, which is not None where it has failed. Workers
+        that are lost for good, or would not compute the same, are a :class:`WorkersFailedError`.
         """
         given = batches(tuple(parts), self._tasks)
         found: list[Any] = []
@@ -86,19 +62,7 @@ class Spread:
 
 
 def batches(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:
-    """Put parts together, one after the other, in nearly equal numbers.
-
-    Parameters
-    ----------
-    parts : tuple
-    most : int
-        At most so many batches.
-
-    Returns
-    -------
-    list of tuple
-        None of them empty.
-    """
+    """Put parts together in order into at most so many batches, nearly equal and none empty."""
     size = min(most, len(parts))
     ends = [len(parts) * i // size for i in range(size + 1)] if size else []
     return [parts[start:stop] for start, stop in itertools.pairwise(ends)]
@@ -107,16 +71,8 @@ def batches(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:
 def check_alike(settings: Sequence[Setting]) -> None:
     """Refuse workers that may compute other bits of the same record.
 
-    What becomes of a record would depend on the worker that it went to, then.
-
-    Parameters
-    ----------
-    settings : sequence of dict
-        Of some workers. All have to have this process's version of the library, too.
-
-    Raises
-    ------
-    WorkersFailedError
+    What becomes of a record would depend on the worker that it went to, then. All have to have this
+    process's version of the library, too.
     """
     for name, mine in setting().items():
         found = {each.get(name, "unknown") for each in settings}

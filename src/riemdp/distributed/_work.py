@@ -20,15 +20,7 @@ Setting: TypeAlias = dict[str, str]
 
 @dataclass(frozen=True)
 class Done:
-    """What became of some parts of the records. It is private, as the records are.
-
-    Attributes
-    ----------
-    found : tuple
-        One for each part.
-    setting : dict of str to str
-        Of the worker.
-    """
+    """What became of some parts of the records, and the worker's setting: private, as they are."""
 
     found: tuple[Any, ...] = field(repr=False)
     setting: Setting = field(repr=False)
@@ -38,37 +30,19 @@ class Done:
 class Work:
     """A function of one part, for several of them.
 
-    Attributes
-    ----------
-    function : callable
-        It raises nothing: clusters log what is raised, with what was given.
+    The function raises nothing: clusters log what is raised, with what was given.
     """
 
     function: Callable[[Any], Any] = field(repr=False)
 
     def __call__(self, parts: tuple[Any, ...]) -> Done:
-        """Call the function with each part.
-
-        Parameters
-        ----------
-        parts : tuple
-
-        Returns
-        -------
-        Done
-        """
+        """Call the function with each part."""
         return Done(tuple(self.function(part) for part in parts), setting())
 
 
 @functools.cache
 def setting() -> Setting:
-    """Return what decides about the bits that are computed of a record in this process.
-
-    Returns
-    -------
-    dict of str to str
-        Versions, and what the processor can do.
-    """
+    """Return what decides about the bits that are computed of a record in this process, by name."""
     found = {name: _version(name) for name in ("riemdp", "numpy", "scipy", "numba")}
     vectors = np.show_config(mode="dicts").get("SIMD Extensions", {})
     names = [*vectors.get("baseline", ()), *vectors.get("found", ())]

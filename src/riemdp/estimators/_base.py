@@ -18,12 +18,17 @@ from riemdp.statistics import Recentred, labels_of, rows_of_users
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeAlias
 
     from numpy.typing import ArrayLike
 
+    from riemdp.mechanisms import Choice, Mechanism
     from riemdp.privacy import Budget
     from riemdp.release import Release
     from riemdp.statistics import Statistic, SumStatistic
+
+    MechanismChoice: TypeAlias = str | type[Mechanism] | Choice | Mechanism
+    RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 
 class PrivateEstimator(PointsEstimator):
@@ -163,17 +168,7 @@ class AccountLeftBehind:
     """
 
     def spend(self, guarantee: Budget, label: str) -> None:
-        """Refuse.
-
-        Parameters
-        ----------
-        guarantee : Budget
-        label : str
-
-        Raises
-        ------
-        BudgetExceededError
-        """
+        """Refuse, with a :class:`BudgetExceededError`."""
         raise BudgetExceededError(
             f"asked for {guarantee} ({label}) of an account that stayed where this estimator was "
             "pickled or copied; name one with estimator.set_params(accountant=...)"
@@ -186,19 +181,8 @@ class AccountLeftBehind:
 def generator_of(random_state: object) -> np.random.Generator | None:
     """Return the source of noise that a ``random_state`` stands for; None for the secure one.
 
-    Parameters
-    ----------
-    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        A seed or a generator is for tests: the release is marked as not private.
-
-    Returns
-    -------
-    numpy.random.Generator or None
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is something else.
+    A seed or a generator is for tests: the release is marked as not private. Anything else but
+    None is an :class:`InvalidParameterError`.
     """
     if random_state is None or isinstance(random_state, np.random.Generator):
         return random_state
@@ -214,38 +198,14 @@ def generator_of(random_state: object) -> np.random.Generator | None:
 
 
 def draws_secretly(random_state: object) -> bool:
-    """Whether a ``random_state`` leaves the noise of a release secret.
-
-    Parameters
-    ----------
-    random_state : object
-
-    Returns
-    -------
-    bool
-        True for None and for a secure generator.
-    """
+    """Whether a ``random_state`` leaves the noise secret: None and a secure generator do."""
     if random_state is None:
         return True
     return isinstance(random_state, np.random.Generator) and is_secure(random_state)
 
 
 def is_recentred(base: object) -> bool:
-    """Whether records are seen from a mean that is released first, not from the public centre.
-
-    Parameters
-    ----------
-    base : {"recentred", "public"}
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is neither.
-    """
+    """Whether records are seen from a mean that is released first, not from the public centre."""
     if not is_one_of(base, ("recentred", "public")):
         raise InvalidParameterError(f'base must be "recentred" or "public", got {shown(base)}')
     return base == "recentred"
@@ -254,15 +214,6 @@ def is_recentred(base: object) -> bool:
 def seen_from_base(statistic: SumStatistic, base: object, share: Any, alpha: Any) -> Statistic:
     """Return a statistic about the public centre, or about a mean that is released first.
 
-    Parameters
-    ----------
-    statistic : SumStatistic
-    base : {"recentred", "public"}
-    share, alpha : float
-        See :class:`riemdp.statistics.Recentred`.
-
-    Returns
-    -------
-    Statistic
+    ``share`` and ``alpha`` are those of :class:`riemdp.statistics.Recentred`.
     """
     return Recentred(statistic, share, alpha) if is_recentred(base) else statistic

@@ -68,3 +68,17 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         number = release.count
         self.counts_ = value.shares * (math.nan if number is None else number)
         return value
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        r"""Return the classes of the largest scores: of the nearest mean, or the likeliest.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, \*point_shape)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        largest = self._scores(X).argmax(axis=1)  # which also checks that there are classes
+        return np.asarray(self.classes_[largest])

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.estimators._base import MechanismChoice, RandomState
+    from riemdp.estimators._points import PublicBall
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
-    from riemdp.release import Adjacency, PrivateBall
+    from riemdp.release import Adjacency
     from riemdp.statistics import Neighbours
 
 
@@ -75,7 +76,7 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
 
     def __init__(
         self,
-        ball: Ball | PrivateBall,
+        ball: PublicBall,
         budget: Budget | None,
         classes: Sequence[int] | Sequence[str],
         *,
@@ -83,26 +84,14 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         share: float = 0.2,
         alpha: float = 2.0,
         sizes: Sequence[int] | None = None,
-        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        mechanism: MechanismChoice = "auto",
         neighbours: Neighbours | None = None,
         adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
     ) -> None:
-        self.ball = ball
-        self.budget = budget
-        self.classes = classes
-        self.base = base
-        self.share = share
-        self.alpha = alpha
-        self.sizes = sizes
-        self.mechanism = mechanism
-        self.neighbours = neighbours
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.allow_unproven = allow_unproven
-        self.random_state = random_state
+        self._take(locals())
 
     def fit(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None = None) -> Self:
         r"""Release the means of the classes.
@@ -155,19 +144,8 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         points, space = self._points(X), self._public_ball().manifold
         return np.stack([space.dist(points, mean) for mean in self.means_], axis=1)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        r"""Return the class of the nearest mean.
-
-        Parameters
-        ----------
-        X : array_like, shape (n, \*point_shape)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
-        nearest = self._distances(X).argmin(axis=1)
-        return np.asarray(self.classes_[nearest])
+    def _scores(self, X: ArrayLike) -> FloatArray:
+        return -self._distances(X)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         r"""Return the softmax of negative squared distances.

@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, Self
 
-    import numpy as np
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball
-    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.estimators._base import MechanismChoice, RandomState
+    from riemdp.estimators._points import PublicBall
     from riemdp.privacy import Budget
-    from riemdp.release import Adjacency, PrivateBall
+    from riemdp.release import Adjacency
     from riemdp.statistics import Neighbours, Statistic
 
 
@@ -91,32 +90,21 @@ class PrivateFrechetMean(PrivateEstimator):
 
     def __init__(
         self,
-        ball: Ball | PrivateBall,
+        ball: PublicBall,
         budget: Budget | None,
         *,
         method: Literal["one-shot", "refined"] = "one-shot",
         rounds: int = 2,
         shares: Sequence[float] | None = None,
         alpha: float = 2.0,
-        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        mechanism: MechanismChoice = "auto",
         neighbours: Neighbours | None = None,
         adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
     ) -> None:
-        self.ball = ball
-        self.budget = budget
-        self.method = method
-        self.rounds = rounds
-        self.shares = shares
-        self.alpha = alpha
-        self.mechanism = mechanism
-        self.neighbours = neighbours
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.allow_unproven = allow_unproven
-        self.random_state = random_state
+        self._take(locals())
 
     def _statistic(self) -> Statistic | None:
         if not is_one_of(self.method, ("one-shot", "refined")):
@@ -210,45 +198,25 @@ class PrivateMedian(PrivateEstimator):
 
     def __init__(
         self,
-        ball: Ball | PrivateBall,
+        ball: PublicBall,
         budget: Budget | None,
         *,
         steps: int = 12,
         warm_share: float = 0.25,
-        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        mechanism: MechanismChoice = "auto",
         neighbours: Neighbours | None = None,
         adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
     ) -> None:
-        self.ball = ball
-        self.budget = budget
-        self.steps = steps
-        self.warm_share = warm_share
-        self.mechanism = mechanism
-        self.neighbours = neighbours
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.allow_unproven = allow_unproven
-        self.random_state = random_state
+        self._take(locals())
 
     def _statistic(self) -> Statistic:
         return GeometricMedian(self.steps, self.warm_share)
 
     def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
-        """Release the median; see :meth:`PrivateFrechetMean.fit`.
-
-        Parameters
-        ----------
-        X, y, users
-            As there.
-
-        Returns
-        -------
-        PrivateMedian
-            Itself.
-        """
+        """Release the median. See :meth:`PrivateFrechetMean.fit`."""
         with self._fitting():
             rows = self._rows(X, reset=True)
             release = private_median(

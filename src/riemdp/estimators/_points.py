@@ -16,10 +16,13 @@ from riemdp.release import PrivateBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from riemdp.manifolds import Ball, FloatArray
+
+    PublicBall: TypeAlias = Ball | PrivateBall
 
 
 class PointsEstimator(BaseEstimator):  # type: ignore[misc]
@@ -34,6 +37,10 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
             type.__setattr__(cls, "__init__", with_advice(vars(cls)["__init__"]))
+
+    def _take(self, given: dict[str, Any]) -> None:
+        """Keep the arguments of a constructor under their names, as they are."""
+        self.__dict__.update({name: value for name, value in given.items() if name != "self"})
 
     def _public_ball(self) -> Ball:
         """Return the ball that records are clipped to."""
@@ -108,29 +115,11 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
 def rows_of(
     values: Any, shape: tuple[int, ...], name: str, read: Callable[[Any], Any] | None = None
 ) -> NDArray[Any]:
-    r"""Return points as an array with one of them in each row; entries are not checked.
+    """Return points as an array, one in each row, shape (n, ...); entries are not checked.
 
-    Parameters
-    ----------
-    values : array_like, shape (n, \*shape)
-    shape : tuple of int
-        Of a point.
-    name : str
-        Of the parameter.
-    read : callable, optional
-        How a space reads what is written in complex numbers: :meth:`Manifold.read`.
-
-    Returns
-    -------
-    ndarray, shape (n, ...)
-        Of an empty list without rows.
-
-    Raises
-    ------
-    TypeError
-        If they are sparse.
-    NotOnManifoldError
-        If they have more axes, or fewer.
+    ``shape`` is that of a point, ``name`` that of the parameter, ``read`` how a space reads what
+    is written in complex numbers (:meth:`Manifold.read`). An empty list has no rows. Sparse values
+    are a ``TypeError``, more or fewer axes a :class:`NotOnManifoldError`.
     """
     if issparse(values):
         raise TypeError(f"{name} is sparse, and points are dense: use {name}.toarray()")
@@ -150,22 +139,7 @@ def rows_of(
 
 
 def checked_vectors(vectors: object, width: int) -> FloatArray:
-    """Return vectors that an inverse transformation is asked about.
-
-    Parameters
-    ----------
-    vectors : array_like, shape (n, width)
-    width : int
-
-    Returns
-    -------
-    ndarray, shape (n, width)
-
-    Raises
-    ------
-    InvalidParameterError
-        If they have another shape, or entries that are not finite.
-    """
+    """Return finite vectors of shape (n, width) that an inverse transformation is asked about."""
     found = real_array(vectors, "X")  # type: ignore[arg-type]
     if found.ndim != 2 or found.shape[1] != width:
         raise InvalidParameterError(f"X must have shape (n, {width}), got {found.shape}")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from riemdp.estimators._points import PublicBall
     from riemdp.manifolds import FloatArray
-    from riemdp.release import PrivateBall
 
 
 class PublicProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PointsEstimator):  # type: ignore[misc]
@@ -80,15 +80,12 @@ class PublicProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Points
     def __init__(
         self,
         public_points: ArrayLike,
-        ball: Ball | PrivateBall,
+        ball: PublicBall,
         n_components: int,
         *,
         public_labels: ArrayLike | None = None,
     ) -> None:
-        self.public_points = public_points
-        self.ball = ball
-        self.n_components = n_components
-        self.public_labels = public_labels
+        self._take(locals())
 
     def fit(self, X: ArrayLike | None = None, y: object = None) -> Self:  # noqa: ARG002
         r"""Find the directions in the public points.
@@ -160,17 +157,7 @@ class PublicProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Points
 
 
 def check_sorted(labels: NDArray[Any]) -> None:
-    """Refuse labels that have no order, such as integers among texts, or are NaN.
-
-    Parameters
-    ----------
-    labels : ndarray, shape (m,)
-        Public.
-
-    Raises
-    ------
-    InvalidParameterError
-    """
+    """Refuse public labels (m,) that have no order, such as integers among texts, or are NaN."""
     try:
         found = np.unique(labels).tolist()
     except TypeError:
@@ -180,19 +167,10 @@ def check_sorted(labels: NDArray[Any]) -> None:
 
 
 def public_directions(vectors: FloatArray, labels: NDArray[Any] | None) -> FloatArray:
-    """Return an orthonormal basis, the directions that matter first.
+    """Return an orthonormal basis for vectors (m, d) in rows, the directions that matter first.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (m, d)
-    labels : ndarray, shape (m,), optional
-
-    Returns
-    -------
-    ndarray, shape (d, d)
-        In rows. Without labels principal components; with them the directions of linear
-        discriminant analysis, one less than classes, then the principal components of what is
-        orthogonal to these.
+    Without labels these are principal components; with them the directions of linear discriminant
+    analysis, one less than classes, then the principal components of what is orthogonal to these.
     """
     dim, classes = vectors.shape[1], np.unique([] if labels is None else labels)
     if labels is None or len(classes) < 2:
@@ -207,19 +185,8 @@ def public_directions(vectors: FloatArray, labels: NDArray[Any] | None) -> Float
 
 
 def shrunk_covariance(centred: FloatArray) -> FloatArray:
-    """Return the covariance of vectors of mean 0, shrunk so that few of them will do.
+    """Return a covariance of vectors (m, d) of mean 0, positive definite even of few of them.
 
-    Parameters
-    ----------
-    centred : ndarray, shape (m, d)
-
-    Returns
-    -------
-    ndarray, shape (d, d)
-        Positive definite.
-
-    References
-    ----------
     Ledoit, Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", 2004.
     """
     from sklearn.covariance import ledoit_wolf

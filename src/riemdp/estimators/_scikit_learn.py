@@ -35,17 +35,8 @@ __all__ = [
 def check_features(estimator: Any, X: object, *, reset: bool) -> None:
     """Note number and names of the features of ``X``, or hold them against those that were noted.
 
-    Parameters
-    ----------
-    estimator : BaseEstimator
-    X : array_like
-    reset : bool
-        Whether they are noted: ``n_features_in_``, and ``feature_names_in_`` of a data frame.
-
-    Raises
-    ------
-    ValueError
-        If they are others than before.
+    With ``reset`` they are noted: ``n_features_in_``, and ``feature_names_in_`` of a data frame.
+    Otherwise others than before are a ``ValueError``.
     """
     if hasattr(validation, "validate_data"):
         validation.validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.estimators._base import MechanismChoice, RandomState
+    from riemdp.estimators._points import PublicBall
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
-    from riemdp.release import Adjacency, PrivateBall
+    from riemdp.release import Adjacency
     from riemdp.statistics import Neighbours
 
 #: Priors are taken to be at least this part of what they would be were all classes of one size.
@@ -80,7 +81,7 @@ class PrivateTangentLDA(ClassEstimator):
 
     def __init__(
         self,
-        ball: Ball | PrivateBall,
+        ball: PublicBall,
         budget: Budget | None,
         classes: Sequence[int] | Sequence[str],
         *,
@@ -89,41 +90,17 @@ class PrivateTangentLDA(ClassEstimator):
         alpha: float = 2.0,
         sizes: Sequence[int] | None = None,
         priors: Literal["equal", "released"] | ArrayLike = "equal",
-        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        mechanism: MechanismChoice = "auto",
         neighbours: Neighbours | None = None,
         adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
     ) -> None:
-        self.ball = ball
-        self.budget = budget
-        self.classes = classes
-        self.base = base
-        self.share = share
-        self.alpha = alpha
-        self.sizes = sizes
-        self.priors = priors
-        self.mechanism = mechanism
-        self.neighbours = neighbours
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.allow_unproven = allow_unproven
-        self.random_state = random_state
+        self._take(locals())
 
     def fit(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None = None) -> Self:
-        r"""Release the moments of the classes; see :meth:`PrivateMDM.fit`.
-
-        Parameters
-        ----------
-        X, y, users
-            As there.
-
-        Returns
-        -------
-        PrivateTangentLDA
-            Itself.
-        """
+        """Release the moments of the classes. See :meth:`PrivateMDM.fit`."""
         with self._fitting():
             given = self._public_priors()
             value = self._release(X, y, users)
@@ -176,78 +153,26 @@ class PrivateTangentLDA(ClassEstimator):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        r"""Return the class of the largest score.
-
-        Parameters
-        ----------
-        X : array_like, shape (n, \*point_shape)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
-        largest = self._scores(X).argmax(axis=1)
-        return np.asarray(self.classes_[largest])
-
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        r"""Return the probabilities of the classes, as if records were Gaussian.
-
-        Parameters
-        ----------
-        X : array_like, shape (n, \*point_shape)
-
-        Returns
-        -------
-        ndarray, shape (n, n_classes)
-        """
+        """Probabilities as if records were Gaussian. See :meth:`PrivateMDM.predict_proba`."""
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: ArrayLike) -> FloatArray:
-        r"""Return the logarithms of the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array_like, shape (n, \*point_shape)
-
-        Returns
-        -------
-        ndarray, shape (n, n_classes)
-        """
+        """Return the logarithms of the probabilities. See :meth:`predict_proba`."""
         return np.asarray(log_softmax(self._scores(X), axis=1))
 
 
 def floored_shares(shares: FloatArray) -> FloatArray:
-    """Return probabilities of classes of released shares, which may be negative.
-
-    Parameters
-    ----------
-    shares : ndarray, shape (n_classes,)
-
-    Returns
-    -------
-    ndarray, shape (n_classes,)
-        Positive, of sum 1.
-    """
+    """Return positive probabilities of sum 1 of released shares, which may be negative."""
     found = np.maximum(shares, _FLOOR / len(shares))
     return np.asarray(found / found.sum())
 
 
 def noise_floor(deviation: float, dim: int, clip: float) -> float:
-    """Return the least eigenvalue of a released covariance that tells of spread.
+    """Return the least eigenvalue of a released covariance that tells of spread; positive.
 
-    Parameters
-    ----------
-    deviation : float
-        Standard deviation of the noise of an entry of the diagonal; NaN where it is not known.
-    dim : int
-    clip : float
-        Length that records were clipped to.
-
-    Returns
-    -------
-    float
-        Positive.
+    ``deviation`` is the standard deviation of the noise of an entry of the diagonal, NaN where it
+    is not known; ``clip`` the length that records were clipped to.
     """
     known = 0.0 if math.isnan(deviation) else deviation * math.sqrt(dim / 2.0)
     return max(known, 1e-9 * clip**2)

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.estimators._base import MechanismChoice, RandomState
+    from riemdp.estimators._points import PublicBall
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
-    from riemdp.release import Adjacency, PrivateBall
+    from riemdp.release import Adjacency
     from riemdp.statistics import Neighbours, Statistic
 
 
@@ -82,49 +83,27 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
 
     def __init__(
         self,
-        ball: Ball | PrivateBall,
+        ball: PublicBall,
         budget: Budget | None,
         *,
         n_components: int | None = None,
         base: Literal["recentred", "public"] = "recentred",
         share: float = 0.2,
         alpha: float = 2.0,
-        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        mechanism: MechanismChoice = "auto",
         neighbours: Neighbours | None = None,
         adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
     ) -> None:
-        self.ball = ball
-        self.budget = budget
-        self.n_components = n_components
-        self.base = base
-        self.share = share
-        self.alpha = alpha
-        self.mechanism = mechanism
-        self.neighbours = neighbours
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.allow_unproven = allow_unproven
-        self.random_state = random_state
+        self._take(locals())
 
     def _statistic(self) -> Statistic:
         return seen_from_base(Moments("matrix"), self.base, self.share, self.alpha)
 
     def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
-        """Release mean and covariance; see :meth:`PrivateFrechetMean.fit`.
-
-        Parameters
-        ----------
-        X, y, users
-            As there.
-
-        Returns
-        -------
-        PrivateTangentPCA
-            Itself.
-        """
+        """Release mean and covariance. See :meth:`PrivateFrechetMean.fit`."""
         with self._fitting():
             rows = self._rows(X, reset=True)
             kept = checked_components(self.n_components, self._public_ball().manifold.dim)
@@ -172,23 +151,7 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
 
 
 def checked_components(n_components: object, dim: int) -> int:
-    """Return a number of components, all for None.
-
-    Parameters
-    ----------
-    n_components : int or None
-    dim : int
-        Most that there may be.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no integer between 1 and ``dim``.
-    """
+    """Return a number of components between 1 and ``dim``; ``dim`` for None."""
     found = dim if n_components is None else count(n_components, "n_components")
     if found > dim:
         raise InvalidParameterError(
@@ -198,33 +161,15 @@ def checked_components(n_components: object, dim: int) -> int:
 
 
 def principal(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return eigenvalues and eigenvectors of a symmetric matrix, the largest first.
+    """Return eigenvalues (at least 0) and eigenvectors of a symmetric matrix, the largest first.
 
-    Parameters
-    ----------
-    matrix : ndarray, shape (d, d)
-
-    Returns
-    -------
-    values : ndarray, shape (d,)
-        At least 0.
-    vectors : ndarray, shape (d, d)
-        In rows, the entry of largest absolute value positive.
+    The vectors are rows, their entry of largest absolute value positive.
     """
     values, columns = np.linalg.eigh(matrix)
     return np.maximum(values[::-1], 0.0), with_signs(columns.T[::-1])
 
 
 def with_signs(rows: FloatArray) -> FloatArray:
-    """Return rows, or their negatives, whose entry of largest absolute value is positive.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (m, d)
-
-    Returns
-    -------
-    ndarray, shape (m, d)
-    """
+    """Return rows, or their negatives, whose entry of largest absolute value is positive."""
     largest = rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
     return np.asarray(rows * np.where(largest < 0.0, -1.0, 1.0)[:, None])

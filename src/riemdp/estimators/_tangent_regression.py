@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.estimators._base import MechanismChoice, RandomState
+    from riemdp.estimators._points import PublicBall
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
-    from riemdp.release import Adjacency, PrivateBall
+    from riemdp.release import Adjacency
     from riemdp.statistics import Neighbours, Statistic
 
 
@@ -75,7 +76,7 @@ class PrivateTangentRegression(PrivateEstimator):
 
     def __init__(
         self,
-        ball: Ball | PrivateBall,
+        ball: PublicBall,
         budget: Budget | None,
         low: float,
         high: float,
@@ -84,27 +85,14 @@ class PrivateTangentRegression(PrivateEstimator):
         base: Literal["recentred", "public"] = "recentred",
         share: float = 0.2,
         alpha: float = 2.0,
-        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        mechanism: MechanismChoice = "auto",
         neighbours: Neighbours | None = None,
         adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
     ) -> None:
-        self.ball = ball
-        self.budget = budget
-        self.low = low
-        self.high = high
-        self.design = design
-        self.base = base
-        self.share = share
-        self.alpha = alpha
-        self.mechanism = mechanism
-        self.neighbours = neighbours
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.allow_unproven = allow_unproven
-        self.random_state = random_state
+        self._take(locals())
 
     def _statistic(self) -> Statistic:
         design = () if self.design is None else tuple(self.design)

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.manifolds import Ball, FloatArray
-    from riemdp.mechanisms import Choice, Mechanism
+    from riemdp.estimators._base import MechanismChoice, RandomState
+    from riemdp.estimators._points import PublicBall
+    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
-    from riemdp.release import Adjacency, PrivateBall
+    from riemdp.release import Adjacency
     from riemdp.statistics import Neighbours, Statistic
 
 
@@ -70,30 +71,20 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
 
     def __init__(
         self,
-        ball: Ball | PrivateBall,
+        ball: PublicBall,
         budget: Budget | None,
         *,
         base: Literal["recentred", "public"] = "recentred",
         share: float = 0.2,
         alpha: float = 2.0,
-        mechanism: str | type[Mechanism] | Choice | Mechanism = "auto",
+        mechanism: MechanismChoice = "auto",
         neighbours: Neighbours | None = None,
         adjacency: Adjacency | None = None,
         accountant: Any = None,
         allow_unproven: bool = False,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
     ) -> None:
-        self.ball = ball
-        self.budget = budget
-        self.base = base
-        self.share = share
-        self.alpha = alpha
-        self.mechanism = mechanism
-        self.neighbours = neighbours
-        self.adjacency = adjacency
-        self.accountant = accountant
-        self.allow_unproven = allow_unproven
-        self.random_state = random_state
+        self._take(locals())
 
     def _refined(self) -> dict[str, Any]:
         """Return the options of the mean."""
@@ -107,18 +98,7 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         return RefinedMean(2, options["shares"], options["alpha"]) if options else None
 
     def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
-        """Release the mean; see :meth:`PrivateFrechetMean.fit`.
-
-        Parameters
-        ----------
-        X, y, users
-            As there.
-
-        Returns
-        -------
-        PrivateTangentSpace
-            Itself.
-        """
+        """Release the mean. See :meth:`PrivateFrechetMean.fit`."""
         with self._fitting():
             rows = self._rows(X, reset=True)
             release = private_mean(rows, **self._refined(), **self._options(users))
@@ -127,31 +107,17 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         return self
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        r"""Return normal coordinates about the released mean.
+        """Return normal coordinates about the released mean, (n, dim), of points as they are.
 
-        Parameters
-        ----------
-        X : array_like, shape (n, \*point_shape)
-            Points, which are not clipped.
-
-        Returns
-        -------
-        ndarray, shape (n, dim)
-            In an orthonormal basis of the tangent space.
+        In an orthonormal basis of the tangent space. See :meth:`PrivateTangentPCA.transform`.
         """
         check_is_fitted(self)
         return self._seen(X, self.reference_)
 
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
-        r"""Return the points at normal coordinates about the released mean.
+        """Return the points at normal coordinates about the released mean.
 
-        Parameters
-        ----------
-        X : array_like, shape (n, dim)
-
-        Returns
-        -------
-        ndarray, shape (n, \*point_shape)
+        The coordinates have shape (n, dim). See :meth:`PrivateTangentPCA.inverse_transform`.
         """
         check_is_fitted(self)
         return np.asarray(self._unseen(checked_vectors(X, self._n_features_out), self.reference_))

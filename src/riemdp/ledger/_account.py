@@ -169,26 +169,7 @@ class LedgerAccount(Account):
         """Charge several steps at once, or raise and change nothing.
 
         The steps become entries as they are taken, which cost nothing more; nothing is given back.
-
-        Parameters
-        ----------
-        guarantee : PureDP, ApproxDP, GDP or ZCDP
-            Of all steps together.
-        label : str
-            What they are for.
-        shared : PureDP, GDP or ZCDP, optional
-            What the steps add up to, if that is of another definition and implies the guarantee.
-
-        Returns
-        -------
-        LedgerReservation
-
-        Raises
-        ------
-        UnsupportedBudgetError
-            If the guarantee is of another definition.
-        RiemdpError
-            As :meth:`spend`.
+        See :meth:`riemdp.Accountant.reserve`, and :meth:`spend` for what it raises.
         """
         price = self._price(guarantee, label)
         return LedgerReservation(self, guarantee, label, shared, price)
@@ -348,23 +329,9 @@ class LedgerReservation(Reservation):
     def spend(self, guarantee: Budget, label: str) -> Entry:
         """Take a step, or raise. Call it before the noise is drawn.
 
-        Parameters
-        ----------
-        guarantee : Budget
-            Of the definition of the steps; all of the budget where nothing was taken yet.
-        label : str
-
-        Returns
-        -------
-        Entry
-            On the disk by now.
-
-        Raises
-        ------
-        BudgetExceededError
-            If less is left than is asked for.
-        LedgerUnavailableError, LedgerTamperedError, DatasetClosedError
-            As :meth:`LedgerAccount.spend`. The step is taken all the same.
+        The guarantee is of the definition of the steps; all of the budget where nothing was taken
+        yet. Where the ledger fails (see :meth:`LedgerAccount.spend`), the step is taken all the
+        same.
         """
         check_text(label, "label")
         super().spend(guarantee, label)

@@ -64,12 +64,7 @@ class Backend(ABC):
     """A database, and how its transactions are made to last.
 
     Every use has a connection of its own, so that threads and forked processes share none.
-
-    Attributes
-    ----------
-    shown : str
-        Where it is, without a password.
-    engine : Engine
+    ``shown`` says where it is, without a password.
     """
 
     #: Whether what another connection finds after an error of a commit is sure to last.
@@ -106,18 +101,9 @@ class Backend(ABC):
     ) -> T:
         """Do something in one transaction, and return only when the disk has it.
 
-        Parameters
-        ----------
-        work : callable
-            What is done; any error of it undoes all.
-        kept : callable
-            Whether it is there, asked on another connection if a commit failed to say so.
-        engine : Engine, optional
-
-        Raises
-        ------
-        LedgerUnavailableError
-            If the database fails, or does not say that it has it.
+        Any error of ``work`` undoes all. ``kept`` says whether what was done is there, asked on
+        another connection if a commit failed to say so. :class:`LedgerUnavailableError` is raised
+        if the database fails, or does not say that it has it.
         """
         with (
             self._named(_NOTHING),
@@ -251,13 +237,7 @@ class PostgreSQL(Backend):
 
 
 def backend_of(url: object) -> Backend:
-    """Return the database that a URL or a path names.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it names none that a ledger can be kept in.
-    """
+    """Return the database that a URL or a path names, if a ledger can be kept in it."""
     if isinstance(url, os.PathLike) or (isinstance(url, str) and "://" not in url):
         name = os.fspath(url)
         if not isinstance(name, str) or not name or name.startswith(":") or "\0" in name:

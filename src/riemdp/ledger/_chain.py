@@ -62,12 +62,7 @@ class Tip:
 
 
 class Chain:
-    """Hashes of rows: SHA-256, or HMAC with it where a key is given.
-
-    Parameters
-    ----------
-    key : bytes or None
-    """
+    """Hashes of rows: SHA-256, or HMAC with it where a key is given."""
 
     def __init__(self, key: bytes | None) -> None:
         _check_key(key)
@@ -95,12 +90,7 @@ class Chain:
             )
 
     def check_tip(self, dataset: Dataset, tip: Tip, last: Row | None) -> None:
-        """Trust a tip only if its hash can be made again of the last entry and of its own sums.
-
-        Raises
-        ------
-        LedgerTamperedError
-        """
+        """Trust a tip only if its hash can be made again of the last entry and of its own sums."""
         genesis = self.genesis(dataset)
         if dataset.genesis != genesis:
             good = False

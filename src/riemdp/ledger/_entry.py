@@ -106,13 +106,7 @@ def read_budget(text: str, adjacency: str) -> Budget:
 
 
 def check_text(value: object, name: str) -> None:
-    """Refuse what a database may not keep as it is.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no text of 1 to 1000 characters of Unicode without a null character.
-    """
+    """Refuse what a database may not keep as it is."""
     if not isinstance(value, str):
         raise InvalidParameterError(f"{name} must be a string, got {kind_of(value)}")
     try:

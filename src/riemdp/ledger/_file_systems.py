@@ -28,19 +28,10 @@ _SHARED = frozenset({
 
 
 def check_local(path: Path) -> None:
-    """Refuse a file on a network file system.
+    """Refuse a file, by its absolute path, on a network file system; links are followed.
 
     Known are the mounts of Linux, and on Windows paths that name a machine. Elsewhere nothing is
     refused.
-
-    Parameters
-    ----------
-    path : Path
-        Absolute; links are followed.
-
-    Raises
-    ------
-    NetworkFileSystemError
     """
     real = os.path.realpath(path)
     kind = "a share of another machine" if real.startswith("\\\\") else _kind_of_mount(real)
@@ -57,15 +48,6 @@ def check_one_name(path: Path) -> None:
 
     What is left over when a process dies under one name would take back, when that is next used,
     what was charged under another. Links are no names: they are followed to the file.
-
-    Parameters
-    ----------
-    path : Path
-        Absolute.
-
-    Raises
-    ------
-    LedgerUnavailableError
     """
     real = os.path.realpath(path)
     names = os.stat(real).st_nlink if os.path.isfile(real) else 1

@@ -25,12 +25,7 @@ _UPGRADES = 7_236_104_985
 
 
 def check_schema(connection: Connection) -> None:
-    """Refuse tables of another version.
-
-    Raises
-    ------
-    LedgerSchemaError
-    """
+    """Refuse tables of another version."""
     found = _version(connection)
     if found == VERSION:
         return
@@ -54,13 +49,7 @@ def is_newer(version: str) -> bool:
 
 
 def upgrade(backend: Backend) -> None:
-    """Make the tables, or bring them up to date, all or nothing.
-
-    Raises
-    ------
-    LedgerSchemaError
-        If they are newer.
-    """
+    """Make the tables, or bring them up to date, all or nothing; newer ones are refused."""
     backend.written(
         _upgraded, lambda connection, _: _version(connection) == VERSION, backend.making()
     )

@@ -35,9 +35,7 @@ class State(NamedTuple):
 def read_state(connection: Connection, name: str, *, lock: bool) -> State:
     """Read what a data set is at; with a lock nobody else does until the transaction ends.
 
-    Raises
-    ------
-    UnknownDatasetError
+    A name that is not registered is an :class:`UnknownDatasetError`.
     """
     check_schema(connection)
     asked = select(DATASETS, TIPS).join(TIPS).where(DATASETS.c.name == name)
@@ -85,12 +83,9 @@ def read_hash(connection: Connection, name: str, seq: int) -> str | None:
 def append(connection: Connection, tip: Tip, row: Row, sums: str) -> None:
     """Write an entry and move the tip to it.
 
-    Raises
-    ------
-    Moved
-        If the tip is no longer what was read, or there is an entry of this number.
-    LedgerTamperedError
-        If the database does not hold then what was written: a trigger of somebody else's.
+    Raises :class:`Moved` if the tip is no longer what was read, or there is an entry of this
+    number; :class:`LedgerTamperedError` if the database does not hold then what was written, as
+    with a trigger of somebody else's.
     """
     moved = (
         update(TIPS)

@@ -6,19 +6,17 @@ from sqlalchemy import BigInteger, Column, ForeignKey, MetaData, Table, Text
 
 METADATA = MetaData()
 
+
+def _texts(*names: str) -> list[Column[str]]:
+    return [Column(name, Text, nullable=False) for name in names]
+
+
 #: What was registered; never changed.
 DATASETS = Table(
     "riemdp_datasets",
     METADATA,
     Column("name", Text, primary_key=True),
-    Column("total", Text, nullable=False),
-    Column("limits", Text, nullable=False),
-    Column("unit", Text, nullable=False),
-    Column("adjacency", Text, nullable=False),
-    Column("algorithm", Text, nullable=False),
-    Column("nonce", Text, nullable=False),
-    Column("created", Text, nullable=False),
-    Column("genesis", Text, nullable=False),
+    *_texts("total", "limits", "unit", "adjacency", "algorithm", "nonce", "created", "genesis"),
 )
 
 #: What was charged; never changed, and numbered from 1 in each data set.
@@ -28,14 +26,7 @@ ENTRIES = Table(
     Column("dataset", Text, ForeignKey("riemdp_datasets.name"), primary_key=True),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("charge_id", Text, nullable=False, unique=True),
-    Column("kind", Text, nullable=False),
-    Column("label", Text, nullable=False),
-    Column("guarantee", Text, nullable=False),
-    Column("price", Text, nullable=False),
-    Column("parent", Text, nullable=False),
-    Column("created", Text, nullable=False),
-    Column("previous", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_texts("kind", "label", "guarantee", "price", "parent", "created", "previous", "hash"),
 )
 
 #: The last entry of each data set, and the exact sums of the prices up to it.
@@ -44,6 +35,5 @@ TIPS = Table(
     METADATA,
     Column("dataset", Text, ForeignKey("riemdp_datasets.name"), primary_key=True),
     Column("seq", BigInteger, nullable=False),
-    Column("hash", Text, nullable=False),
-    Column("sums", Text, nullable=False),
+    *_texts("hash", "sums"),
 )

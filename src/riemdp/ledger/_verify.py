@@ -52,16 +52,9 @@ class Finding(NamedTuple):
 
     Examples
     --------
-    >>> import tempfile
-    >>> from riemdp import PureDP
-    >>> from riemdp.ledger import Ledger
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> ledger = Ledger(f"{folder.name}/ledger.db")
-    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
-    >>> entry = account.spend(PureDP(0.25), "first mean")
-    >>> ledger.verify(releases=[entry.anchor._replace(hash="0" * 64)]).findings[0].kind
-    'charge changed'
-    >>> folder.cleanup()
+    >>> from riemdp.ledger import Finding
+    >>> Finding("overspent", "study", 3, "more was charged than PureDP(epsilon=1.0)").kind
+    'overspent'
     """
 
     kind: str
@@ -83,17 +76,10 @@ class Verification:
 
     Examples
     --------
-    >>> import tempfile
-    >>> from riemdp import PureDP
-    >>> from riemdp.ledger import Ledger
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> ledger = Ledger(f"{folder.name}/ledger.db")
-    >>> account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
-    >>> entry = account.spend(PureDP(0.25), "first mean")
-    >>> found = ledger.verify()
-    >>> found.ok, found.entries
-    (True, 1)
-    >>> folder.cleanup()
+    >>> from riemdp.ledger import Finding, Verification
+    >>> wrong = Finding("overspent", "study", 3, "more was charged than PureDP(epsilon=1.0)")
+    >>> Verification((wrong,), datasets=1, entries=3, releases=0).ok
+    False
     """
 
     findings: tuple[Finding, ...]
@@ -150,13 +136,7 @@ def verified(backend: Backend, chain: Chain, releases: Iterable[object]) -> Veri
 
 
 def anchor_of(release: object) -> Anchor | None:
-    """Return the anchor that a release carries, None where it has none.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no release, no document of one and no anchor.
-    """
+    """Return the anchor that a release carries, None where it has none; nothing else is taken."""
     found: object = release
     if not _NAMED.isdisjoint(dir(release)):  # which may be a mapping too, of groups
         found = getattr(release, "anchor", None)
@@ -310,7 +290,10 @@ def _not_charged(
         return "charge changed", "the entry is not what the release saw"
     if anchor.part > parts_paid(row.label):
         return "no charge", f"the entry paid for no part {anchor.part}"
-    if parts_paid(row.label) and not anchor.part and _has(release, "mechanism"):
+    of_one = (
+        "mechanism" in release if isinstance(release, Mapping) else hasattr(release, "mechanism")
+    )
+    if parts_paid(row.label) and not anchor.part and of_one:
         return "no charge", "the entry paid for groups, not for one release"
     if not _covers(state, row, there, release):
         return "guarantee changed", "a release says more than was charged"
@@ -334,10 +317,6 @@ def _covers(state: State, row: Row, there: Mapping[int, Row], release: object) -
         return any(_at_most(asked, read_amounts(one.price)) for one in paid)
     except RiemdpError:
         return False
-
-
-def _has(release: object, name: str) -> bool:
-    return name in release if isinstance(release, Mapping) else hasattr(release, name)
 
 
 def _promised(release: object, adjacency: str) -> Any:

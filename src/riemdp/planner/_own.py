@@ -17,16 +17,7 @@ def is_own(headers: Mapping[str, str]) -> bool:
     """Whether a request names this machine, and was made by no other page.
 
     Any page that a browser shows may send requests to 127.0.0.1, and a name that it owns may lead
-    there.
-
-    Parameters
-    ----------
-    headers : mapping of str to str
-        By their names in lower case.
-
-    Returns
-    -------
-    bool
+    there. Names of headers are in lower case.
     """
     host = headers.get("host", "")
     origin = headers.get("origin")
@@ -34,13 +25,7 @@ def is_own(headers: Mapping[str, str]) -> bool:
 
 
 class OwnPage:
-    """An application that answers such requests alone.
-
-    Parameters
-    ----------
-    application : callable
-        Of ASGI.
-    """
+    """An application of ASGI that answers such requests alone."""
 
     def __init__(self, application: Application) -> None:
         self.application = application

@@ -20,12 +20,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f8fa; paddi
 
 
 def page() -> App:
-    """Return the page.
-
-    Returns
-    -------
-    shiny.App
-    """
+    """Return the page."""
     made = App(_layout(), _server)
     made.starlette_app.add_middleware(OwnPage)
     return made

@@ -29,18 +29,10 @@ Level = Literal["useful", "borderline", "hopeless"]
 
 @dataclass(frozen=True)
 class SpaceChoice:
-    """A space to choose.
+    """A space to choose: what its records are, in words, and its class.
 
-    Attributes
-    ----------
-    records : str
-        What a record is, in words.
-    name : str
-        Of the class, in ``riemdp`` and on the command line.
-    field : str or None
-        Its parameter; None where it has none.
-    sizes : tuple of int
-        Least, first and largest value of it.
+    ``field`` is its parameter, None where it has none; ``sizes`` are the least, first and largest
+    value of it.
     """
 
     records: str
@@ -59,15 +51,7 @@ class SpaceChoice:
 
 @dataclass(frozen=True)
 class BudgetChoice:
-    """A definition to choose.
-
-    Attributes
-    ----------
-    title : str
-    parameter : str
-        Symbol of its size.
-    has_delta : bool
-    """
+    """A definition to choose; ``parameter`` is the symbol of its size."""
 
     title: str
     parameter: str
@@ -221,26 +205,14 @@ class Study:
         return ProductBall(many, many.origin, rms_radius=self.radius)
 
     def plan(self) -> Plan:
-        """Return the plan of the release; see :func:`riemdp.plan`.
-
-        Returns
-        -------
-        Plan
-        """
+        """Return the plan of the release; see :func:`riemdp.plan`."""
         ball = self.ball
         return plan(ball.manifold, ball, self.n, self.definition)
 
     def verdict(self) -> Verdict:
         """Say whether noise leaves the effect to be seen.
 
-        Returns
-        -------
-        Verdict
-
-        Raises
-        ------
-        UnsupportedError
-            If no mechanism satisfies the budget here, or the ball is too large for the space.
+        :class:`UnsupportedError` where no mechanism satisfies the budget, or the ball is too large.
         """
         found = self.plan()
         best = found.best
@@ -285,17 +257,7 @@ class Study:
         return tuple(sentences)
 
     def curve(self, ns: tuple[int, ...]) -> tuple[float, ...]:
-        """Noise of one mean for several numbers of records.
-
-        Parameters
-        ----------
-        ns : tuple of int
-
-        Returns
-        -------
-        tuple of float
-            NaN where nothing is available.
-        """
+        """Noise of one mean for several numbers of records; NaN where nothing is available."""
         found = []
         for n in ns:
             best = replace(self, n=n).plan().best

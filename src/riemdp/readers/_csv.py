@@ -61,14 +61,7 @@ def read_csv(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[
 
 
 def lines(file: io.TextIOWrapper, path: Path, most: int, advice: str) -> Iterator[str]:
-    """Yield the rows of a file, up to so many numbers; a row without end is too many.
-
-    Parameters
-    ----------
-    file : TextIOWrapper
-    path, most, advice
-        As :func:`read_csv` takes them.
-    """
+    """Yield the rows of a file, up to so many numbers; a row without end is too many."""
     left = most
     while row := file.readline(_LONGEST_ROW):
         left -= row.count(",") + 1

@@ -43,12 +43,7 @@ def layouts() -> list[str]:
 
 
 def check_layout(layout: str | None) -> None:
-    """Raise ``InvalidParameterError`` for a layout that nobody knows.
-
-    Parameters
-    ----------
-    layout : str or None
-    """
+    """Raise ``InvalidParameterError`` for a layout that nobody knows."""
     if layout is not None and layout not in _LAYOUTS:
         raise InvalidParameterError(
             f"layout must be one of {', '.join(layouts())}, got {shown(layout)}"
@@ -109,22 +104,10 @@ def points_of(rows: NDArray[Any], layout: str | None, path: Path = _NO_FILE) -> 
 
 
 def rows_of(points: FloatArray, layout: str | None) -> FloatArray:
-    """Return the rows of numbers that make points, for layouts that keep the numbers.
+    """Return the rows of numbers, (n, columns), that make points (n, ...).
 
-    Parameters
-    ----------
-    points : ndarray, shape (n, ...)
-    layout : str or None
-        One of the tensors', ``"matrix"`` or None, both of which are row by row.
-
-    Returns
-    -------
-    ndarray, shape (n, columns)
-
-    Raises
-    ------
-    InvalidParameterError
-        If the layout is another one, or the points are no 3 x 3 matrices where it is of these.
+    For layouts that keep the numbers: those of tensors, of 3 x 3 matrices, and ``"matrix"`` or
+    None, row by row.
     """
     if layout in (None, "matrix"):
         return points.reshape(len(points), -1)

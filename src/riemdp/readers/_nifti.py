@@ -33,38 +33,14 @@ def read_nifti(
 ) -> FloatArray:
     r"""Read the points of an image: one record of all its voxels, or a record for each.
 
-    Parameters
-    ----------
-    path : Path
-        ``.nii`` or ``.nii.gz``; the first three axes are space, the others of length over 1 are
-        the numbers of a voxel.
-    most, advice
-        As :func:`riemdp.readers.read_csv` takes them; what the header declares is checked before
-        the image is read.
-    layout : str or None
-        How the numbers of a voxel make a point, as :func:`riemdp.readers.points_of` takes it.
-    unit : str
-        ``"voxel"`` for a record of each voxel, anything else for one record of all voxels.
-    mask : Path or None
-        Image of the same space that is not zero where voxels are taken. It must be public, and
-        the same for all people.
+    The first three axes are space, the others of length over 1 are the numbers of a voxel, of which
+    ``layout`` makes a point. The shape is (1, V, \*point_shape), or (V, \*point_shape) for the unit
+    ``"voxel"``, in the order of the array, the last axis fastest. ``mask`` is an image of the same
+    space that is not zero where voxels are taken. It must be public, and the same for all people.
 
-    Returns
-    -------
-    ndarray, shape (1, V, \*point_shape), or (V, \*point_shape) for voxels
-        In the order of the array, the last axis fastest.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the image is damaged or too large, the mask is of another space, or the header says that
-        the six numbers have another order than the layout.
-    NotOnManifoldError
-        If a voxel holds numbers that are not finite.
-    UnsupportedError
-        If nibabel is not installed.
-    OSError
-        If a file cannot be opened.
+    What the header declares is checked before the image is read. Errors are those of
+    :func:`riemdp.readers.read_records`; refused is also a mask of another space, and a header that
+    says that the six numbers have another order than the layout.
     """
     image, numbers = _image(path, most, advice)
     if image.header["intent_code"] == _SYMMETRIC and layout != "tensor-nifti":

@@ -15,20 +15,7 @@ if TYPE_CHECKING:
 
 
 def library(name: str, path: Path) -> Any:
-    """Return an optional library, for a file that needs it.
-
-    Parameters
-    ----------
-    name : str
-        Of the module.
-    path : Path
-        Of the file, for the message.
-
-    Raises
-    ------
-    UnsupportedError
-        If it is not installed.
-    """
+    """Return an optional library, for a file that needs it, or raise :class:`UnsupportedError`."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -41,14 +28,7 @@ def library(name: str, path: Path) -> Any:
 def said_plainly(path: Path) -> Iterator[None]:
     """Say that a library cannot read a file by its error's class alone: its text may hold data.
 
-    Parameters
-    ----------
-    path : Path
-
-    Raises
-    ------
-    InvalidParameterError
-        If the library raises anything but an error of riemdp, or about opening the file.
+    Errors of riemdp, and about opening the file, stay as they are.
     """
     try:
         with warnings.catch_warnings():

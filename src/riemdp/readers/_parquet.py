@@ -26,30 +26,11 @@ _OTHER_LENGTH = "has a list of another length than before"
 def read_parquet(
     path: Path, columns: Mapping[str, Sequence[str]], most: int, advice: str
 ) -> dict[str, Any]:
-    """Read columns of a Parquet file, batch by batch.
+    """Read columns of a Parquet file, batch by batch, for each field of the records.
 
-    Parameters
-    ----------
-    path : Path
-    columns : mapping of str to sequence of str
-        The columns of each field of the records: numbers, or one column of lists of equally many
-        numbers; integers or texts for labels and users.
-    most, advice
-        As :func:`riemdp.readers.read_csv` takes them.
-
-    Returns
-    -------
-    dict of str to (ndarray of shape (n, columns), or list of int or str)
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file is damaged or too large, a column is not there or of another type, or a value
-        is missing.
-    UnsupportedError
-        If pyarrow is not installed.
-    OSError
-        If the file cannot be opened.
+    Columns are numbers, or one column of lists of equally many numbers, which make an array of
+    shape (n, columns); of labels and users integers or texts, which make a list. Errors are those
+    of :func:`riemdp.readers.read_records`.
     """
     parquet = library("pyarrow.parquet", path)
     found: dict[str, list[Any]] = {field: [] for field in columns}

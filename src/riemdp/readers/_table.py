@@ -25,27 +25,10 @@ TEXTS = ("labels", "users")
 def read_table(
     path: Path, columns: Mapping[str, Sequence[str]], most: int, advice: str
 ) -> dict[str, Any]:
-    """Read columns of a CSV file in UTF-8 whose first row names them.
+    """Read columns of a CSV file in UTF-8 whose first row names them, by field of the records.
 
-    Parameters
-    ----------
-    path : Path
-    columns : mapping of str to sequence of str
-        The columns of each field of the records.
-    most, advice
-        As :func:`riemdp.readers.read_csv` takes them.
-
-    Returns
-    -------
-    dict of str to (ndarray of shape (n, columns), or list of str)
-        Texts for labels and users, as they stand there.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file is no such table or too large, or a column is not there, or there twice.
-    OSError
-        If the file cannot be opened.
+    They make arrays of shape (n, columns), of labels and users lists of texts as they stand there.
+    Errors are those of :func:`riemdp.readers.read_records`.
     """
     numbers = {field: array.array("d") for field in columns if field not in TEXTS}
     texts: dict[str, list[str]] = {field: [] for field in columns if field in TEXTS}
@@ -80,17 +63,7 @@ def read_table(
 def place_of(name: str, names: Sequence[str], path: Path) -> int:
     """Return where a column is; of all names only this one is repeated in messages.
 
-    Parameters
-    ----------
-    name : str
-    names : sequence of str
-        Of the columns of the file: where there is no header they are data.
-    path : Path
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is none of that name, or more than one.
+    Where there is no header the names are data.
     """
     found = [place for place, other in enumerate(names) if other.strip() == name]
     if len(found) != 1:

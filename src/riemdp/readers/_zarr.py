@@ -23,32 +23,11 @@ if TYPE_CHECKING:
 def read_zarr(
     path: Path, columns: Mapping[str, Sequence[str]], most: int, advice: str
 ) -> dict[str, Any]:
-    """Read arrays of a Zarr group in a folder, or the one array there.
+    """Read arrays of a Zarr group in a local folder, or the one array there, for fields of records.
 
-    Parameters
-    ----------
-    path : Path
-        A local folder.
-    columns : mapping of str to sequence of str
-        The arrays of each field of the records; none for the points of a folder that is an array.
-        Several arrays of points have shape (n,) and are the columns of records.
-    most, advice
-        As :func:`riemdp.readers.read_csv` takes them; what the arrays declare is checked before
-        they are read.
-
-    Returns
-    -------
-    dict of str to (ndarray of shape (n, ...), or list of int or str)
-
-    Raises
-    ------
-    InvalidParameterError
-        If the folder is damaged or too large, an array is not there or of another type, or has
-        chunks that nobody wrote.
-    UnsupportedError
-        If zarr is not installed.
-    OSError
-        If there is no such folder.
+    A folder that is an array has no names for its points. Several arrays of points have shape (n,)
+    and are the columns of records. What the arrays declare is checked before they are read. Errors
+    are those of :func:`riemdp.readers.read_records`; refused are also chunks that nobody wrote.
     """
     zarr = library("zarr", path)
     if not path.is_dir():

@@ -33,24 +33,7 @@ _VERDICTS = ("consistent", "violated")
 
 
 def audited(audit: object) -> dict[str, Any]:
-    """Return what a report needs of an audit.
-
-    Parameters
-    ----------
-    audit : AuditResult or mapping
-        A mapping is what ``riemdp audit --json`` prints.
-
-    Returns
-    -------
-    dict
-        With ``claim``, ``samples``, ``confidence``, ``score``, ``mechanism``, ``mu``, ``epsilon``
-        and ``verdict``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is neither.
-    """
+    """Return what a report needs of an audit: a result, or what ``riemdp audit --json`` prints."""
     if isinstance(audit, AuditResult):
         return {
             "claim": audit.claim,
@@ -117,23 +100,7 @@ def _(claim: Budget) -> str:
 
 
 def audit_section(audit: object, guarantee: Budget) -> Markup:
-    """Return the part of the page about an audit.
-
-    Parameters
-    ----------
-    audit : AuditResult or mapping
-    guarantee : Budget
-        Of the release.
-
-    Returns
-    -------
-    Markup
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no audit.
-    """
+    """Return the part of the page about an audit, held against the guarantee of the release."""
     found = audited(audit)
     violated = found["verdict"] == "violated"
     claim = found["claim"]

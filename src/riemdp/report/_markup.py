@@ -18,14 +18,7 @@ class Markup(str):
 def escaped(text: object) -> Markup:
     """Return a text as HTML; what is not printable (directions, line ends) is named by its number.
 
-    Parameters
-    ----------
-    text : object
-        Markup stays as it is.
-
-    Returns
-    -------
-    Markup
+    Markup stays as it is.
     """
     if isinstance(text, Markup):
         return text
@@ -38,19 +31,9 @@ def escaped(text: object) -> Markup:
 
 
 def tag(name: str, *children: object, **attributes: str) -> Markup:
-    """Return an element.
+    """Return an element of texts, which are escaped, and markup.
 
-    Parameters
-    ----------
-    name : str
-    *children : object
-        Texts, which are escaped, and markup.
-    **attributes : str
-        An underscore at the end is dropped (``class_``), others become hyphens.
-
-    Returns
-    -------
-    Markup
+    An underscore at the end of an attribute's name is dropped (``class_``), others become hyphens.
     """
     words = (
         f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"'

@@ -64,20 +64,10 @@ footer { margin-top: 2.5rem; color: var(--soft); font-size: .88rem; }
 
 
 def page(title: str, *children: object) -> str:
-    """Return the whole page.
+    """Return the whole page, of markup and of texts that are escaped.
 
     Its policy lets a browser load nothing, run nothing and apply this style only, whatever the
     texts in it are.
-
-    Parameters
-    ----------
-    title : str
-    *children : object
-        Markup, and texts that are escaped.
-
-    Returns
-    -------
-    str
     """
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

@@ -18,18 +18,9 @@ _LEFT, _TOP, _SIDE = 52.0, 10.0, 240.0
 
 
 def trade_off(guarantee: Budget, marked: float) -> Markup | None:
-    """Draw how often a test can be right against how often it is wrong.
+    """Draw how often a test can be right against how often it is wrong, with a dot at one rate.
 
-    Parameters
-    ----------
-    guarantee : Budget
-    marked : float
-        False positive rate at which a dot is drawn.
-
-    Returns
-    -------
-    Markup or None
-        None where nothing is known of such rates.
+    None where nothing is known of such rates.
     """
     found = largest_true_positive_rates(guarantee, np.append(_RATES, marked))
     if found is None:

@@ -146,15 +146,7 @@ def _number(entry: Any) -> str:
 
 
 def guaranteed(guarantee: Budget, neighbours: Neighbours, release: Release | None) -> Markup:
-    """Return the guarantee in words and numbers.
-
-    Parameters
-    ----------
-    guarantee : Budget
-    neighbours : Neighbours
-    release : Release or None
-        Whose arithmetic is told; None where the guarantee is that of several.
-    """
+    """Return the guarantee in words and numbers, of one release with its arithmetic."""
     name, meaning = _words.definition(guarantee)
     whom, left_open = _words.protected(neighbours)
     rows: list[tuple[object, object]] = [

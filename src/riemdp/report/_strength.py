@@ -24,22 +24,12 @@ _ROUNDING = 1e-12
 
 
 def largest_true_positive_rates(guarantee: Budget, rates: FloatArray) -> FloatArray | None:
-    """Return how often any test can be right at most, at some false positive rates.
+    """Return how often any test can be right at most, at false positive rates in (0, 1), (k,).
 
     A test between two neighbouring data sets that is wrong about one with probability ``a`` is
     right about the other with probability at most ``e^epsilon a + delta``, and at most
-    ``1 - e^-epsilon (1 - delta - a)``, for each pair that the guarantee implies.
-
-    Parameters
-    ----------
-    guarantee : Budget
-    rates : ndarray, shape (k,)
-        In (0, 1).
-
-    Returns
-    -------
-    ndarray, shape (k,), or None
-        Upper bounds; None where no such pair follows from the guarantee.
+    ``1 - e^-epsilon (1 - delta - a)``, for each pair that the guarantee implies. None where no such
+    pair follows from the guarantee.
     """
     try:
         corners = [guarantee.epsilon_at(delta) for delta in _DELTAS]
@@ -65,17 +55,7 @@ def epsilon_at(guarantee: Budget, delta: float) -> float | None:
 
 
 def up(value: float, digits: int = 4) -> str:
-    """Return a number with so many significant digits, rounded up.
-
-    Parameters
-    ----------
-    value : float
-    digits : int, default 4
-
-    Returns
-    -------
-    str
-    """
+    """Return a number with so many significant digits, rounded up."""
     if not math.isfinite(value):
         return "infinite"
     # The shortest text of the number: 0.1 is no larger than what it stands for.

@@ -70,16 +70,7 @@ _DEFINITIONS = {
 
 
 def sentence(part: Part) -> str:
-    """Return what a class says that it is, in one sentence.
-
-    Parameters
-    ----------
-    part : Part
-
-    Returns
-    -------
-    str
-    """
+    """Return what a class says that it is, in one sentence."""
     first = (inspect.getdoc(type(part)) or part.name).partition("\n\n")[0]
     return re.sub(r":\w+:`~?([^`]*)`", r"\1", " ".join(first.split())).replace("`", "")
 

@@ -88,7 +88,8 @@ def part_checks(
     >>> len(names) > 1
     True
     """
-    checks = _checks_of(part)
+    given: object = part
+    checks = _CHECKS.get(given.sort) if isinstance(given, Part) else None
     if checks is None:
         raise InvalidParameterError(
             f"{type(part).__name__} is no part that can be checked; those are of the sorts "
@@ -100,10 +101,6 @@ def part_checks(
     yield "document", functools.partial(_document, part)
     for check in checks:
         yield check.__name__, functools.partial(check, *arguments)
-
-
-def _checks_of(part: object) -> tuple[Callable[..., None], ...] | None:
-    return _CHECKS.get(part.sort) if isinstance(part, Part) else None
 
 
 def _document(part: Any) -> None:

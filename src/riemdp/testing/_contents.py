@@ -5,12 +5,8 @@ from __future__ import annotations
 import collections
 import functools
 import types
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    pass
 
 #: What has no contents of its own.
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
@@ -19,14 +15,7 @@ _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.
 def state(part: object) -> object:
     """Return what a part holds, and its classes of other packages, in a form that compares.
 
-    Parameters
-    ----------
-    part : object
-
-    Returns
-    -------
-    object
-        Equal to that of another time if nothing was changed in between.
+    It equals that of another time if nothing was changed in between.
     """
     kinds = [kind for kind in type(part).__mro__ if kind.__module__.partition(".")[0] != "riemdp"]
     own = {
@@ -40,18 +29,7 @@ def state(part: object) -> object:
 
 
 def contents(value: object, depth: int = 6) -> object:
-    """Return the contents of containers and objects; of what has none, which one it is.
-
-    Parameters
-    ----------
-    value : object
-    depth : int, default 6
-        Levels that are looked into.
-
-    Returns
-    -------
-    object
-    """
+    """Return the contents of containers and objects; of what has none, which one it is."""
     if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
         return type(value), repr(value)
     if isinstance(value, np.ndarray) and value.dtype != object:
@@ -73,7 +51,12 @@ def contents(value: object, depth: int = 6) -> object:
     if not found:
         return id(value)
     # one that is computed once is given the part alone, no records
-    cached = {name for kind in kinds for name, each in vars(kind).items() if _is_cached(each)}
+    cached = {
+        name
+        for kind in kinds
+        for name, each in vars(kind).items()
+        if isinstance(each, functools.cached_property)
+    }
     return {name: contents(each, depth - 1) for name, each in found.items() if name not in cached}
 
 
@@ -81,7 +64,3 @@ def _slots(kind: type) -> tuple[str, ...]:
     found = vars(kind).get("__slots__", ())
     names = (found,) if isinstance(found, str) else tuple(found)
     return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
-
-
-def _is_cached(member: object) -> bool:
-    return isinstance(member, functools.cached_property)

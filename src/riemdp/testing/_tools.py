@@ -10,8 +10,6 @@ import numpy as np
 from riemdp import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike
 
     from riemdp.manifolds import FloatArray, Manifold
@@ -36,11 +34,9 @@ def require_close(found: ArrayLike, wanted: ArrayLike, claim: str, scale: float 
     require(error <= ROUNDING * scale, f"{claim}: they differ by {error:.3g}")
 
 
-@contextlib.contextmanager
-def available() -> Iterator[None]:
+def available() -> contextlib.AbstractContextManager[None]:
     """Let a part say by ``UnsupportedError`` that something is not available."""
-    with contextlib.suppress(UnsupportedError):
-        yield
+    return contextlib.suppress(UnsupportedError)
 
 
 def refuses(error: type[Exception], call: Any, claim: str) -> None:
