@@ -31,45 +31,17 @@ _ROOM = 1.0 + 1e-9
 def noise_deviations(releases: list[Release]) -> list[float]:
     """Return the standard deviation of the noise in a coordinate of the value of each release.
 
-    Parameters
-    ----------
-    releases : list of Release
-
-    Returns
-    -------
-    list of float
-        Positive and finite.
-
-    Raises
-    ------
-    UnsupportedError
-        If one is not known.
+    Positive and finite; ``UnsupportedError`` if one is not known.
     """
     squares = _mean_squares(releases)
     return [_deviation(place, each, squares) for place, each in enumerate(releases)]
 
 
 def averaged(releases: list[Release], weights: list[float]) -> tuple[FloatArray, list[str]]:
-    """Return the value at the average of the noisy answers, or of the released points.
+    """Return the value at the average of the noisy answers, or of the released points, with notes.
 
-    Parameters
-    ----------
-    releases : list of Release
-        Of one statistic on one ball.
-    weights : list of float
-        Of sum 1.
-
-    Returns
-    -------
-    value : ndarray
-        A point of the range of the statistic.
-    notes : list of str
-        What to know of it.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is no such average.
+    Of releases of one statistic on one ball, with weights of sum 1. The value is a point of the
+    range of the statistic; ``UnsupportedError`` if there is no such average.
     """
     notes: list[str] = []
     answers = releases[0].statistic.answers(releases[0].ball)
@@ -120,23 +92,9 @@ def _mean_square(quantile: Callable[[float], float]) -> float:
 
 
 def shares(releases: list[Release], deviations: list[float], weights: str) -> list[float]:
-    """Return the weights, of sum 1.
+    """Return the weights, of sum 1: by ``"noise"``, see :func:`noise_deviations`, or ``"sizes"``.
 
-    Parameters
-    ----------
-    releases : list of Release
-    deviations : list of float
-        Of :func:`noise_deviations`.
-    weights : {"noise", "sizes"}
-
-    Returns
-    -------
-    list of float
-
-    Raises
-    ------
-    UnsupportedError
-        If a number of records is needed and not known.
+    ``UnsupportedError`` if a number of records is needed and not known.
     """
     if weights == "sizes":
         sizes = [each.count for each in releases]

@@ -187,30 +187,14 @@ def wiener(
     shape: Sequence[int],
     places: NDArray[np.int64] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Shrink a field shell by shell of its cosine transform.
+    """Shrink a field shell by shell of its cosine transform; see docs/proofs/denoising.md.
 
     In each shell of wavelengths the mean square of what was released, less that of the noise, is
     what is left for the signal; the shell is multiplied by its share, 0 where nothing is left.
 
-    Parameters
-    ----------
-    noisy : ndarray, shape (voxels, d)
-        Field plus white noise.
-    deviation : float
-        Standard deviation of the noise.
-    shape : sequence of int
-        Of the array of voxels.
-    places : ndarray of int, shape (voxels,), optional
-        Where in the flat array each voxel lies; elsewhere the field is taken to be 0.
-
-    Returns
-    -------
-    smooth : ndarray, shape (voxels, d)
-    kept : ndarray, shape (shells,)
-
-    References
-    ----------
-    docs/proofs/denoising.md
+    The field, shape (voxels, d), has white noise of this standard deviation; ``places`` are those
+    of its voxels in the flat array, outside of which it is taken to be 0. Returns the smooth field,
+    and what is kept of each shell, shape (shells,).
     """
     axes = tuple(range(len(shape)))
     full = np.zeros((math.prod(shape), noisy.shape[1]))

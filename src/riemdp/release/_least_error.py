@@ -35,17 +35,9 @@ _SAME, _WORSE = 1.001, 1.002
 class _Candidate:
     """What is compared: a statistic with a mechanism, and the expected distance of its offer.
 
-    Attributes
-    ----------
-    pair : tuple
-        What the offer is made of.
-    statistic : Statistic
-        As it would be computed.
-    error : float
-    missing : str
-        Names of what has no proof, where that counts.
-    offer : Offer or None
-        None where another one of the same statistic is better; then it exceeds ``error``.
+    The statistic is the one that would be computed, ``missing`` names what has no proof, where that
+    counts. The offer is None where another one of the same statistic is better; its distance then
+    exceeds ``error``.
     """
 
     pair: tuple[Statistic, type[Mechanism]]
@@ -200,18 +192,8 @@ def as_good(
 ) -> list[T]:
     """Return those with the least error, or as good as that; of them those preferred, if any.
 
-    Noise in the tangent space at the centre of a Hadamard space is as large for both means but for
-    a tolerance: the statistic that is wanted first is taken there.
-
-    Parameters
-    ----------
-    found : list
-    error, is_preferred : callable
-
-    Returns
-    -------
-    list
-        In the order given; empty if there are none.
+    In the order given. Noise in the tangent space at the centre of a Hadamard space is as large for
+    both means but for a tolerance: the statistic that is wanted first is taken there.
     """
     level = _SAME * min(map(error, found), default=math.inf)
     near = [each for each in found if error(each) <= level]

@@ -283,12 +283,7 @@ def offer(
 class Beaten(Exception):  # noqa: N818 -- what is told of it is no error
     """A mechanism that is not calibrated, since another one is better whatever its scale.
 
-    Attributes
-    ----------
-    statistic : Statistic
-        What it would be for.
-    proofs : dict of str to (str or None)
-        What its offer would say.
+    With the statistic that it would be for, and the proofs that its offer would state.
     """
 
     def __init__(self, statistic: Statistic, proofs: dict[str, str | None]) -> None:
@@ -402,17 +397,7 @@ def _made(
 
 
 def needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
-    """Return the error for a statistic that needs all records at once.
-
-    Parameters
-    ----------
-    statistic : Statistic
-    ball : Ball
-
-    Returns
-    -------
-    UnsupportedError
-    """
+    """Return the error for a statistic that needs all records at once."""
     return UnsupportedError(
         f"the {statistic.name} on {ball.manifold} needs all records at once, in a ball of radius "
         f"{ball.radius:.6g}, and these come in chunks; take a sum over the records: the tangent "
@@ -422,18 +407,9 @@ def needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
 
 
 def with_draw(made: Offer, in_float64: Callable[[], Offer]) -> Offer:
-    """Return an offer with its exact draw.
+    """Return an offer with its exact draw; where there is none, what ``in_float64`` returns.
 
-    Parameters
-    ----------
-    made : Offer
-    in_float64 : callable
-        Returns the offer that is taken where there is no exact draw: nothing else needs to be
-        exact then.
-
-    Returns
-    -------
-    Offer
+    Nothing else needs to be exact then.
     """
     try:
         return replace(made, draw=_exact_draw(made))
@@ -450,22 +426,9 @@ def _check_numerical_delta(statistic: Statistic) -> None:
 
 
 def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
-    """Return how a mechanism draws exactly in a ball; what is none, or fails, is not taken.
+    """Return how a mechanism draws exactly, of footpoints in a public ball.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    answers : Ball
-        Public ball of the footpoints.
-
-    Returns
-    -------
-    ExactDraw
-
-    Raises
-    ------
-    UnsupportedError
-        If there is no proved way.
+    ``UnsupportedError`` if there is no proved way, or what is returned is none.
     """
     with guarded(type(mechanism)):
         draw: object = mechanism.exact_draw(answers)
@@ -478,14 +441,9 @@ def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
 
 
 def _exact_draw(made: Offer) -> ExactDraw:
-    """Return the draw of an offer.
+    """Return the draw of an offer, if python-flint is there for it.
 
-    Raises
-    ------
-    UnsupportedError
-        If none is proved, or one would take too long, from public numbers alone.
-    InvalidParameterError
-        If python-flint is missing.
+    ``UnsupportedError`` if none is proved, or one would take too long, from public numbers alone.
     """
     draw = exact_draw(made.mechanism, made.statistic.answers(made.ball))
     if not certified_available():
@@ -695,17 +653,7 @@ def expected_distance(found: Offer) -> float | None:
 def noise_factor(statistic: Statistic, ball: Ball, count: float | None) -> float:
     """How many times longer noise may be in the value than in an answer.
 
-    Parameters
-    ----------
-    statistic : Statistic
-    ball : Ball
-        Public ball of the records.
-    count : float or None
-        Number of records, as far as it is known; 1 where it is not.
-
-    Returns
-    -------
-    float
+    ``count`` is the number of records, as far as it is known; 1 where it is not.
     """
     factor = statistic.noise_in_value(ball)
     return factor / max(count or 1.0, 1.0) if statistic.totals else factor

@@ -25,18 +25,7 @@ _LEVEL = 0.95
 
 
 def draw_release(release: Release, ax: Any, view: View) -> Any:
-    """Draw what :meth:`Release.plot` says.
-
-    Parameters
-    ----------
-    release : Release
-    ax : matplotlib.axes.Axes or None
-    view : {"auto", "value", "error"}
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw what :meth:`Release.plot` says."""
     if not is_one_of(view, ("auto", "value", "error")):
         raise InvalidParameterError(f'view must be "auto", "value" or "error", got {shown(view)}')
     axes = _plots.axes(ax)

@@ -591,21 +591,9 @@ def crossing(
 ) -> float | None:
     """Least argument, to rounding, at which a falling function is at most 0.
 
-    By the secant through the ends of the bracket in the logarithm, now and then by its middle.
-
-    Parameters
-    ----------
-    excess : callable
-        Falls; positive at ``low``; ``inf`` is allowed.
-    low, high : float
-        Positive.
-    rounded : callable
-        ``rounded(x, up)`` is an argument that is allowed, at or a little beyond ``x``.
-
-    Returns
-    -------
-    float or None
-        None if the function is positive at ``high``.
+    By the secant through the ends of the bracket in the logarithm, now and then by its middle. The
+    function is positive at ``low``, where ``inf`` is allowed; None if it is so at ``high``.
+    ``rounded(x, up)`` is an argument that is allowed, at or a little beyond ``x``.
     """
     above, below = math.inf, excess(high)
     if below > 0.0:

@@ -170,11 +170,8 @@ def find_ball(
 ) -> PrivateBall:
     """Do what :func:`private_ball` says under another label, for a release that is checked first.
 
-    Parameters
-    ----------
-    check : callable, optional
-        Raises if a release in the public ball, of so many records, with the least budget that can
-        be left, is not possible. It is called where there is a search.
+    ``check`` raises if a release in the public ball, of so many records, with the least budget that
+    can be left, is not possible.
     """
     check_ball(ball)
     if ball.parts[0] is not ball:

@@ -87,12 +87,7 @@ def relation(
 
 
 def check_searched(neighbours: Neighbours) -> None:
-    """Refuse a relation that a search for a ball is not for.
-
-    Raises
-    ------
-    UnsupportedNeighboursError
-    """
+    """Refuse a relation that a search for a ball is not for."""
     if neighbours != ReplaceOne():
         raise UnsupportedNeighboursError(
             "what a search for a ball costs is known for data sets that differ in one record, not "
@@ -101,22 +96,7 @@ def check_searched(neighbours: Neighbours) -> None:
 
 
 def with_users(points: ArrayLike | Records, users: ArrayLike | None) -> Records:
-    """Return records that say whose each is, if that is given.
-
-    Parameters
-    ----------
-    points : array_like or Records
-    users : array_like, shape (n,), or None
-
-    Returns
-    -------
-    Records
-
-    Raises
-    ------
-    InvalidParameterError
-        If they say it already.
-    """
+    """Return records that say whose each is, if that is given; once."""
     given = as_records(points)
     if users is None:
         return given

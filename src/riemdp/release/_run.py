@@ -279,22 +279,9 @@ def run(
 class Ready:
     """A release that nothing stands in the way of but the account.
 
-    Attributes
-    ----------
-    offer : Offer
-        Proved or allowed.
-    reason : str
-        Why this mechanism.
-    guarantee : Budget
-        With its relation, of the part that is drawn here.
-    found : PrivateBall or None
-        What the ball was found by.
-    data : Source
-        Of what the statistic sees, or will see.
-    source : numpy.random.Generator
-    accountant : SupportsSpend or None
-    start, question : object
-        Where the statistic starts, and what it asks there; public.
+    The offer is proved or allowed, ``reason`` says why this mechanism, ``guarantee`` is that of the
+    part that is drawn here, with its relation, ``found`` what the ball was found by. ``start`` and
+    ``question`` are where the statistic starts, and what it asks there; public.
     """
 
     offer: Offer
@@ -531,26 +518,7 @@ _LONGER = 1.0 + 1e-9
 
 
 def asked(statistic: Statistic, ball: Ball, point: Any, step: int) -> Question:
-    r"""Return what a statistic asks next, which has to be a question.
-
-    Parameters
-    ----------
-    statistic : Statistic
-    ball : Ball
-        Public ball of the records.
-    point : ndarray, shape (\*point_shape,)
-        Released, or public.
-    step : int
-
-    Returns
-    -------
-    Question
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none.
-    """
+    """Return what a statistic asks next at a released or public point; it has to be a question."""
     found = statistic.ask(ball, point, step)
     if not isinstance(found, Question):
         raise InvalidParameterError(
@@ -567,26 +535,12 @@ def drawn(
     data: FloatArray | Records | Summaries,
     source: np.random.Generator,
 ) -> tuple[FloatArray, Rounded | None]:
-    r"""Answer, add noise and move, as often as the budget was shared.
+    """Answer, add noise and move, as often as the budget was shared; return value and integers.
 
-    Parameters
-    ----------
-    chosen : Offer
-        Proved or allowed, and charged for.
-    point : ndarray, shape (\*point_shape,)
-        Where the statistic starts, public.
-    question : Question
-        What it asks there.
-    data : ndarray, shape (n, \*point_shape), Records or Summaries
-        Valid, inside or outside the ball.
-    source : numpy.random.Generator
-
-    Returns
-    -------
-    value : ndarray, shape (\*point_shape,)
-    rounded : Rounded or None
-        The noisy answers, one after the other, on the grid that they were drawn on; None of draws
-        in float64.
+    The offer is proved or allowed, and charged for; point and question are where the statistic
+    starts, public, and what it asks there; the data are valid, inside or outside the ball. The
+    integers are the noisy answers, one after the other, on the grid that they were drawn on; None
+    of draws in float64.
     """
     statistic, ball = chosen.statistic, chosen.ball
     answers = statistic.answers(ball)

@@ -66,10 +66,8 @@ _STATED = "as stated"
 def to_document(release: Release) -> dict[str, Any]:
     """Return a release as a document of this version's format.
 
-    Raises
-    ------
-    InvalidParameterError
-        If the mechanism does not belong to the ball, or a part is not registered.
+    ``InvalidParameterError`` if the mechanism does not belong to the ball, or a part is not
+    registered.
     """
     ball, statistic = release.ball, release.statistic
     on_grid = {"grid": release.grid, "rounded": list(release.rounded or ())}
@@ -112,13 +110,7 @@ def not_finite(document: dict[str, Any]) -> InvalidParameterError:
 
 
 def from_document(document: object) -> dict[str, Any]:
-    """Return the fields of the release that a document of either format describes.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it describes none.
-    """
+    """Return the fields of the release that a document of either format describes."""
     written = document.get("format") if isinstance(document, dict) else None
     if written is None:
         raise InvalidParameterError("this is not a release written by Release.to_json")
@@ -259,12 +251,7 @@ def _errors(release: Release) -> dict[str, float | None]:
 def allowance(statistic: Statistic, mechanism: Mechanism, rounded: bool) -> float | None:
     """Numerical delta of a release: known where that of all that computes is.
 
-    Parameters
-    ----------
-    statistic : Statistic
-    mechanism : Mechanism
-    rounded : bool
-        Whether it was drawn on a grid by exact arithmetic, which takes none.
+    A draw on a grid by exact arithmetic, ``rounded``, takes none.
     """
     drawn = 0.0 if rounded else mechanism.numerical_delta
     if statistic.numerical_delta is None or drawn is None:
@@ -293,15 +280,10 @@ def ball_from_dict(manifold: Manifold, document: object) -> Ball:
 
 
 def mechanism_to_dict(mechanism: Mechanism, ball: Ball) -> dict[str, Any]:
-    """Name, and those fields that differ from their defaults.
+    """Name of a mechanism of this ball, and those fields that differ from their defaults.
 
-    What is a function of the public ball is named under ``options``. One that has no effect, and
-    is not that of this ball, is left out.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the mechanism does not belong to the ball.
+    What is a function of the public ball is named under ``options``. One that has no effect, and is
+    not that of this ball, is left out.
     """
     if (problem := mechanism.foreign_to(ball)) is not None:
         raise InvalidParameterError(f"this release cannot be written: {problem}")

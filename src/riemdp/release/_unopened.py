@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 class Source(ABC):
     """Where the records of a release come from.
 
-    Attributes
-    ----------
-    late : bool
-        Whether records are read after the charge, so that every failure from then on is one error.
+    With ``late`` they are read after the charge, so that every failure from then on is one error.
     """
 
     late: bool
@@ -41,59 +38,22 @@ class Source(ABC):
     def size(self, n: int | None) -> int | None:
         """Return how many records there are, where that is public; as many as the caller says.
 
-        Parameters
-        ----------
-        n : int or None
-            What the caller says.
-
-        Returns
-        -------
-        int or None
-
-        Raises
-        ------
-        InvalidParameterError
-            If it is private and given, or public and not known, or another one.
+        ``InvalidParameterError`` if the number is private and given, or public and not known, or
+        another one.
         """
 
     @abstractmethod
     def check(self, made: Offer) -> None:
-        """Refuse, before the charge, what the statistic cannot be computed of.
-
-        Parameters
-        ----------
-        made : Offer
-            What would be drawn from.
-        """
+        """Refuse, before the charge, what the statistic of an offer cannot be computed of."""
 
     @abstractmethod
     def seen(self, made: Offer) -> Records | Summaries:
-        """Return what questions are answered from, valid; after the charge, if that comes first.
-
-        Parameters
-        ----------
-        made : Offer
-
-        Returns
-        -------
-        Records or Summaries
-        """
+        """Return what questions are answered from, valid; after the charge, if that comes first."""
 
     def opened(self, made: Offer) -> Records:
         """Return what the statistic sees, valid and all together.
 
-        Parameters
-        ----------
-        made : Offer
-
-        Returns
-        -------
-        Records
-
-        Raises
-        ------
-        UnsupportedError
-            By default: where they are never together.
+        By default ``UnsupportedError``: they are never together.
         """
         raise UnsupportedError(f"records for the {made.statistic.name} come in chunks")
 
@@ -101,17 +61,8 @@ class Source(ABC):
 class Unopened(Source):
     """Records that are checked when they are first read, and then kept.
 
-    Parameters
-    ----------
-    records : Records
-        As they were given, or with functions that open them.
-    manifold : Manifold
-        Where their points are.
-    ball : Ball
-        Public ball of the units.
-    neighbours : Neighbours
-    late : bool
-        Whether they are read after the charge.
+    As they were given, or with functions that open them. Their points are on the manifold, and the
+    public ball is that of the units.
     """
 
     def __init__(
@@ -171,17 +122,7 @@ class Unopened(Source):
 
 
 def opened(records: Records) -> Records:
-    """Return records whose parts are at hand: what is a function is called.
-
-    Parameters
-    ----------
-    records : Records
-        With functions without arguments in place of some arrays.
-
-    Returns
-    -------
-    Records
-    """
+    """Return records whose parts are at hand: what is a function without arguments is called."""
     given = {field.name: getattr(records, field.name) for field in fields(records)}
     late: dict[str, Any] = {name: value() for name, value in given.items() if callable(value)}
     if isinstance(late.get("points"), Records):
@@ -193,24 +134,9 @@ def opened(records: Records) -> Records:
 
 
 def public_size(records: Records, neighbours: Neighbours, n: object) -> int | None:
-    """Return how many records there are, without a look at any.
+    """Return how many records there are, without a look at any; None where that is private.
 
-    Parameters
-    ----------
-    records : Records
-    neighbours : Neighbours
-    n : int or None
-        What the caller says. Without it the shape of an array is read, or the length of a list.
-
-    Returns
-    -------
-    int or None
-        None where that is private.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is private and given, or public and not known.
+    If the caller does not say, the shape of an array is read, or the length of a list.
     """
     if not neighbours.size_is_public:
         if n is not None:
@@ -238,12 +164,7 @@ def public_size(records: Records, neighbours: Neighbours, n: object) -> int | No
 
 
 def check_given(records: Records, neighbours: Neighbours, statistic: Statistic) -> None:
-    """Refuse by names alone what a statistic cannot be computed of; no record is looked at.
-
-    Raises
-    ------
-    InvalidParameterError
-    """
+    """Refuse by names alone what a statistic cannot be computed of; no record is looked at."""
     extras = set(records.extras)
     if missing := set(neighbours.takes) - extras:
         raise InvalidParameterError(
@@ -266,24 +187,7 @@ def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
 
 
 def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:
-    """Return how many records there are, where that is public; as many as the caller says.
-
-    Parameters
-    ----------
-    data : Records
-        Valid.
-    neighbours : Neighbours
-    n : int or None
-
-    Returns
-    -------
-    int or None
-
-    Raises
-    ------
-    InvalidParameterError
-        If the caller says another number.
-    """
+    """Return how many valid records there are, where that is public; as many as the caller says."""
     if not neighbours.size_is_public:
         return public_size(data, neighbours, n)
     check_number(n, len(data))
@@ -291,17 +195,6 @@ def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:
 
 
 def check_number(n: Any, found: int) -> None:
-    """Refuse a number of records that is not the one that was found.
-
-    Parameters
-    ----------
-    n : int or None
-        What the caller says.
-    found : int
-
-    Raises
-    ------
-    InvalidParameterError
-    """
+    """Refuse a number of records that the caller says and that is not the one that was found."""
     if n is not None and (said := count(n, "n")) != found:
         raise InvalidParameterError(f"n = {said} was given, and there are {found}")

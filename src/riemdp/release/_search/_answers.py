@@ -30,24 +30,11 @@ def searched(
     source: np.random.Generator,
     entered: Callable[[Budget, str], object],
 ) -> tuple[Search, Outcome]:
-    r"""Search for a smaller ball.
+    r"""Search for a smaller ball; return the search with its steps, and how it ended.
 
-    Parameters
-    ----------
-    search : Search
-        Without steps; paid for.
-    points : ndarray, shape (n, \*point_shape)
-        Valid points of the space, inside or outside the public ball.
-    source : numpy.random.Generator
-    entered : callable
-        Is told the guarantee and the label of each step, before it is drawn.
-
-    Returns
-    -------
-    search : Search
-        With its steps.
-    outcome : Outcome
-        Its ball is on the space of the search.
+    The search comes without steps, paid for; the points, shape (n, \*point_shape), are valid,
+    inside or outside the public ball. ``entered`` is told the guarantee and the label of each step,
+    before it is drawn. The ball of the outcome is on the space of the search.
     """
     ball, axis = working_ball(search.ball), search.direction
     found: list[Step] = []
@@ -75,20 +62,9 @@ def searched(
 def chosen(
     choice: Choice, records: Records, source: np.random.Generator, axis: FloatArray
 ) -> float:
-    """Draw the answer to a choice.
+    """Draw the answer to a choice: one of its candidates.
 
-    Parameters
-    ----------
-    choice : Choice
-    records : Records
-    source : numpy.random.Generator
-    axis : ndarray, shape (dim,)
-        Of no effect where the choice is none along it.
-
-    Returns
-    -------
-    float
-        One of its candidates.
+    The axis, shape (dim,), has no effect where the choice is none along it.
     """
     candidates = choice.candidates
     if choice.query == "axis":

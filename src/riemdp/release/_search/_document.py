@@ -25,16 +25,7 @@ _CENTRE = {"query", "ball", "mechanism", "sensitivity", "guarantee", "grid", "ro
 
 
 def search_to_dict(search: Search) -> dict[str, Any]:
-    """Return the receipt of a search as a document has it.
-
-    Parameters
-    ----------
-    search : Search
-
-    Returns
-    -------
-    dict
-    """
+    """Return the receipt of a search as a document has it."""
     return {
         "public_ball": _ball(search.ball.center, search.ball.radius),
         "budget": encode(search.budget),
@@ -79,13 +70,7 @@ def _ball(center: Any, radius: float) -> dict[str, Any]:
 
 
 def search_from_dict(document: object, manifold: Manifold, n: int) -> Search:
-    """Inverse of :func:`search_to_dict`, for a release of so many records.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no receipt.
-    """
+    """Inverse of :func:`search_to_dict`, for a release of so many records."""
     fields = _document.fields(document, _KEYS)
     center, radius = _read_ball(fields["public_ball"])
     steps = fields["steps"]

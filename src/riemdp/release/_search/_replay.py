@@ -39,19 +39,8 @@ class _MismatchError(InvalidParameterError):
 def replay(search: Search) -> Outcome:
     """Walk through the schedule with the stated answers.
 
-    Parameters
-    ----------
-    search : Search
-
-    Returns
-    -------
-    Outcome
-
-    Raises
-    ------
-    RiemdpError
-        If a stated number does not follow from the public ones and from the answers before it, an
-        answer is none to its question, or there are more steps, or fewer.
+    ``RiemdpError`` if a stated number does not follow from the public ones and from the answers
+    before it, an answer is none to its question, or there are more steps, or fewer.
     """
     public = working_ball(search.ball)
     steps = iter(search.steps)
@@ -137,22 +126,8 @@ def _same_point(ball: Ball, stated: FloatArray, found: FloatArray) -> bool:
 def search_problem(search: Search, ball: Ball, guarantee: Budget) -> str:
     """Say what is wrong with the receipt of a search; empty where nothing is.
 
-    Parameters
-    ----------
-    search : Search
-    ball : Ball
-        Of the release.
-    guarantee : Budget
-        Of search and release together.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    RiemdpError
-        If a step does not follow, see :func:`replay`.
+    The ball is that of the release, the guarantee that of search and release together.
+    ``RiemdpError`` if a step does not follow, see :func:`replay`.
     """
     shared = adds_up(guarantee, ball.manifold.dim)
     if type(shared) is not type(search.budget) or not _close(shared, search.budget, _CLOSE):

@@ -32,24 +32,10 @@ _ROOM = 1.0 + 2.0**-20
 class Choice:
     """A question that is answered by one number out of a public grid.
 
-    Attributes
-    ----------
-    query : {"pairs", "radius", "axis"}
-        Distances within pairs, distances from a centre, or places along an axis through it.
-    label : str
-        For accounts.
-    guarantee : Budget
-        That of the range ``rate``.
-    rate : float
-        The range lambda.
-    top : float
-        Largest candidate.
-    count : int
-        Number of candidates.
-    penalty : float
-        Of the logarithm of the radius; 0 of an axis.
-    center : ndarray
-        Point that distances are measured from, on the space of the search.
+    Of distances within pairs, distances from a centre, or places along an axis through it. The
+    guarantee is that of the range ``rate``, the lambda; ``top`` is the largest of ``count``
+    candidates, ``penalty`` that of the logarithm of the radius, 0 of an axis, and ``center`` the
+    point that distances are measured from, on the space of the search.
     """
 
     query: Literal["pairs", "radius", "axis"]
@@ -69,15 +55,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Centre:
-    """A question that is answered by a noisy mean in the tangent space at the centre of a ball.
-
-    Attributes
-    ----------
-    label : str
-    guarantee : Budget
-    ball : Ball
-        On the space of the search.
-    """
+    """A question that is answered by a noisy mean in the tangent space at the centre of a ball."""
 
     label: str
     guarantee: Budget
@@ -86,14 +64,7 @@ class Centre:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a search ended.
-
-    Attributes
-    ----------
-    reason : {"small n", "wide", "found", "back"}
-    ball : Ball
-        On the space of the search.
-    """
+    """How a search ended, and its ball on the space of the search."""
 
     reason: Reason
     ball: Ball
@@ -104,17 +75,7 @@ Schedule = Generator[Choice | Centre, "float | FloatArray", Outcome]
 
 
 def working_ball(ball: Ball) -> Ball:
-    """Return the ball that is searched: on flat spaces its image in the chart.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public.
-
-    Returns
-    -------
-    Ball
-    """
+    """Return the ball that is searched: on flat spaces the image of the public one in the chart."""
     chart = ball.manifold.chart
     if chart is None:
         return ball
@@ -125,29 +86,10 @@ def schedule(ball: Ball, n: int, budget: Budget, rounds: int, axis: FloatArray |
     """Ask question after question, and return the ball that they lead to.
 
     Everything that it decides is a function of its arguments and of the answers, all of which may
-    be published.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball on the space of the search, see :func:`working_ball`.
-    n : int
-        Number of records.
-    budget : PureDP, GDP or ZCDP
-        Of search and release together.
-    rounds : int
-        Most centres.
-    axis : ndarray, shape (dim,), or None
-        Unit vector of a flat factor, see :attr:`Manifold.scale_axis`.
-
-    Yields
-    ------
-    Choice or Centre
-        Expects the answer to be sent: a number, or a point.
-
-    Returns
-    -------
-    Outcome
+    be published. The public ball is on the space of the search, see :func:`working_ball`; the
+    budget (PureDP, GDP or ZCDP) is that of search and release together, ``rounds`` the most
+    centres, ``axis`` a unit vector of a flat factor, shape (dim,), see :attr:`Manifold.scale_axis`.
+    Each question expects its answer to be sent: a number, or a point.
     """
     return _Walk(ball, n, budget, rounds, axis).walk()
 

@@ -28,25 +28,9 @@ PROOF = "docs/proofs/private-ball.md"
 
 @dataclass(frozen=True)
 class ChoiceStep:
-    """A choice that was made, as it may be published.
+    """A choice that was made, as it may be published: a :class:`Choice` and its answer.
 
-    Attributes
-    ----------
-    query : {"pairs", "radius", "axis"}
-    label : str
-        What accounts call it.
-    guarantee : Budget
-        Of a choice of this range.
-    rate : float
-        The range, lambda.
-    top : float
-        Largest candidate.
-    count : int
-        Number of candidates: ``top 2^(-j/4)``, or places between ``-top`` and ``top``.
-    penalty : float
-        Of the logarithm of the radius, in records; 0 of an axis.
-    value : float
-        What was chosen.
+    Accounts call it by its label.
     """
 
     query: str
@@ -69,25 +53,10 @@ class ChoiceStep:
 class CentreStep(ArrayFields):
     """A centre that was drawn, as it may be published. Points are in the chart on flat spaces.
 
-    Attributes
-    ----------
-    label : str
-        What accounts call it.
-    guarantee : Budget
-    center : ndarray, shape (*point_shape,)
-        Centre of the ball that records were clipped to.
-    radius : float
-        Its radius; ``inf`` of a whole space.
-    mechanism : str
-        Name.
-    sensitivity, sigma : float
-        Of the mean, and of the noise.
-    grid : int
-        Minus the binary logarithm of the step of the grid that it was drawn on.
-    rounded : tuple of int
-        Its normal coordinates about the centre, on that grid.
-    value : ndarray, shape (*point_shape,)
-        The point, projected onto the public ball.
+    ``center`` and ``radius`` are of the ball that records were clipped to, ``inf`` of a whole
+    space; sensitivity and sigma of the mean, and of the noise. ``rounded`` are normal coordinates
+    about that centre on the grid of step ``2^-grid``, ``value`` the point, projected onto the
+    public ball.
     """
 
     label: str
@@ -157,17 +126,7 @@ class Search:
 
 
 def search_proofs(ball: Ball, budget: Budget) -> dict[str, str | None]:
-    """Return where what every search rests on is proved, but for its ball.
-
-    Parameters
-    ----------
-    ball : Ball
-    budget : Budget
-
-    Returns
-    -------
-    dict of str to (str or None)
-    """
+    """Return where what every search rests on is proved, but for its ball."""
     kind = centre_kind(type(budget))
     mean = TangentMean().exactly(working_ball(ball))
     return {
@@ -184,23 +143,9 @@ def centre_kind(definition: type[Budget]) -> type[Mechanism]:
 
 
 def centre_offer(ball: Ball, n: int, guarantee: Budget) -> Offer:
-    """Return the tangent mean with noise that a centre is drawn from.
+    """Return the tangent mean with noise that a centre is drawn from, on the space of the search.
 
-    Parameters
-    ----------
-    ball : Ball
-        On the space of the search.
-    n : int
-    guarantee : PureDP, GDP or ZCDP
-
-    Returns
-    -------
-    Offer
-
-    Raises
-    ------
-    UnsupportedError
-        If it is not available, or nobody knows how to draw it by exact arithmetic.
+    ``UnsupportedError`` if it is not available, or nobody knows how to draw it by exact arithmetic.
     """
     made = offer(TangentMean(), centre_kind(type(guarantee)), ball, n, guarantee)
     if made.arithmetic != "exact":
@@ -220,15 +165,7 @@ def centre_again(step: CentreStep, ball: Ball, public: Ball) -> FloatArray:
 def found_ball(public: Ball, outcome: Outcome) -> Ball:
     """Return the ball of an outcome on the space itself.
 
-    Parameters
-    ----------
-    public : Ball
-    outcome : Outcome
-
-    Returns
-    -------
-    Ball
-        The public one itself where no smaller one was found, or the space has no room for it.
+    The public one where no smaller one was found, or the space has no room for it.
     """
     working = working_ball(public)
     if outcome.ball == working:
