@@ -24,7 +24,7 @@ from riemdp.manifolds import Ball, check_manifold
 from riemdp.privacy import check_budget
 from riemdp.release._clipping_bias import ClippingBias
 from riemdp.release._least_error import least_error
-from riemdp.release._offer import expected_distance, wanted_mean
+from riemdp.release._offer import Terms, expected_distance, wanted_mean
 from riemdp.release._plan_pictures import draw_advice
 from riemdp.release._relation import relation
 from riemdp.statistics import TangentMean, check_rows
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from riemdp.privacy import Budget
     from riemdp.release._offer import Offer
     from riemdp.release._relation import Adjacency
-    from riemdp.statistics import Neighbours
 
 #: Radii that are compared, and the least of them as a share of the median distance.
 _RADII, _LEAST = 13, 0.2
@@ -318,7 +317,7 @@ def advise_ball(
     for radius in ticks(radii, len(radii), "radii"):
         try:
             ball = Ball(manifold, center, radius)
-            best = _best(ball, n, asked, neighbours)
+            best = _best(Terms(ball, n, asked, neighbours))
         except NotAttainableError:
             continue
         except UnsupportedError as error:
@@ -339,14 +338,12 @@ def advise_ball(
     return BallAdvice(Ball(manifold, center, radius), n, budget, off, len(data), tuple(rows))
 
 
-def _best(ball: Ball, n: int, budget: Budget, neighbours: Neighbours) -> Offer:
+def _best(terms: Terms) -> Offer:
     """Return what ``"auto"`` takes; where nothing is proved, with ``allow_unproven=True``."""
     try:
-        return least_error(wanted_mean, ball, n, budget, neighbours=neighbours)[0]
+        return least_error(wanted_mean, terms)[0]
     except UnprovenMechanismError:
-        return least_error(
-            wanted_mean, ball, n, budget, neighbours=neighbours, allow_unproven=True
-        )[0]
+        return least_error(wanted_mean, terms, allow_unproven=True)[0]
 
 
 def _center(manifold: Manifold, data: FloatArray) -> FloatArray:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._errors import NotAttainableError, UnsupportedError
@@ -13,15 +13,15 @@ from riemdp._progress import ticks
 from riemdp.mechanisms import Mechanism
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import kinds
-from riemdp.release._offer import Beaten, Offer, expected_distance, offered, with_draw
+from riemdp.release._offer import Beaten, Offer, Terms, expected_distance, with_draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic, Claims, Wanted
-    from riemdp.statistics import Neighbours, Statistic
+    from riemdp.release._offer import Claims, Wanted
+    from riemdp.statistics import Statistic
 
     _Pair = tuple[Statistic, type[Mechanism]]
 
@@ -47,43 +47,18 @@ class _Candidate:
     offer: Offer | None
 
 
-def least_error(
-    wanted: Wanted,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None = None,
-    tol: float | None = None,
-    allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
-    streams: bool = False,
-    rereads: bool = False,
-) -> tuple[Offer, str]:
+_by_error: Callable[[_Candidate], float] = attrgetter("error")
+
+
+def least_error(wanted: Wanted, terms: Terms, *, allow_unproven: bool = False) -> tuple[Offer, str]:
     """Return the offer with the least expected distance, and the reason in words.
 
     All statistics that are wanted of one mechanism or another are compared: of a location both
     means, each with the noise that it may have. What is not proved is taken only where that is
-    allowed.
-
-    Raises
-    ------
-    NotAttainableError
-        If no mechanism can satisfy the budget here.
-    UnprovenMechanismError
-        If none of those that can is proved, and that is not allowed.
+    allowed: else ``UnprovenMechanismError``; ``NotAttainableError`` if nothing is available.
     """
-    pairs = list(_pairs(wanted, ball.manifold))
-    asked = functools.partial(
-        offered,
-        ball=ball,
-        n=n,
-        budget=budget,
-        neighbours=neighbours,
-        tol=tol,
-        streams=streams,
-        rereads=rereads,
-    )
+    budget, manifold = terms.budget, terms.ball.manifold
+    pairs = list(_pairs(wanted, manifold))
     # Each statistic is kept beside its claims, so that no other one gets its identity.
     claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
 
@@ -97,7 +72,7 @@ def least_error(
 
     def compared(pair: _Pair, most: float | None = None) -> _Candidate | UnsupportedError:
         try:  # exact draws are looked for of what is taken alone
-            made = asked(*pair, arithmetic=arithmetic, draws=False, error=most)
+            made = replace(terms, draws=False, error=most).offered(*pair)
         except Beaten as worse:
             missing = "" if allow_unproven else unproven(worse.proofs)
             return _Candidate(pair, worse.statistic, most or math.inf, missing, None)
@@ -105,15 +80,15 @@ def least_error(
             return made
         return _Candidate(pair, made.statistic, _error(made), doubtful(made), made)
 
-    made = _in_turn(pairs, compared, prunes=not streams)
+    made = _in_turn(pairs, compared, prunes=not terms.streams)
     found = [each for each in made if isinstance(each, _Candidate)]
 
     def drawable(best: Offer, pair: _Pair) -> Offer:
-        if arithmetic == "float64":
+        if terms.arithmetic == "float64":
             return best
 
         def in_float64() -> Offer:
-            other = asked(*pair, arithmetic="float64")
+            other = replace(terms, arithmetic="float64").offered(*pair)
             if isinstance(other, UnsupportedError):
                 raise other
             return other
@@ -121,12 +96,8 @@ def least_error(
         return with_draw(best, in_float64)
 
     pool = [each for each in found if not each.missing]
-    in_order = sorted(pool, key=lambda each: each.error)
-    first = as_good(
-        in_order,
-        lambda each: each.error,
-        lambda each: each.statistic.name == pairs[0][0].name,
-    )
+    in_order = sorted(pool, key=_by_error)
+    first = as_good(in_order, _by_error, lambda each: each.statistic.name == pairs[0][0].name)
     for each in [*first, *in_order]:
         best = each if each.offer else compared(each.pair)
         if isinstance(best, UnsupportedError) or best.offer is None:
@@ -136,14 +107,14 @@ def least_error(
             left_out = [each for each in found if each not in pool]
             return chosen, _reason(best, best.offer, pool, left_out, budget)
     if found:
-        raise not_proved(min(found, key=lambda each: each.error).missing)
+        raise not_proved(min(found, key=_by_error).missing)
     problems = [
         f"{kind.name}: {each}"
         for (_, kind), each in zip(pairs, made, strict=True)
         if isinstance(each, UnsupportedError)
     ]
     raise NotAttainableError(
-        f"no mechanism satisfies {budget} on {ball.manifold}. " + "; ".join(problems)
+        f"no mechanism satisfies {budget} on {manifold}. " + "; ".join(problems)
     )
 
 
@@ -222,12 +193,12 @@ def _reason(
     mine = best.statistic.name
     others = [each for each in pool if each.statistic.name != mine]
     if others:
-        other = min(others, key=lambda each: each.error)
+        other = min(others, key=_by_error)
         reason += f"; it estimates the {mine}. Of the {other.statistic.name} "
         reason += f"{other.pair[1].name} has the least, {_length(other, taken)}"
     cheaper = [each for each in left_out if each.error < best.error]
     if cheaper:
-        least = min(cheaper, key=lambda each: each.error)
+        least = min(cheaper, key=_by_error)
         reason += f". Not taken, since not proved: {least.pair[1].name} for the "
         reason += f"{least.statistic.name}, {_length(least, taken)}"
     return reason

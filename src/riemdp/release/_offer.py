@@ -36,8 +36,11 @@ if TYPE_CHECKING:
     #: Where claims are proved, by the part that makes them.
     Claims = Mapping[str, str | None]
 
+    #: One that is to be calibrated, or is.
+    AnyMechanism = type[Mechanism] | Choice | Mechanism
+
     #: Which statistic on a space is released with a mechanism.
-    Wanted = Callable[[Manifold, type[Mechanism] | Choice | Mechanism], Statistic]
+    Wanted = Callable[[Manifold, AnyMechanism], Statistic]
 
 #: In which arithmetic a release is made.
 Arithmetic = Literal["exact", "float64"]
@@ -133,17 +136,7 @@ class Offer:
         return dict(found)
 
     def _changed(self, **fields: Any) -> Offer:
-        """Return the same with other fields that no claim is about, which are known then too.
-
-        Parameters
-        ----------
-        **fields
-            The ball, equal to this one, or ``projected``.
-
-        Returns
-        -------
-        Offer
-        """
+        """Return the same with an equal ball, or another ``projected``; its claims are known."""
         found = replace(self, **fields)
         found._known[:] = self._known
         return found
@@ -265,19 +258,37 @@ def offer(
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
-    return _in_arithmetic(
-        statistic,
-        mechanism,
-        ball,
-        n,
-        budget,
-        neighbours=neighbours,
-        tol=tol,
-        arithmetic=arithmetic,
-        draws=draws,
-        streams=streams,
-        rereads=rereads,
-    )
+    terms = Terms(ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads)
+    return terms.offer(statistic, mechanism)
+
+
+def offers(
+    pairs: Iterable[tuple[Statistic, type[Mechanism] | Choice]],
+    ball: Ball,
+    n: int | None,
+    budget: Budget,
+    *,
+    neighbours: Neighbours | None = None,
+    tol: float | None = None,
+    arithmetic: Arithmetic = "exact",
+    draws: bool = True,
+    streams: bool = False,
+    rereads: bool = False,
+) -> list[Offer | UnsupportedError]:
+    """Return what :func:`offer` returns of each pair, or why it is not available.
+
+    Parameters
+    ----------
+    pairs : iterable of (Statistic, Mechanism class or Choice)
+    ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads
+        See :func:`offer`.
+
+    Returns
+    -------
+    list of Offer or UnsupportedError
+    """
+    terms = Terms(ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads)
+    return [terms.offered(statistic, kind) for statistic, kind in pairs]
 
 
 class Beaten(Exception):  # noqa: N818 -- what is told of it is no error
@@ -291,49 +302,129 @@ class Beaten(Exception):  # noqa: N818 -- what is told of it is no error
         self.statistic, self.proofs = statistic, proofs
 
 
-def _in_arithmetic(
-    statistic: Statistic,
-    mechanism: type[Mechanism] | Choice | Mechanism,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None,
-    tol: float | None,
-    arithmetic: Arithmetic,
-    draws: bool,
-    streams: bool,
-    rereads: bool,
-    error: float | None = None,
-) -> Offer:
-    """Return what :func:`offer` does, one that is known where all is of this library.
+@dataclass(frozen=True)
+class Terms:
+    """What an offer is asked for, beside statistic and mechanism; see :func:`offer`.
 
-    See :func:`offered` for ``error``.
+    ``error`` is the expected distance from which on nobody asks for an offer; None if there is
+    none.
     """
-    anew = functools.partial(
-        _made,
-        statistic,
-        mechanism,
-        ball,
-        n,
-        budget,
-        neighbours=neighbours,
-        tol=tol,
-        arithmetic=arithmetic,
-        draws=draws,
-        streams=streams,
-        rereads=rereads,
-        error=error,
-    )
-    numbers = n, tol, arithmetic, draws, streams, rereads, error
-    parts = statistic, budget, neighbours
-    asked = known_by(functools.partial(_outcome, anew), mechanism, ball, parts, numbers)
-    if asked is None:
-        return anew()
-    known: Offer | Callable[[], Exception] = kept(asked)
-    if not isinstance(known, Offer):
-        raise known()  # each time another one: it keeps the frames that it passes
-    return known if known.ball is ball else known._changed(ball=ball)
+
+    ball: Ball
+    n: int | None
+    budget: Budget
+    neighbours: Neighbours | None = None
+    tol: float | None = None
+    arithmetic: Arithmetic = "exact"
+    draws: bool = True
+    streams: bool = False
+    rereads: bool = False
+    error: float | None = None
+
+    def offered(
+        self, statistic: Statistic, kind: type[Mechanism] | Choice
+    ) -> Offer | UnsupportedError:
+        """Return an offer, or why it is not available.
+
+        Raises :class:`Beaten` in place of one that is seen to have at least ``error``.
+        """
+        try:
+            made = self.offer(statistic, kind)
+            if not is_own(as_choice(kind).kind):
+                _check_error(made)
+        except UnsupportedError as problem:
+            return problem
+        return made
+
+    def offer(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
+        """Return an offer, one that is known where all is of this library."""
+        anew = functools.partial(self._made, statistic, mechanism)
+        flags = self.draws, self.streams, self.rereads
+        numbers = self.n, self.tol, self.arithmetic, *flags, self.error
+        parts = statistic, self.budget, self.neighbours
+        asked = known_by(functools.partial(_outcome, anew), mechanism, self.ball, parts, numbers)
+        if asked is None:
+            return anew()
+        known: Offer | Callable[[], Exception] = kept(asked)
+        if not isinstance(known, Offer):
+            raise known()  # each time another one: it keeps the frames that it passes
+        return known if known.ball is self.ball else known._changed(ball=self.ball)
+
+    def _made(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
+        """Return an offer that is computed anew."""
+        ball = self.ball
+
+        def found(computed: Statistic) -> Offer:
+            if self.streams and not (self.rereads or computed.streams(ball)):
+                raise _needs_all(computed, ball)
+            made = self._without_draw(computed, mechanism)
+            if self.streams and made.statistic.passes(ball, made.tol) is None:
+                raise _needs_all(computed, ball)
+            return made
+
+        statistic = (self.neighbours or ReplaceOne()).form(statistic, ball)
+        statistic = statistic.in_float64()  # whatever it was made for
+        check_statistic(statistic, "what in_float64() returns")
+        if self.arithmetic == "float64":
+            return found(statistic)
+        try:
+            exact = statistic.exactly(ball)
+            check_statistic(exact, f"exactly(ball) of {statistic.name}")
+        except UnsupportedError:
+            exact = statistic
+        try:
+            made = found(exact)
+        except UnsupportedBallError:  # a proof may need a little more room than float64 does
+            if exact is statistic:
+                raise
+            exact, made = statistic, found(statistic)
+        if not self.draws:
+            return made
+        return with_draw(made, lambda: made if exact is statistic else found(statistic))
+
+    def _without_draw(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
+        """Return an offer of this very statistic, without a draw."""
+        ball, n, budget = self.ball, self.n, self.budget
+        steps = number_of_answers(statistic)
+        _check_numerical_delta(statistic)
+        check_mechanism(mechanism)
+        given = calibrated(mechanism)
+        kind = type(given) if given is not None else as_choice(mechanism).kind
+        weight, part = next(ways(kind, statistic, steps, budget))
+        neighbours = ReplaceOne() if self.neighbours is None else self.neighbours
+        check_ball(statistic.range(ball), f"range(ball) of {statistic.name}")
+        answers = statistic.answers(ball)
+        check_ball(answers, f"answers(ball) of {statistic.name}")
+        if given is not None and (problem := given.foreign_to(answers)):
+            raise InvalidParameterError(problem)
+        if not is_one_of(mechanism.metric, ("distance", "coordinates")):
+            raise UnsupportedError(
+                f'the metric of {mechanism.name} must be "distance" or "coordinates", and is '
+                "neither"
+            )
+        sensitivity, used = computed_sensitivity(
+            statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=self.tol
+        )
+        together = product_up(sensitivity, weight)
+        if given is None:
+            choice = as_choice(mechanism)
+            if self.error is not None and not choice.options:
+                most = self.error / noise_factor(statistic, ball, n)
+                little = choice.kind._too_little(answers, together, part, most)
+                if little is not None:
+                    seen = Offer(statistic, little, ball, n, neighbours, sensitivity, used, steps)
+                    raise Beaten(statistic, seen.proofs(budget))
+            with guarded(choice.kind):
+                needed = choice.needed(answers)
+                given = choice.calibrate_on(answers.manifold, together, part, **needed)
+                check_mechanism(given)
+                positive(given.sigma, "sigma, the noise scale,")
+        elif not given.satisfies(together, part):
+            raise NotAttainableError(
+                f"sigma = {given.sigma:.6g} is too little noise for {part} at sensitivity "
+                f"{together:.6g}; calibrate it, or name the mechanism and let it be calibrated"
+            )
+        return Offer(statistic, given, ball, n, neighbours, sensitivity, used, steps)
 
 
 def _outcome(anew: Callable[[], Offer]) -> Offer | Callable[[], Exception]:
@@ -348,56 +439,7 @@ def _outcome(anew: Callable[[], Offer]) -> Offer | Callable[[], Exception]:
         return functools.partial(type(problem), *problem.args)
 
 
-def _made(
-    statistic: Statistic,
-    mechanism: type[Mechanism] | Choice | Mechanism,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None,
-    tol: float | None,
-    arithmetic: Arithmetic,
-    draws: bool,
-    streams: bool,
-    rereads: bool,
-    error: float | None,
-) -> Offer:
-    """Return what :func:`offer` does, computed anew."""
-
-    def found(computed: Statistic) -> Offer:
-        if streams and not (rereads or computed.streams(ball)):
-            raise needs_all(computed, ball)
-        made = _offer(
-            computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol, error=error
-        )
-        if streams and made.statistic.passes(ball, made.tol) is None:
-            raise needs_all(computed, ball)
-        return made
-
-    statistic = (neighbours or ReplaceOne()).form(statistic, ball)
-    statistic = statistic.in_float64()  # whatever it was made for
-    check_statistic(statistic, "what in_float64() returns")
-    if arithmetic == "float64":
-        return found(statistic)
-    try:
-        exact = statistic.exactly(ball)
-        check_statistic(exact, f"exactly(ball) of {statistic.name}")
-    except UnsupportedError:
-        exact = statistic
-    try:
-        made = found(exact)
-    except UnsupportedBallError:  # a proof may need a little more room than float64 does
-        if exact is statistic:
-            raise
-        exact, made = statistic, found(statistic)
-    if not draws:
-        return made
-    return with_draw(made, lambda: made if exact is statistic else found(statistic))
-
-
-def needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
-    """Return the error for a statistic that needs all records at once."""
+def _needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
     return UnsupportedError(
         f"the {statistic.name} on {ball.manifold} needs all records at once, in a ball of radius "
         f"{ball.radius:.6g}, and these come in chunks; take a sum over the records: the tangent "
@@ -456,59 +498,6 @@ def _exact_draw(made: Offer) -> ExactDraw:
     return draw
 
 
-def _offer(
-    statistic: Statistic,
-    mechanism: type[Mechanism] | Choice | Mechanism,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None,
-    tol: float | None,
-    error: float | None,
-) -> Offer:
-    """Return what :func:`offer` does, without a draw."""
-    steps = number_of_answers(statistic)
-    _check_numerical_delta(statistic)
-    check_mechanism(mechanism)
-    given = calibrated(mechanism)
-    kind = type(given) if given is not None else as_choice(mechanism).kind
-    weight, part = next(ways(kind, statistic, steps, budget))
-    neighbours = ReplaceOne() if neighbours is None else neighbours
-    check_ball(statistic.range(ball), f"range(ball) of {statistic.name}")
-    answers = statistic.answers(ball)
-    check_ball(answers, f"answers(ball) of {statistic.name}")
-    if given is not None and (problem := given.foreign_to(answers)):
-        raise InvalidParameterError(problem)
-    if not is_one_of(mechanism.metric, ("distance", "coordinates")):
-        raise UnsupportedError(
-            f'the metric of {mechanism.name} must be "distance" or "coordinates", and is neither'
-        )
-    sensitivity, used = computed_sensitivity(
-        statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=tol
-    )
-    together = product_up(sensitivity, weight)
-    if given is None:
-        choice = as_choice(mechanism)
-        if error is not None and not choice.options:
-            most = error / noise_factor(statistic, ball, n)
-            little = choice.kind._too_little(answers, together, part, most)
-            if little is not None:
-                seen = Offer(statistic, little, ball, n, neighbours, sensitivity, used, steps)
-                raise Beaten(statistic, seen.proofs(budget))
-        with guarded(choice.kind):
-            needed = choice.needed(answers)
-            given = choice.calibrate_on(answers.manifold, together, part, **needed)
-            check_mechanism(given)
-            positive(given.sigma, "sigma, the noise scale,")
-    elif not given.satisfies(together, part):
-        raise NotAttainableError(
-            f"sigma = {given.sigma:.6g} is too little noise for {part} at sensitivity "
-            f"{together:.6g}; calibrate it, or name the mechanism and let it be calibrated"
-        )
-    return Offer(statistic, given, ball, n, neighbours, sensitivity, used, steps)
-
-
 @contextlib.contextmanager
 def guarded(mechanism: type[Mechanism]) -> Iterator[None]:
     """Turn what goes wrong in a class of another package into an ``UnsupportedError``.
@@ -526,103 +515,6 @@ def guarded(mechanism: type[Mechanism]) -> Iterator[None]:
         raise UnsupportedError(
             f"{mechanism.name}, of another package, failed with {type(error).__name__}"
         ) from error
-
-
-def offers(
-    pairs: Iterable[tuple[Statistic, type[Mechanism] | Choice]],
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None = None,
-    tol: float | None = None,
-    arithmetic: Arithmetic = "exact",
-    draws: bool = True,
-    streams: bool = False,
-    rereads: bool = False,
-) -> list[Offer | UnsupportedError]:
-    """Return what :func:`offer` returns of each pair, or why it is not available.
-
-    Parameters
-    ----------
-    pairs : iterable of (Statistic, Mechanism class or Choice)
-    ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads
-        See :func:`offer`.
-
-    Returns
-    -------
-    list of Offer or UnsupportedError
-    """
-    asked = functools.partial(
-        offered,
-        ball=ball,
-        n=n,
-        budget=budget,
-        neighbours=neighbours,
-        tol=tol,
-        arithmetic=arithmetic,
-        draws=draws,
-        streams=streams,
-        rereads=rereads,
-    )
-    return [asked(statistic, kind) for statistic, kind in pairs]
-
-
-def offered(
-    statistic: Statistic,
-    kind: type[Mechanism] | Choice,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None = None,
-    tol: float | None = None,
-    arithmetic: Arithmetic = "exact",
-    draws: bool = True,
-    streams: bool = False,
-    rereads: bool = False,
-    error: float | None = None,
-) -> Offer | UnsupportedError:
-    """Return what :func:`offer` returns, or why it is not available.
-
-    Parameters
-    ----------
-    statistic : Statistic
-    kind : Mechanism class or Choice
-    ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads
-        See :func:`offer`.
-    error : float, optional
-        Expected distance from which on nobody asks for an offer.
-
-    Returns
-    -------
-    Offer or UnsupportedError
-
-    Raises
-    ------
-    Beaten
-        In place of an offer that is seen to have at least this error.
-    """
-    try:
-        made = _in_arithmetic(
-            statistic,
-            kind,
-            ball,
-            n,
-            budget,
-            neighbours=neighbours,
-            tol=tol,
-            arithmetic=arithmetic,
-            draws=draws,
-            streams=streams,
-            rereads=rereads,
-            error=error,
-        )
-        if not is_own(as_choice(kind).kind):
-            _check_error(made)
-    except UnsupportedError as problem:
-        return problem
-    return made
 
 
 def _check_error(made: Offer) -> None:

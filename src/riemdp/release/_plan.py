@@ -20,11 +20,11 @@ from riemdp.release._least_error import as_good
 from riemdp.release._named import kinds, named
 from riemdp.release._offer import (
     Offer,
+    Terms,
     error_quantile,
     expected_distance,
     guarded,
     noise_factor,
-    offers,
     wanted_mean,
 )
 from riemdp.release._per_mean import PerMean, noise_per_mean, pure_noise
@@ -525,16 +525,8 @@ class _Case:
         return math.inf if far is None else far
 
     def _made(self, n: int, budget: Budget, draws: bool = True) -> Offer | UnsupportedError:
-        (made,) = offers(
-            [(self.statistic, self.kind)],
-            self.ball,
-            n,
-            budget,
-            neighbours=self.neighbours,
-            arithmetic=self.arithmetic,
-            draws=draws,
-        )
-        return made
+        terms = Terms(self.ball, n, budget, self.neighbours, None, self.arithmetic, draws)
+        return terms.offered(self.statistic, self.kind)
 
 
 def _per_mean(made: Offer) -> float | None:

@@ -12,6 +12,7 @@ from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.release._on_sphere import released_on_sphere
 from riemdp.release._own_directions import main_axis, main_preshape, mean_direction
+from riemdp.release._run import Options
 from riemdp.statistics import (
     DirectionalMoments,
     MeanRotation,
@@ -121,13 +122,7 @@ def private_directional_summary(
     True
     """
     statistic = _moments(order, axial)
-    return released_on_sphere(
-        statistic,
-        points,
-        _unit_vectors,
-        main_axis if statistic == DirectionalMoments(2) else mean_direction,
-        budget,
-        label="private_directional_summary",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -138,6 +133,15 @@ def private_directional_summary(
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
+    )
+    return released_on_sphere(
+        statistic,
+        points,
+        budget,
+        options,
+        read=_unit_vectors,
+        own=main_axis if statistic == DirectionalMoments(2) else mean_direction,
+        label="private_directional_summary",
     )
 
 
@@ -245,14 +249,7 @@ def private_rotation_mean(
     >>> release.value.rotation.shape, release.guarantee
     ((3, 3), GDP(mu=1.0))
     """
-    return released_on_sphere(
-        MeanRotation(),
-        points,
-        unit_quaternions,
-        main_axis,
-        budget,
-        label="private_rotation_mean",
-        width=4,
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -263,6 +260,16 @@ def private_rotation_mean(
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
+    )
+    return released_on_sphere(
+        MeanRotation(),
+        points,
+        budget,
+        options,
+        read=unit_quaternions,
+        own=main_axis,
+        label="private_rotation_mean",
+        width=4,
     )
 
 
@@ -346,13 +353,7 @@ def private_procrustes_mean(
     >>> release.value["shape"].shape, release.guarantee
     ((4,), GDP(mu=1.0))
     """
-    return released_on_sphere(
-        ProcrustesMean(),
-        points,
-        preshapes,
-        main_preshape,
-        budget,
-        label="private_procrustes_mean",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -363,4 +364,13 @@ def private_procrustes_mean(
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
+    )
+    return released_on_sphere(
+        ProcrustesMean(),
+        points,
+        budget,
+        options,
+        read=preshapes,
+        own=main_preshape,
+        label="private_procrustes_mean",
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from riemdp import statistics  # whose names that not every mean needs are found in use
-from riemdp._checks import is_one_of, positive, shown
+from riemdp._checks import is_one_of, shown
 from riemdp._errors import (
     InvalidParameterError,
     UnprovenMechanismError,
@@ -17,11 +18,10 @@ from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.manifolds import check_ball
 from riemdp.privacy import check_budget
-from riemdp.release._offer import check_arithmetic, wanted_mean
+from riemdp.release._offer import wanted_mean
 from riemdp.release._private_ball import find_ball
-from riemdp.release._projection import check_project
 from riemdp.release._relation import check_searched, relation, with_users
-from riemdp.release._run import checked_offer, run
+from riemdp.release._run import Options, checked_offer, run
 from riemdp.release._search._steps import centre_kind
 from riemdp.release._weights import weighted, with_contribution
 from riemdp.statistics import ReplaceOne
@@ -226,24 +226,20 @@ def private_mean(
             "once, on a public ball: leave out adapt, and method"
         )
     wanted = weighs or wanted
-    options: dict[str, Any] = {
-        "mechanism": mechanism,
-        "neighbours": asked,
-        "allow_unproven": allow_unproven,
-        "tol": tol,
-        "arithmetic": arithmetic,
-        "project": project,
-    }
-    given = {
-        "label": "private_mean",
-        "generator": generator,
-        "accountant": accountant,
-        "charge": charge,
-        "n": n,
-        **options,
-    }
+    options = Options(
+        mechanism=mechanism,
+        neighbours=asked,
+        generator=generator,
+        accountant=accountant,
+        charge=charge,
+        n=n,
+        allow_unproven=allow_unproven,
+        tol=tol,
+        arithmetic=arithmetic,
+        project=project,
+    )
     if not adapt:
-        return run(wanted, records, ball, budget, **given)
+        return run(wanted, records, ball, budget, options, label="private_mean")
     check_searched(asked)
     public: Any = ball
     total: Any = budget
@@ -261,7 +257,7 @@ def private_mean(
         allow_unproven=allow_unproven,
         check=functools.partial(_check, wanted, options),
     )
-    return run(wanted, records, found, None, **given)
+    return run(wanted, records, found, None, options, label="private_mean")
 
 
 def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: float) -> Wanted:
@@ -281,21 +277,17 @@ def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: flo
     return lambda *_: refined
 
 
-def _check(wanted: Wanted, options: dict[str, Any], ball: Ball, n: int, least: Budget) -> None:
+def _check(wanted: Wanted, options: Options, ball: Ball, n: int, least: Budget) -> None:
     """Refuse, before anything is charged, a release that might not be possible afterwards.
 
     Smaller balls and larger shares of the budget take less noise; where one is refused all the
     same, for a reason of float64, the release is on the public ball.
     """
-    if options["tol"] is not None:
-        positive(options["tol"], "tol")
-    check_arithmetic(options["arithmetic"])
-    check_project(options["project"])
-    given = {**options, "neighbours": ReplaceOne()}
-    if is_one_of(options["mechanism"], ("auto",)):
+    options.check()
+    terms = options.terms(ball, n, least, ReplaceOne())
+    if is_one_of(options.mechanism, ("auto",)):
         # noise in a tangent space, which is always at hand, will do
         with contextlib.suppress(UnsupportedError, UnprovenMechanismError):
-            kind = centre_kind(type(least))
-            checked_offer(wanted, ball, n=n, budget=least, **{**given, "mechanism": kind})
+            checked_offer(wanted, terms, replace(options, mechanism=centre_kind(type(least))))
             return
-    checked_offer(wanted, ball, n=n, budget=least, **given)
+    checked_offer(wanted, terms, options)

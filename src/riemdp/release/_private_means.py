@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,7 +21,7 @@ from riemdp.release._disjoint import check_apart, check_people, weakest
 from riemdp.release._group_releases import PrivateMeans, check_names, check_one_group
 from riemdp.release._private_mean import _wanted
 from riemdp.release._relation import relation, with_users
-from riemdp.release._run import Ready, prepared
+from riemdp.release._run import Options, Ready, prepared
 from riemdp.release._streams import no_stream
 from riemdp.release._weights import people_weigh, with_contribution
 from riemdp.statistics import Records, as_records, labels_of
@@ -173,29 +175,24 @@ def private_means(
     sizes = dict.fromkeys(given) if n is None else _by_group(n, given, "n")
     if owners is not None and (takes_users or users is not None):
         given = {name: _with_users(name, given[name], owners[name]) for name in given}
-    source = resolve_generator(generator)
+    options = Options(
+        mechanism=mechanism,
+        neighbours=between,
+        generator=resolve_generator(generator),
+        accountant=accountant,
+        charge=charge,
+        allow_unproven=allow_unproven,
+        tol=tol,
+        arithmetic=arithmetic,
+        project=project,
+    )
+
+    def prepared_group(name: Name) -> Ready:
+        chosen = replace(options, n=sizes[name])
+        return prepared(wanted, given[name], ball, budgets[name], chosen, together=True)
+
     ready: dict[Name, Ready] = {
-        name: _of_group(
-            name,
-            lambda name=name: prepared(  # type: ignore[misc]
-                wanted,
-                given[name],
-                ball,
-                budgets[name],
-                mechanism=mechanism,
-                neighbours=between,
-                generator=source,
-                accountant=accountant,
-                charge=charge,
-                n=sizes[name],
-                allow_unproven=allow_unproven,
-                tol=tol,
-                arithmetic=arithmetic,
-                project=project,
-                together=True,
-            ),
-        )
-        for name in given
+        name: _of_group(name, functools.partial(prepared_group, name)) for name in given
     }
     if takes_users:
         owners = {name: each.users for name, each in given.items()}

@@ -8,7 +8,7 @@ from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.release._run import run
+from riemdp.release._run import Options, run
 from riemdp.statistics import DirectVariance, Moments, Recentred, Statistic, Variance
 
 if TYPE_CHECKING:
@@ -118,12 +118,7 @@ def private_moments(
     """
     moments = Moments(second)
     statistic = Recentred(moments, share, alpha) if _recentred(base, share, alpha) else moments
-    return run(
-        lambda *_: statistic,
-        points,
-        ball,
-        budget,
-        label="private_moments",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -133,10 +128,9 @@ def private_moments(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=None,
         arithmetic=arithmetic,
-        project="auto",
     )
+    return run(lambda *_: statistic, points, ball, budget, options, label="private_moments")
 
 
 @with_advice
@@ -225,12 +219,7 @@ def private_variance(
         statistic = Variance("recentred", share, alpha)
     else:
         statistic = Variance("public")
-    return run(
-        lambda *_: statistic,
-        points,
-        ball,
-        budget,
-        label="private_variance",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -240,10 +229,9 @@ def private_variance(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=None,
         arithmetic=arithmetic,
-        project="auto",
     )
+    return run(lambda *_: statistic, points, ball, budget, options, label="private_variance")
 
 
 def _recentred(base: object, share: float, alpha: float, others: str = "") -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.release._run import run
+from riemdp.release._run import Options, run
 from riemdp.statistics import GeometricMedian, HuberMean
 
 if TYPE_CHECKING:
@@ -114,12 +114,7 @@ def private_median(
     True
     """
     statistic = GeometricMedian(steps, warm_share)
-    return run(
-        lambda *_: statistic,
-        points,
-        ball,
-        budget,
-        label="private_median",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -129,10 +124,9 @@ def private_median(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=None,
         arithmetic=arithmetic,
-        project="auto",
     )
+    return run(lambda *_: statistic, points, ball, budget, options, label="private_median")
 
 
 @with_advice
@@ -221,12 +215,7 @@ def private_huber(
     True
     """
     statistic = HuberMean(steps, warm_share, threshold, clip)
-    return run(
-        lambda *_: statistic,
-        points,
-        ball,
-        budget,
-        label="private_huber",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -236,7 +225,6 @@ def private_huber(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=None,
         arithmetic=arithmetic,
-        project="auto",
     )
+    return run(lambda *_: statistic, points, ball, budget, options, label="private_huber")
