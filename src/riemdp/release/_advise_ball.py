@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import count, positive
-from riemdp._described import Described, frame
-from riemdp._described import table as as_table
+from riemdp._described import Described
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
@@ -27,6 +26,7 @@ from riemdp.release._least_error import least_error
 from riemdp.release._offer import Terms, expected_distance, wanted_mean
 from riemdp.release._plan_pictures import draw_advice
 from riemdp.release._relation import relation
+from riemdp.release._table import Table
 from riemdp.statistics import TangentMean, check_rows
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class RadiusRow(Described):
 
 
 @dataclass(frozen=True)
-class BallAdvice:
+class BallAdvice(Table):
     """A public ball for one n and budget, and the radii that it was chosen among.
 
     Attributes
@@ -157,43 +157,24 @@ class BallAdvice:
             found.append(f"{self.points} public points say little about how far records may lie")
         return tuple(found)
 
-    def _title(self) -> str:
-        budget = str(self.budget)
-        return f"{self.ball.manifold}, n = {self.n}, {budget}: radius {self.best.radius:.4g}"
+    def _table(self) -> tuple[str, list[list[str]], tuple[str, ...]]:
+        at = f"{self.ball.manifold}, n = {self.n}, {self.budget}"
+        lines = [[*_COLUMNS, ""], *map(self._cells, self.rows)]
+        return f"{at}: radius {self.best.radius:.4g}", lines, self.notes
 
     def _cells(self, row: RadiusRow) -> list[str]:
         numbers = (row.bias, row.noise, row.error)
         cells = [f"{row.radius:.4g}", f"{row.clipped:.1%}", *(f"{x:.3g}" for x in numbers)]
-        return [*cells, *(["<- advised"] if row == self.best else [])]
+        return [*cells, "<- advised"] if row == self.best else cells
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{**vars(row), "error": row.error} for row in self.rows]
 
     def __str__(self) -> str:
+        title, lines, notes = self._table()
         widths = (10, 7, 9, 9, 9, 0)
-        lines = [
-            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=False))
-            for line in (_COLUMNS, *map(self._cells, self.rows))
-        ]
-        return "\n".join([self._title(), *lines, *self.notes])
-
-    def _repr_html_(self) -> str:
-        import html
-
-        said = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        rows = [self._cells(row) for row in self.rows]
-        return as_table(self._title(), rows, (*_COLUMNS, "")) + said
-
-    def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, with a column for each number.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        UnsupportedError
-            If pandas is not installed.
-        """
-        return frame([{**vars(row), "error": row.error} for row in self.rows])
+        text = ("  ".join(map(str.rjust, line, widths)).rstrip() for line in lines)
+        return "\n".join([title, *text, *notes])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw bias of clipping, noise, and both together against the radius.

@@ -14,7 +14,6 @@ from riemdp._checks import count, is_one_of, kind_of, shown
 from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._progress import work
-from riemdp.noise.exact import Rounded
 from riemdp.release._shrink import gaussian_deviation
 
 if TYPE_CHECKING:
@@ -101,8 +100,7 @@ def denoised(release: Release, method: Literal["wiener"], grid: ArrayLike) -> De
     """Return the field of a release with less noise; see :meth:`Release.denoise`."""
     if not is_one_of(method, ("wiener",)):
         raise InvalidParameterError(f'method must be "wiener", got {shown(method)}')
-    statistic = release.statistic
-    answers = statistic.answers(release.ball)
+    statistic, answers = release.statistic, release._answers
     if release.shrunk:
         raise UnsupportedError(
             "the release was shrunk: its noise is not known any more; denoise the release as it "
@@ -133,9 +131,9 @@ def denoised(release: Release, method: Literal["wiener"], grid: ArrayLike) -> De
 
 def _noisy_coordinates(release: Release) -> FloatArray:
     """Return normal coordinates of the draw about the centre, before any projection."""
-    answers = release.statistic.answers(release.ball)
-    if release.rounded is not None and release.grid is not None:
-        return Rounded(release.rounded, release.grid).values()
+    answers = release._answers
+    if (drawn := release._on_grid) is not None:
+        return drawn.values()
     if release.projected or answers.manifold.injectivity_radius < math.inf:
         raise UnsupportedError(
             "the draw before its projection is not known of this release, which was made in "

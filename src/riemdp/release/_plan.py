@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import count, positive
-from riemdp._described import Described, digits, frame
-from riemdp._described import table as as_table
+from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
@@ -31,6 +30,7 @@ from riemdp.release._per_mean import PerMean, noise_per_mean, pure_noise
 from riemdp.release._plan_pictures import draw_plan
 from riemdp.release._relation import check_searched, relation
 from riemdp.release._search._forecast import Forecast, forecast
+from riemdp.release._table import Table
 from riemdp.statistics import RefinedMean, ReplaceOne, check_statistic
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class PlanRow(Described):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Table):
     """Table of mechanisms for a space, a radius, n and a budget.
 
     Attributes
@@ -201,36 +201,12 @@ class Plan:
         """Whether a row is of what is made on request alone: a refined mean beside the others."""
         return RefinedMean.name == row.summary != self.rows[0].summary
 
-    def __str__(self) -> str:
+    def _table(self) -> tuple[str, list[list[str]], list[str]]:
         lines = [self._header(), *(self._cells(row) for row in self.rows)]
-        header = lines[0]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-        table = [
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        ]
-        return "\n".join([self.title, *table, *self._remarks()])
+        return self.title, lines, self._remarks()
 
-    def _repr_html_(self) -> str:
-        import html
-
-        rows = [self._cells(row) for row in self.rows]
-        said = "".join(f"<p>{html.escape(note)}</p>" for note in self._remarks())
-        return as_table(self.title, rows, self._header()) + said
-
-    def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, with a column for each of their fields.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        UnsupportedError
-            If pandas is not installed.
-        """
-        return frame([vars(row) for row in self.rows])
+    def _records(self) -> list[dict[str, Any]]:
+        return [vars(row) for row in self.rows]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the expected error of each mechanism as a bar, with its 95 % quantile.

@@ -93,14 +93,8 @@ def private_directional_summary(
     ------
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not of norm 1.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What else :func:`private_statistic` raises.
 
     See Also
     --------
@@ -223,14 +217,8 @@ def private_rotation_mean(
     ------
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not a rotation.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What else :func:`private_statistic` raises.
 
     References
     ----------
@@ -324,14 +312,8 @@ def private_procrustes_mean(
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row has
         entries that are not finite, or all its landmarks at one place.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What else :func:`private_statistic` raises.
 
     References
     ----------

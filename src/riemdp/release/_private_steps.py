@@ -87,14 +87,8 @@ def private_median(
     ------
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not on the manifold.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What else :func:`private_statistic` raises.
 
     References
     ----------
@@ -189,14 +183,8 @@ def private_huber(
     ------
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not on the manifold.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What else :func:`private_statistic` raises.
 
     References
     ----------

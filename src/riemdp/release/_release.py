@@ -230,7 +230,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         draw = None
         if self.rounded is not None:
             with contextlib.suppress(UnsupportedError):  # integers are stated that it cannot draw
-                draw = exact_draw(self.mechanism, self.statistic.answers(self.ball))
+                draw = exact_draw(self.mechanism, self._answers)
         return Offer(
             self.statistic,
             self.mechanism,
@@ -278,8 +278,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             )
         if caveat := self.statistic.caveat:
             found.append(caveat)
-        answers = self.statistic.answers(self.ball)
-        if pure := pure_noise(self.guarantee, answers):
+        if pure := pure_noise(self.guarantee, self._answers):
             found.append(pure)
         found += filter(None, (at_the_boundary(self), is_noise(self)))
         return tuple(found)
@@ -448,7 +447,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         """
         if self.shrunk:
             raise InvalidParameterError("this release is shrunk already; once is enough")
-        answers = self.statistic.answers(self.ball)
+        answers = self._answers
         if self.statistic.steps != 1:
             raise UnsupportedError(
                 f"the {self.statistic.name} takes several answers; releases of one can be shrunk"
@@ -459,9 +458,9 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 "both would be shortened alike; release under replace-one"
             )
         h = shrinkage(self.mechanism, answers)
-        if self.rounded is not None and self.grid is not None:
+        if self.rounded is not None:
             return dataclasses.replace(self, value=value_again(self, h), shrunk=True)
-        if self.projected or self.statistic.answers(self.ball) != self.statistic.range(self.ball):
+        if self.projected or answers != self.statistic.range(self.ball):
             raise UnsupportedError(
                 "the draw before its projection is not known of this release, which was made in "
                 'float64; release with arithmetic="exact", or with project=False'
@@ -581,7 +580,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 "inference is known for a public number of records, and that of this release is "
                 "private; release under replace-one"
             )
-        deviation = gaussian_deviation(self.mechanism, self.statistic.answers(self.ball))
+        deviation = gaussian_deviation(self.mechanism, self._answers)
         found = self.statistic.released_moments(self.ball, self.raw, deviation, self.n)
         # A ball that was found is a release about the same records.
         return found if self.search is None else dataclasses.replace(found, released_base=True)

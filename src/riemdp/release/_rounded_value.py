@@ -69,13 +69,13 @@ def replayed(
 
 def value_again(release: Release, h: float | None) -> FloatArray:
     """Return the value that the integers of a release stand for; see :func:`replayed`."""
-    assert release.grid is not None
-    assert release.rounded is not None
+    drawn = release._on_grid
+    assert drawn is not None
     return replayed(
         release.statistic,
         release.ball,
-        release.grid,
-        release.rounded,
+        drawn.grid,
+        drawn.integers,
         noise=lambda: noise_length(release.mechanism),
         projected=release.projected,
         h=h,

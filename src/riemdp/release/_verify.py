@@ -155,7 +155,7 @@ def verify(release: Release | str | Path) -> Verification:
             f"{shown(release)}; Release.from_json reads the text of one"
         )
     mechanism, statistic = release.mechanism, release.statistic
-    foreign = mechanism.foreign_to(statistic.answers(release.ball))
+    foreign = mechanism.foreign_to(release._answers)
     space = Check("mechanism", foreign is None, foreign or "belongs to the ball of the answers")
     range_ = statistic.range(release.ball)
     inside = _value(release, range_)
@@ -233,12 +233,11 @@ def _value(release: Release, range_: Ball) -> Check:
 
 def _arithmetic(release: Release) -> tuple[Check, ...]:
     """Value from the integers, which a release without allowance for arithmetic has."""
-    if release.rounded is None or release.grid is None:
+    if (drawn := release._on_grid) is None:
         return ()
     try:
-        exact_draw(release.mechanism, release.statistic.answers(release.ball))
-        answers = release.statistic.answers(release.ball)
-        h = shrinkage(release.mechanism, answers) if release.shrunk else None
+        exact_draw(release.mechanism, release._answers)
+        h = shrinkage(release.mechanism, release._answers) if release.shrunk else None
         value = value_again(release, h)
     except _FAILED as error:
         return (Check("arithmetic", False, _said(error)),)
@@ -251,7 +250,7 @@ def _arithmetic(release: Release) -> tuple[Check, ...]:
         Check(
             "arithmetic",
             same,
-            f"the value is that of {len(release.rounded)} integers on the grid 2^{-release.grid}; "
+            f"the value is that of {len(drawn.integers)} integers on the grid 2^{-drawn.grid}; "
             f"numerical delta {release.numerical_delta}"
             if same
             else "the value is not that of the integers",
@@ -267,7 +266,7 @@ def _shrunk(release: Release) -> tuple[Check, ...]:
         said = "a draw of several answers, or one projected in float64, cannot be shrunk"
         return (Check("shrinkage", False, said),)
     try:
-        h = shrinkage(release.mechanism, release.statistic.answers(release.ball))
+        h = shrinkage(release.mechanism, release._answers)
     except _FAILED as error:
         return (Check("shrinkage", False, _said(error)),)
     return (Check("shrinkage", True, f"by (1 - h / |y|^2)_+, h = {h:.9g}"),)
