@@ -85,7 +85,6 @@ class RadiusRow(Described):
     noise: float
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         numbers = {"bias": self.bias, "noise": self.noise, "both together": self.error}
         rows = [("clipped", f"{self.clipped:.1%}")]
         return f"Ball of radius {self.radius:.4g}", rows + [

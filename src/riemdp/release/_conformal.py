@@ -90,7 +90,6 @@ class ConformalLaplace(ArrayFields, Described):
     anchor: Anchor | None = None
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         law = self.law
         return "Conformal Laplace noise, one private draw", [
             ("epsilon", f"{self.epsilon:.4g}, {self.epsilon_density:.4g} of it for the density"),

@@ -74,7 +74,6 @@ class Denoised(ArrayFields, Described):
         self._seal()
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         few, many = (digits(float(kept)) for kept in (self.kept[-1], self.kept[0]))
         return f"Denoised field of {' x '.join(map(str, self.shape))} means", [
             ("value", digits(self.value)),

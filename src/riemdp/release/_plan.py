@@ -118,7 +118,6 @@ class PlanRow(Described):
     warning: str = ""
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         left_out = ("mechanism", "summary", None, "")
         return f"{self.mechanism} for the {self.summary}", [
             (name.replace("_", " "), digits(value) if isinstance(value, float) else str(value))

@@ -24,6 +24,7 @@ from riemdp.release._charging import anchored, charges_first, check_relation, fa
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
 from riemdp.release._relation import check_searched, relation
+from riemdp.release._run import Options
 from riemdp.release._search._answers import searched
 from riemdp.release._search._found import PrivateBall
 from riemdp.release._search._numbers import CENTRE_SHARES, LEAST_LEFT, Numbers
@@ -138,41 +139,33 @@ def private_ball(
     ('found', True)
     >>> release = riemdp.private_mean(points, found)  # spends what is left
     """
-    return find_ball(
-        points,
-        ball,
-        budget,
-        label="private_ball",
-        rounds=rounds,
-        axis=axis,
+    options = Options(
         generator=generator,
         accountant=accountant,
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
     )
+    return find_ball(points, ball, budget, options, label="private_ball", rounds=rounds, axis=axis)
 
 
 def find_ball(
     points: ArrayLike,
     ball: Ball,
     budget: Budget | float,
+    options: Options,
     *,
     label: str,
     rounds: int = 3,
     axis: str | None = "auto",
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
-    n: int | None = None,
-    allow_unproven: bool = False,
     check: Callable[[Ball, int, Budget], None] | None = None,
 ) -> PrivateBall:
     """Do what :func:`private_ball` says under another label, for a release that is checked first.
 
-    ``check`` raises if a release in the public ball, of so many records, with the least budget that
-    can be left, is not possible.
+    ``check`` raises if a release in the public ball, of so many records, with the least budget
+    that can be left, is not possible.
     """
+    accountant, n = options.accountant, options.n
     check_ball(ball)
     if ball.parts[0] is not ball:
         raise UnsupportedBallError(
@@ -183,8 +176,8 @@ def find_ball(
     check_searched(relation(None, None, budget, has_users=False))
     rounds, along = _rounds(rounds), _axis(axis)
     check_accountant(accountant)
-    source = resolve_generator(generator)
-    first = charges_first(charge, accountant)
+    source = resolve_generator(options.generator)
+    first = charges_first(options.charge, accountant)
     check_relation(accountant, ReplaceOne())
     records = as_records(points)
     no_stream(records.points, "a search for a ball")
@@ -201,7 +194,7 @@ def find_ball(
     search = Search(ball, size, shared, rounds, along)
     possible = Numbers(shared, size, ball.manifold.dim).choice_share() is not None
     if possible:
-        _check_possible(search, allow_unproven)
+        _check_possible(search, options.allow_unproven)
     if check is not None:
         check(ball, size, share_of(shared, LEAST_LEFT) if possible else budget)
     account, anchor = _reserved(accountant, budget, label, shared)

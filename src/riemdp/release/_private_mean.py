@@ -227,12 +227,8 @@ def private_mean(
         points,
         public,
         total,
+        options,
         label="private_mean",
-        generator=generator,
-        accountant=accountant,
-        charge=charge,
-        n=n,
-        allow_unproven=allow_unproven,
         check=functools.partial(_check, wanted, options),
     )
     return run(wanted, records, found, None, options, label="private_mean")

@@ -58,7 +58,6 @@ class RayleighTest(Described):
     method: Literal["asymptotic", "simulated"]
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         return "Rayleigh test of uniformity", [
             ("p-value", f"{self.p_value:.4g}, {self.method}"),
             ("statistic", f"{self.statistic:.4g}, {self.degrees_of_freedom} degrees of freedom"),

@@ -284,7 +284,6 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         return tuple(found)
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         return f"Private {self.statistic.name}", rows_of(self)
 
     def plot(self, ax: Any = None, *, view: View = "auto") -> Any:

@@ -231,7 +231,7 @@ def private_statistic(
 class Options:
     """What a caller may choose of a release by keywords; see :func:`private_statistic`."""
 
-    mechanism: str | type[Mechanism] | Choice | Mechanism
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto"
     neighbours: Neighbours | None = None
     adjacency: Adjacency | None = None
     users: ArrayLike | None = None

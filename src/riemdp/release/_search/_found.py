@@ -77,7 +77,6 @@ class PrivateBall(Described):
     anchor: Anchor | None = field(default=None, repr=False)
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         units = self.ball.manifold.in_units(self.ball.radius)
         left = self.left
         steps = [f"{label}: {guarantee}" for label, guarantee in self.spent]

@@ -10,7 +10,7 @@ import numpy as np
 
 from riemdp._errors import InvalidParameterError
 from riemdp.privacy import adds_up, bounded_range, within_total
-from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, working_ball
+from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, walked, working_ball
 from riemdp.release._search._steps import (
     CentreStep,
     ChoiceStep,
@@ -44,16 +44,8 @@ def replay(search: Search) -> Outcome:
     """
     public = working_ball(search.ball)
     steps = iter(search.steps)
-    questions = schedule(public, search.n, search.budget, search.rounds, search.direction)
-    answer: float | FloatArray | None = None
-    while True:
-        try:
-            question = next(questions) if answer is None else questions.send(answer)
-        except StopIteration as end:
-            if next(steps, None) is not None:
-                raise _MismatchError("the search ends before its last step") from None
-            outcome: Outcome = end.value
-            return outcome
+
+    def answered(question: Choice | Centre) -> float | FloatArray:
         step = next(steps, None)
         if step is None:
             raise _MismatchError(f"the search goes on: {question.label} is missing")
@@ -61,7 +53,13 @@ def replay(search: Search) -> Outcome:
             _check(question, step, public, search.n)
         except _MismatchError as error:
             raise _MismatchError(f"{question.label}: {error}") from None
-        answer = step.value
+        return step.value
+
+    questions = schedule(public, search.n, search.budget, search.rounds, search.direction)
+    outcome = walked(questions, answered)
+    if next(steps, None) is not None:
+        raise _MismatchError("the search ends before its last step")
+    return outcome
 
 
 def _check(question: Choice | Centre, step: Step, public: Ball, n: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -29,13 +29,13 @@ _ROOM = 1.0 + 2.0**-20
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A question that is answered by one number out of a public grid.
+class PublicChoice:
+    """What is public of a question that is answered by one number out of a grid.
 
-    Of distances within pairs, distances from a centre, or places along an axis through it. The
-    guarantee is that of the range ``rate``, the lambda; ``top`` is the largest of ``count``
-    candidates, ``penalty`` that of the logarithm of the radius, 0 of an axis, and ``center`` the
-    point that distances are measured from, on the space of the search.
+    It is about distances within pairs, distances from a centre, or places along an axis through
+    it, and accounts call it by its label. The guarantee is that of the range ``rate``, the lambda;
+    ``top`` is the largest of ``count`` candidates: ``top 2^(-j/4)``, or places between ``-top`` and
+    ``top``. The penalty, in records, is that of the logarithm of the radius; 0 of an axis.
     """
 
     query: Literal["pairs", "radius", "axis"]
@@ -45,6 +45,12 @@ class Choice:
     top: float
     count: int
     penalty: float
+
+
+@dataclass(frozen=True)
+class Choice(PublicChoice):
+    """A question, with the point of the space of the search that distances are measured from."""
+
     center: FloatArray
 
     @property
@@ -72,6 +78,20 @@ class Outcome:
 
 #: Asks, and is sent the answers.
 Schedule = Generator[Choice | Centre, "float | FloatArray", Outcome]
+
+
+def walked(
+    questions: Schedule, answered: Callable[[Choice | Centre], float | FloatArray]
+) -> Outcome:
+    """Ask until there is no further question, and return how that ended."""
+    answer: float | FloatArray | None = None
+    while True:
+        try:
+            question = next(questions) if answer is None else questions.send(answer)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+        answer = answered(question)
 
 
 def working_ball(ball: Ball) -> Ball:

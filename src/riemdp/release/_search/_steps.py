@@ -12,7 +12,7 @@ from riemdp.mechanisms import Mechanism, TangentGaussian, TangentLaplace
 from riemdp.privacy import Budget, noise_kind, rest_of
 from riemdp.release._offer import Offer, offer
 from riemdp.release._rounded_value import replayed
-from riemdp.release._search._schedule import Choice, Outcome, working_ball
+from riemdp.release._search._schedule import Choice, Outcome, PublicChoice, working_ball
 from riemdp.statistics import TangentMean
 
 if TYPE_CHECKING:
@@ -27,26 +27,16 @@ PROOF = "docs/proofs/private-ball.md"
 
 
 @dataclass(frozen=True)
-class ChoiceStep:
-    """A choice that was made, as it may be published: a :class:`Choice` and its answer.
+class ChoiceStep(PublicChoice):
+    """A choice that was made, as it may be published: a question and its answer."""
 
-    Accounts call it by its label.
-    """
-
-    query: str
-    label: str
-    guarantee: Budget
-    rate: float
-    top: float
-    count: int
-    penalty: float
     value: float
 
     @classmethod
     def of(cls, choice: Choice, value: float) -> ChoiceStep:
         """Put a question and its answer together."""
-        names = (field.name for field in fields(cls) if field.name != "value")
-        return cls(**{name: getattr(choice, name) for name in names}, value=value)
+        public = {each.name: getattr(choice, each.name) for each in fields(PublicChoice)}
+        return cls(**public, value=value)
 
 
 @dataclass(frozen=True, eq=False)
