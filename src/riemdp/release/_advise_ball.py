@@ -178,21 +178,7 @@ class BallAdvice(Table):
     def plot(self, ax: Any = None) -> Any:
         """Draw bias of clipping, noise, and both together against the radius.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-
-        Raises
-        ------
-        UnsupportedError
-            If matplotlib is not installed.
-        InvalidParameterError
-            If ``ax`` is something else.
+        See :meth:`riemdp.Plan.plot` of axes, and of errors.
         """
         return draw_advice(self, ax)
 
@@ -293,7 +279,9 @@ def advise_ball(
     asked = budget.under(neighbours.adjacency)
     rows: list[RadiusRow] = []
     problem: UnsupportedError | None = None
-    radii = _radii(distances, off)
+    # up to one that clips no public point, were it shifted
+    least, most = _LEAST * float(np.median(distances[distances > 0.0])), distances.max() + off
+    radii = np.geomspace(least, most, _RADII).tolist()
     for radius in ticks(radii, len(radii), "radii"):
         try:
             ball = Ball(manifold, center, radius)
@@ -346,10 +334,3 @@ def _directions(coordinates: FloatArray) -> FloatArray:
     few = found[np.linspace(0, len(found) - 1, min(_DIRECTIONS // 2, len(found))).astype(int)]
     units = coordinates[few] / lengths[few, None]
     return np.concatenate([units, -units])
-
-
-def _radii(distances: FloatArray, shift: float) -> list[float]:
-    """Radii that are worth comparing: up to one that clips no public point, were it shifted."""
-    middle = float(np.median(distances[distances > 0.0]))
-    most = float(distances.max()) + shift
-    return [float(radius) for radius in np.geomspace(_LEAST * middle, most, _RADII)]

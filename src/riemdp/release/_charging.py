@@ -20,6 +20,8 @@ from riemdp.privacy import Anchor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from riemdp.privacy import Budget
+    from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours
 
 T = TypeVar("T")
@@ -91,6 +93,11 @@ def anchored(entry: object) -> Anchor | None:
     """Return the anchor of what an account gave back for a charge; None where it has none."""
     found = getattr(entry, "anchor", None)
     return found if isinstance(found, Anchor) else None
+
+
+def charged(accountant: SupportsSpend | None, guarantee: Budget, label: str) -> Anchor | None:
+    """Charge an account, where there is one, and return the anchor of the charge, if it has one."""
+    return None if accountant is None else anchored(accountant.spend(guarantee, label))
 
 
 def check_anchor(anchor: object) -> None:

@@ -140,23 +140,8 @@ class PlanGrid(Table):
     def plot(self, ax: Any = None) -> Any:
         """Draw the expected error against n, a curve for each budget, with the target.
 
-        What lies in the shaded part meets the target.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-
-        Raises
-        ------
-        UnsupportedError
-            If matplotlib is not installed.
-        InvalidParameterError
-            If ``ax`` is something else.
+        What lies in the shaded part meets the target. See :meth:`riemdp.Plan.plot` of axes, and of
+        errors.
         """
         return draw_grid(self, ax)
 

@@ -196,11 +196,8 @@ def private_rotation_mean(
     points : array_like, shape (n, 3, 3) or (n, 4)
         Rotation matrices, or unit quaternions (x, y, z, w) of either sign; n >= 1. They may be read
         a part at a time: see :class:`riemdp.Chunks`.
-    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee of the whole release.
-    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
-        and bounds of the value are about.
+    budget, mechanism
+        As in :func:`private_directional_summary`.
     neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
         As in :func:`private_statistic`. With ``users`` each person counts with one
         rotation, the mean of all own ones in the same sense.
@@ -290,11 +287,8 @@ def private_procrustes_mean(
     points : array_like, shape (n, k) of complex numbers, or (n, k, 2) of real ones
         k >= 3 landmarks, not all at one place. They may be read a part at a time: see
         :class:`riemdp.Chunks`.
-    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee of the whole release.
-    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
-        and bounds of the value are about.
+    budget, mechanism
+        As in :func:`private_directional_summary`.
     neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
         As in :func:`private_statistic`. With ``users`` each person counts with one
         shape, the mean of all own ones in the same sense.

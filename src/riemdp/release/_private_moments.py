@@ -154,20 +154,13 @@ def private_variance(
 
     Parameters
     ----------
-    points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it. They may be read a part at a
-        time, with ``n=``: see :func:`private_statistic` and :class:`riemdp.Chunks`.
-    ball : Ball or PrivateBall
-        Public ball, chosen without looking at the data; or one that was found.
-    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee of the whole release.
+    points, ball, budget, share, alpha
+        As in :func:`private_moments`.
     base : {"recentred", "public", "direct"}, default "recentred"
         ``"recentred"`` and ``"public"``: from a mean and a second moment that are released
         together, as by :func:`private_moments`. ``"direct"``: noise is added to the variance
         itself, which takes more of it under Gaussian noise, and less under a pure epsilon in some
         twenty dimensions or more.
-    share, alpha : float
-        Of the first round, where the base is ``"recentred"``.
     mechanism, neighbours, adjacency, users, generator, accountant, charge, n
         As in :func:`private_statistic`.
     allow_unproven, arithmetic

@@ -152,24 +152,13 @@ def private_huber(
 
     Parameters
     ----------
-    points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it. They may be read a part at a
-        time, with ``n=``: see :func:`private_statistic` and :class:`riemdp.Chunks`.
-    ball : Ball or PrivateBall
-        Public ball, chosen without looking at the data, or one that was found.
-    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee of the whole release; see :func:`private_median`.
-    steps : int, default 12
-        Number of steps, public.
-    warm_share : float, default 0.25
-        Share of the first round of the squared budget.
+    points, ball, budget, steps, warm_share, mechanism
+        As in :func:`private_median`.
     threshold : float, default 1.0
         The length, in units of the spread that the first round releases; ``inf`` for ``clip``
         alone.
     clip : float, default inf
         Largest length, in units of distance: a public number.
-    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
     neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
         As in :func:`private_statistic`.
 

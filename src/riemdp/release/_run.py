@@ -25,7 +25,7 @@ from riemdp.noise import is_secure, resolve_generator
 from riemdp.noise.exact import Rounded, default_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._charging import (
-    anchored,
+    charged,
     charges_first,
     check_relation,
     check_unit,
@@ -304,10 +304,8 @@ class Ready:
         label = f"{label}, {self.offer.mechanism.name}"
         if self.found is not None:
             account: Any = self.found.account  # one in a ledger enters every step
-            return anchored(account.spend(self.guarantee, label)) or self.found.anchor
-        if self.accountant is not None:
-            return anchored(self.accountant.spend(self.guarantee, label))
-        return None
+            return charged(account, self.guarantee, label) or self.found.anchor
+        return charged(self.accountant, self.guarantee, label)
 
     def release(self, anchor: Anchor | None = None) -> Release:
         """Draw, once, after it was charged for."""
@@ -379,9 +377,9 @@ def prepared(
     limit = limit.under(neighbours.adjacency)
     options.check()
     check_accountant(accountant)
-    charged = accountant if found is None else found.accountant
+    account = accountant if found is None else found.accountant
     streams = not together and is_stream(records.points, neighbours)
-    first = charges_first(options.charge, charged, streams=streams)
+    first = charges_first(options.charge, account, streams=streams)
     source = resolve_generator(options.generator)
     n = options.n
     if found is not None and n is None and (first or streams):
@@ -390,7 +388,7 @@ def prepared(
     all_of_them = Unopened(records, public.manifold, units, neighbours, late=first)
     data: Source = all_of_them
     if streams:
-        checked = charged is not None and not first
+        checked = account is not None and not first
         data = Stream(records, neighbours, late=first, checked=checked)
     n = data.size(n)
     if found is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.statistics import (
     Records,
+    ReplaceOne,
     as_records,
     check_extras,
     check_rows,
@@ -21,7 +23,9 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball, Manifold
+    from collections.abc import Callable
+
+    from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.release._offer import Offer
     from riemdp.statistics import Neighbours, Statistic, Summaries
 
@@ -161,6 +165,22 @@ def public_size(records: Records, neighbours: Neighbours, n: object) -> int | No
             'charge="checked", which checks the data before it charges'
         )
     return count(found, "n")
+
+
+def size_and_rows(
+    records: Records, read: Callable[[int | None], FloatArray], n: int | None, *, late: bool
+) -> tuple[int, Callable[[], FloatArray]]:
+    """Return how many records there are, a public number, and what returns their valid points.
+
+    These are read at once, unless ``late``: then only when they are asked for. ``read`` takes the
+    number that there has to be.
+    """
+    if late:
+        size = public_size(records, ReplaceOne(), n)
+        assert size is not None  # which is public here
+        return size, functools.partial(read, size)
+    rows = read(n)
+    return len(rows), lambda: rows
 
 
 def check_given(records: Records, neighbours: Neighbours, statistic: Statistic) -> None:

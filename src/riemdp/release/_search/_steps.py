@@ -73,21 +73,9 @@ Step = ChoiceStep | CentreStep
 class Search:
     """Receipt of a search: what it asked and was answered, in order, all of it public.
 
-    Attributes
-    ----------
-    ball : Ball
-        Public ball that it began with.
-    n : int
-        Number of records.
-    budget : PureDP, GDP or ZCDP
-        What the steps and all releases add up to.
-    rounds : int
-        Most centres.
-    axis : bool
-        Whether it may move along the scale axis of the space.
-    steps : tuple of ChoiceStep or CentreStep
-    release : PureDP, ApproxDP, GDP or ZCDP, optional
-        What one release on the ball that was found takes of the budget.
+    It began with the public ball, and looked for at most ``rounds`` centres, along the scale axis
+    of the space if ``axis``. The steps and all releases add up to the budget (PureDP, GDP or ZCDP),
+    of which one release on the ball that was found takes ``release``.
     """
 
     ball: Ball
