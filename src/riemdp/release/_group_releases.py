@@ -188,17 +188,7 @@ class PrivateMeans(Described, Mapping["Name", Release]):
         return {name: verify(release) for name, release in releases}
 
     def to_json(self) -> str:
-        """Return all releases as JSON.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InvalidParameterError
-            If one cannot be written; see :meth:`Release.to_json`.
-        """
+        """Return all releases as JSON. See :meth:`Release.to_json` of what cannot be written."""
         every = [json.loads(release.to_json()) for release in self.groups]
         document = {
             "format": _FORMAT,

@@ -59,6 +59,7 @@ def least_error(wanted: Wanted, terms: Terms, *, allow_unproven: bool = False) -
     """
     budget, manifold = terms.budget, terms.ball.manifold
     pairs = list(_pairs(wanted, manifold))
+    quick = replace(terms, draws=False)  # exact draws are looked for of what is taken alone
     # Each statistic is kept beside its claims, so that no other one gets its identity.
     claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
 
@@ -71,8 +72,9 @@ def least_error(wanted: Wanted, terms: Terms, *, allow_unproven: bool = False) -
         return unproven(made.proofs(budget, claims[about][1]))
 
     def compared(pair: _Pair, most: float | None = None) -> _Candidate | UnsupportedError:
-        try:  # exact draws are looked for of what is taken alone
-            made = replace(terms, draws=False, error=most).offered(*pair)
+        asked = quick if most is None else replace(quick, error=most)
+        try:
+            made = asked.offered(*pair)
         except Beaten as worse:
             missing = "" if allow_unproven else unproven(worse.proofs)
             return _Candidate(pair, worse.statistic, most or math.inf, missing, None)

@@ -144,14 +144,7 @@ class Offer:
     def shared_claims(self, budget: Budget) -> tuple[Claims, Claims]:
         """Return what every mechanism's guarantee rests on: what comes first, and what comes last.
 
-        Parameters
-        ----------
-        budget : Budget
-            Definition of the guarantee.
-
-        Returns
-        -------
-        tuple of two dict of str to (str or None)
+        See :meth:`proofs` of the budget, and of where claims are proved.
         """
         statistic, ball = self.statistic, self.ball
         claims = [_claims(part, part.proofs()) for part in (budget, self.neighbours)]
@@ -161,17 +154,7 @@ class Offer:
         return ball_proofs(ball), both_proved(*claims)
 
     def unproven(self, budget: Budget) -> str:
-        """Return the names of what has no proof, empty if there is none.
-
-        Parameters
-        ----------
-        budget : Budget
-            Definition of the guarantee.
-
-        Returns
-        -------
-        str
-        """
+        """Return the names of what has no proof, empty if there is none. See :meth:`proofs`."""
         return unproven(self.proofs(budget))
 
 

@@ -557,15 +557,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def released_moments(self) -> ReleasedMoments:
         """Return the mean with its second moments, as inference takes them.
 
-        Returns
-        -------
-        ReleasedMoments
-
-        Raises
-        ------
-        UnsupportedError
-            If no matrix of second moments was released, the draw was projected or shrunk, or its
-            noise is not Gaussian.
+        See :meth:`confidence_region` of releases that have none: ``UnsupportedError``.
         """
         if type(self.statistic).released_moments is Statistic.released_moments:
             self.statistic.released_moments(self.ball, self.raw, 0.0, 0)  # says what does have them

@@ -53,12 +53,8 @@ _STEPS = (1.0, 0.8408964152537145, 0.7071067811865476, 0.5946035575013605)
 class Plan:
     """The best sequence of centres from here on.
 
-    Attributes
-    ----------
-    shares : tuple of float
-        Of the budget, one for each centre.
-    noise : float
-        Expected length of the noise of the release after them.
+    Shares of the budget, one for each centre, and the expected length of the noise of the release
+    after them.
     """
 
     shares: tuple[float, ...]

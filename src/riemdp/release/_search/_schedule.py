@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -76,8 +76,11 @@ class Outcome:
     ball: Ball
 
 
-#: Asks, and is sent the answers.
-Schedule = Generator[Choice | Centre, "float | FloatArray", Outcome]
+T = TypeVar("T")
+
+#: Asks, and is sent the answers; one of a whole search.
+_Asking = Generator[Choice | Centre, "float | FloatArray", T]
+Schedule = _Asking[Outcome]
 
 
 def walked(
@@ -154,7 +157,7 @@ class _Walk:
         """Return the best centres from here on."""
         return self.numbers.plan(self.share, self.left, self.spread, self.ball.reach, rounds)
 
-    def find_spread(self) -> Generator[Choice | Centre, float | FloatArray, None]:
+    def find_spread(self) -> _Asking[None]:
         """Ask for distances within pairs, which need no centre."""
         items = self.numbers.n // 2
         choice = self.choose("pairs", "spread", self.share, 2.0 * self.public.reach, items)
@@ -162,7 +165,7 @@ class _Walk:
         unseen = _UNSEEN if found <= choice.candidates[-1] else 1.0
         self.spread = unseen * min(found * math.sqrt(0.5), self.public.reach)
 
-    def find_first_ball(self) -> Generator[Choice | Centre, float | FloatArray, None]:
+    def find_first_ball(self) -> _Asking[None]:
         """Ask for a radius about the public centre, moved along the axis where there is one."""
         center = self.public.center
         if self.axis is not None:
@@ -175,9 +178,7 @@ class _Walk:
             center = self.public.project(self.public.point(float(place) * self.axis))
         yield from self.find_radius(center, self.share)
 
-    def find_radius(
-        self, center: FloatArray, share: float
-    ) -> Generator[Choice | Centre, float | FloatArray, float]:
+    def find_radius(self, center: FloatArray, share: float) -> _Asking[float]:
         """Ask for a radius about a centre, and take the ball if it is smaller."""
         self.radii += 1
         gap = self.distance(self.public.center, center)
@@ -193,9 +194,7 @@ class _Walk:
                 return math.inf
         return found
 
-    def recentre(
-        self, number: int, shares: tuple[float, ...]
-    ) -> Generator[Choice | Centre, float | FloatArray, str]:
+    def recentre(self, number: int, shares: tuple[float, ...]) -> _Asking[str]:
         """Ask for a centre, and for a radius about it."""
         ball, part = self.ball, shares[0]
         guarantee = share_of(self.numbers.budget, part)
