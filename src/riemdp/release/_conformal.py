@@ -270,17 +270,7 @@ class ConformalLaplace(ArrayFields, Described):
         return self.law.factor
 
     def log_probabilities(self, footpoint: ArrayLike) -> FloatArray:
-        r"""Log probability of every node.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-
-        Returns
-        -------
-        ndarray, shape (\*batch, J)
-        """
+        """Log probability of each node, shape ``(*batch, J)``. See :meth:`sample` of footpoints."""
         return self.law.log_probabilities(footpoint)
 
     def sample(
@@ -317,16 +307,9 @@ class ConformalLaplace(ArrayFields, Described):
         return self.law.sample(footpoint, size, generator)
 
     def expected_distance(self, footpoint: ArrayLike) -> FloatArray:
-        r"""Mean distance between footpoint and draw; private if the footpoint is.
+        """Mean distance of a draw, shape ``(*batch,)``; private if the footpoint is.
 
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-
-        Returns
-        -------
-        ndarray, shape (\*batch)
+        See :meth:`sample` of footpoints.
         """
         return self.law.expected_distance(footpoint)
 

@@ -202,18 +202,7 @@ class PrivateMeans(Described, Mapping["Name", Release]):
     def from_json(cls, text: str) -> PrivateMeans:
         """Read what :meth:`to_json` wrote; it is not verified.
 
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        PrivateMeans
-
-        Raises
-        ------
-        InvalidParameterError
-            If the text is nothing of the kind; also every error of the releases in it.
+        See :meth:`Release.from_json` of texts that are refused, with ``InvalidParameterError``.
         """
         wanted = {"format", "names", "guarantee", "releases"}
         found = _document.fields(_document.load(text), wanted)

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from riemdp import statistics  # whose names that not every mean needs are found in use
 from riemdp._checks import is_one_of, shown
-from riemdp._errors import (
-    InvalidParameterError,
-    UnprovenMechanismError,
-    UnsupportedError,
-)
+from riemdp._errors import InvalidParameterError, UnprovenMechanismError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.manifolds import check_ball

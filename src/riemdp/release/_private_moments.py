@@ -91,10 +91,8 @@ def private_moments(
 
     Raises
     ------
-    NotOnManifoldError
-        If the data are empty, have the wrong shape, or a row is not on the manifold.
     RiemdpError
-        What else :func:`private_statistic` raises.
+        What :func:`private_statistic` raises.
 
     References
     ----------
@@ -173,10 +171,8 @@ def private_variance(
 
     Raises
     ------
-    NotOnManifoldError
-        If the data are empty, have the wrong shape, or a row is not on the manifold.
     RiemdpError
-        What else :func:`private_statistic` raises.
+        What :func:`private_statistic` raises.
 
     References
     ----------

@@ -85,10 +85,8 @@ def private_median(
 
     Raises
     ------
-    NotOnManifoldError
-        If the data are empty, have the wrong shape, or a row is not on the manifold.
     RiemdpError
-        What else :func:`private_statistic` raises.
+        What :func:`private_statistic` raises.
 
     References
     ----------
@@ -170,10 +168,8 @@ def private_huber(
 
     Raises
     ------
-    NotOnManifoldError
-        If the data are empty, have the wrong shape, or a row is not on the manifold.
     RiemdpError
-        What else :func:`private_statistic` raises.
+        What :func:`private_statistic` raises.
 
     References
     ----------

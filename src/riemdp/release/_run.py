@@ -11,10 +11,7 @@ import numpy as np
 
 from riemdp._checks import positive
 from riemdp._discreet import discreetly
-from riemdp._errors import (
-    InvalidParameterError,
-    UnsupportedError,
-)
+from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._part import both_proved
 from riemdp._progress import ticks, uncounted, work
@@ -34,12 +31,7 @@ from riemdp.release._charging import (
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
-from riemdp.release._offer import (
-    Offer,
-    Terms,
-    check_arithmetic,
-    noise_length,
-)
+from riemdp.release._offer import Offer, Terms, check_arithmetic, noise_length
 from riemdp.release._projection import check_project, with_projection
 from riemdp.release._relation import check_searched, relation, with_users
 from riemdp.release._release import Release
@@ -227,7 +219,7 @@ def private_statistic(
     return run(lambda *_: statistic, points, ball, budget, chosen, label="private_statistic")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Options:
     """What a caller may choose of a release by keywords; see :func:`private_statistic`."""
 

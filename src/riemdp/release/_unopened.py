@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,6 +62,7 @@ class Source(ABC):
         raise UnsupportedError(f"records for the {made.statistic.name} come in chunks")
 
 
+@dataclass(eq=False, repr=False)
 class Unopened(Source):
     """Records that are checked when they are first read, and then kept.
 
@@ -69,42 +70,34 @@ class Unopened(Source):
     public ball is that of the units.
     """
 
-    def __init__(
-        self,
-        records: Records,
-        manifold: Manifold,
-        ball: Ball,
-        neighbours: Neighbours,
-        *,
-        late: bool,
-    ) -> None:
-        self.late = late
-        self._given = records, manifold, ball, neighbours
-        self._data: Records | None = None
+    records: Records
+    manifold: Manifold
+    ball: Ball
+    neighbours: Neighbours
+    late: bool = field(kw_only=True)
+    _data: Records | None = field(default=None, init=False)
 
     def read(self) -> Records:
         """Return what the statistic sees, valid."""
         if self._data is None:
-            records, manifold, ball, neighbours = self._given
-            valid = opened(records).validated(manifold, one_by_one=not neighbours.keeps_places)
-            check = check_rows if neighbours.size_is_public else check_shape_of_rows
-            check(np.asarray(valid.points), manifold)
-            self._data = units_of(neighbours, ball, valid)
+            one_by_one = not self.neighbours.keeps_places
+            valid = opened(self.records).validated(self.manifold, one_by_one=one_by_one)
+            check = check_rows if self.neighbours.size_is_public else check_shape_of_rows
+            check(np.asarray(valid.points), self.manifold)
+            self._data = units_of(self.neighbours, self.ball, valid)
         return self._data
 
     def size(self, n: int | None) -> int | None:
         """Return the shape's, or that of checked records; see :meth:`Source.size`."""
-        records, _, _, neighbours = self._given
         if self.late:
-            return public_size(records, neighbours, n)
-        return size_of(self.read(), neighbours, n)
+            return public_size(self.records, self.neighbours, n)
+        return size_of(self.read(), self.neighbours, n)
 
     def check(self, made: Offer) -> None:
         """Look at names alone, or at records; see :meth:`Source.check`."""
         checked = made.statistic  # of another package it may fail in ways that tell of the data
-        records, _, _, neighbours = self._given
         if self.late:
-            check_given(records, neighbours, checked)
+            check_given(self.records, self.neighbours, checked)
         else:
             discreetly(checked.name, lambda: checked.check_records(self.read()))
 
@@ -127,7 +120,7 @@ class Unopened(Source):
 
 def opened(records: Records) -> Records:
     """Return records whose parts are at hand: what is a function without arguments is called."""
-    given = {field.name: getattr(records, field.name) for field in fields(records)}
+    given = {each.name: getattr(records, each.name) for each in fields(records)}
     late: dict[str, Any] = {name: value() for name, value in given.items() if callable(value)}
     if isinstance(late.get("points"), Records):
         found = as_records(late.pop("points"))

@@ -43,9 +43,9 @@ class Records:
         return self._points
 
     def pairs(self, order: NDArray[np.int64]) -> FloatArray:
-        """Distances within disjoint pairs, shape (n // 2,): of records that are next in an order.
+        """Distances within disjoint pairs, shape (n // 2,), which a public order of records makes.
 
-        That is a permutation that does not depend on the records.
+        It is a permutation that does not depend on them.
         """
         half = len(order) // 2
         first, second = self._points[order[:half]], self._points[order[half : 2 * half]]
