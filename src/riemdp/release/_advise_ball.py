@@ -178,7 +178,7 @@ class BallAdvice(Table):
     def plot(self, ax: Any = None) -> Any:
         """Draw bias of clipping, noise, and both together against the radius.
 
-        See :meth:`riemdp.Plan.plot` of axes, and of errors.
+        On ``ax``, or on new ones, as ``matplotlib.axes.Axes``. See :meth:`riemdp.Plan.plot`.
         """
         return draw_advice(self, ax)
 

@@ -109,22 +109,19 @@ class PlanGrid(Table):
             ``quantile_95``; None where nothing is available. With a target also ``meets_target``,
             ``required_n`` and ``required_budget``, of that mechanism.
         """
-        found = []
-        for row in self.plans:
-            for each in row:
-                best = each.best
-                found.append(
-                    {
-                        "n": each.n,
-                        "budget": repr(each.budget),
-                        "mechanism": best and best.mechanism,
-                        "summary": best and best.summary,
-                        "expected_distance": best and best.expected_distance,
-                        "quantile_95": best and best.quantile_95,
-                        **self._of_target(each),
-                    }
-                )
-        return found
+        return [
+            {
+                "n": each.n,
+                "budget": repr(each.budget),
+                "mechanism": (best := each.best) and best.mechanism,
+                "summary": best and best.summary,
+                "expected_distance": best and best.expected_distance,
+                "quantile_95": best and best.quantile_95,
+                **self._of_target(each),
+            }
+            for row in self.plans
+            for each in row
+        ]
 
     def _of_target(self, each: Plan) -> dict[str, Any]:
         """Return what a record says of the target, nothing without one."""
@@ -140,8 +137,8 @@ class PlanGrid(Table):
     def plot(self, ax: Any = None) -> Any:
         """Draw the expected error against n, a curve for each budget, with the target.
 
-        What lies in the shaded part meets the target. See :meth:`riemdp.Plan.plot` of axes, and of
-        errors.
+        What lies in the shaded part meets the target. On ``ax``, or on new ones, as
+        ``matplotlib.axes.Axes``. See :meth:`riemdp.Plan.plot`.
         """
         return draw_grid(self, ax)
 

@@ -62,7 +62,7 @@ class Source(ABC):
         raise UnsupportedError(f"records for the {made.statistic.name} come in chunks")
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Unopened(Source):
     """Records that are checked when they are first read, and then kept.
 
@@ -75,17 +75,18 @@ class Unopened(Source):
     ball: Ball
     neighbours: Neighbours
     late: bool = field(kw_only=True)
-    _data: Records | None = field(default=None, init=False)
 
     def read(self) -> Records:
         """Return what the statistic sees, valid."""
-        if self._data is None:
-            one_by_one = not self.neighbours.keeps_places
-            valid = opened(self.records).validated(self.manifold, one_by_one=one_by_one)
-            check = check_rows if self.neighbours.size_is_public else check_shape_of_rows
-            check(np.asarray(valid.points), self.manifold)
-            self._data = units_of(self.neighbours, self.ball, valid)
         return self._data
+
+    @functools.cached_property
+    def _data(self) -> Records:
+        one_by_one = not self.neighbours.keeps_places
+        valid = opened(self.records).validated(self.manifold, one_by_one=one_by_one)
+        check = check_rows if self.neighbours.size_is_public else check_shape_of_rows
+        check(np.asarray(valid.points), self.manifold)
+        return units_of(self.neighbours, self.ball, valid)
 
     def size(self, n: int | None) -> int | None:
         """Return the shape's, or that of checked records; see :meth:`Source.size`."""
