@@ -30,7 +30,7 @@ from riemdp import (
     private_moments,
 )
 from riemdp.release._offer import wanted_mean
-from riemdp.release._run import prepared
+from riemdp.release._run import Options, prepared
 from riemdp.statistics import AddRemove, Groups
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 2.0)
@@ -50,14 +50,7 @@ def drawing(ball, budget, mechanism, n=40, seed=1, **options):
         np.resize(points(ball), (n, *ball.manifold.point_shape)),
         ball,
         budget,
-        mechanism=mechanism,
-        neighbours=options.get("neighbours"),
-        generator=np.random.default_rng(seed),
-        accountant=None,
-        allow_unproven=False,
-        tol=None,
-        arithmetic=options.get("arithmetic", "exact"),
-        project=options.get("project", "auto"),
+        Options(mechanism=mechanism, generator=np.random.default_rng(seed), **options),
     )
     return ready.release
 

@@ -19,7 +19,7 @@ from riemdp.mechanisms import TangentGaussian, TangentLaplace
 from riemdp.release import _least_error as module
 from riemdp.release import wanted_mean
 from riemdp.release._least_error import least_error
-from riemdp.release._offer import expected_distance
+from riemdp.release._offer import Terms, expected_distance
 from riemdp.statistics import FrechetMean, TangentMean
 
 
@@ -30,7 +30,7 @@ def ball_of(manifold, radius=0.6):
 def test_everything_that_estimates_a_location_is_compared():
     """On the sphere the sensitivity of the Fréchet mean grows without bound, towards pi/2."""
     ball = ball_of(Sphere(2), 1.5)
-    chosen, reason = least_error(wanted_mean, ball, 560, PureDP(1.0))
+    chosen, reason = least_error(wanted_mean, Terms(ball, 560, PureDP(1.0)))
     assert chosen.statistic == TangentMean()
     assert chosen.mechanism.expected_distance() == pytest.approx(2 * 2 * 1.5 / 560)
     assert reason == (
@@ -38,14 +38,14 @@ def test_everything_that_estimates_a_location_is_compared():
         "tangent-laplace, wrapped-laplace under PureDP(epsilon=1.0); it estimates the "
         "tangent-mean. Of the frechet-mean riemannian-laplace has the least, 0.10047"
     )
-    only, _ = least_error(lambda *_: FrechetMean(), ball, 560, PureDP(1.0))
+    only, _ = least_error(lambda *_: FrechetMean(), Terms(ball, 560, PureDP(1.0)))
     assert only.statistic == FrechetMean()
     assert expected_distance(only) == pytest.approx(0.10047, rel=1e-4)
 
 
 def test_the_frechet_mean_is_taken_where_both_are_as_good():
     for ball, n in [(ball_of(SPDAffineInvariant(30), 3.0), 2), (ball_of(Hyperbolic(3), 2.0), 2)]:
-        chosen, reason = least_error(wanted_mean, ball, n, PureDP(1.0))
+        chosen, reason = least_error(wanted_mean, Terms(ball, n, PureDP(1.0)))
         assert chosen.statistic == FrechetMean()
         assert chosen.mechanism.name == "wrapped-laplace"
         assert "Of the tangent-mean tangent-laplace has the least" in reason
@@ -61,13 +61,13 @@ def test_nothing_available_says_why(monkeypatch):
     only = types.MappingProxyType({"tangent-gaussian": TangentGaussian})
     monkeypatch.setattr(_named, "MECHANISMS", only)
     with pytest.raises(riemdp.NotAttainableError, match="tangent-gaussian: "):
-        least_error(wanted_mean, ball_of(Euclidean(2)), 10, PureDP(1.0))
+        least_error(wanted_mean, Terms(ball_of(Euclidean(2)), 10, PureDP(1.0)))
 
 
 @pytest.mark.parametrize("n", [1, 2, 10**6, 10**12])
 def test_any_n(n):
     ball = ball_of(SPDLogEuclidean(2))
-    chosen, _ = least_error(wanted_mean, ball, n, PureDP(1.0))
+    chosen, _ = least_error(wanted_mean, Terms(ball, n, PureDP(1.0)))
     assert np.isfinite(chosen.mechanism.sigma)
     assert chosen.sensitivity >= 2 * ball.radius / n
 
@@ -77,11 +77,11 @@ def test_any_n(n):
 def test_what_is_beaten_at_a_glance_changes_neither_choice_nor_reason(
     budget, manifold, monkeypatch
 ):
-    arguments = wanted_mean, ball_of(manifold), 50, budget
-    chosen, reason = least_error(*arguments, arithmetic="float64")
+    terms = Terms(ball_of(manifold), 50, budget, arithmetic="float64")
+    chosen, reason = least_error(wanted_mean, terms)
     assert chosen.mechanism.satisfies(chosen.sensitivity, budget)
     monkeypatch.setattr(module, "_may_be_beaten", lambda kind: False)
-    every, told = least_error(*arguments, arithmetic="float64")
+    every, told = least_error(wanted_mean, terms)
     assert (every.statistic, every.mechanism, reason) == (chosen.statistic, chosen.mechanism, told)
 
 
@@ -94,10 +94,10 @@ def test_noise_that_is_beaten_at_a_glance_is_not_calibrated(monkeypatch):
         return honest(cls, *args, **options)
 
     monkeypatch.setattr(TangentLaplace, "calibrate", classmethod(calibrate))
-    _, reason = least_error(wanted_mean, ball, 50, GDP(1.0))
+    _, reason = least_error(wanted_mean, Terms(ball, 50, GDP(1.0)))
     assert "tangent-laplace" in reason
     assert calibrated == []
     # negative control: asked for by itself, and where something better has no proof
     monkeypatch.setattr(TangentGaussian, "proof", None)
-    least_error(wanted_mean, ball, 50, GDP(1.0))
+    least_error(wanted_mean, Terms(ball, 50, GDP(1.0)))
     assert calibrated == ["tangent-laplace"]

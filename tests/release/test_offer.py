@@ -21,7 +21,7 @@ from riemdp.noise.exact import FlatDraw, SpaceFormDraw
 from riemdp.release import _offer as module
 from riemdp.release import offer, offers, wanted_mean
 from riemdp.release._least_error import least_error
-from riemdp.release._offer import Offer
+from riemdp.release._offer import Offer, Terms
 from riemdp.release._sensitivity import computed_sensitivity
 from riemdp.statistics import FrechetMean, Summary, TangentMean, mean_for
 
@@ -189,7 +189,7 @@ def test_an_unknown_error_comes_last(monkeypatch):
     assert (row.problem, row.expected_distance, row.quantile_95) == (None, None, None)
     assert row.sigma > 0.0
     assert row.required_n is None
-    chosen, _ = least_error(wanted_mean, ball, 50, PureDP(1.0))
+    chosen, _ = least_error(wanted_mean, Terms(ball, 50, PureDP(1.0)))
     assert table.best.mechanism == chosen.mechanism.name == "tangent-laplace"
     assert "lab.M" in str(table)
 
@@ -204,10 +204,10 @@ def test_a_quantile_that_fails_is_not_known(monkeypatch):
 def test_what_is_cheaper_and_not_proved_is_named(monkeypatch):
     of_another_package(monkeypatch, expected_distance=lambda _: 1e-3, proof=None)
     ball = ball_of(Sphere(2))
-    chosen, reason = least_error(wanted_mean, ball, 50, PureDP(1.0))
+    chosen, reason = least_error(wanted_mean, Terms(ball, 50, PureDP(1.0)))
     assert chosen.mechanism.name == "tangent-laplace"
     assert reason.endswith(". Not taken, since not proved: lab.M for the frechet-mean, 0.001")
-    taken, reason = least_error(wanted_mean, ball, 50, PureDP(1.0), allow_unproven=True)
+    taken, reason = least_error(wanted_mean, Terms(ball, 50, PureDP(1.0)), allow_unproven=True)
     assert taken.mechanism.name == "lab.M"
     assert "Not taken" not in reason
 
@@ -219,7 +219,7 @@ def test_no_order_of_mechanisms_counts(monkeypatch, order):
     from riemdp.release import _named
 
     monkeypatch.setattr(_named, "MECHANISMS", dict(list(MECHANISMS.items())[::order]))
-    chosen, _ = least_error(wanted_mean, ball_of(Euclidean(2)), 50, PureDP(1.0))
+    chosen, _ = least_error(wanted_mean, Terms(ball_of(Euclidean(2)), 50, PureDP(1.0)))
     assert chosen.mechanism.name in ("tangent-laplace", "wrapped-laplace")
 
 

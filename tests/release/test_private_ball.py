@@ -304,10 +304,10 @@ def test_where_the_small_ball_does_not_do_it_is_the_public_one(monkeypatch):
 
     points, honest = cluster(2000), _run.checked_offer
 
-    def no_small_ball(wanted, ball, **options):
-        if ball.radius < 0.5:
+    def no_small_ball(wanted, terms, options):
+        if terms.ball.radius < 0.5:
             raise UnsupportedBallError("too small")
-        return honest(wanted, ball, **options)
+        return honest(wanted, terms, options)
 
     found = private_ball(points, PLANE, GDP(1.0), generator=seeded())
     assert found.ball.radius < 0.5

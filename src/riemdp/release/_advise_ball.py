@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import count, positive
-from riemdp._described import Described, frame
-from riemdp._described import table as as_table
+from riemdp._described import Described
 from riemdp._errors import (
     InvalidParameterError,
     NotAttainableError,
@@ -24,9 +23,10 @@ from riemdp.manifolds import Ball, check_manifold
 from riemdp.privacy import check_budget
 from riemdp.release._clipping_bias import ClippingBias
 from riemdp.release._least_error import least_error
-from riemdp.release._offer import expected_distance, wanted_mean
+from riemdp.release._offer import Terms, expected_distance, wanted_mean
 from riemdp.release._plan_pictures import draw_advice
 from riemdp.release._relation import relation
+from riemdp.release._table import Table
 from riemdp.statistics import TangentMean, check_rows
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from riemdp.privacy import Budget
     from riemdp.release._offer import Offer
     from riemdp.release._relation import Adjacency
-    from riemdp.statistics import Neighbours
 
 #: Radii that are compared, and the least of them as a share of the median distance.
 _RADII, _LEAST = 13, 0.2
@@ -86,7 +85,6 @@ class RadiusRow(Described):
     noise: float
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         numbers = {"bias": self.bias, "noise": self.noise, "both together": self.error}
         rows = [("clipped", f"{self.clipped:.1%}")]
         return f"Ball of radius {self.radius:.4g}", rows + [
@@ -100,7 +98,7 @@ class RadiusRow(Described):
 
 
 @dataclass(frozen=True)
-class BallAdvice:
+class BallAdvice(Table):
     """A public ball for one n and budget, and the radii that it was chosen among.
 
     Attributes
@@ -158,62 +156,29 @@ class BallAdvice:
             found.append(f"{self.points} public points say little about how far records may lie")
         return tuple(found)
 
-    def _title(self) -> str:
-        budget = str(self.budget)
-        return f"{self.ball.manifold}, n = {self.n}, {budget}: radius {self.best.radius:.4g}"
+    def _table(self) -> tuple[str, list[list[str]], tuple[str, ...]]:
+        at = f"{self.ball.manifold}, n = {self.n}, {self.budget}"
+        lines = [[*_COLUMNS, ""], *map(self._cells, self.rows)]
+        return f"{at}: radius {self.best.radius:.4g}", lines, self.notes
 
     def _cells(self, row: RadiusRow) -> list[str]:
         numbers = (row.bias, row.noise, row.error)
         cells = [f"{row.radius:.4g}", f"{row.clipped:.1%}", *(f"{x:.3g}" for x in numbers)]
-        return [*cells, *(["<- advised"] if row == self.best else [])]
+        return [*cells, "<- advised"] if row == self.best else cells
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{**vars(row), "error": row.error} for row in self.rows]
 
     def __str__(self) -> str:
+        title, lines, notes = self._table()
         widths = (10, 7, 9, 9, 9, 0)
-        lines = [
-            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=False))
-            for line in (_COLUMNS, *map(self._cells, self.rows))
-        ]
-        return "\n".join([self._title(), *lines, *self.notes])
-
-    def _repr_html_(self) -> str:
-        import html
-
-        said = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        rows = [self._cells(row) for row in self.rows]
-        return as_table(self._title(), rows, (*_COLUMNS, "")) + said
-
-    def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, with a column for each number.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        UnsupportedError
-            If pandas is not installed.
-        """
-        return frame([{**vars(row), "error": row.error} for row in self.rows])
+        text = ("  ".join(map(str.rjust, line, widths)).rstrip() for line in lines)
+        return "\n".join([title, *text, *notes])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw bias of clipping, noise, and both together against the radius.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-
-        Raises
-        ------
-        UnsupportedError
-            If matplotlib is not installed.
-        InvalidParameterError
-            If ``ax`` is something else.
+        On ``ax``, or on new ones, as ``matplotlib.axes.Axes``. See :meth:`riemdp.Plan.plot`.
         """
         return draw_advice(self, ax)
 
@@ -314,11 +279,13 @@ def advise_ball(
     asked = budget.under(neighbours.adjacency)
     rows: list[RadiusRow] = []
     problem: UnsupportedError | None = None
-    radii = _radii(distances, off)
+    # up to one that clips no public point, were it shifted
+    least, most = _LEAST * float(np.median(distances[distances > 0.0])), distances.max() + off
+    radii = np.geomspace(least, most, _RADII).tolist()
     for radius in ticks(radii, len(radii), "radii"):
         try:
             ball = Ball(manifold, center, radius)
-            best = _best(ball, n, asked, neighbours)
+            best = _best(Terms(ball, n, asked, neighbours))
         except NotAttainableError:
             continue
         except UnsupportedError as error:
@@ -339,14 +306,12 @@ def advise_ball(
     return BallAdvice(Ball(manifold, center, radius), n, budget, off, len(data), tuple(rows))
 
 
-def _best(ball: Ball, n: int, budget: Budget, neighbours: Neighbours) -> Offer:
+def _best(terms: Terms) -> Offer:
     """Return what ``"auto"`` takes; where nothing is proved, with ``allow_unproven=True``."""
     try:
-        return least_error(wanted_mean, ball, n, budget, neighbours=neighbours)[0]
+        return least_error(wanted_mean, terms)[0]
     except UnprovenMechanismError:
-        return least_error(
-            wanted_mean, ball, n, budget, neighbours=neighbours, allow_unproven=True
-        )[0]
+        return least_error(wanted_mean, terms, allow_unproven=True)[0]
 
 
 def _center(manifold: Manifold, data: FloatArray) -> FloatArray:
@@ -369,10 +334,3 @@ def _directions(coordinates: FloatArray) -> FloatArray:
     few = found[np.linspace(0, len(found) - 1, min(_DIRECTIONS // 2, len(found))).astype(int)]
     units = coordinates[few] / lengths[few, None]
     return np.concatenate([units, -units])
-
-
-def _radii(distances: FloatArray, shift: float) -> list[float]:
-    """Radii that are worth comparing: up to one that clips no public point, were it shifted."""
-    middle = float(np.median(distances[distances > 0.0]))
-    most = float(distances.max()) + shift
-    return [float(radius) for radius in np.geomspace(_LEAST * middle, most, _RADII)]

@@ -9,7 +9,6 @@ import numpy as np
 
 from riemdp._errors import NotOnManifoldError, UnsupportedBallError, UnsupportedError
 from riemdp.manifolds import Ball
-from riemdp.noise.exact import Rounded
 from riemdp.release._offer import noise_factor, noise_length
 from riemdp.statistics import frechet_mean
 
@@ -31,48 +30,20 @@ _ROOM = 1.0 + 1e-9
 def noise_deviations(releases: list[Release]) -> list[float]:
     """Return the standard deviation of the noise in a coordinate of the value of each release.
 
-    Parameters
-    ----------
-    releases : list of Release
-
-    Returns
-    -------
-    list of float
-        Positive and finite.
-
-    Raises
-    ------
-    UnsupportedError
-        If one is not known.
+    Positive and finite; ``UnsupportedError`` if one is not known.
     """
     squares = _mean_squares(releases)
     return [_deviation(place, each, squares) for place, each in enumerate(releases)]
 
 
 def averaged(releases: list[Release], weights: list[float]) -> tuple[FloatArray, list[str]]:
-    """Return the value at the average of the noisy answers, or of the released points.
+    """Return the value at the average of the noisy answers, or of the released points, with notes.
 
-    Parameters
-    ----------
-    releases : list of Release
-        Of one statistic on one ball.
-    weights : list of float
-        Of sum 1.
-
-    Returns
-    -------
-    value : ndarray
-        A point of the range of the statistic.
-    notes : list of str
-        What to know of it.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is no such average.
+    Of releases of one statistic on one ball, with weights of sum 1. The value is a point of the
+    range of the statistic; ``UnsupportedError`` if there is no such average.
     """
     notes: list[str] = []
-    answers = releases[0].statistic.answers(releases[0].ball)
+    answers = releases[0]._answers
     added = all(each.mechanism.added_noise(answers) is not None for each in releases)
     average = _average if added else _mean_of_points
     return average(releases, weights, notes), notes
@@ -86,7 +57,7 @@ def _mean_squares(releases: list[Release]) -> Callable[[Release], float]:
         for known, square in found:
             if known == release.mechanism:
                 return square
-        noise = release.mechanism.added_noise(release.statistic.answers(releases[0].ball))
+        noise = release.mechanism.added_noise(releases[0]._answers)
         lengths = release.mechanism.error_quantile
         square = _mean_square(lengths) if noise is None else noise.mean_square()
         found.append((release.mechanism, square))
@@ -97,12 +68,11 @@ def _mean_squares(releases: list[Release]) -> Callable[[Release], float]:
 
 def _deviation(place: int, release: Release, mean_square: Callable[[Release], float]) -> float:
     """Return the standard deviation of the noise in a coordinate of the value."""
-    answers = release.statistic.answers(release.ball)
     try:
         if release.statistic.totals and (release.count or 0.0) < 1.0:
             raise UnsupportedError("its number of records is not known, or was released under one")
         factor = noise_factor(release.statistic, release.ball, release.count)
-        found = factor * math.sqrt(mean_square(release) / answers.manifold.dim)
+        found = factor * math.sqrt(mean_square(release) / release._answers.manifold.dim)
     except (UnsupportedError, ArithmeticError) as error:
         raise UnsupportedError(
             f"release {place}: how much noise there is in the value is not known ({error}), so "
@@ -120,23 +90,9 @@ def _mean_square(quantile: Callable[[float], float]) -> float:
 
 
 def shares(releases: list[Release], deviations: list[float], weights: str) -> list[float]:
-    """Return the weights, of sum 1.
+    """Return the weights, of sum 1: by ``"noise"``, see :func:`noise_deviations`, or ``"sizes"``.
 
-    Parameters
-    ----------
-    releases : list of Release
-    deviations : list of float
-        Of :func:`noise_deviations`.
-    weights : {"noise", "sizes"}
-
-    Returns
-    -------
-    list of float
-
-    Raises
-    ------
-    UnsupportedError
-        If a number of records is needed and not known.
+    ``UnsupportedError`` if a number of records is needed and not known.
     """
     if weights == "sizes":
         sizes = [each.count for each in releases]
@@ -155,8 +111,7 @@ def shares(releases: list[Release], deviations: list[float], weights: str) -> li
 def _average(releases: list[Release], weights: list[float], notes: list[str]) -> FloatArray:
     """Return the value at the average of the noisy answers."""
     first = releases[0]
-    statistic, ball = first.statistic, first.ball
-    answers = statistic.answers(ball)
+    statistic, ball, answers = first.statistic, first.ball, first._answers
     seen = [_coordinates(place, each, notes) for place, each in enumerate(releases)]
     factors = list(weights)
     if statistic.totals:  # answers are sums: of as many records as all sites have
@@ -170,9 +125,9 @@ def _average(releases: list[Release], weights: list[float], notes: list[str]) ->
 
 def _coordinates(place: int, release: Release, notes: list[str]) -> FloatArray:
     """Return the noisy answer, before it was projected if that is known."""
-    answers = release.statistic.answers(release.ball)
-    if release.rounded is not None and release.grid is not None:
-        return np.asarray(Rounded(release.rounded, release.grid).values())
+    answers = release._answers
+    if (drawn := release._on_grid) is not None:
+        return drawn.values()
     if answers != release.statistic.range(release.ball):
         raise UnsupportedError(
             f"release {place}: its noisy answer is not known, since it was made in float64; "
@@ -198,7 +153,7 @@ def _note_projection(place: int, release: Release, notes: list[str]) -> None:
 def _mean_of_points(releases: list[Release], weights: list[float], notes: list[str]) -> FloatArray:
     """Return the Fréchet mean of the released points, of the draws before projection if it can."""
     first = releases[0]
-    answers = first.statistic.answers(first.ball)
+    answers = first._answers
     if answers != first.statistic.range(first.ball) or answers != first.ball:
         raise UnsupportedError(
             f"the {first.statistic.name} is no point of the space of the records, and its noise "

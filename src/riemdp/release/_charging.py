@@ -20,6 +20,8 @@ from riemdp.privacy import Anchor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from riemdp.privacy import Budget
+    from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours
 
 T = TypeVar("T")
@@ -93,26 +95,20 @@ def anchored(entry: object) -> Anchor | None:
     return found if isinstance(found, Anchor) else None
 
 
-def check_anchor(anchor: object) -> None:
-    """Refuse what is no anchor that a document could state.
+def charged(accountant: SupportsSpend | None, guarantee: Budget, label: str) -> Anchor | None:
+    """Charge an account, where there is one, and return the anchor of the charge, if it has one."""
+    return None if accountant is None else anchored(accountant.spend(guarantee, label))
 
-    Raises
-    ------
-    InvalidParameterError
-    """
+
+def check_anchor(anchor: object) -> None:
+    """Refuse what is no anchor that a document could state."""
     if not isinstance(anchor, Anchor):
         raise InvalidParameterError(f"anchor must be a riemdp.privacy.Anchor, got {shown(anchor)}")
     Anchor.from_document(anchor.document())
 
 
 def check_unit(accountant: object, neighbours: Neighbours) -> None:
-    """Refuse a release about people from an account of records.
-
-    Raises
-    ------
-    DatasetMismatchError
-        If a ledger says that the unit of its data set is a record.
-    """
+    """Refuse a release about people from an account of a data set whose unit is a record."""
     if "users" in neighbours.takes and getattr(accountant, "unit", None) == _RECORD:
         raise DatasetMismatchError(
             f"the account is of a data set whose unit is {_RECORD!r}, and {neighbours.title} is "
@@ -121,12 +117,7 @@ def check_unit(accountant: object, neighbours: Neighbours) -> None:
 
 
 def check_relation(accountant: object, neighbours: Neighbours) -> None:
-    """Refuse an account that adds up guarantees about other data sets.
-
-    Raises
-    ------
-    UnsupportedNeighboursError
-    """
+    """Refuse an account that adds up guarantees about other data sets."""
     said = getattr(accountant, "adjacency", None)
     known = neighbours.implies_replace_one and not is_durable(accountant)
     if accountant is None or known or said == neighbours.adjacency:
@@ -143,20 +134,9 @@ def failing_alike(
 ) -> T:
     """Do what a charge has paid for; whatever goes wrong is one error that tells nothing.
 
-    Warnings are dropped: they may tell of the data as errors do.
-
-    Parameters
-    ----------
-    work : callable
-    anchor : Anchor or None
-        Of the charge, for the holder of the data.
-    but : tuple of types, optional
-        Errors that stay what they are, as they cannot tell of the data.
-
-    Raises
-    ------
-    ReleaseFailedError
-        In place of every other error.
+    Warnings are dropped: they may tell of the data as errors do. The anchor of the charge is for
+    the holder of the data. The errors ``but`` stay what they are, as they cannot tell of the data;
+    in place of every other one there is ``ReleaseFailedError``.
     """
     passes: tuple[type[Exception], ...] = (ReleaseFailedError, *but)
     try:

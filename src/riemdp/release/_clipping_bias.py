@@ -23,19 +23,10 @@ _MOST, _MOST_CURVED = 10_000, 1_000
 class ClippingBias:
     """The records that public points suggest, about means that lie off the centre.
 
-    A record is supposed at ``exp(t, c)`` for each point of normal coordinates c about the centre,
-    and each shift that leads from the centre to a point t. Since the c have mean 0, t is the
-    Frechet mean of these records, wherever it is unique.
-
-    Parameters
-    ----------
-    manifold : Manifold
-    center : ndarray, shape (*point_shape,)
-        Mean of the public points.
-    coordinates : ndarray, shape (n, dim)
-        Normal coordinates of the points about it.
-    shifts : ndarray, shape (K, dim)
-        Normal coordinates of the means that are supposed.
+    A record is supposed at ``exp(t, c)`` for each point of normal coordinates c, shape (n, dim),
+    about the centre, the mean of the public points, and each of the shifts, shape (K, dim), that
+    leads from the centre to a point t. Since the c have mean 0, t is the Frechet mean of these
+    records, wherever it is unique.
     """
 
     manifold: Manifold
@@ -72,17 +63,8 @@ class ClippingBias:
         Of that of the points' law: what the finite number of points adds to the square on average,
         the variance of a mean, is taken off where they are many enough to know it.
 
-        Parameters
-        ----------
-        radius : float
-        in_tangent_space : bool
-            Whether the mean is that of coordinates about the centre. On a curved space it lies off
-            the Frechet mean though nothing be clipped.
-
-        Returns
-        -------
-        float
-            A distance.
+        With ``in_tangent_space`` the mean is that of coordinates about the centre. On a curved
+        space it lies off the Frechet mean though nothing be clipped.
         """
         squares = []
         for mean, records in zip(self._means, self._records, strict=True):

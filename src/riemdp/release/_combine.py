@@ -88,7 +88,6 @@ class Combination(ArrayFields, Described):
         self._seal()
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         first = self.releases[0]
         return f"Combination of {len(self.releases)} private {first.statistic.name} releases", [
             *value_rows(self.value),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,11 +30,11 @@ from riemdp.mechanisms._net_laplace import (
 )
 from riemdp.noise import BallNet, ball_net, resolve_generator
 from riemdp.privacy import PureDP
-from riemdp.release._charging import anchored, charges_first, check_relation, failing_alike
+from riemdp.release._charging import charged, charges_first, check_relation, failing_alike
 from riemdp.release._named import check_accountant
 from riemdp.release._sensitivity import default_sensitivity
 from riemdp.release._streams import no_stream
-from riemdp.release._unopened import check_number, opened, public_size
+from riemdp.release._unopened import check_number, opened, size_and_rows
 from riemdp.statistics import ReplaceOne, as_records
 
 if TYPE_CHECKING:
@@ -90,7 +91,6 @@ class ConformalLaplace(ArrayFields, Described):
     anchor: Anchor | None = None
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         law = self.law
         return "Conformal Laplace noise, one private draw", [
             ("epsilon", f"{self.epsilon:.4g}, {self.epsilon_density:.4g} of it for the density"),
@@ -204,13 +204,9 @@ class ConformalLaplace(ArrayFields, Described):
         generator : numpy.random.Generator, optional
             Noise of the density; this process's secure generator by default. A seeded one makes
             the noise predictable, hence neither density nor draws private.
-        accountant : object with ``spend(guarantee, label)``, optional
-            Charged with the total, before the records are used.
-        charge : {"auto", "first", "checked"}, default "auto"
-            Whether it is charged before the records are opened, or after they were checked; see
-            :func:`riemdp.private_statistic`.
-        n : int, optional
-            Number of records, where the account is charged first.
+        accountant, charge, n
+            As in :func:`riemdp.private_statistic`: charged with the total, before the records are
+            used.
 
         Returns
         -------
@@ -234,23 +230,17 @@ class ConformalLaplace(ArrayFields, Described):
         check_relation(accountant, ReplaceOne())
         given = as_records(points)
         no_stream(given.points, "the conformal mechanism")
-        size = public_size(given, ReplaceOne(), n) if first else None
-        records = None if first else _opened(ball, given, n)
-        size = len(records) if records is not None else size
-        assert size is not None  # which is public here
+        size, rows = size_and_rows(given, functools.partial(_opened, ball, given), n, late=first)
         if sensitivity is None:
             sensitivity = _sensitivity(ball, size)
         check_spacing(net, rest, sensitivity)
         check_rounding(net, rest, sensitivity, 4.0 * LARGEST_SCALING)
         partition = _partition(net, cells, 0.5 * size * part)
-        anchor = None
-        if accountant is not None:
-            label = "ConformalLaplace, density and one draw"
-            anchor = anchored(accountant.spend(PureDP(float(epsilon)), label))
+        label = "ConformalLaplace, density and one draw"
+        anchor = charged(accountant, PureDP(float(epsilon)), label)
 
         def released() -> ConformalLaplace:
-            rows = _opened(ball, given, size) if records is None else records
-            counts = noisy_cell_counts(partition, rows, part, source)
+            counts = noisy_cell_counts(partition, rows(), part, source)
             factor = density_factor(net, partition, counts, size, contract_dense=contract_dense)
             law = NetLaplace(ball, net, factor, rest, sensitivity)
             return cls(law, float(epsilon), part, anchor)
@@ -280,17 +270,7 @@ class ConformalLaplace(ArrayFields, Described):
         return self.law.factor
 
     def log_probabilities(self, footpoint: ArrayLike) -> FloatArray:
-        r"""Log probability of every node.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-
-        Returns
-        -------
-        ndarray, shape (\*batch, J)
-        """
+        """Log probability of each node, shape ``(*batch, J)``. See :meth:`sample` of footpoints."""
         return self.law.log_probabilities(footpoint)
 
     def sample(
@@ -327,16 +307,9 @@ class ConformalLaplace(ArrayFields, Described):
         return self.law.sample(footpoint, size, generator)
 
     def expected_distance(self, footpoint: ArrayLike) -> FloatArray:
-        r"""Mean distance between footpoint and draw; private if the footpoint is.
+        """Mean distance of a draw, shape ``(*batch,)``; private if the footpoint is.
 
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-
-        Returns
-        -------
-        ndarray, shape (\*batch)
+        See :meth:`sample` of footpoints.
         """
         return self.law.expected_distance(footpoint)
 

@@ -40,26 +40,9 @@ class ContainerError(InvalidParameterError):
 def files_of(document: dict[str, Any], path: Path, least: float) -> dict[Path, bytes]:
     """Return what the files of a release hold, in the order in which they are to be written.
 
-    Parameters
-    ----------
-    document : dict
-        Of the release.
-    path : Path
-        Of the certificate, ``.json``; its container has the same name with ``.npz``.
-    least : float
-        Lists of more than so many numbers go into the container.
-
-    Returns
-    -------
-    dict of Path to bytes
-        One file, in the format of small releases, where no list is that long.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the name of the certificate does not end in ``.json``.
-    ValueError
-        If a number is not finite.
+    The path is that of the certificate, ``.json``; lists of more than ``least`` numbers go into its
+    container, which has the same name with ``.npz``. Where no list is that long there is one file,
+    in the format of small releases. ``ValueError`` if a number is not finite.
     """
     if path.suffix.lower() != ".json":
         raise InvalidParameterError(
@@ -89,28 +72,11 @@ def files_of(document: dict[str, Any], path: Path, least: float) -> dict[Path, b
 
 
 def read_document(path: Path) -> tuple[object, str | None]:
-    """Return the document of a release from its file, and the container's if there is one.
+    """Return the document of a release from its file, and what was found of its container.
 
-    Parameters
-    ----------
-    path : Path
-        A certificate, or the JSON of a small release.
-
-    Returns
-    -------
-    document : object
-        What is in the file, with the arrays of the container in their places.
-    container : str or None
-        What was found of the container, in words; None where there is none.
-
-    Raises
-    ------
-    ContainerError
-        If the container is missing, damaged, or another one.
-    InvalidParameterError
-        If the file is no certificate.
-    OSError
-        If the certificate cannot be opened.
+    The file is a certificate, whose arrays are put in their places, or the JSON of a small release,
+    which has no container: None. ``ContainerError`` if that is missing, damaged, or another one;
+    ``OSError`` if the certificate cannot be opened.
     """
     if path.suffix.lower() == _SUFFIX:
         raise InvalidParameterError(
@@ -146,12 +112,7 @@ def read_document(path: Path) -> tuple[object, str | None]:
 
 
 def is_certificate(document: object) -> bool:
-    """Whether a document is a certificate, whose arrays are elsewhere.
-
-    Parameters
-    ----------
-    document : object
-    """
+    """Whether a document is a certificate, whose arrays are elsewhere."""
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 

@@ -14,7 +14,6 @@ from riemdp._checks import count, is_one_of, kind_of, shown
 from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._progress import work
-from riemdp.noise.exact import Rounded
 from riemdp.release._shrink import gaussian_deviation
 
 if TYPE_CHECKING:
@@ -75,7 +74,6 @@ class Denoised(ArrayFields, Described):
         self._seal()
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         few, many = (digits(float(kept)) for kept in (self.kept[-1], self.kept[0]))
         return f"Denoised field of {' x '.join(map(str, self.shape))} means", [
             ("value", digits(self.value)),
@@ -101,8 +99,7 @@ def denoised(release: Release, method: Literal["wiener"], grid: ArrayLike) -> De
     """Return the field of a release with less noise; see :meth:`Release.denoise`."""
     if not is_one_of(method, ("wiener",)):
         raise InvalidParameterError(f'method must be "wiener", got {shown(method)}')
-    statistic = release.statistic
-    answers = statistic.answers(release.ball)
+    statistic, answers = release.statistic, release._answers
     if release.shrunk:
         raise UnsupportedError(
             "the release was shrunk: its noise is not known any more; denoise the release as it "
@@ -133,9 +130,9 @@ def denoised(release: Release, method: Literal["wiener"], grid: ArrayLike) -> De
 
 def _noisy_coordinates(release: Release) -> FloatArray:
     """Return normal coordinates of the draw about the centre, before any projection."""
-    answers = release.statistic.answers(release.ball)
-    if release.rounded is not None and release.grid is not None:
-        return Rounded(release.rounded, release.grid).values()
+    answers = release._answers
+    if (drawn := release._on_grid) is not None:
+        return drawn.values()
     if release.projected or answers.manifold.injectivity_radius < math.inf:
         raise UnsupportedError(
             "the draw before its projection is not known of this release, which was made in "
@@ -187,30 +184,14 @@ def wiener(
     shape: Sequence[int],
     places: NDArray[np.int64] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Shrink a field shell by shell of its cosine transform.
+    """Shrink a field shell by shell of its cosine transform; see docs/proofs/denoising.md.
 
     In each shell of wavelengths the mean square of what was released, less that of the noise, is
     what is left for the signal; the shell is multiplied by its share, 0 where nothing is left.
 
-    Parameters
-    ----------
-    noisy : ndarray, shape (voxels, d)
-        Field plus white noise.
-    deviation : float
-        Standard deviation of the noise.
-    shape : sequence of int
-        Of the array of voxels.
-    places : ndarray of int, shape (voxels,), optional
-        Where in the flat array each voxel lies; elsewhere the field is taken to be 0.
-
-    Returns
-    -------
-    smooth : ndarray, shape (voxels, d)
-    kept : ndarray, shape (shells,)
-
-    References
-    ----------
-    docs/proofs/denoising.md
+    The field, shape (voxels, d), has white noise of this standard deviation; ``places`` are those
+    of its voxels in the flat array, outside of which it is taken to be 0. Returns the smooth field,
+    and what is kept of each shell, shape (shells,).
     """
     axes = tuple(range(len(shape)))
     full = np.zeros((math.prod(shape), noisy.shape[1]))

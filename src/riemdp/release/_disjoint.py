@@ -36,15 +36,7 @@ _WAY_OUT = (
 def weakest(guarantees: Sequence[Budget]) -> Budget | None:
     """Return the one of some guarantees of one definition that follows from each of them.
 
-    Parameters
-    ----------
-    guarantees : sequence of Budget
-        At least one.
-
-    Returns
-    -------
-    Budget or None
-        None if there is none, or they are of several definitions.
+    None if there is none, or they are of several definitions.
     """
     if len({type(each) for each in guarantees}) > 1:
         return None
@@ -58,17 +50,8 @@ def weakest(guarantees: Sequence[Budget]) -> Budget | None:
 def check_apart(groups: Mapping[Name, FloatArray], given: Mapping[Name, object]) -> None:
     r"""Refuse a record that is in two groups, as far as points tell.
 
-    Parameters
-    ----------
-    groups : mapping of name to ndarray, shape (n, \*point_shape)
-        Validated points.
-    given : mapping of name to array_like
-        Points as they were given.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a row of one group is a row of another one, bit by bit, or their arrays share memory.
+    That is a row of one group, of its valid points of shape (n, \*point_shape), that is a row of
+    another one, bit by bit; or arrays, as they were given, that share memory.
     """
     arrays = {name: np.asarray(points) for name, points in given.items()}
     for one, other in itertools.combinations(arrays, 2):
@@ -91,17 +74,8 @@ def check_apart(groups: Mapping[Name, FloatArray], given: Mapping[Name, object])
 def check_people(ids: Mapping[Name, Sequence[Any]], *, many_records: bool) -> None:
     """Refuse a person who is in two groups, or has two records where each is to have one.
 
-    Parameters
-    ----------
-    ids : mapping of name to sequence of int or str
-        Whose each record is.
-    many_records : bool
-        Whether a person may have several in one group.
-
-    Raises
-    ------
-    InvalidParameterError
-        Names groups and rows, nobody.
+    ``many_records`` says whether a person may have several in one group. The error names groups and
+    rows, nobody.
     """
     places: dict[tuple[type, Any], tuple[Name, int]] = {}
     for name, owners in ids.items():

@@ -19,16 +19,8 @@ def unproven(proofs: dict[str, str | None]) -> str:
 def doubt(known: dict[str, str | None], stated: dict[str, str | None]) -> str:
     """Say why a guarantee does not count as proved; empty where it does.
 
-    Parameters
-    ----------
-    known : dict of str to (str or None)
-        Proofs as of this version.
-    stated : dict of str to (str or None)
-        As a document has them: each of those has to be among them.
-
-    Returns
-    -------
-    str
+    From its proofs as of this version, and as a document states them: each of those that are known
+    has to be among these.
     """
     if missing := unproven(known) or unproven(stated):
         return f"no proof is known of {missing}"

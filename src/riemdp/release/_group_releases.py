@@ -84,7 +84,6 @@ class PrivateMeans(Described, Mapping["Name", Release]):
     guarantee: Budget
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         rows = [(str(name), digits(release.value)) for name, release in self.items()]
         warned = dict.fromkeys(text for each in self.groups for text in each.warnings)
         rows.append(("guarantee", f"{self.guarantee}, of all together"))
@@ -113,7 +112,7 @@ class PrivateMeans(Described, Mapping["Name", Release]):
                     f"group {shown(name)} was released on another ball than group "
                     f"{shown(self.names[0])}, or for other neighbours"
                 )
-            if not _follows(self.guarantee, release.guarantee):
+            if weakest([self.guarantee, release.guarantee]) != self.guarantee:
                 raise InvalidParameterError(
                     f"{self.guarantee} does not follow from that of group {shown(name)}, which is "
                     f"{release.guarantee}"
@@ -189,17 +188,7 @@ class PrivateMeans(Described, Mapping["Name", Release]):
         return {name: verify(release) for name, release in releases}
 
     def to_json(self) -> str:
-        """Return all releases as JSON.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        InvalidParameterError
-            If one cannot be written; see :meth:`Release.to_json`.
-        """
+        """Return all releases as JSON. See :meth:`Release.to_json` of what cannot be written."""
         every = [json.loads(release.to_json()) for release in self.groups]
         document = {
             "format": _FORMAT,
@@ -213,18 +202,7 @@ class PrivateMeans(Described, Mapping["Name", Release]):
     def from_json(cls, text: str) -> PrivateMeans:
         """Read what :meth:`to_json` wrote; it is not verified.
 
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        PrivateMeans
-
-        Raises
-        ------
-        InvalidParameterError
-            If the text is nothing of the kind; also every error of the releases in it.
+        See :meth:`Release.from_json` of texts that are refused, with ``InvalidParameterError``.
         """
         wanted = {"format", "names", "guarantee", "releases"}
         found = _document.fields(_document.load(text), wanted)
@@ -259,10 +237,6 @@ def check_names(names: object) -> None:
             )
     if len(set(names)) != len(names):
         raise InvalidParameterError("two groups have the same name; give each its own")
-
-
-def _follows(entry: Budget, guarantee: Budget) -> bool:
-    return weakest([entry, guarantee]) == entry
 
 
 def _paid(release: Release) -> Anchor | None:

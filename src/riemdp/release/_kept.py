@@ -30,14 +30,9 @@ _MOST_NUMBERS = 1024
 
 
 class Asked:
-    """What is asked for, equal to what was asked for with the same public numbers.
+    """What is asked for: equal to what was asked for before with the same public numbers.
 
-    Parameters
-    ----------
-    key : tuple
-        Hashable.
-    compute : callable
-        Without arguments.
+    The key can be hashed; ``compute`` takes no arguments.
     """
 
     __slots__ = ("_hash", "_key", "compute")
@@ -54,12 +49,7 @@ class Asked:
 
 @functools.lru_cache(maxsize=128)
 def kept(asked: Asked) -> Any:
-    """Return what was computed, or compute it; an error is not kept.
-
-    Parameters
-    ----------
-    asked : Asked
-    """
+    """Return what was computed, or compute it; an error is not kept."""
     return asked.compute()
 
 
@@ -72,21 +62,8 @@ def known_by(
 ) -> Asked | None:
     """Return what tells one question from another; None where nothing is to be kept.
 
-    Parameters
-    ----------
-    compute : callable
-        Of nothing but the other arguments.
-    mechanism : type, Choice or Mechanism
-        Not a mechanism that has its scale, for something to be kept.
-    ball : Ball
-    parts : tuple
-        Other parts of the release, or None.
-    numbers : tuple
-        Numbers, names and flags.
-
-    Returns
-    -------
-    Asked or None
+    ``compute`` is a function of nothing but the other arguments: other parts of the release, or
+    None, and numbers, names and flags. Nothing is kept of a mechanism that has its scale.
     """
     if type(ball) is not Ball or calibrated(mechanism) is not None:
         return None
@@ -109,16 +86,7 @@ def known_by(
 
 
 def same_budget(first: Budget, second: Budget) -> bool:
-    """Whether two budgets are equal for sure: those of other packages may mean anything by it.
-
-    Parameters
-    ----------
-    first, second : Budget
-
-    Returns
-    -------
-    bool
-    """
+    """Whether two budgets are equal for sure: those of other packages may mean anything by it."""
     return type(first) is type(second) and _is_plain(first) and first == second
 
 

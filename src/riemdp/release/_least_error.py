@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from riemdp._errors import NotAttainableError, UnsupportedError
@@ -13,15 +13,15 @@ from riemdp._progress import ticks
 from riemdp.mechanisms import Mechanism
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import kinds
-from riemdp.release._offer import Beaten, Offer, expected_distance, offered, with_draw
+from riemdp.release._offer import Beaten, Offer, Terms, expected_distance, with_draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from riemdp.manifolds import Ball, Manifold
+    from riemdp.manifolds import Manifold
     from riemdp.privacy import Budget
-    from riemdp.release._offer import Arithmetic, Claims, Wanted
-    from riemdp.statistics import Neighbours, Statistic
+    from riemdp.release._offer import Claims, Wanted
+    from riemdp.statistics import Statistic
 
     _Pair = tuple[Statistic, type[Mechanism]]
 
@@ -35,17 +35,9 @@ _SAME, _WORSE = 1.001, 1.002
 class _Candidate:
     """What is compared: a statistic with a mechanism, and the expected distance of its offer.
 
-    Attributes
-    ----------
-    pair : tuple
-        What the offer is made of.
-    statistic : Statistic
-        As it would be computed.
-    error : float
-    missing : str
-        Names of what has no proof, where that counts.
-    offer : Offer or None
-        None where another one of the same statistic is better; then it exceeds ``error``.
+    The statistic is the one that would be computed, ``missing`` names what has no proof, where that
+    counts. The offer is None where another one of the same statistic is better; its distance then
+    exceeds ``error``.
     """
 
     pair: tuple[Statistic, type[Mechanism]]
@@ -55,43 +47,19 @@ class _Candidate:
     offer: Offer | None
 
 
-def least_error(
-    wanted: Wanted,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None = None,
-    tol: float | None = None,
-    allow_unproven: bool = False,
-    arithmetic: Arithmetic = "exact",
-    streams: bool = False,
-    rereads: bool = False,
-) -> tuple[Offer, str]:
+_by_error: Callable[[_Candidate], float] = attrgetter("error")
+
+
+def least_error(wanted: Wanted, terms: Terms, *, allow_unproven: bool = False) -> tuple[Offer, str]:
     """Return the offer with the least expected distance, and the reason in words.
 
     All statistics that are wanted of one mechanism or another are compared: of a location both
     means, each with the noise that it may have. What is not proved is taken only where that is
-    allowed.
-
-    Raises
-    ------
-    NotAttainableError
-        If no mechanism can satisfy the budget here.
-    UnprovenMechanismError
-        If none of those that can is proved, and that is not allowed.
+    allowed: else ``UnprovenMechanismError``; ``NotAttainableError`` if nothing is available.
     """
-    pairs = list(_pairs(wanted, ball.manifold))
-    asked = functools.partial(
-        offered,
-        ball=ball,
-        n=n,
-        budget=budget,
-        neighbours=neighbours,
-        tol=tol,
-        streams=streams,
-        rereads=rereads,
-    )
+    budget, manifold = terms.budget, terms.ball.manifold
+    pairs = list(_pairs(wanted, manifold))
+    quick = replace(terms, draws=False)  # exact draws are looked for of what is taken alone
     # Each statistic is kept beside its claims, so that no other one gets its identity.
     claims: dict[int, tuple[Statistic, tuple[Claims, Claims]]] = {}
 
@@ -104,8 +72,9 @@ def least_error(
         return unproven(made.proofs(budget, claims[about][1]))
 
     def compared(pair: _Pair, most: float | None = None) -> _Candidate | UnsupportedError:
-        try:  # exact draws are looked for of what is taken alone
-            made = asked(*pair, arithmetic=arithmetic, draws=False, error=most)
+        asked = quick if most is None else replace(quick, error=most)
+        try:
+            made = asked.offered(*pair)
         except Beaten as worse:
             missing = "" if allow_unproven else unproven(worse.proofs)
             return _Candidate(pair, worse.statistic, most or math.inf, missing, None)
@@ -113,15 +82,15 @@ def least_error(
             return made
         return _Candidate(pair, made.statistic, _error(made), doubtful(made), made)
 
-    made = _in_turn(pairs, compared, prunes=not streams)
+    made = _in_turn(pairs, compared, prunes=not terms.streams)
     found = [each for each in made if isinstance(each, _Candidate)]
 
     def drawable(best: Offer, pair: _Pair) -> Offer:
-        if arithmetic == "float64":
+        if terms.arithmetic == "float64":
             return best
 
         def in_float64() -> Offer:
-            other = asked(*pair, arithmetic="float64")
+            other = replace(terms, arithmetic="float64").offered(*pair)
             if isinstance(other, UnsupportedError):
                 raise other
             return other
@@ -129,12 +98,8 @@ def least_error(
         return with_draw(best, in_float64)
 
     pool = [each for each in found if not each.missing]
-    in_order = sorted(pool, key=lambda each: each.error)
-    first = as_good(
-        in_order,
-        lambda each: each.error,
-        lambda each: each.statistic.name == pairs[0][0].name,
-    )
+    in_order = sorted(pool, key=_by_error)
+    first = as_good(in_order, _by_error, lambda each: each.statistic.name == pairs[0][0].name)
     for each in [*first, *in_order]:
         best = each if each.offer else compared(each.pair)
         if isinstance(best, UnsupportedError) or best.offer is None:
@@ -144,13 +109,13 @@ def least_error(
             left_out = [each for each in found if each not in pool]
             return chosen, _reason(best, best.offer, pool, left_out, budget)
     if found:
-        raise not_proved(min(found, key=lambda each: each.error).missing)
+        raise not_proved(min(found, key=_by_error).missing)
     problems: dict[str, list[str]] = {}  # names of mechanisms, by what is in their way
     for (_, kind), why in zip(pairs, made, strict=True):
         if isinstance(why, UnsupportedError):
             problems.setdefault(str(why), []).append(kind.name)
     raise NotAttainableError(
-        f"no mechanism satisfies {budget} on {ball.manifold}. "
+        f"no mechanism satisfies {budget} on {manifold}. "
         + "; ".join(f"{', '.join(names)}: {why}" for why, names in problems.items())
     )
 
@@ -200,18 +165,8 @@ def as_good(
 ) -> list[T]:
     """Return those with the least error, or as good as that; of them those preferred, if any.
 
-    Noise in the tangent space at the centre of a Hadamard space is as large for both means but for
-    a tolerance: the statistic that is wanted first is taken there.
-
-    Parameters
-    ----------
-    found : list
-    error, is_preferred : callable
-
-    Returns
-    -------
-    list
-        In the order given; empty if there are none.
+    In the order given. Noise in the tangent space at the centre of a Hadamard space is as large for
+    both means but for a tolerance: the statistic that is wanted first is taken there.
     """
     level = _SAME * min(map(error, found), default=math.inf)
     near = [each for each in found if error(each) <= level]
@@ -240,12 +195,12 @@ def _reason(
     mine = best.statistic.name
     others = [each for each in pool if each.statistic.name != mine]
     if others:
-        other = min(others, key=lambda each: each.error)
+        other = min(others, key=_by_error)
         reason += f"; it estimates the {mine}. Of the {other.statistic.name} "
         reason += f"{other.pair[1].name} has the least, {_length(other, taken)}"
     cheaper = [each for each in left_out if each.error < best.error]
     if cheaper:
-        least = min(cheaper, key=lambda each: each.error)
+        least = min(cheaper, key=_by_error)
         reason += f". Not taken, since not proved: {least.pair[1].name} for the "
         reason += f"{least.statistic.name}, {_length(least, taken)}"
     return reason

@@ -34,6 +34,18 @@ class NoiseOfValue:
     shrunk: bool
 
     @property
+    def _answers(self) -> Ball:
+        """Public ball of one noisy answer."""
+        return self.statistic.answers(self.ball)
+
+    @property
+    def _on_grid(self) -> Rounded | None:
+        """Noisy answers as they were drawn, one after the other; None of draws in float64."""
+        if self.rounded is None or self.grid is None:
+            return None
+        return Rounded(self.rounded, self.grid)
+
+    @property
     def expected_distance(self) -> float:
         """Mean distance between the exact answer and its noisy draw, from public numbers.
 
@@ -77,8 +89,7 @@ class NoiseOfValue:
         """
         if factor is None:
             return self._longer(self.mechanism.error_quantile(q))
-        answers = self.statistic.answers(self.ball)
-        return self._longer(factor_quantile(self.mechanism, answers, factor, q))
+        return self._longer(factor_quantile(self.mechanism, self._answers, factor, q))
 
     @property
     def noise_per_mean(self) -> float:
@@ -97,8 +108,7 @@ class NoiseOfValue:
         ----------
         docs/proofs/products.md, claim 7
         """
-        answers = self.statistic.answers(self.ball)
-        return self._longer(noise_per_mean(self.mechanism, answers))
+        return self._longer(noise_per_mean(self.mechanism, self._answers))
 
     @property
     def mean_square_bound(self) -> float:
@@ -112,8 +122,7 @@ class NoiseOfValue:
         UnsupportedError
             If the mechanism does not add its noise to coordinates.
         """
-        answers = self.statistic.answers(self.ball)
-        return mean_square_bound(self.mechanism, answers, is_shrunk=self.shrunk)
+        return mean_square_bound(self.mechanism, self._answers, is_shrunk=self.shrunk)
 
     @property
     def count(self) -> float | None:
@@ -142,13 +151,11 @@ class NoiseOfValue:
 
         None also of integers that are none: as many as answers have, and within float64.
         """
-        if self.rounded is None or self.grid is None:
-            return None
-        shape = self.statistic.steps, self.statistic.answers(self.ball).manifold.dim
-        if len(self.rounded) != math.prod(shape):
+        drawn, shape = self._on_grid, (self.statistic.steps, self._answers.manifold.dim)
+        if drawn is None or len(drawn.integers) != math.prod(shape):
             return None
         try:
-            noisy = Rounded(self.rounded, self.grid).values().reshape(shape)
+            noisy = drawn.values().reshape(shape)
         except OverflowError:
             return None
         return read(self.ball, [*noisy])
@@ -157,10 +164,8 @@ class NoiseOfValue:
         """Return the standard deviation of the noise of a coordinate of an answer, or NaN."""
         if self.shrunk:
             return math.nan
-        answers = self.statistic.answers(self.ball)
         try:
-            return math.sqrt(
-                mean_square_bound(self.mechanism, answers, is_shrunk=False) / answers.manifold.dim
-            )
+            square = mean_square_bound(self.mechanism, self._answers, is_shrunk=False)
+            return math.sqrt(square / self._answers.manifold.dim)
         except (UnsupportedError, OverflowError):
             return math.nan

@@ -36,8 +36,11 @@ if TYPE_CHECKING:
     #: Where claims are proved, by the part that makes them.
     Claims = Mapping[str, str | None]
 
+    #: One that is to be calibrated, or is.
+    AnyMechanism = type[Mechanism] | Choice | Mechanism
+
     #: Which statistic on a space is released with a mechanism.
-    Wanted = Callable[[Manifold, type[Mechanism] | Choice | Mechanism], Statistic]
+    Wanted = Callable[[Manifold, AnyMechanism], Statistic]
 
 #: In which arithmetic a release is made.
 Arithmetic = Literal["exact", "float64"]
@@ -133,17 +136,7 @@ class Offer:
         return dict(found)
 
     def _changed(self, **fields: Any) -> Offer:
-        """Return the same with other fields that no claim is about, which are known then too.
-
-        Parameters
-        ----------
-        **fields
-            The ball, equal to this one, or ``projected``.
-
-        Returns
-        -------
-        Offer
-        """
+        """Return the same with an equal ball, or another ``projected``; its claims are known."""
         found = replace(self, **fields)
         found._known[:] = self._known
         return found
@@ -151,14 +144,7 @@ class Offer:
     def shared_claims(self, budget: Budget) -> tuple[Claims, Claims]:
         """Return what every mechanism's guarantee rests on: what comes first, and what comes last.
 
-        Parameters
-        ----------
-        budget : Budget
-            Definition of the guarantee.
-
-        Returns
-        -------
-        tuple of two dict of str to (str or None)
+        See :meth:`proofs` of the budget, and of where claims are proved.
         """
         statistic, ball = self.statistic, self.ball
         claims = [_claims(part, part.proofs()) for part in (budget, self.neighbours)]
@@ -168,17 +154,7 @@ class Offer:
         return ball_proofs(ball), both_proved(*claims)
 
     def unproven(self, budget: Budget) -> str:
-        """Return the names of what has no proof, empty if there is none.
-
-        Parameters
-        ----------
-        budget : Budget
-            Definition of the guarantee.
-
-        Returns
-        -------
-        str
-        """
+        """Return the names of what has no proof, empty if there is none. See :meth:`proofs`."""
         return unproven(self.proofs(budget))
 
 
@@ -265,309 +241,8 @@ def offer(
     InvalidParameterError
         If an instance does not belong to the ball of the answers, or a number is out of range.
     """
-    return _in_arithmetic(
-        statistic,
-        mechanism,
-        ball,
-        n,
-        budget,
-        neighbours=neighbours,
-        tol=tol,
-        arithmetic=arithmetic,
-        draws=draws,
-        streams=streams,
-        rereads=rereads,
-    )
-
-
-class Beaten(Exception):  # noqa: N818 -- what is told of it is no error
-    """A mechanism that is not calibrated, since another one is better whatever its scale.
-
-    Attributes
-    ----------
-    statistic : Statistic
-        What it would be for.
-    proofs : dict of str to (str or None)
-        What its offer would say.
-    """
-
-    def __init__(self, statistic: Statistic, proofs: dict[str, str | None]) -> None:
-        super().__init__(statistic.name)
-        self.statistic, self.proofs = statistic, proofs
-
-
-def _in_arithmetic(
-    statistic: Statistic,
-    mechanism: type[Mechanism] | Choice | Mechanism,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None,
-    tol: float | None,
-    arithmetic: Arithmetic,
-    draws: bool,
-    streams: bool,
-    rereads: bool,
-    error: float | None = None,
-) -> Offer:
-    """Return what :func:`offer` does, one that is known where all is of this library.
-
-    See :func:`offered` for ``error``.
-    """
-    anew = functools.partial(
-        _made,
-        statistic,
-        mechanism,
-        ball,
-        n,
-        budget,
-        neighbours=neighbours,
-        tol=tol,
-        arithmetic=arithmetic,
-        draws=draws,
-        streams=streams,
-        rereads=rereads,
-        error=error,
-    )
-    numbers = n, tol, arithmetic, draws, streams, rereads, error
-    parts = statistic, budget, neighbours
-    asked = known_by(functools.partial(_outcome, anew), mechanism, ball, parts, numbers)
-    if asked is None:
-        return anew()
-    known: Offer | Callable[[], Exception] = kept(asked)
-    if not isinstance(known, Offer):
-        raise known()  # each time another one: it keeps the frames that it passes
-    return known if known.ball is ball else known._changed(ball=ball)
-
-
-def _outcome(anew: Callable[[], Offer]) -> Offer | Callable[[], Exception]:
-    """Return an offer, or what makes the error that there is instead, without its traceback."""
-    try:
-        return anew()
-    except Beaten as worse:
-        return functools.partial(Beaten, worse.statistic, worse.proofs)
-    except UnsupportedError as problem:
-        if not is_own(type(problem)) or vars(problem) or problem.__cause__ is not None:
-            raise
-        return functools.partial(type(problem), *problem.args)
-
-
-def _made(
-    statistic: Statistic,
-    mechanism: type[Mechanism] | Choice | Mechanism,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None,
-    tol: float | None,
-    arithmetic: Arithmetic,
-    draws: bool,
-    streams: bool,
-    rereads: bool,
-    error: float | None,
-) -> Offer:
-    """Return what :func:`offer` does, computed anew."""
-
-    def found(computed: Statistic) -> Offer:
-        if streams and not (rereads or computed.streams(ball)):
-            raise needs_all(computed, ball)
-        made = _offer(
-            computed, mechanism, ball, n, budget, neighbours=neighbours, tol=tol, error=error
-        )
-        if streams and made.statistic.passes(ball, made.tol) is None:
-            raise needs_all(computed, ball)
-        return made
-
-    statistic = (neighbours or ReplaceOne()).form(statistic, ball)
-    statistic = statistic.in_float64()  # whatever it was made for
-    check_statistic(statistic, "what in_float64() returns")
-    if arithmetic == "float64":
-        return found(statistic)
-    try:
-        exact = statistic.exactly(ball)
-        check_statistic(exact, f"exactly(ball) of {statistic.name}")
-    except UnsupportedError:
-        exact = statistic
-    try:
-        made = found(exact)
-    except UnsupportedBallError:  # a proof may need a little more room than float64 does
-        if exact is statistic:
-            raise
-        exact, made = statistic, found(statistic)
-    if not draws:
-        return made
-    return with_draw(made, lambda: made if exact is statistic else found(statistic))
-
-
-def needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
-    """Return the error for a statistic that needs all records at once.
-
-    Parameters
-    ----------
-    statistic : Statistic
-    ball : Ball
-
-    Returns
-    -------
-    UnsupportedError
-    """
-    return UnsupportedError(
-        f"the {statistic.name} on {ball.manifold} needs all records at once, in a ball of radius "
-        f"{ball.radius:.6g}, and these come in chunks; take a sum over the records: the tangent "
-        'mean (mechanism="tangent-gaussian") or private_mean(..., method="refined"), with '
-        'arithmetic="exact"; or give an array'
-    )
-
-
-def with_draw(made: Offer, in_float64: Callable[[], Offer]) -> Offer:
-    """Return an offer with its exact draw.
-
-    Parameters
-    ----------
-    made : Offer
-    in_float64 : callable
-        Returns the offer that is taken where there is no exact draw: nothing else needs to be
-        exact then.
-
-    Returns
-    -------
-    Offer
-    """
-    try:
-        return replace(made, draw=_exact_draw(made))
-    except UnsupportedError:
-        return in_float64()
-
-
-def _check_numerical_delta(statistic: Statistic) -> None:
-    """Refuse an allowance that is none, before it is stated in a release."""
-    stated = statistic.numerical_delta
-    name = f"numerical_delta of {statistic.name}"
-    if stated is not None and not 0.0 <= real(stated, name) < math.inf:
-        raise InvalidParameterError(f"{name} must be None, or finite and at least 0")
-
-
-def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
-    """Return how a mechanism draws exactly in a ball; what is none, or fails, is not taken.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    answers : Ball
-        Public ball of the footpoints.
-
-    Returns
-    -------
-    ExactDraw
-
-    Raises
-    ------
-    UnsupportedError
-        If there is no proved way.
-    """
-    with guarded(type(mechanism)):
-        draw: object = mechanism.exact_draw(answers)
-        if not isinstance(draw, ExactDraw) or draw.coordinates != answers.manifold.dim:
-            raise UnsupportedError(
-                f"exact_draw of {mechanism.name} must return an ExactDraw with "
-                f"{answers.manifold.dim} coordinates"
-            )
-    return draw
-
-
-def _exact_draw(made: Offer) -> ExactDraw:
-    """Return the draw of an offer.
-
-    Raises
-    ------
-    UnsupportedError
-        If none is proved, or one would take too long, from public numbers alone.
-    InvalidParameterError
-        If python-flint is missing.
-    """
-    draw = exact_draw(made.mechanism, made.statistic.answers(made.ball))
-    if not certified_available():
-        raise InvalidParameterError(
-            "releases need python-flint for exact draws, and it is not installed: pip install "
-            'python-flint; or rely on float64 with arithmetic="float64"'
-        )
-    with guarded(type(made.mechanism)):
-        draw.check_drawable()
-    return draw
-
-
-def _offer(
-    statistic: Statistic,
-    mechanism: type[Mechanism] | Choice | Mechanism,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None,
-    tol: float | None,
-    error: float | None,
-) -> Offer:
-    """Return what :func:`offer` does, without a draw."""
-    steps = number_of_answers(statistic)
-    _check_numerical_delta(statistic)
-    check_mechanism(mechanism)
-    given = calibrated(mechanism)
-    kind = type(given) if given is not None else as_choice(mechanism).kind
-    weight, part = next(ways(kind, statistic, steps, budget))
-    neighbours = ReplaceOne() if neighbours is None else neighbours
-    check_ball(statistic.range(ball), f"range(ball) of {statistic.name}")
-    answers = statistic.answers(ball)
-    check_ball(answers, f"answers(ball) of {statistic.name}")
-    if given is not None and (problem := given.foreign_to(answers)):
-        raise InvalidParameterError(problem)
-    if not is_one_of(mechanism.metric, ("distance", "coordinates")):
-        raise UnsupportedError(
-            f'the metric of {mechanism.name} must be "distance" or "coordinates", and is neither'
-        )
-    sensitivity, used = computed_sensitivity(
-        statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=tol
-    )
-    together = product_up(sensitivity, weight)
-    if given is None:
-        choice = as_choice(mechanism)
-        if error is not None and not choice.options:
-            most = error / noise_factor(statistic, ball, n)
-            little = choice.kind._too_little(answers, together, part, most)
-            if little is not None:
-                seen = Offer(statistic, little, ball, n, neighbours, sensitivity, used, steps)
-                raise Beaten(statistic, seen.proofs(budget))
-        with guarded(choice.kind):
-            needed = choice.needed(answers)
-            given = choice.calibrate_on(answers.manifold, together, part, **needed)
-            check_mechanism(given)
-            positive(given.sigma, "sigma, the noise scale,")
-    elif not given.satisfies(together, part):
-        raise NotAttainableError(
-            f"sigma = {given.sigma:.6g} is too little noise for {part} at sensitivity "
-            f"{together:.6g}; calibrate it, or name the mechanism and let it be calibrated"
-        )
-    return Offer(statistic, given, ball, n, neighbours, sensitivity, used, steps)
-
-
-@contextlib.contextmanager
-def guarded(mechanism: type[Mechanism]) -> Iterator[None]:
-    """Turn what goes wrong in a class of another package into an ``UnsupportedError``.
-
-    So it cannot take the other mechanisms along; what goes wrong in this library is a bug of its
-    own, and is shown as it is.
-    """
-    try:
-        yield
-    except UnsupportedError:
-        raise
-    except (Exception, SystemExit) as error:
-        if is_own(mechanism):
-            raise
-        raise UnsupportedError(
-            f"{mechanism.name}, of another package, failed with {type(error).__name__}"
-        ) from error
+    terms = Terms(ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads)
+    return terms.offer(statistic, mechanism)
 
 
 def offers(
@@ -595,76 +270,234 @@ def offers(
     -------
     list of Offer or UnsupportedError
     """
-    asked = functools.partial(
-        offered,
-        ball=ball,
-        n=n,
-        budget=budget,
-        neighbours=neighbours,
-        tol=tol,
-        arithmetic=arithmetic,
-        draws=draws,
-        streams=streams,
-        rereads=rereads,
+    terms = Terms(ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads)
+    return [terms.offered(statistic, kind) for statistic, kind in pairs]
+
+
+class Beaten(Exception):  # noqa: N818 -- what is told of it is no error
+    """A mechanism that is not calibrated, since another one is better whatever its scale.
+
+    With the statistic that it would be for, and the proofs that its offer would state.
+    """
+
+    def __init__(self, statistic: Statistic, proofs: dict[str, str | None]) -> None:
+        super().__init__(statistic.name)
+        self.statistic, self.proofs = statistic, proofs
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an offer is asked for, beside statistic and mechanism; see :func:`offer`.
+
+    ``error`` is the expected distance from which on nobody asks for an offer; None if there is
+    none.
+    """
+
+    ball: Ball
+    n: int | None
+    budget: Budget
+    neighbours: Neighbours | None = None
+    tol: float | None = None
+    arithmetic: Arithmetic = "exact"
+    draws: bool = True
+    streams: bool = False
+    rereads: bool = False
+    error: float | None = None
+
+    def offered(
+        self, statistic: Statistic, kind: type[Mechanism] | Choice
+    ) -> Offer | UnsupportedError:
+        """Return an offer, or why it is not available.
+
+        Raises :class:`Beaten` in place of one that is seen to have at least ``error``.
+        """
+        try:
+            made = self.offer(statistic, kind)
+            if not is_own(as_choice(kind).kind):
+                _check_error(made)
+        except UnsupportedError as problem:
+            return problem
+        return made
+
+    def offer(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
+        """Return an offer, one that is known where all is of this library."""
+        anew = functools.partial(self._made, statistic, mechanism)
+        flags = self.draws, self.streams, self.rereads
+        numbers = self.n, self.tol, self.arithmetic, *flags, self.error
+        parts = statistic, self.budget, self.neighbours
+        asked = known_by(functools.partial(_outcome, anew), mechanism, self.ball, parts, numbers)
+        if asked is None:
+            return anew()
+        known: Offer | Callable[[], Exception] = kept(asked)
+        if not isinstance(known, Offer):
+            raise known()  # each time another one: it keeps the frames that it passes
+        return known if known.ball is self.ball else known._changed(ball=self.ball)
+
+    def _made(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
+        """Return an offer that is computed anew."""
+        ball = self.ball
+
+        def found(computed: Statistic) -> Offer:
+            if self.streams and not (self.rereads or computed.streams(ball)):
+                raise _needs_all(computed, ball)
+            made = self._without_draw(computed, mechanism)
+            if self.streams and made.statistic.passes(ball, made.tol) is None:
+                raise _needs_all(computed, ball)
+            return made
+
+        statistic = (self.neighbours or ReplaceOne()).form(statistic, ball)
+        statistic = statistic.in_float64()  # whatever it was made for
+        check_statistic(statistic, "what in_float64() returns")
+        if self.arithmetic == "float64":
+            return found(statistic)
+        try:
+            exact = statistic.exactly(ball)
+            check_statistic(exact, f"exactly(ball) of {statistic.name}")
+        except UnsupportedError:
+            exact = statistic
+        try:
+            made = found(exact)
+        except UnsupportedBallError:  # a proof may need a little more room than float64 does
+            if exact is statistic:
+                raise
+            exact, made = statistic, found(statistic)
+        if not self.draws:
+            return made
+        return with_draw(made, lambda: made if exact is statistic else found(statistic))
+
+    def _without_draw(self, statistic: Statistic, mechanism: AnyMechanism) -> Offer:
+        """Return an offer of this very statistic, without a draw."""
+        ball, n, budget = self.ball, self.n, self.budget
+        steps = number_of_answers(statistic)
+        _check_numerical_delta(statistic)
+        check_mechanism(mechanism)
+        given = calibrated(mechanism)
+        kind = type(given) if given is not None else as_choice(mechanism).kind
+        weight, part = next(ways(kind, statistic, steps, budget))
+        neighbours = ReplaceOne() if self.neighbours is None else self.neighbours
+        check_ball(statistic.range(ball), f"range(ball) of {statistic.name}")
+        answers = statistic.answers(ball)
+        check_ball(answers, f"answers(ball) of {statistic.name}")
+        if given is not None and (problem := given.foreign_to(answers)):
+            raise InvalidParameterError(problem)
+        if not is_one_of(mechanism.metric, ("distance", "coordinates")):
+            raise UnsupportedError(
+                f'the metric of {mechanism.name} must be "distance" or "coordinates", and is '
+                "neither"
+            )
+        sensitivity, used = computed_sensitivity(
+            statistic, ball, n, mechanism.metric, neighbours=neighbours, tol=self.tol
+        )
+        together = product_up(sensitivity, weight)
+        if given is None:
+            choice = as_choice(mechanism)
+            if self.error is not None and not choice.options:
+                most = self.error / noise_factor(statistic, ball, n)
+                little = choice.kind._too_little(answers, together, part, most)
+                if little is not None:
+                    seen = Offer(statistic, little, ball, n, neighbours, sensitivity, used, steps)
+                    raise Beaten(statistic, seen.proofs(budget))
+            with guarded(choice.kind):
+                needed = choice.needed(answers)
+                given = choice.calibrate_on(answers.manifold, together, part, **needed)
+                check_mechanism(given)
+                positive(given.sigma, "sigma, the noise scale,")
+        elif not given.satisfies(together, part):
+            raise NotAttainableError(
+                f"sigma = {given.sigma:.6g} is too little noise for {part} at sensitivity "
+                f"{together:.6g}; calibrate it, or name the mechanism and let it be calibrated"
+            )
+        return Offer(statistic, given, ball, n, neighbours, sensitivity, used, steps)
+
+
+def _outcome(anew: Callable[[], Offer]) -> Offer | Callable[[], Exception]:
+    """Return an offer, or what makes the error that there is instead, without its traceback."""
+    try:
+        return anew()
+    except Beaten as worse:
+        return functools.partial(Beaten, worse.statistic, worse.proofs)
+    except UnsupportedError as problem:
+        if not is_own(type(problem)) or vars(problem) or problem.__cause__ is not None:
+            raise
+        return functools.partial(type(problem), *problem.args)
+
+
+def _needs_all(statistic: Statistic, ball: Ball) -> UnsupportedError:
+    return UnsupportedError(
+        f"the {statistic.name} on {ball.manifold} needs all records at once, in a ball of radius "
+        f"{ball.radius:.6g}, and these come in chunks; take a sum over the records: the tangent "
+        'mean (mechanism="tangent-gaussian") or private_mean(..., method="refined"), with '
+        'arithmetic="exact"; or give an array'
     )
-    return [asked(statistic, kind) for statistic, kind in pairs]
 
 
-def offered(
-    statistic: Statistic,
-    kind: type[Mechanism] | Choice,
-    ball: Ball,
-    n: int | None,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None = None,
-    tol: float | None = None,
-    arithmetic: Arithmetic = "exact",
-    draws: bool = True,
-    streams: bool = False,
-    rereads: bool = False,
-    error: float | None = None,
-) -> Offer | UnsupportedError:
-    """Return what :func:`offer` returns, or why it is not available.
+def with_draw(made: Offer, in_float64: Callable[[], Offer]) -> Offer:
+    """Return an offer with its exact draw; where there is none, what ``in_float64`` returns.
 
-    Parameters
-    ----------
-    statistic : Statistic
-    kind : Mechanism class or Choice
-    ball, n, budget, neighbours, tol, arithmetic, draws, streams, rereads
-        See :func:`offer`.
-    error : float, optional
-        Expected distance from which on nobody asks for an offer.
-
-    Returns
-    -------
-    Offer or UnsupportedError
-
-    Raises
-    ------
-    Beaten
-        In place of an offer that is seen to have at least this error.
+    Nothing else needs to be exact then.
     """
     try:
-        made = _in_arithmetic(
-            statistic,
-            kind,
-            ball,
-            n,
-            budget,
-            neighbours=neighbours,
-            tol=tol,
-            arithmetic=arithmetic,
-            draws=draws,
-            streams=streams,
-            rereads=rereads,
-            error=error,
+        return replace(made, draw=_exact_draw(made))
+    except UnsupportedError:
+        return in_float64()
+
+
+def _check_numerical_delta(statistic: Statistic) -> None:
+    """Refuse an allowance that is none, before it is stated in a release."""
+    stated = statistic.numerical_delta
+    name = f"numerical_delta of {statistic.name}"
+    if stated is not None and not 0.0 <= real(stated, name) < math.inf:
+        raise InvalidParameterError(f"{name} must be None, or finite and at least 0")
+
+
+def exact_draw(mechanism: Mechanism, answers: Ball) -> ExactDraw:
+    """Return how a mechanism draws exactly, of footpoints in a public ball.
+
+    ``UnsupportedError`` if there is no proved way, or what is returned is none.
+    """
+    with guarded(type(mechanism)):
+        draw: object = mechanism.exact_draw(answers)
+        if not isinstance(draw, ExactDraw) or draw.coordinates != answers.manifold.dim:
+            raise UnsupportedError(
+                f"exact_draw of {mechanism.name} must return an ExactDraw with "
+                f"{answers.manifold.dim} coordinates"
+            )
+    return draw
+
+
+def _exact_draw(made: Offer) -> ExactDraw:
+    """Return the draw of an offer, if python-flint is there for it.
+
+    ``UnsupportedError`` if none is proved, or one would take too long, from public numbers alone.
+    """
+    draw = exact_draw(made.mechanism, made.statistic.answers(made.ball))
+    if not certified_available():
+        raise InvalidParameterError(
+            "releases need python-flint for exact draws, and it is not installed: pip install "
+            'python-flint; or rely on float64 with arithmetic="float64"'
         )
-        if not is_own(as_choice(kind).kind):
-            _check_error(made)
-    except UnsupportedError as problem:
-        return problem
-    return made
+    with guarded(type(made.mechanism)):
+        draw.check_drawable()
+    return draw
+
+
+@contextlib.contextmanager
+def guarded(mechanism: type[Mechanism]) -> Iterator[None]:
+    """Turn what goes wrong in a class of another package into an ``UnsupportedError``.
+
+    So it cannot take the other mechanisms along; what goes wrong in this library is a bug of its
+    own, and is shown as it is.
+    """
+    try:
+        yield
+    except UnsupportedError:
+        raise
+    except (Exception, SystemExit) as error:
+        if is_own(mechanism):
+            raise
+        raise UnsupportedError(
+            f"{mechanism.name}, of another package, failed with {type(error).__name__}"
+        ) from error
 
 
 def _check_error(made: Offer) -> None:
@@ -695,17 +528,7 @@ def expected_distance(found: Offer) -> float | None:
 def noise_factor(statistic: Statistic, ball: Ball, count: float | None) -> float:
     """How many times longer noise may be in the value than in an answer.
 
-    Parameters
-    ----------
-    statistic : Statistic
-    ball : Ball
-        Public ball of the records.
-    count : float or None
-        Number of records, as far as it is known; 1 where it is not.
-
-    Returns
-    -------
-    float
+    ``count`` is the number of records, as far as it is known; 1 where it is not.
     """
     factor = statistic.noise_in_value(ball)
     return factor / max(count or 1.0, 1.0) if statistic.totals else factor

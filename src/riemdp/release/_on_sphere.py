@@ -27,54 +27,37 @@ if TYPE_CHECKING:
     from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
     from riemdp.release._own_directions import Own
-    from riemdp.release._relation import Adjacency
     from riemdp.release._release import Release
+    from riemdp.release._run import Options
     from riemdp.statistics import Neighbours, Statistic
 
 
 def released_on_sphere(
     statistic: Statistic,
     points: Any,
+    budget: Budget,
+    options: Options,
+    *,
     read: Callable[[Any], FloatArray],
     own: Own,
-    budget: Budget,
-    *,
-    neighbours: Neighbours | None,
-    adjacency: Adjacency | None,
-    users: ArrayLike | None,
-    n: int | None,
+    label: str,
     width: int | None = None,
-    **options: Any,
 ) -> Release:
     """Release a statistic of unit vectors; see :func:`riemdp.private_statistic`.
 
-    Parameters
-    ----------
-    statistic : Statistic
-        On a sphere.
-    points : object
-        Records, as users have them.
-    read : callable
-        Returns a unit vector for each of several records.
-    own : callable
-        Returns that of one person, of those of all own records.
-    budget, neighbours, adjacency, users, n
-    width : int, optional
-        Number of entries of a vector, where every record has as many.
-    **options
-        As :func:`riemdp.release._run.run` takes them.
-
-    Returns
-    -------
-    Release
+    ``read`` returns a unit vector for each of several records, which are as users have them, and
+    ``own`` that of one person, of those of all own records. ``width`` is the number of entries of
+    a vector, where every record has as many.
     """
-    related = relation(neighbours, adjacency, budget, has_users=users is not None)
+    users, n = options.users, options.n
+    has_users = users is not None
+    related = relation(options.neighbours, options.adjacency, budget, has_users=has_users)
     if is_stream(points, related):
         chunks: Any = chunks_of(points, n if related.size_is_public else None)
         made = functools.partial(_read_twice, chunks.read, read) if chunks.read else read
         records = Records(replace(chunks, read=made), users=users)
         width = width or _width_of(chunks.shape, made)
-    elif charges_first(options["charge"], options["accountant"]):
+    elif charges_first(options.charge, options.accountant):
 
         @functools.cache
         def opened() -> tuple[FloatArray, Any]:
@@ -88,17 +71,9 @@ def released_on_sphere(
         rows, ids = _rows(points, read, own, related, users)
         records = Records(rows, users=ids)
         width = rows.shape[1]
-    return run(
-        lambda *_: statistic,
-        records,
-        Ball.whole(Sphere(width - 1)),
-        budget,
-        neighbours=related,
-        n=n,
-        tol=None,
-        project="auto",
-        **options,
-    )
+    ball = Ball.whole(Sphere(width - 1))
+    options = replace(options, neighbours=related, adjacency=None, users=None, n=n)
+    return run(lambda *_: statistic, records, ball, budget, options, label=label)
 
 
 def _read_twice(

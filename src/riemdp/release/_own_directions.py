@@ -23,21 +23,10 @@ if TYPE_CHECKING:
 def own_directions(
     points: FloatArray, users: NDArray[Any], own: Own, fallback: FloatArray
 ) -> FloatArray:
-    """Return one unit vector for each person: a function of that person's records alone.
+    """Return one unit vector for each person, shape (people, dim), of that person's records alone.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n, dim)
-        Unit vectors.
-    users : ndarray, shape (n,)
-        Whose each is.
-    own : callable
-    fallback : ndarray, shape (dim,)
-        Public unit vector, of those whose records have none in common.
-
-    Returns
-    -------
-    ndarray, shape (people, dim)
+    Of unit vectors, shape (n, dim), and whose each is. ``fallback`` is the public one of those
+    whose records have none in common.
     """
     found = np.empty((0, points.shape[1]))
     for rows in rows_of_users(users):
@@ -47,46 +36,21 @@ def own_directions(
 
 
 def mean_direction(vectors: FloatArray) -> FloatArray | None:
-    """Return the direction of the sum, if there is one.
-
-    Parameters
-    ----------
-    vectors : ndarray, shape (m, dim)
-
-    Returns
-    -------
-    ndarray, shape (dim,), or None
-    """
+    """Return the direction of the sum of vectors, shape (m, dim), if there is one."""
     total = np.array([math.fsum(column) for column in vectors.T])
     length = math.hypot(*total)
     return total / length if length > 0.0 else None
 
 
 def main_axis(vectors: FloatArray) -> FloatArray | None:
-    """Return the leading eigenvector of the mean of ``x x^T``: no sign of a vector counts.
-
-    Parameters
-    ----------
-    vectors : ndarray, shape (m, dim)
-
-    Returns
-    -------
-    ndarray, shape (dim,), or None
-    """
+    """Return the leading eigenvector of the mean of ``x x^T``: no sign of a vector counts."""
     return _leading(_added(vectors[:, :, None] * vectors[:, None, :]))
 
 
 def main_preshape(vectors: FloatArray) -> FloatArray | None:
     """Return the leading eigenvector of the mean of ``z z*``: no phase of a vector counts.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (m, 2 k)
-        Real parts, then imaginary parts.
-
-    Returns
-    -------
-    ndarray, shape (2 k,), or None
+    Rows, shape (m, 2 k), hold real parts, then imaginary parts; so does the result.
     """
     real, imaginary = np.split(vectors, 2, axis=-1)
     z = real + 1j * imaginary

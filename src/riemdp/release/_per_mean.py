@@ -28,19 +28,7 @@ _PURE = (
 def factor_quantile(mechanism: Mechanism, answers: Ball, factor: object, q: float) -> float:
     """Return the distance that the draw exceeds in one factor with probability ``1 - q``.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    answers : Ball
-        Public ball of the footpoints.
-    factor : int
-        Index among the factors of the space of answers.
-    q : float
-        In [0, 1].
-
-    Returns
-    -------
-    float
+    The factor is an index among those of the space of answers.
     """
     number = len(answers.manifold.factors)
     if type(factor) is not int or not 0 <= factor < number:
@@ -53,24 +41,8 @@ def factor_quantile(mechanism: Mechanism, answers: Ball, factor: object, q: floa
 def noise_per_mean(mechanism: Mechanism, answers: Ball) -> float:
     """Root mean square, over draws and factors, of the distance in one factor.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    answers : Ball
-        Public ball of the footpoints.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    UnsupportedError
-        Where the law of the distance in a factor is not known.
-
-    References
-    ----------
-    docs/proofs/products.md, claim 7
+    See docs/proofs/products.md, claim 7. ``UnsupportedError`` where the law of that distance is not
+    known.
     """
     squares = math.fsum(count * law.mean_square() for law, count in _laws(mechanism, answers))
     return math.sqrt(squares / len(answers.manifold.factors))
@@ -86,18 +58,7 @@ def _laws(mechanism: Mechanism, answers: Ball) -> Iterator[tuple[FactorLaw, int]
 
 
 def pure_noise(budget: Budget, answers: Ball) -> str:
-    """Say of a budget with a pure epsilon what it costs many means; empty where it has none.
-
-    Parameters
-    ----------
-    budget : Budget
-    answers : Ball
-        Public ball of the footpoints.
-
-    Returns
-    -------
-    str
-    """
+    """Say of a budget with a pure epsilon what it costs many means; empty where it has none."""
     number = len(answers.manifold.factors)
     pure = number > 1 and math.isfinite(budget.epsilon_at(0.0))
     return _PURE.format(number) if pure else ""
@@ -107,20 +68,10 @@ def pure_noise(budget: Budget, answers: Ball) -> str:
 class PerMean:
     """What one mean among many is worth, as far as public guesses say.
 
-    Attributes
-    ----------
-    means, dim : int
-        Number of means, and of coordinates of all together.
-    n : int
-        Number of records.
-    noise : float
-        Root mean square of the noise of one mean.
-    grows : bool
-        Whether the noise of one mean grows like the root of their number.
-    spread : float or None
-        Supposed root mean square distance of a record from its mean, in one factor.
-    signal : float or None
-        Supposed root mean square distance of a mean from the centre of the ball, in one factor.
+    ``means`` and ``dim`` are the numbers of means, and of coordinates of all together; ``noise`` is
+    the root mean square of the noise of one, which with ``grows`` grows like the root of their
+    number. Guesses are the root mean square distances, in one factor, of a record from its mean
+    (``spread``), and of a mean from the centre of the ball (``signal``).
     """
 
     means: int

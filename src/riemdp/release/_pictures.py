@@ -25,18 +25,7 @@ _LEVEL = 0.95
 
 
 def draw_release(release: Release, ax: Any, view: View) -> Any:
-    """Draw what :meth:`Release.plot` says.
-
-    Parameters
-    ----------
-    release : Release
-    ax : matplotlib.axes.Axes or None
-    view : {"auto", "value", "error"}
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw what :meth:`Release.plot` says."""
     if not is_one_of(view, ("auto", "value", "error")):
         raise InvalidParameterError(f'view must be "auto", "value" or "error", got {shown(view)}')
     axes = _plots.axes(ax)
@@ -83,8 +72,8 @@ def _reach(release: Release) -> tuple[float, str]:
     far = if_known(release.error_quantile, _LEVEL) if exact else None
     if far is not None:
         return far, f"orange: {100 * _LEVEL:g} % of the noise, {_said(_space(release), far)}"
-    answers = release.statistic.answers(release.ball)
-    far = if_known(lambda: release._longer(release.mechanism.expected_distance_in(answers)))
+    mechanism = release.mechanism
+    far = if_known(lambda: release._longer(mechanism.expected_distance_in(release._answers)))
     if far is None:
         return 0.0, "how far noise gets is not known"
     return far, f"orange: expected at most {_said(_space(release), far)}"
@@ -92,8 +81,8 @@ def _reach(release: Release) -> tuple[float, str]:
 
 def _is_a_distance(release: Release) -> bool:
     """Whether lengths of the noise are distances, and not those in a tangent space alone."""
-    mechanism, answers = release.mechanism, release.statistic.answers(release.ball)
-    known = if_known(lambda: mechanism.expected_distance_in(answers))
+    mechanism = release.mechanism
+    known = if_known(lambda: mechanism.expected_distance_in(release._answers))
     return known == if_known(mechanism.expected_distance)
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import count, positive
-from riemdp._described import Described, digits, frame
-from riemdp._described import table as as_table
+from riemdp._described import Described, digits
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
@@ -20,17 +19,18 @@ from riemdp.release._least_error import as_good
 from riemdp.release._named import kinds, named
 from riemdp.release._offer import (
     Offer,
+    Terms,
     error_quantile,
     expected_distance,
     guarded,
     noise_factor,
-    offers,
     wanted_mean,
 )
 from riemdp.release._per_mean import PerMean, noise_per_mean, pure_noise
 from riemdp.release._plan_pictures import draw_plan
 from riemdp.release._relation import check_searched, relation
 from riemdp.release._search._forecast import Forecast, forecast
+from riemdp.release._table import Table
 from riemdp.statistics import RefinedMean, ReplaceOne, check_statistic
 
 if TYPE_CHECKING:
@@ -118,7 +118,6 @@ class PlanRow(Described):
     warning: str = ""
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         left_out = ("mechanism", "summary", None, "")
         return f"{self.mechanism} for the {self.summary}", [
             (name.replace("_", " "), digits(value) if isinstance(value, float) else str(value))
@@ -128,7 +127,7 @@ class PlanRow(Described):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Table):
     """Table of mechanisms for a space, a radius, n and a budget.
 
     Attributes
@@ -190,47 +189,36 @@ class Plan:
 
         Where nothing is proved, what it takes with ``allow_unproven=True``.
         """
-        found = [row for row in self.rows if row.problem is None and not self._is_besides(row)]
+        first = self.rows[0].summary if self.rows else ""
+        found = [row for row in self.rows if row.problem is None]
+        # a refined mean beside the others is made on request alone
+        found = [row for row in found if first == row.summary or row.summary != RefinedMean.name]
         found = [row for row in found if not row.unproven] or found
-        return min(as_good(found, _error, self._is_preferred), key=_error, default=None)
+        wanted = as_good(found, _error, lambda row: row.summary == first)
+        return min(wanted, key=_error, default=None)
 
-    def _is_preferred(self, row: PlanRow) -> bool:
-        return row.summary == self.rows[0].summary
+    def _table(self) -> tuple[str, list[list[str]], list[str]]:
+        numbers = {
+            "sensitivity": "sensitivity",
+            "sigma": "sigma",
+            "E[distance]": "expected_distance",
+            "95 %": "quantile_95",
+        }
+        if any(row.noise_per_mean is not None for row in self.rows):
+            numbers["per mean"] = "noise_per_mean"
+        needed = {"n needed": "required_n", "budget needed": "required_budget"}
+        if self.target_error is None:
+            needed = {}
+        lines = [["mechanism", "estimates", "arithmetic", *numbers, *needed]]
+        for row in self.rows:
+            fields = vars(row)
+            cells = [row.mechanism, row.summary, row.arithmetic or "-"]
+            cells += [_cell(fields[name], ".6g") for name in numbers.values()]
+            lines.append(cells + [_cell(fields[name]) for name in needed.values()])
+        return self.title, lines, self._remarks()
 
-    def _is_besides(self, row: PlanRow) -> bool:
-        """Whether a row is of what is made on request alone: a refined mean beside the others."""
-        return RefinedMean.name == row.summary != self.rows[0].summary
-
-    def __str__(self) -> str:
-        lines = [self._header(), *(self._cells(row) for row in self.rows)]
-        header = lines[0]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-        table = [
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        ]
-        return "\n".join([self.title, *table, *self._remarks()])
-
-    def _repr_html_(self) -> str:
-        import html
-
-        rows = [self._cells(row) for row in self.rows]
-        said = "".join(f"<p>{html.escape(note)}</p>" for note in self._remarks())
-        return as_table(self.title, rows, self._header()) + said
-
-    def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, with a column for each of their fields.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        UnsupportedError
-            If pandas is not installed.
-        """
-        return frame([vars(row) for row in self.rows])
+    def _records(self) -> list[dict[str, Any]]:
+        return [vars(row) for row in self.rows]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the expected error of each mechanism as a bar, with its 95 % quantile.
@@ -261,15 +249,6 @@ class Plan:
         'expected error, geodesic distance'
         """
         return draw_plan(self, ax)
-
-    def _header(self) -> list[str]:
-        header = ["mechanism", "estimates", "arithmetic"]
-        header += ["sensitivity", "sigma", "E[distance]", "95 %"]
-        if self._is_many:
-            header.append("per mean")
-        if self.target_error is not None:
-            header += ["n needed", "budget needed"]
-        return header
 
     @property
     def title(self) -> str:
@@ -308,10 +287,6 @@ class Plan:
         return tuple(found)
 
     @property
-    def _is_many(self) -> bool:
-        return any(row.noise_per_mean is not None for row in self.rows)
-
-    @property
     def per_mean(self) -> PerMean | None:
         """What one mean among several is worth with the best mechanism; None where unknown."""
         best = self.best
@@ -328,17 +303,9 @@ class Plan:
             self.signal,
         )
 
-    def _cells(self, row: PlanRow) -> list[str]:
-        numbers: tuple[float | None, ...]
-        numbers = (row.sensitivity, row.sigma, row.expected_distance, row.quantile_95)
-        cells = [row.mechanism, row.summary, row.arithmetic or "-"]
-        if self._is_many:
-            numbers = (*numbers, row.noise_per_mean)
-        cells += ["-" if x is None else f"{x:.6g}" for x in numbers]
-        if self.target_error is not None:
-            cells.append("-" if row.required_n is None else str(row.required_n))
-            cells.append("-" if row.required_budget is None else str(row.required_budget))
-        return cells
+
+def _cell(value: object, digits: str = "") -> str:
+    return "-" if value is None else format(value, digits) if digits else str(value)
 
 
 @with_advice
@@ -444,11 +411,12 @@ def plan(
         )
     compared = kinds().values() if mechanisms is None else map(named, mechanisms)
     choices = map(as_choice, compared)
-    found = [_Case(wanted(manifold, each), each, ball, neighbours) for each in choices]
+    terms = Terms(ball, n, budget, neighbours)
+    found = [_Case(wanted(manifold, each), each, terms) for each in choices]
     if statistic is None and mechanisms is None:
-        found.append(_Case(RefinedMean(), as_choice(TangentGaussian), ball, neighbours))
+        found.append(_Case(RefinedMean(), as_choice(TangentGaussian), terms))
     cases = ticks(found, len(found), "mechanisms")
-    rows = tuple(case.row(n, budget, target_error) for case in cases)
+    rows = tuple(case.row(target_error) for case in cases)
     expected = forecast(ball.reach, manifold.dim, n, budget) if adapt else None
     return Plan(
         manifold, ball.radius, n, budget, target_error, rows, expected, neighbours, ball, *guesses
@@ -488,20 +456,18 @@ class _Case:
 
     statistic: Statistic
     kind: Choice
-    ball: Ball
-    neighbours: Neighbours
-    arithmetic: Arithmetic = "exact"
+    terms: Terms
 
-    def row(self, n: int, budget: Budget, target_error: float | None) -> PlanRow:
-        row = PlanRow(str(self.kind), self.statistic.name)
-        made = self._made(n, budget)
+    def row(self, target_error: float | None) -> PlanRow:
+        row, terms = PlanRow(str(self.kind), self.statistic.name), self.terms
+        made = terms.offered(self.statistic, self.kind)
         if target_error is not None:
-            arithmetic = made.arithmetic if isinstance(made, Offer) else self.arithmetic
-            case = replace(self, arithmetic=arithmetic)
+            arithmetic = made.arithmetic if isinstance(made, Offer) else terms.arithmetic
+            case = replace(self, terms=replace(terms, arithmetic=arithmetic, draws=False))
             row = replace(
                 row,
-                required_n=_required_n(case, budget, target_error),
-                required_budget=_required_budget(case, n, budget, target_error),
+                required_n=_required_n(case, target_error),
+                required_budget=_required_budget(case, target_error),
             )
         if not isinstance(made, Offer):
             return replace(row, problem=str(made))
@@ -511,30 +477,18 @@ class _Case:
             sigma=made.mechanism.sigma,
             expected_distance=expected_distance(made),
             quantile_95=error_quantile(made, 0.95),
-            unproven=made.unproven(budget),
+            unproven=made.unproven(terms.budget),
             arithmetic=made.arithmetic,
             caveat=made.statistic.caveat,
             noise_per_mean=_per_mean(made),
-            warning=pure_noise(budget, made.statistic.answers(made.ball)),
+            warning=pure_noise(terms.budget, made.statistic.answers(made.ball)),
         )
 
-    def error(self, n: int, budget: Budget) -> float:
-        """Return the expected distance, infinite where there is none."""
-        made = self._made(n, budget, draws=False)
+    def excess(self, target_error: float, **changed: Any) -> float:
+        """Return the logarithm of the expected distance over a target; ``inf`` where none is."""
+        made = replace(self.terms, **changed).offered(self.statistic, self.kind)
         far = expected_distance(made) if isinstance(made, Offer) else None
-        return math.inf if far is None else far
-
-    def _made(self, n: int, budget: Budget, draws: bool = True) -> Offer | UnsupportedError:
-        (made,) = offers(
-            [(self.statistic, self.kind)],
-            self.ball,
-            n,
-            budget,
-            neighbours=self.neighbours,
-            arithmetic=self.arithmetic,
-            draws=draws,
-        )
-        return made
+        return math.log((math.inf if far is None else far) / target_error)
 
 
 def _per_mean(made: Offer) -> float | None:
@@ -550,11 +504,11 @@ def _per_mean(made: Offer) -> float | None:
         return None
 
 
-def _required_n(case: _Case, budget: Budget, target_error: float) -> int | None:
+def _required_n(case: _Case, target_error: float) -> int | None:
     """Smallest n whose expected distance is at most the target: it falls with n."""
 
     def excess(n: float) -> float:
-        return math.log(case.error(int(n), budget) / target_error)
+        return case.excess(target_error, n=int(n))
 
     if excess(1) <= 0.0:
         return 1
@@ -562,11 +516,12 @@ def _required_n(case: _Case, budget: Budget, target_error: float) -> int | None:
     return None if found is None else int(found)
 
 
-def _required_budget(case: _Case, n: int, budget: Budget, target_error: float) -> Budget | None:
+def _required_budget(case: _Case, target_error: float) -> Budget | None:
     """Least budget whose expected distance is at most the target: it falls with the parameter."""
+    budget = case.terms.budget
 
     def excess(parameter: float) -> float:
-        return math.log(case.error(n, budget.at(parameter)) / target_error)
+        return case.excess(target_error, budget=budget.at(parameter))
 
     def rounded(parameter: float, up: bool) -> float:
         return parameter * (1.0 + (3e-7 if up else -3e-7))
@@ -591,21 +546,9 @@ def crossing(
 ) -> float | None:
     """Least argument, to rounding, at which a falling function is at most 0.
 
-    By the secant through the ends of the bracket in the logarithm, now and then by its middle.
-
-    Parameters
-    ----------
-    excess : callable
-        Falls; positive at ``low``; ``inf`` is allowed.
-    low, high : float
-        Positive.
-    rounded : callable
-        ``rounded(x, up)`` is an argument that is allowed, at or a little beyond ``x``.
-
-    Returns
-    -------
-    float or None
-        None if the function is positive at ``high``.
+    By the secant through the ends of the bracket in the logarithm, now and then by its middle. The
+    function is positive at ``low``, where ``inf`` is allowed; None if it is so at ``high``.
+    ``rounded(x, up)`` is an argument that is allowed, at or a little beyond ``x``.
     """
     above, below = math.inf, excess(high)
     if below > 0.0:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import shown
-from riemdp._described import frame
-from riemdp._described import table as as_table
 from riemdp._errors import InvalidParameterError
 from riemdp._progress import ticks, work
 from riemdp.release._plan import Plan, plan
 from riemdp.release._plan_pictures import draw_grid
+from riemdp.release._table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PlanGrid:
+class PlanGrid(Table):
     """Plans for several n and budgets.
 
     Attributes
@@ -110,36 +109,19 @@ class PlanGrid:
             ``quantile_95``; None where nothing is available. With a target also ``meets_target``,
             ``required_n`` and ``required_budget``, of that mechanism.
         """
-        found = []
-        for row in self.plans:
-            for each in row:
-                best = each.best
-                found.append(
-                    {
-                        "n": each.n,
-                        "budget": repr(each.budget),
-                        "mechanism": best and best.mechanism,
-                        "summary": best and best.summary,
-                        "expected_distance": best and best.expected_distance,
-                        "quantile_95": best and best.quantile_95,
-                        **self._of_target(each),
-                    }
-                )
-        return found
-
-    def to_frame(self) -> Any:
-        """Return :meth:`to_records` as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        UnsupportedError
-            If pandas is not installed.
-        """
-        return frame(self.to_records())
+        return [
+            {
+                "n": each.n,
+                "budget": repr(each.budget),
+                "mechanism": (best := each.best) and best.mechanism,
+                "summary": best and best.summary,
+                "expected_distance": best and best.expected_distance,
+                "quantile_95": best and best.quantile_95,
+                **self._of_target(each),
+            }
+            for row in self.plans
+            for each in row
+        ]
 
     def _of_target(self, each: Plan) -> dict[str, Any]:
         """Return what a record says of the target, nothing without one."""
@@ -155,27 +137,17 @@ class PlanGrid:
     def plot(self, ax: Any = None) -> Any:
         """Draw the expected error against n, a curve for each budget, with the target.
 
-        What lies in the shaded part meets the target.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; new ones by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-
-        Raises
-        ------
-        UnsupportedError
-            If matplotlib is not installed.
-        InvalidParameterError
-            If ``ax`` is something else.
+        What lies in the shaded part meets the target. On ``ax``, or on new ones, as
+        ``matplotlib.axes.Axes``. See :meth:`riemdp.Plan.plot`.
         """
         return draw_grid(self, ax)
 
-    def _lines(self) -> list[list[str]]:
+    def _records(self) -> list[dict[str, Any]]:
+        return self.to_records()
+
+    _justify = staticmethod(str.rjust)
+
+    def _table(self) -> tuple[str, list[list[str]], tuple[str, ...]]:
         has_target = self.target_error is not None
         lines = [["n", *map(str, self.budgets), *(["budget needed"] * has_target)]]
         rows = zip(self.ns, self.errors, self.meets_target, self.required_budgets, strict=True)
@@ -189,7 +161,7 @@ class PlanGrid:
         if has_target:
             sizes = ["-" if n is None else str(n) for n in self.required_n]
             lines.append(["n needed", *(f"{size} " for size in sizes), ""])
-        return lines
+        return self.title, lines, self.notes
 
     @property
     def title(self) -> str:
@@ -206,21 +178,6 @@ class PlanGrid:
         if not self.meets_target.any():
             return (f"no entry is at most the target error {target:.4g}",)
         return (f"* at most the target error {target:.4g}",)
-
-    def _repr_html_(self) -> str:
-        import html
-
-        header, *rows = self._lines()
-        said = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        return as_table(self.title, rows, header) + said
-
-    def __str__(self) -> str:
-        lines = self._lines()
-        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-        table = [
-            "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines
-        ]
-        return "\n".join([self.title, *(line.rstrip() for line in table), *self.notes])
 
 
 @work("plan_grid")

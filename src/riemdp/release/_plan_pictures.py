@@ -19,17 +19,7 @@ _ERROR = "expected error, geodesic distance"
 
 
 def draw_plan(plan: Plan, ax: Any) -> Any:
-    """Draw a bar for each mechanism.
-
-    Parameters
-    ----------
-    plan : Plan
-    ax : matplotlib.axes.Axes or None
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw a bar for each mechanism."""
     axes = _plots.axes(ax)
     rows, best = [*plan.rows], plan.best
     longest = max((far for row in rows for far in _numbers(row)), default=0.0)
@@ -78,17 +68,7 @@ def _numbers(row: PlanRow) -> list[float]:
 
 
 def draw_grid(grid: PlanGrid, ax: Any) -> Any:
-    """Draw a curve of errors for each budget, with the target.
-
-    Parameters
-    ----------
-    grid : PlanGrid
-    ax : matplotlib.axes.Axes or None
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw a curve of errors for each budget, with the target."""
     axes = _plots.axes(ax)
     errors, target, order = grid.errors, grid.target_error, np.argsort(grid.ns, kind="stable")
     ns = np.asarray(grid.ns, dtype=float)[order]
@@ -128,17 +108,7 @@ def draw_grid(grid: PlanGrid, ax: Any) -> Any:
 
 
 def draw_advice(advice: BallAdvice, ax: Any) -> Any:
-    """Draw bias, noise and both together against the radius.
-
-    Parameters
-    ----------
-    advice : BallAdvice
-    ax : matplotlib.axes.Axes or None
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw bias, noise and both together against the radius."""
     axes = _plots.axes(ax)
     radii = [row.radius for row in advice.rows]
     lines = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,10 +21,11 @@ from riemdp.manifolds import Ball, ball_proofs, check_ball
 from riemdp.noise import is_secure, resolve_generator
 from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, PureDP, Reservation, adds_up, check_budget, share_of
-from riemdp.release._charging import anchored, charges_first, check_relation, failing_alike
+from riemdp.release._charging import anchored, charged, charges_first, check_relation, failing_alike
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._named import check_accountant
 from riemdp.release._relation import check_searched, relation
+from riemdp.release._run import Options
 from riemdp.release._search._answers import searched
 from riemdp.release._search._found import PrivateBall
 from riemdp.release._search._numbers import CENTRE_SHARES, LEAST_LEFT, Numbers
@@ -31,7 +33,7 @@ from riemdp.release._search._schedule import working_ball
 from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
 from riemdp.release._sensitivity import LEAST_RADIUS
 from riemdp.release._streams import no_stream
-from riemdp.release._unopened import check_given, check_number, opened, public_size
+from riemdp.release._unopened import check_given, check_number, opened, size_and_rows
 from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_rows
 
 if TYPE_CHECKING:
@@ -95,12 +97,8 @@ def private_ball(
         Charged with the whole budget, before the records are used; with an
         entry for each step if it is a :class:`riemdp.Accountant` or an account of a ledger.
         Releases on the ball take from that. Nothing is given back.
-    charge : {"auto", "first", "checked"}, default "auto"
-        Whether it is charged before the records are opened; see :func:`private_statistic`.
-    n : int, optional
-        Number of records, where the account is charged first.
-    allow_unproven : bool, default False
-        Whether parts may be used whose claims nobody proved.
+    charge, n, allow_unproven
+        As in :func:`private_statistic`.
 
     Returns
     -------
@@ -138,44 +136,33 @@ def private_ball(
     ('found', True)
     >>> release = riemdp.private_mean(points, found)  # spends what is left
     """
-    return find_ball(
-        points,
-        ball,
-        budget,
-        label="private_ball",
-        rounds=rounds,
-        axis=axis,
+    options = Options(
         generator=generator,
         accountant=accountant,
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
     )
+    return find_ball(points, ball, budget, options, label="private_ball", rounds=rounds, axis=axis)
 
 
 def find_ball(
     points: ArrayLike,
     ball: Ball,
     budget: Budget | float,
+    options: Options,
     *,
     label: str,
     rounds: int = 3,
     axis: str | None = "auto",
-    generator: np.random.Generator | None = None,
-    accountant: SupportsSpend | None = None,
-    charge: Charge = "auto",
-    n: int | None = None,
-    allow_unproven: bool = False,
     check: Callable[[Ball, int, Budget], None] | None = None,
 ) -> PrivateBall:
     """Do what :func:`private_ball` says under another label, for a release that is checked first.
 
-    Parameters
-    ----------
-    check : callable, optional
-        Raises if a release in the public ball, of so many records, with the least budget that can
-        be left, is not possible. It is called where there is a search.
+    ``check`` raises if a release in the public ball, of so many records, with the least budget
+    that can be left, is not possible.
     """
+    accountant = options.accountant
     check_ball(ball)
     if ball.parts[0] is not ball:
         raise UnsupportedBallError(
@@ -186,25 +173,21 @@ def find_ball(
     check_searched(relation(None, None, budget, has_users=False))
     rounds, along = _rounds(rounds), _axis(axis)
     check_accountant(accountant)
-    source = resolve_generator(generator)
-    first = charges_first(charge, accountant)
+    source = resolve_generator(options.generator)
+    first = charges_first(options.charge, accountant)
     check_relation(accountant, ReplaceOne())
     records = as_records(points)
     no_stream(records.points, "a search for a ball")
-    data: FloatArray | None = None
     if first:
         check_given(records, ReplaceOne(), TangentMean())
-        size = public_size(records, ReplaceOne(), n)
-        assert size is not None  # which is public here
-    else:
-        data = _validated(ball, records, n)
-        size = len(data)
+    read = functools.partial(_validated, ball, records)
+    size, rows = size_and_rows(records, read, options.n, late=first)
     shared = adds_up(budget, ball.manifold.dim)
     along = along and ball.manifold.scale_axis is not None
     search = Search(ball, size, shared, rounds, along)
     possible = Numbers(shared, size, ball.manifold.dim).choice_share() is not None
     if possible:
-        _check_possible(search, allow_unproven)
+        _check_possible(search, options.allow_unproven)
     if check is not None:
         check(ball, size, share_of(shared, LEAST_LEFT) if possible else budget)
     account, anchor = _reserved(accountant, budget, label, shared)
@@ -213,9 +196,8 @@ def find_ball(
         account.spend(guarantee, f"{label}, {step}")
 
     def found() -> PrivateBall:
-        rows = _validated(ball, records, size) if data is None else data
         with uncounted(True):  # which steps there are depends on answers
-            done, outcome = searched(search, rows, source, entered)
+            done, outcome = searched(search, rows(), source, entered)
         secure = is_secure(source)
         smaller = found_ball(ball, outcome)
         return PrivateBall(
@@ -258,10 +240,8 @@ def _reserved(
     if isinstance(accountant, Account):
         reserved = accountant.reserve(budget, label, shared)
         return reserved, anchored(getattr(reserved, "entry", None))
-    anchor = None
-    if accountant is not None:  # what others may mean by other names than spend is not known
-        anchor = anchored(accountant.spend(budget, label))
-    return Reservation(budget, label, shared), anchor
+    # what others may mean by other names than spend is not known
+    return Reservation(budget, label, shared), charged(accountant, budget, label)
 
 
 def _budget(budget: object) -> Budget:

@@ -12,6 +12,7 @@ from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.release._on_sphere import released_on_sphere
 from riemdp.release._own_directions import main_axis, main_preshape, mean_direction
+from riemdp.release._run import Options
 from riemdp.statistics import (
     DirectionalMoments,
     MeanRotation,
@@ -92,14 +93,8 @@ def private_directional_summary(
     ------
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not of norm 1.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What else :func:`private_statistic` raises.
 
     See Also
     --------
@@ -121,13 +116,7 @@ def private_directional_summary(
     True
     """
     statistic = _moments(order, axial)
-    return released_on_sphere(
-        statistic,
-        points,
-        _unit_vectors,
-        main_axis if statistic == DirectionalMoments(2) else mean_direction,
-        budget,
-        label="private_directional_summary",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -138,6 +127,15 @@ def private_directional_summary(
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
+    )
+    return released_on_sphere(
+        statistic,
+        points,
+        budget,
+        options,
+        read=_unit_vectors,
+        own=main_axis if statistic == DirectionalMoments(2) else mean_direction,
+        label="private_directional_summary",
     )
 
 
@@ -198,11 +196,8 @@ def private_rotation_mean(
     points : array_like, shape (n, 3, 3) or (n, 4)
         Rotation matrices, or unit quaternions (x, y, z, w) of either sign; n >= 1. They may be read
         a part at a time: see :class:`riemdp.Chunks`.
-    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee of the whole release.
-    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
-        and bounds of the value are about.
+    budget, mechanism
+        As in :func:`private_directional_summary`.
     neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
         As in :func:`private_statistic`. With ``users`` each person counts with one
         rotation, the mean of all own ones in the same sense.
@@ -219,14 +214,8 @@ def private_rotation_mean(
     ------
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row is not a rotation.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What else :func:`private_statistic` raises.
 
     References
     ----------
@@ -245,14 +234,7 @@ def private_rotation_mean(
     >>> release.value.rotation.shape, release.guarantee
     ((3, 3), GDP(mu=1.0))
     """
-    return released_on_sphere(
-        MeanRotation(),
-        points,
-        unit_quaternions,
-        main_axis,
-        budget,
-        label="private_rotation_mean",
-        width=4,
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -263,6 +245,16 @@ def private_rotation_mean(
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
+    )
+    return released_on_sphere(
+        MeanRotation(),
+        points,
+        budget,
+        options,
+        read=unit_quaternions,
+        own=main_axis,
+        label="private_rotation_mean",
+        width=4,
     )
 
 
@@ -295,11 +287,8 @@ def private_procrustes_mean(
     points : array_like, shape (n, k) of complex numbers, or (n, k, 2) of real ones
         k >= 3 landmarks, not all at one place. They may be read a part at a time: see
         :class:`riemdp.Chunks`.
-    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee of the whole release.
-    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
-        and bounds of the value are about.
+    budget, mechanism
+        As in :func:`private_directional_summary`.
     neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
         As in :func:`private_statistic`. With ``users`` each person counts with one
         shape, the mean of all own ones in the same sense.
@@ -317,14 +306,8 @@ def private_procrustes_mean(
     NotOnManifoldError
         If the data are empty, have the wrong shape, or a row has
         entries that are not finite, or all its landmarks at one place.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What else :func:`private_statistic` raises.
 
     References
     ----------
@@ -346,13 +329,7 @@ def private_procrustes_mean(
     >>> release.value["shape"].shape, release.guarantee
     ((4,), GDP(mu=1.0))
     """
-    return released_on_sphere(
-        ProcrustesMean(),
-        points,
-        preshapes,
-        main_preshape,
-        budget,
-        label="private_procrustes_mean",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -363,4 +340,13 @@ def private_procrustes_mean(
         n=n,
         allow_unproven=allow_unproven,
         arithmetic=arithmetic,
+    )
+    return released_on_sphere(
+        ProcrustesMean(),
+        points,
+        budget,
+        options,
+        read=preshapes,
+        own=main_preshape,
+        label="private_procrustes_mean",
     )

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from riemdp import statistics  # whose names that not every mean needs are found in use
-from riemdp._checks import is_one_of, positive, shown
-from riemdp._errors import (
-    InvalidParameterError,
-    UnprovenMechanismError,
-    UnsupportedError,
-)
+from riemdp._checks import is_one_of, shown
+from riemdp._errors import InvalidParameterError, UnprovenMechanismError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.manifolds import check_ball
 from riemdp.privacy import check_budget
-from riemdp.release._offer import check_arithmetic, wanted_mean
+from riemdp.release._offer import wanted_mean
 from riemdp.release._private_ball import find_ball
-from riemdp.release._projection import check_project
 from riemdp.release._relation import check_searched, relation, with_users
-from riemdp.release._run import checked_offer, run
+from riemdp.release._run import Options, checked_offer, run
 from riemdp.release._search._steps import centre_kind
 from riemdp.release._weights import weighted, with_contribution
 from riemdp.statistics import ReplaceOne
@@ -75,10 +71,9 @@ def private_mean(
 ) -> Release:
     r"""Release a differentially private mean of manifold-valued data.
 
-    Records are validated, clipped to the ball one by one, and averaged; the mean is released
-    with noise calibrated to the budget. Neighbouring data sets have
-    the same ``n`` and differ in one record. Nothing but the ball, ``n``, the budget and the
-    options sets the noise.
+    Records are validated, clipped to the ball one by one, and averaged; the mean is released with
+    noise calibrated to the budget. Nothing but the ball, ``n``, the budget and the options sets
+    the noise.
 
     Parameters
     ----------
@@ -118,18 +113,10 @@ def private_mean(
         ``"tangent-laplace"`` for the tangent mean) or a class is calibrated here; an instance
         has to satisfy the budget as it is. On Euclidean spaces also
         ``"generalized-gaussian:power=1.5"``, with any power.
-    neighbours : Neighbours, optional
-        Which data sets the guarantee is about: those that differ in one record, by default. In
-        place of ``adjacency``.
-    adjacency : {"replace-one", "add-remove"}, optional
-        Whether one record is replaced, with a public ``n``, or added or removed: then the number
-        of records is private, what is released is a sum with that number, and ``release.n`` is
-        None. By default what the budget names, and else ``"replace-one"``.
-    users : array_like of int or str, shape (n,), optional
-        Whose record each is, where people are to be protected with all their records: their
-        records are averaged in the tangent space at the centre of the ball, and the statistic is
-        that of one mean a person. ``release.n`` is then the number of people. What the ids are
-        does not count, only who shares one.
+    neighbours, adjacency, users
+        As in :func:`private_statistic`: which data sets the guarantee is about, by default those
+        that differ in one record. ``adjacency="add-remove"`` makes the number of records private;
+        ``users`` says whose record each is, and people are protected with all of theirs.
     contribution : int, default 1
         With ``users``: how many records a person counts for at most, public. More than 1 releases
         the tangent mean of all records, in which a person with more of them counts for so many:
@@ -143,17 +130,10 @@ def private_mean(
         Whether each weight is as private as its point: then it has to lie in [0, 1], the number of
         records is what is public, and a sum of weights is released with the weighted sum:
         :class:`riemdp.statistics.WeightedMean`.
-    generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default. Any other marks the release
-        ``reproducible=True, private=False``.
-    accountant : object with ``spend(guarantee, label)``, optional
-        Charged with the budget before the mean is computed.
-    charge : {"auto", "first", "checked"}, default "auto"
-        Whether it is charged before the records are opened, which is the default with an account
-        of a ledger, or after they were checked; see :func:`riemdp.private_statistic`.
-    n : int, optional
-        Number of records, or of people, where it is public and the account is charged first, or
-        records are read a part at a time.
+    generator, accountant, charge, n
+        As in :func:`private_statistic`: noise comes from the secure generator of this process by
+        default, and a release from any other is not private; an account is charged with the budget
+        before the mean is computed.
     allow_unproven : bool, default False
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
         of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
@@ -162,12 +142,8 @@ def private_mean(
         Public tolerance of the mean; ``2 tol`` is added to the sensitivity. By default a tiny
         fraction of it. Fix it before seeing the data. What float64 cannot carry for every data set
         in the ball is refused.
-    arithmetic : {"exact", "float64"}, default "exact"
-        ``"exact"`` draws the ideal noise, rounded to a public grid, about a mean in exact
-        arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
-        is not proved. ``"float64"`` asks for neither: its low bits tell neighbours apart.
-    project : {"auto", True, False}, default "auto"
-        Whether the draw is projected onto the ball; see :func:`riemdp.private_statistic`.
+    arithmetic, project
+        As in :func:`private_statistic`.
 
     Returns
     -------
@@ -189,10 +165,8 @@ def private_mean(
         If ``tol`` is smaller than what float64 carries for every data set in the ball, or an
         option of the refined mean is outside its domain, or given without it; if users or weights
         are no sequence of one for each record, or ``adjacency`` contradicts ``budget``.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If the mechanism is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What else :func:`private_statistic` raises.
 
     References
     ----------
@@ -227,24 +201,20 @@ def private_mean(
             "once, on a public ball: leave out adapt, and method"
         )
     wanted = weighs or wanted
-    options: dict[str, Any] = {
-        "mechanism": mechanism,
-        "neighbours": asked,
-        "allow_unproven": allow_unproven,
-        "tol": tol,
-        "arithmetic": arithmetic,
-        "project": project,
-    }
-    given = {
-        "label": "private_mean",
-        "generator": generator,
-        "accountant": accountant,
-        "charge": charge,
-        "n": n,
-        **options,
-    }
+    options = Options(
+        mechanism=mechanism,
+        neighbours=asked,
+        generator=generator,
+        accountant=accountant,
+        charge=charge,
+        n=n,
+        allow_unproven=allow_unproven,
+        tol=tol,
+        arithmetic=arithmetic,
+        project=project,
+    )
     if not adapt:
-        return run(wanted, records, ball, budget, **given)
+        return run(wanted, records, ball, budget, options, label="private_mean")
     check_searched(asked)
     public: Any = ball
     total: Any = budget
@@ -254,15 +224,11 @@ def private_mean(
         points,
         public,
         total,
+        options,
         label="private_mean",
-        generator=generator,
-        accountant=accountant,
-        charge=charge,
-        n=n,
-        allow_unproven=allow_unproven,
         check=functools.partial(_check, wanted, options),
     )
-    return run(wanted, records, found, None, **given)
+    return run(wanted, records, found, None, options, label="private_mean")
 
 
 def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: float) -> Wanted:
@@ -282,21 +248,17 @@ def _wanted(method: str, rounds: int, shares: Sequence[float] | None, alpha: flo
     return lambda *_: refined
 
 
-def _check(wanted: Wanted, options: dict[str, Any], ball: Ball, n: int, least: Budget) -> None:
+def _check(wanted: Wanted, options: Options, ball: Ball, n: int, least: Budget) -> None:
     """Refuse, before anything is charged, a release that might not be possible afterwards.
 
     Smaller balls and larger shares of the budget take less noise; where one is refused all the
     same, for a reason of float64, the release is on the public ball.
     """
-    if options["tol"] is not None:
-        positive(options["tol"], "tol")
-    check_arithmetic(options["arithmetic"])
-    check_project(options["project"])
-    given = {**options, "neighbours": ReplaceOne()}
-    if is_one_of(options["mechanism"], ("auto",)):
+    options.check()
+    terms = options.terms(ball, n, least, ReplaceOne())
+    if is_one_of(options.mechanism, ("auto",)):
         # noise in a tangent space, which is always at hand, will do
         with contextlib.suppress(UnsupportedError, UnprovenMechanismError):
-            kind = centre_kind(type(least))
-            checked_offer(wanted, ball, n=n, budget=least, **{**given, "mechanism": kind})
+            checked_offer(wanted, terms, replace(options, mechanism=centre_kind(type(least))))
             return
-    checked_offer(wanted, ball, n=n, budget=least, **given)
+    checked_offer(wanted, terms, options)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -14,12 +15,12 @@ from riemdp._progress import ticks, work
 from riemdp.manifolds import check_ball
 from riemdp.noise import resolve_generator
 from riemdp.privacy import Budget, check_budget, label_of_groups
-from riemdp.release._charging import anchored, charges_first, failing_alike
+from riemdp.release._charging import charged, charges_first, failing_alike
 from riemdp.release._disjoint import check_apart, check_people, weakest
 from riemdp.release._group_releases import PrivateMeans, check_names, check_one_group
 from riemdp.release._private_mean import _wanted
 from riemdp.release._relation import relation, with_users
-from riemdp.release._run import Ready, prepared
+from riemdp.release._run import Options, Ready, prepared
 from riemdp.release._streams import no_stream
 from riemdp.release._weights import people_weigh, with_contribution
 from riemdp.statistics import Records, as_records, labels_of
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from riemdp.release._relation import Adjacency
     from riemdp.release._run import SupportsSpend
     from riemdp.statistics import Neighbours
+
+T = TypeVar("T")
 
 
 @with_advice
@@ -109,8 +112,7 @@ def private_means(
         Charged once for all groups, before anything is drawn. An account of a ledger gives one
         anchor, of which each release carries its part.
     charge : {"auto", "first", "checked"}, default "auto"
-        Whether it is charged before the records of any group are opened, which is the default with
-        an account of a ledger, or after they were checked; see :func:`private_statistic`.
+        As in :func:`private_statistic`, of the records of any group.
     n : mapping of int or str to int, optional
         Number of records, or people, of each group, where it is public and charged first.
     allow_unproven, tol, arithmetic, project
@@ -172,31 +174,24 @@ def private_means(
     owners = None if whose is None else _by_group(whose, given, "users" if has_users else "ids")
     sizes = dict.fromkeys(given) if n is None else _by_group(n, given, "n")
     if owners is not None and (takes_users or users is not None):
-        given = {name: _with_users(name, given[name], owners[name]) for name in given}
-    source = resolve_generator(generator)
-    ready: dict[Name, Ready] = {
-        name: _of_group(
-            name,
-            lambda name=name: prepared(  # type: ignore[misc]
-                wanted,
-                given[name],
-                ball,
-                budgets[name],
-                mechanism=mechanism,
-                neighbours=between,
-                generator=source,
-                accountant=accountant,
-                charge=charge,
-                n=sizes[name],
-                allow_unproven=allow_unproven,
-                tol=tol,
-                arithmetic=arithmetic,
-                project=project,
-                together=True,
-            ),
-        )
-        for name in given
-    }
+        given = {name: _of_group(name, with_users, given[name], owners[name]) for name in given}
+    options = Options(
+        mechanism=mechanism,
+        neighbours=between,
+        generator=resolve_generator(generator),
+        accountant=accountant,
+        charge=charge,
+        allow_unproven=allow_unproven,
+        tol=tol,
+        arithmetic=arithmetic,
+        project=project,
+    )
+
+    def prepared_group(name: Name) -> Ready:
+        chosen = replace(options, n=sizes[name])
+        return prepared(wanted, given[name], ball, budgets[name], chosen, together=True)
+
+    ready = {name: _of_group(name, prepared_group, name) for name in given}
     if takes_users:
         owners = {name: each.users for name, each in given.items()}
 
@@ -208,18 +203,18 @@ def private_means(
                 {name: each.points for name, each in given.items()},
             )
         else:
-            check_people(
-                {name: _people(name, owners[name], given[name]) for name in given},
-                many_records=takes_users,
-            )
+            people = {
+                name: _of_group(name, labels_of, owners[name], len(each), "ids").tolist()
+                for name, each in given.items()
+            }
+            check_people(people, many_records=takes_users)
 
     first = charges_first(charge, accountant)
     if not first:
         check_groups()
     entry = entry.under(between.adjacency)
-    anchor = None
-    if accountant is not None:  # once, before anything of any group is used
-        anchor = anchored(accountant.spend(entry, label_of_groups("private_means", len(given))))
+    # once, before anything of any group is used
+    anchor = charged(accountant, entry, label_of_groups("private_means", len(given)))
 
     def released() -> PrivateMeans:
         if first:
@@ -286,21 +281,10 @@ def _budgets(
     return budgets, entry
 
 
-def _with_users(name: Name, records: Records, users: ArrayLike) -> Records:
-    found: Records = _of_group(name, lambda: with_users(records, users))
-    return found
-
-
-def _people(name: Name, owners: Any, records: Records) -> list[Any]:
-    rows = len(records)
-    found: list[Any] = _of_group(name, lambda: labels_of(owners, rows, "ids").tolist())
-    return found
-
-
-def _of_group(name: Name, function: Callable[[], Any]) -> Any:
+def _of_group(name: Name, function: Callable[..., T], *arguments: Any) -> T:
     """Call a function, whose errors are to name the group."""
     try:
-        return function()
+        return function(*arguments)
     except RiemdpError as error:
         error.args = (f"group {shown(name)}: {error}",)
         raise

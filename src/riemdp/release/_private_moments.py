@@ -8,7 +8,7 @@ from riemdp._checks import is_one_of, shown
 from riemdp._errors import InvalidParameterError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.release._run import run
+from riemdp.release._run import Options, run
 from riemdp.statistics import DirectVariance, Moments, Recentred, Statistic, Variance
 
 if TYPE_CHECKING:
@@ -91,16 +91,8 @@ def private_moments(
 
     Raises
     ------
-    NotOnManifoldError
-        If the data are empty, have the wrong shape, or a row is not on the manifold.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What :func:`private_statistic` raises.
 
     References
     ----------
@@ -118,12 +110,7 @@ def private_moments(
     """
     moments = Moments(second)
     statistic = Recentred(moments, share, alpha) if _recentred(base, share, alpha) else moments
-    return run(
-        lambda *_: statistic,
-        points,
-        ball,
-        budget,
-        label="private_moments",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -133,10 +120,9 @@ def private_moments(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=None,
         arithmetic=arithmetic,
-        project="auto",
     )
+    return run(lambda *_: statistic, points, ball, budget, options, label="private_moments")
 
 
 @with_advice
@@ -166,20 +152,13 @@ def private_variance(
 
     Parameters
     ----------
-    points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it. They may be read a part at a
-        time, with ``n=``: see :func:`private_statistic` and :class:`riemdp.Chunks`.
-    ball : Ball or PrivateBall
-        Public ball, chosen without looking at the data; or one that was found.
-    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee of the whole release.
+    points, ball, budget, share, alpha
+        As in :func:`private_moments`.
     base : {"recentred", "public", "direct"}, default "recentred"
         ``"recentred"`` and ``"public"``: from a mean and a second moment that are released
         together, as by :func:`private_moments`. ``"direct"``: noise is added to the variance
         itself, which takes more of it under Gaussian noise, and less under a pure epsilon in some
         twenty dimensions or more.
-    share, alpha : float
-        Of the first round, where the base is ``"recentred"``.
     mechanism, neighbours, adjacency, users, generator, accountant, charge, n
         As in :func:`private_statistic`.
     allow_unproven, arithmetic
@@ -192,16 +171,8 @@ def private_variance(
 
     Raises
     ------
-    NotOnManifoldError
-        If the data are empty, have the wrong shape, or a row is not on the manifold.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What :func:`private_statistic` raises.
 
     References
     ----------
@@ -225,12 +196,7 @@ def private_variance(
         statistic = Variance("recentred", share, alpha)
     else:
         statistic = Variance("public")
-    return run(
-        lambda *_: statistic,
-        points,
-        ball,
-        budget,
-        label="private_variance",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -240,10 +206,9 @@ def private_variance(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=None,
         arithmetic=arithmetic,
-        project="auto",
     )
+    return run(lambda *_: statistic, points, ball, budget, options, label="private_variance")
 
 
 def _recentred(base: object, share: float, alpha: float, others: str = "") -> bool:

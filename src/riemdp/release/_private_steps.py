@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from riemdp._keywords import with_advice
 from riemdp._progress import work
-from riemdp.release._run import run
+from riemdp.release._run import Options, run
 from riemdp.statistics import GeometricMedian, HuberMean
 
 if TYPE_CHECKING:
@@ -85,16 +85,8 @@ def private_median(
 
     Raises
     ------
-    NotOnManifoldError
-        If the data are empty, have the wrong shape, or a row is not on the manifold.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What :func:`private_statistic` raises.
 
     References
     ----------
@@ -114,12 +106,7 @@ def private_median(
     True
     """
     statistic = GeometricMedian(steps, warm_share)
-    return run(
-        lambda *_: statistic,
-        points,
-        ball,
-        budget,
-        label="private_median",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -129,10 +116,9 @@ def private_median(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=None,
         arithmetic=arithmetic,
-        project="auto",
     )
+    return run(lambda *_: statistic, points, ball, budget, options, label="private_median")
 
 
 @with_advice
@@ -164,24 +150,13 @@ def private_huber(
 
     Parameters
     ----------
-    points : array_like, shape (n, \*point_shape)
-        Data, n >= 1. Records outside the ball are projected onto it. They may be read a part at a
-        time, with ``n=``: see :func:`private_statistic` and :class:`riemdp.Chunks`.
-    ball : Ball or PrivateBall
-        Public ball, chosen without looking at the data, or one that was found.
-    budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
-        Guarantee of the whole release; see :func:`private_median`.
-    steps : int, default 12
-        Number of steps, public.
-    warm_share : float, default 0.25
-        Share of the first round of the squared budget.
+    points, ball, budget, steps, warm_share, mechanism
+        As in :func:`private_median`.
     threshold : float, default 1.0
         The length, in units of the spread that the first round releases; ``inf`` for ``clip``
         alone.
     clip : float, default inf
         Largest length, in units of distance: a public number.
-    mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
-        As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
     neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
         As in :func:`private_statistic`.
 
@@ -193,16 +168,8 @@ def private_huber(
 
     Raises
     ------
-    NotOnManifoldError
-        If the data are empty, have the wrong shape, or a row is not on the manifold.
-    InvalidBudgetError
-        If no mechanism can satisfy this kind of budget.
-    InvalidParameterError
-        If an argument is outside its domain.
-    UnsupportedNeighboursError
-        If nothing is known of the statistic under the relation, or an account is about another one.
-    UnprovenMechanismError
-        If a part is not proved and ``allow_unproven`` is false.
+    RiemdpError
+        What :func:`private_statistic` raises.
 
     References
     ----------
@@ -221,12 +188,7 @@ def private_huber(
     True
     """
     statistic = HuberMean(steps, warm_share, threshold, clip)
-    return run(
-        lambda *_: statistic,
-        points,
-        ball,
-        budget,
-        label="private_huber",
+    options = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -236,7 +198,6 @@ def private_huber(
         charge=charge,
         n=n,
         allow_unproven=allow_unproven,
-        tol=None,
         arithmetic=arithmetic,
-        project="auto",
     )
+    return run(lambda *_: statistic, points, ball, budget, options, label="private_huber")

@@ -24,23 +24,13 @@ def check_project(project: object) -> None:
 def with_projection(made: Offer, project: Project) -> Offer:
     """Return an offer whose draws are projected onto the ball of answers, or are not.
 
-    Parameters
-    ----------
-    made : Offer
-    project : "auto" or bool
-        ``"auto"`` projects where the noise is shorter than the radius, on spaces that are no
-        product. Elsewhere projection would shorten nearly every draw: what is left points in a
-        random direction, with a bias that no average over factors or releases takes away. Nor
-        does it where the statistic says that draws hold several quantities.
+    ``"auto"`` projects where the noise is shorter than the radius, on spaces that are no product.
+    Elsewhere projection would shorten nearly every draw: what is left points in a random direction,
+    with a bias that no average over factors or releases takes away. Nor does it where the statistic
+    says that draws hold several quantities.
 
-    Returns
-    -------
-    Offer
-
-    Raises
-    ------
-    InvalidParameterError
-        If several answers are asked for, and ``project`` is not what their statistic does.
+    ``InvalidParameterError`` if several answers are asked for, and ``project`` is not what their
+    statistic does.
     """
     projects = made.statistic.projects
     if made.steps != 1:

@@ -58,7 +58,6 @@ class RayleighTest(Described):
     method: Literal["asymptotic", "simulated"]
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         return "Rayleigh test of uniformity", [
             ("p-value", f"{self.p_value:.4g}, {self.method}"),
             ("statistic", f"{self.statistic:.4g}, {self.degrees_of_freedom} degrees of freedom"),
@@ -142,7 +141,7 @@ def rayleigh_test(release: Release, *, simulations: int = 0) -> RayleighTest:
 
 def _released_resultant(release: Release) -> tuple[FloatArray, float]:
     """Return the resultant and the standard deviation of its noise."""
-    value, answers = release.value, release.statistic.answers(release.ball)
+    value = release.value
     if not isinstance(value, NamedValues) or "resultant" not in value:
         raise UnsupportedError(
             "a Rayleigh test needs the mean resultant of directions; release it with "
@@ -153,7 +152,7 @@ def _released_resultant(release: Release) -> tuple[FloatArray, float]:
             "a Rayleigh test needs directions of a whole sphere, and a draw that was neither "
             "projected nor shrunk"
         )
-    noise = release.mechanism.added_noise(answers)
+    noise = release.mechanism.added_noise(release._answers)
     if noise is None or potential(noise.kind).degree != 2:
         raise UnsupportedError(
             f"a Rayleigh test needs Gaussian noise, and this release has that of "

@@ -59,6 +59,7 @@ def relation(
     InvalidParameterError
         If they say different things.
     """
+    said = getattr(budget, "adjacency", ReplaceOne.name)
     if neighbours is not None:
         check_neighbours(neighbours)
         if adjacency is not None:
@@ -71,13 +72,11 @@ def relation(
                 "guarantees about people say whose each record is, users=..., beside either"
             )
         of_units = _OF_USERS if has_users else _OF_RECORDS
-        named = getattr(budget, "adjacency", ReplaceOne.name)
         known = {kind.name: kind for kind in of_units.values()}
-        if adjacency is None and named in known and named != ReplaceOne.name:
-            found = known[named]()
+        if adjacency is None and said in known and said != ReplaceOne.name:
+            found = known[said]()
         else:
             found = of_units[adjacency or "replace-one"]()
-    said = getattr(budget, "adjacency", ReplaceOne.name)
     if said not in (ReplaceOne.name, found.adjacency):  # what names none is for the one asked for
         raise InvalidParameterError(
             f"the budget is about {said} data sets, and the release about {found.adjacency} ones; "
@@ -87,12 +86,7 @@ def relation(
 
 
 def check_searched(neighbours: Neighbours) -> None:
-    """Refuse a relation that a search for a ball is not for.
-
-    Raises
-    ------
-    UnsupportedNeighboursError
-    """
+    """Refuse a relation that a search for a ball is not for."""
     if neighbours != ReplaceOne():
         raise UnsupportedNeighboursError(
             "what a search for a ball costs is known for data sets that differ in one record, not "
@@ -101,22 +95,7 @@ def check_searched(neighbours: Neighbours) -> None:
 
 
 def with_users(points: ArrayLike | Records, users: ArrayLike | None) -> Records:
-    """Return records that say whose each is, if that is given.
-
-    Parameters
-    ----------
-    points : array_like or Records
-    users : array_like, shape (n,), or None
-
-    Returns
-    -------
-    Records
-
-    Raises
-    ------
-    InvalidParameterError
-        If they say it already.
-    """
+    """Return records that say whose each is, if that is given; once."""
     given = as_records(points)
     if users is None:
         return given

@@ -230,7 +230,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         draw = None
         if self.rounded is not None:
             with contextlib.suppress(UnsupportedError):  # integers are stated that it cannot draw
-                draw = exact_draw(self.mechanism, self.statistic.answers(self.ball))
+                draw = exact_draw(self.mechanism, self._answers)
         return Offer(
             self.statistic,
             self.mechanism,
@@ -278,14 +278,12 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             )
         if caveat := self.statistic.caveat:
             found.append(caveat)
-        answers = self.statistic.answers(self.ball)
-        if pure := pure_noise(self.guarantee, answers):
+        if pure := pure_noise(self.guarantee, self._answers):
             found.append(pure)
         found += filter(None, (at_the_boundary(self), is_noise(self)))
         return tuple(found)
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         return f"Private {self.statistic.name}", rows_of(self)
 
     def plot(self, ax: Any = None, *, view: View = "auto") -> Any:
@@ -448,7 +446,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         """
         if self.shrunk:
             raise InvalidParameterError("this release is shrunk already; once is enough")
-        answers = self.statistic.answers(self.ball)
+        answers = self._answers
         if self.statistic.steps != 1:
             raise UnsupportedError(
                 f"the {self.statistic.name} takes several answers; releases of one can be shrunk"
@@ -459,9 +457,9 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 "both would be shortened alike; release under replace-one"
             )
         h = shrinkage(self.mechanism, answers)
-        if self.rounded is not None and self.grid is not None:
+        if self.rounded is not None:
             return dataclasses.replace(self, value=value_again(self, h), shrunk=True)
-        if self.projected or self.statistic.answers(self.ball) != self.statistic.range(self.ball):
+        if self.projected or answers != self.statistic.range(self.ball):
             raise UnsupportedError(
                 "the draw before its projection is not known of this release, which was made in "
                 'float64; release with arithmetic="exact", or with project=False'
@@ -559,15 +557,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def released_moments(self) -> ReleasedMoments:
         """Return the mean with its second moments, as inference takes them.
 
-        Returns
-        -------
-        ReleasedMoments
-
-        Raises
-        ------
-        UnsupportedError
-            If no matrix of second moments was released, the draw was projected or shrunk, or its
-            noise is not Gaussian.
+        See :meth:`confidence_region` of releases that have none: ``UnsupportedError``.
         """
         if type(self.statistic).released_moments is Statistic.released_moments:
             self.statistic.released_moments(self.ball, self.raw, 0.0, 0)  # says what does have them
@@ -581,7 +571,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 "inference is known for a public number of records, and that of this release is "
                 "private; release under replace-one"
             )
-        deviation = gaussian_deviation(self.mechanism, self.statistic.answers(self.ball))
+        deviation = gaussian_deviation(self.mechanism, self._answers)
         found = self.statistic.released_moments(self.ball, self.raw, deviation, self.n)
         # A ball that was found is a release about the same records.
         return found if self.search is None else dataclasses.replace(found, released_base=True)

@@ -27,16 +27,8 @@ _ALONG = 0.9
 def at_the_boundary(release: Release) -> str:
     """Say that a value lies no farther from the boundary of its ball than noise is long.
 
-    A function of the released value and of public numbers.
-
-    Parameters
-    ----------
-    release : Release
-
-    Returns
-    -------
-    str
-        Empty where it does not, of means of several factors, and of values that are no points.
+    A function of the released value and of public numbers. Empty where it does not, of means of
+    several factors, and of values that are no points.
     """
     ball = release.statistic.range(release.ball)
     if release.shrunk or not release.statistic.projects or ball.is_whole or _is_many(ball):
@@ -70,16 +62,7 @@ def _is_many(ball: Ball) -> bool:
 
 
 def is_noise(release: Release) -> str:
-    """Say that noise is longer than the radius of the ball; else empty.
-
-    Parameters
-    ----------
-    release : Release
-
-    Returns
-    -------
-    str
-    """
+    """Say that noise is longer than the radius of the ball; else empty."""
     noise, reach = error_of(release), release.statistic.range(release.ball).reach
     if release.shrunk or not noise > reach:
         return ""
@@ -90,16 +73,7 @@ def is_noise(release: Release) -> str:
 
 
 def error_of(release: Release) -> float:
-    """Return the expected distance, NaN where it is not known.
-
-    Parameters
-    ----------
-    release : Release
-
-    Returns
-    -------
-    float
-    """
+    """Return the expected distance, NaN where it is not known."""
     try:
         return release.expected_distance
     except UnsupportedError:
@@ -107,16 +81,7 @@ def error_of(release: Release) -> float:
 
 
 def rows_of(release: Release) -> list[tuple[str, str]]:
-    """Return what a reader wants to know first, as names and texts.
-
-    Parameters
-    ----------
-    release : Release
-
-    Returns
-    -------
-    list of (str, str)
-    """
+    """Return what a reader wants to know first, as names and texts."""
     ball = release.ball
     who = release.neighbours.title
     n = "private" if release.n is None else f"{release.n:,}"

@@ -24,22 +24,11 @@ _LONGEST = 1000
 def rounded_point(
     answers: Ball, rounded: Rounded, *, projected: bool = True, h: float | None = None
 ) -> FloatArray:
-    r"""Return the point that a draw on a grid stands for.
+    """Return the point that a draw on a grid stands for.
 
-    Parameters
-    ----------
-    answers : Ball
-        Public ball.
-    rounded : Rounded
-        Normal coordinates about its centre, of any length.
-    projected : bool, default True
-        Whether it is projected onto the ball; if not, it is kept within what float64 holds.
-    h : float, optional
-        By which it is shrunk first; see :func:`shrunk`.
-
-    Returns
-    -------
-    ndarray, shape (\*point_shape,)
+    The draw is in normal coordinates about the centre of the public ball, of any length. It is
+    shrunk by ``h`` first, see :func:`shrunk`, then projected onto the ball; if not, it is kept
+    within what float64 holds.
     """
     # One that float64 cannot hold is shortened in the same direction, to far beyond any ball.
     longest = rounded.longest - rounded.grid
@@ -58,30 +47,11 @@ def replayed(
     projected: bool = True,
     h: float | None = None,
 ) -> FloatArray:
-    r"""Return the value that draws on a grid lead to, as a release made it of them.
+    """Return the value that draws on a grid lead to, as a release made it of them.
 
-    Parameters
-    ----------
-    statistic : Statistic
-    ball : Ball
-        Public ball of the records.
-    grid : int
-    integers : tuple of int
-        As many for each answer as it has coordinates.
-    noise : callable, optional
-        Returns the mean length of the noise of an answer; by default 0.
-    projected : bool, default True
-    h : float, optional
-        See :func:`rounded_point`.
-
-    Returns
-    -------
-    ndarray, shape (\*point_shape,)
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are fewer integers than answers have coordinates, or more.
+    There have to be as many integers for each answer as it has coordinates. ``noise`` returns the
+    mean length of the noise of an answer, 0 by default; for ``projected`` and ``h`` see
+    :func:`rounded_point`.
     """
     answers = statistic.answers(ball)
     dim, point = answers.manifold.dim, statistic.begin(ball, noise)
@@ -98,31 +68,14 @@ def replayed(
 
 
 def value_again(release: Release, h: float | None) -> FloatArray:
-    r"""Return the value that the integers of a release stand for.
-
-    Parameters
-    ----------
-    release : Release
-        With such integers.
-    h : float or None
-        By which each answer is shrunk; see :func:`rounded_point`.
-
-    Returns
-    -------
-    ndarray, shape (\*point_shape,)
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are fewer integers than answers have coordinates, or more.
-    """
-    assert release.grid is not None
-    assert release.rounded is not None
+    """Return the value that the integers of a release stand for; see :func:`replayed`."""
+    drawn = release._on_grid
+    assert drawn is not None
     return replayed(
         release.statistic,
         release.ball,
-        release.grid,
-        release.rounded,
+        drawn.grid,
+        drawn.integers,
         noise=lambda: noise_length(release.mechanism),
         projected=release.projected,
         h=h,

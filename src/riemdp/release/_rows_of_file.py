@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 class StateOfFile:
     """Which file it is that a path leads to, and when it was last written to.
 
-    Attributes
-    ----------
-    size, written : int
-        In bytes, and in nanoseconds.
-    node : str
-        Name of the machine that has seen it.
-    place : tuple of (int, int)
-        Device and number of the file, which mean something on that machine alone.
+    Size in bytes, time in nanoseconds, the name of the machine that has seen it, and device and
+    number of the file, which mean something on that machine alone.
     """
 
     size: int
@@ -40,30 +34,14 @@ class StateOfFile:
 
     @classmethod
     def of(cls, found: os.stat_result) -> StateOfFile:
-        """Return that of a file with these properties.
-
-        Parameters
-        ----------
-        found : os.stat_result
-
-        Returns
-        -------
-        StateOfFile
-        """
+        """Return that of a file with these properties."""
         place = found.st_dev, found.st_ino
         return cls(found.st_size, found.st_mtime_ns, platform.node(), place)
 
     def is_still(self, other: StateOfFile) -> bool:
         """Whether it is the same file, and nobody has written to it; as far as can be seen.
 
-        Parameters
-        ----------
-        other : StateOfFile
-            Seen later, perhaps on another machine.
-
-        Returns
-        -------
-        bool
+        The other one was seen later, perhaps on another machine.
         """
         same = (self.size, self.written) == (other.size, other.written)
         return same and (self.node != other.node or self.place == other.place)
@@ -73,15 +51,8 @@ class StateOfFile:
 class RowsOfFile:
     """Some rows of an array in a file, as a description that can be sent anywhere.
 
-    Attributes
-    ----------
-    path : str
-    dtype : numpy.dtype
-    offset : int
-        Of the first row, in bytes.
-    shape, strides : tuple of int
-    state : StateOfFile, optional
-        That of the file when the array was given; another one is refused.
+    ``offset`` is that of the first row, in bytes; ``state`` that of the file when the array was
+    given: another one is refused.
     """
 
     path: str
@@ -112,17 +83,9 @@ class RowsOfFile:
 
 
 def rows_of_map(points: Any) -> Callable[[Any, int, int], RowsOfFile]:
-    """Return what describes some rows of a map of a file as the file is now.
+    """Return what describes some rows of a map of a file, or of a view of one, as the file is now.
 
-    Parameters
-    ----------
-    points : numpy.memmap
-        Or a view of one.
-
-    Returns
-    -------
-    callable
-        Of the map, and of the first row and the one after the last.
+    A function of the map, and of the first row and the one after the last.
     """
     path = str(Path(points.filename).absolute())
     root_of(points).flush()  # what was written through the map is in the file, and in its time
@@ -142,15 +105,6 @@ def rows_of_map(points: Any) -> Callable[[Any, int, int], RowsOfFile]:
 
 
 def root_of(array: Any) -> Any:
-    """Return the whole array of a map that this one is a view of; None of another one.
-
-    Parameters
-    ----------
-    array : ndarray
-
-    Returns
-    -------
-    ndarray or None
-    """
+    """Return the whole array of a map that this one is a view of; None of another one."""
     base = getattr(array, "base", None)
     return array if base is None or isinstance(base, mmap.mmap) else root_of(base)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from riemdp._checks import positive
 from riemdp._discreet import discreetly
-from riemdp._errors import (
-    InvalidParameterError,
-    UnsupportedError,
-)
+from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._part import both_proved
 from riemdp._progress import ticks, uncounted, work
@@ -25,7 +22,7 @@ from riemdp.noise import is_secure, resolve_generator
 from riemdp.noise.exact import Rounded, default_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._charging import (
-    anchored,
+    charged,
     charges_first,
     check_relation,
     check_unit,
@@ -34,12 +31,7 @@ from riemdp.release._charging import (
 from riemdp.release._doubt import not_proved, unproven
 from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
-from riemdp.release._offer import (
-    Offer,
-    check_arithmetic,
-    noise_length,
-    offer,
-)
+from riemdp.release._offer import Offer, Terms, check_arithmetic, noise_length
 from riemdp.release._projection import check_project, with_projection
 from riemdp.release._relation import check_searched, relation, with_users
 from riemdp.release._release import Release
@@ -58,7 +50,6 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
@@ -211,12 +202,7 @@ def private_statistic(
     ('frechet-mean', GDP(mu=1.0))
     """
     check_statistic(statistic)
-    return run(
-        lambda *_: statistic,
-        points,
-        ball,
-        budget,
-        label="private_statistic",
+    chosen = Options(
         mechanism=mechanism,
         neighbours=neighbours,
         adjacency=adjacency,
@@ -230,6 +216,45 @@ def private_statistic(
         arithmetic=arithmetic,
         project=project,
     )
+    return run(lambda *_: statistic, points, ball, budget, chosen, label="private_statistic")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Options:
+    """What a caller may choose of a release by keywords; see :func:`private_statistic`."""
+
+    mechanism: str | type[Mechanism] | Choice | Mechanism = "auto"
+    neighbours: Neighbours | None = None
+    adjacency: Adjacency | None = None
+    users: ArrayLike | None = None
+    generator: np.random.Generator | None = None
+    accountant: SupportsSpend | None = None
+    charge: Charge = "auto"
+    n: int | None = None
+    allow_unproven: bool = False
+    tol: float | None = None
+    arithmetic: Arithmetic = "exact"
+    project: Project = "auto"
+
+    def check(self) -> None:
+        """Refuse what is no tolerance, arithmetic or choice of projection."""
+        if self.tol is not None:
+            positive(self.tol, "tol")
+        check_arithmetic(self.arithmetic)
+        check_project(self.project)
+
+    def terms(
+        self,
+        ball: Ball,
+        n: int | None,
+        budget: Budget,
+        neighbours: Neighbours,
+        *,
+        streams: bool = False,
+    ) -> Terms:
+        """Return what an offer is asked for, once these are known."""
+        tol = None if self.tol is None else float(self.tol)
+        return Terms(ball, n, budget, neighbours, tol, self.arithmetic, streams=streams)
 
 
 def run(
@@ -237,40 +262,12 @@ def run(
     points: ArrayLike | Records,
     ball: Ball | PrivateBall,
     budget: Budget | None,
+    options: Options,
     *,
     label: str,
-    mechanism: str | type[Mechanism] | Choice | Mechanism,
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    generator: np.random.Generator | None,
-    accountant: SupportsSpend | None,
-    charge: Charge = "auto",
-    n: int | None = None,
-    allow_unproven: bool,
-    tol: float | None,
-    arithmetic: Arithmetic,
-    project: Project,
 ) -> Release:
     """Release the statistic that is wanted with a mechanism; see :func:`private_statistic`."""
-    ready = prepared(
-        wanted,
-        points,
-        ball,
-        budget,
-        mechanism=mechanism,
-        neighbours=neighbours,
-        adjacency=adjacency,
-        users=users,
-        generator=generator,
-        accountant=accountant,
-        charge=charge,
-        n=n,
-        allow_unproven=allow_unproven,
-        tol=tol,
-        arithmetic=arithmetic,
-        project=project,
-    )
+    ready = prepared(wanted, points, ball, budget, options)
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
     return ready.release(ready.charge(label))
 
@@ -279,22 +276,9 @@ def run(
 class Ready:
     """A release that nothing stands in the way of but the account.
 
-    Attributes
-    ----------
-    offer : Offer
-        Proved or allowed.
-    reason : str
-        Why this mechanism.
-    guarantee : Budget
-        With its relation, of the part that is drawn here.
-    found : PrivateBall or None
-        What the ball was found by.
-    data : Source
-        Of what the statistic sees, or will see.
-    source : numpy.random.Generator
-    accountant : SupportsSpend or None
-    start, question : object
-        Where the statistic starts, and what it asks there; public.
+    The offer is proved or allowed, ``reason`` says why this mechanism, ``guarantee`` is that of the
+    part that is drawn here, with its relation, ``found`` what the ball was found by. ``start`` and
+    ``question`` are where the statistic starts, and what it asks there; public.
     """
 
     offer: Offer
@@ -312,10 +296,8 @@ class Ready:
         label = f"{label}, {self.offer.mechanism.name}"
         if self.found is not None:
             account: Any = self.found.account  # one in a ledger enters every step
-            return anchored(account.spend(self.guarantee, label)) or self.found.anchor
-        if self.accountant is not None:
-            return anchored(self.accountant.spend(self.guarantee, label))
-        return None
+            return charged(account, self.guarantee, label) or self.found.anchor
+        return charged(self.accountant, self.guarantee, label)
 
     def release(self, anchor: Anchor | None = None) -> Release:
         """Draw, once, after it was charged for."""
@@ -366,19 +348,8 @@ def prepared(
     points: ArrayLike | Records,
     ball: Ball | PrivateBall,
     budget: Budget | None,
+    options: Options,
     *,
-    mechanism: str | type[Mechanism] | Choice | Mechanism,
-    neighbours: Neighbours | None = None,
-    adjacency: Adjacency | None = None,
-    users: ArrayLike | None = None,
-    generator: np.random.Generator | None,
-    accountant: SupportsSpend | None,
-    charge: Charge = "auto",
-    n: int | None = None,
-    allow_unproven: bool,
-    tol: float | None,
-    arithmetic: Arithmetic,
-    project: Project,
     together: bool = False,
 ) -> Ready:
     """Check everything that can be checked before the account is charged.
@@ -388,51 +359,41 @@ def prepared(
     found = ball if isinstance(ball, PrivateBall) else None
     public: Ball = ball.ball if isinstance(ball, PrivateBall) else ball
     check_ball(public)
-    records = with_users(points, users)
-    neighbours = relation(neighbours, adjacency, budget, has_users=records.users is not None)
+    records, accountant = with_users(points, options.users), options.accountant
+    has_users = records.users is not None
+    neighbours = relation(options.neighbours, options.adjacency, budget, has_users=has_users)
     if found is not None:
         check_searched(neighbours)
     limit: Any = budget if found is None else found.part(budget)
     check_budget(limit)
     limit = limit.under(neighbours.adjacency)
-    tol = None if tol is None else positive(tol, "tol")
-    check_arithmetic(arithmetic)
-    check_project(project)
+    options.check()
     check_accountant(accountant)
-    charged = accountant if found is None else found.accountant
+    account = accountant if found is None else found.accountant
     streams = not together and is_stream(records.points, neighbours)
-    first = charges_first(charge, charged, streams=streams)
-    source = resolve_generator(generator)
+    first = charges_first(options.charge, account, streams=streams)
+    source = resolve_generator(options.generator)
+    n = options.n
     if found is not None and n is None and (first or streams):
         n = found.n
     units = public if found is None else found.public
     all_of_them = Unopened(records, public.manifold, units, neighbours, late=first)
     data: Source = all_of_them
     if streams:
-        checked = charged is not None and not first
+        checked = account is not None and not first
         data = Stream(records, neighbours, late=first, checked=checked)
     n = data.size(n)
     if found is not None:
         _check_found(found, n, accountant)
-    offered = functools.partial(
-        checked_offer,
-        wanted,
-        n=n,
-        budget=limit,
-        mechanism=mechanism,
-        neighbours=neighbours,
-        allow_unproven=allow_unproven,
-        tol=tol,
-        arithmetic=arithmetic,
-        project=project,
-        streams=streams and not is_file_of_array(records.points),
-    )
+    in_chunks = streams and not is_file_of_array(records.points)
+    terms = options.terms(public, n, limit, neighbours, streams=in_chunks)
     try:
-        chosen, reason = offered(public)
+        chosen, reason = checked_offer(wanted, terms, options)
     except UnsupportedError:
         if found is None or found.public == public:
             raise
-        chosen, reason = offered(found.public)  # which was checked before the search
+        terms = replace(terms, ball=found.public)  # which was checked before the search
+        chosen, reason = checked_offer(wanted, terms, options)
     check_relation(accountant, neighbours)
     check_unit(accountant, neighbours)
     start = chosen.statistic.begin(chosen.ball, lambda: noise_length(chosen.mechanism))
@@ -443,73 +404,35 @@ def prepared(
     return Ready(chosen, reason, limit, found, data, source, accountant, start, asks)
 
 
-def checked_offer(
-    wanted: Wanted,
-    ball: Ball,
-    *,
-    n: int | None,
-    budget: Budget,
-    mechanism: str | type[Mechanism] | Choice | Mechanism,
-    neighbours: Neighbours,
-    allow_unproven: bool,
-    tol: float | None,
-    arithmetic: Arithmetic,
-    project: Project,
-    streams: bool = False,
-) -> tuple[Offer, str]:
+def checked_offer(wanted: Wanted, terms: Terms, options: Options) -> tuple[Offer, str]:
     """Return what a release would be drawn from, and why; by public numbers alone.
 
-    With ``streams`` of a statistic that can be computed of chunks: by itself one that takes a
-    single pass, if there is any; another one where it is asked for.
-
-    Raises
-    ------
-    UnsupportedError
-        If it is not available.
-    UnprovenMechanismError
-        If a part is not proved and that is not allowed.
+    Of records in chunks that of a statistic that can be computed so: by itself one that takes a
+    single pass, if there is any; another one where it is asked for. ``UnprovenMechanismError`` if
+    a part is not proved and that is not allowed.
     """
+    mechanism, allowed = options.mechanism, options.allow_unproven
     if isinstance(mechanism, str) and mechanism == "auto":
-        compared = functools.partial(
-            least_error,
-            wanted,
-            ball,
-            n,
-            budget,
-            neighbours=neighbours,
-            tol=tol,
-            allow_unproven=allow_unproven,
-            arithmetic=arithmetic,
-        )
-        chosen, reason = _in_fewest_passes(compared) if streams else compared()
+        chosen, reason = _in_fewest_passes(wanted, terms, allow_unproven=allowed)
     else:
         kind = named(mechanism)
-        statistic = wanted(ball.manifold, kind)
-        chosen = offer(
-            statistic,
-            kind,
-            ball,
-            n,
-            budget,
-            neighbours=neighbours,
-            tol=tol,
-            arithmetic=arithmetic,
-            streams=streams,
-            rereads=True,
-        )
+        statistic = wanted(terms.ball.manifold, kind)
+        chosen = replace(terms, rereads=True).offer(statistic, kind)
         known = calibrated(kind) is None
         reason = "named by the caller" if known else "given by the caller, calibrated"
-    chosen = with_projection(chosen, project)
-    if (missing := unproven(chosen.proofs(budget))) and not allow_unproven:
+    chosen = with_projection(chosen, options.project)
+    if (missing := unproven(chosen.proofs(terms.budget))) and not allowed:
         raise not_proved(missing)
     return chosen, reason
 
 
-def _in_fewest_passes(compared: Callable[..., tuple[Offer, str]]) -> tuple[Offer, str]:
-    """Return the best offer of one pass an answer, or else of several."""
-    with contextlib.suppress(UnsupportedError):
-        return compared(streams=True)
-    return compared(streams=True, rereads=True)
+def _in_fewest_passes(wanted: Wanted, terms: Terms, *, allow_unproven: bool) -> tuple[Offer, str]:
+    """Return the best offer; of records in chunks one of one pass an answer, or else of several."""
+    if terms.streams:
+        with contextlib.suppress(UnsupportedError):
+            return least_error(wanted, terms, allow_unproven=allow_unproven)
+        terms = replace(terms, rereads=True)
+    return least_error(wanted, terms, allow_unproven=allow_unproven)
 
 
 def _check_found(found: PrivateBall, n: int | None, accountant: SupportsSpend | None) -> None:
@@ -531,26 +454,7 @@ _LONGER = 1.0 + 1e-9
 
 
 def asked(statistic: Statistic, ball: Ball, point: Any, step: int) -> Question:
-    r"""Return what a statistic asks next, which has to be a question.
-
-    Parameters
-    ----------
-    statistic : Statistic
-    ball : Ball
-        Public ball of the records.
-    point : ndarray, shape (\*point_shape,)
-        Released, or public.
-    step : int
-
-    Returns
-    -------
-    Question
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none.
-    """
+    """Return what a statistic asks next at a released or public point; it has to be a question."""
     found = statistic.ask(ball, point, step)
     if not isinstance(found, Question):
         raise InvalidParameterError(
@@ -567,26 +471,12 @@ def drawn(
     data: FloatArray | Records | Summaries,
     source: np.random.Generator,
 ) -> tuple[FloatArray, Rounded | None]:
-    r"""Answer, add noise and move, as often as the budget was shared.
+    """Answer, add noise and move, as often as the budget was shared; return value and integers.
 
-    Parameters
-    ----------
-    chosen : Offer
-        Proved or allowed, and charged for.
-    point : ndarray, shape (\*point_shape,)
-        Where the statistic starts, public.
-    question : Question
-        What it asks there.
-    data : ndarray, shape (n, \*point_shape), Records or Summaries
-        Valid, inside or outside the ball.
-    source : numpy.random.Generator
-
-    Returns
-    -------
-    value : ndarray, shape (\*point_shape,)
-    rounded : Rounded or None
-        The noisy answers, one after the other, on the grid that they were drawn on; None of draws
-        in float64.
+    The offer is proved or allowed, and charged for; point and question are where the statistic
+    starts, public, and what it asks there; the data are valid, inside or outside the ball. The
+    integers are the noisy answers, one after the other, on the grid that they were drawn on; None
+    of draws in float64.
     """
     statistic, ball = chosen.statistic, chosen.ball
     answers = statistic.answers(ball)

@@ -20,15 +20,7 @@ LEAST_RADIUS = 1e-140
 def exact_sensitivity(
     statistic: Statistic, ball: Ball, n: int | None, neighbours: Neighbours, metric: Metric
 ) -> float:
-    """Sensitivity of the exact statistic.
-
-    Raises
-    ------
-    UnsupportedError
-        If none is known on this ball.
-    InvalidParameterError
-        If n is not a positive integer (under 2^63), or the sensitivity not positive and finite.
-    """
+    """Sensitivity of the exact statistic; ``UnsupportedError`` if none is known on this ball."""
     if not LEAST_RADIUS <= ball.reach <= 1.0 / LEAST_RADIUS:
         raise UnsupportedBallError(
             f"radius {ball.radius:.3g} must lie between {LEAST_RADIUS:g} and "
@@ -58,14 +50,8 @@ def computed_sensitivity(
 ) -> tuple[float, float]:
     """Sensitivity of a statistic as computed, and the public ``tol``: twice that is added to it.
 
-    See docs/proofs/frechet-mean-certificate.md. ``tol=None`` takes that of the statistic.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``tol`` is under what the statistic can be computed to.
-    UnsupportedError
-        If the statistic has no sensitivity on this ball, or cannot be computed there.
+    See docs/proofs/frechet-mean-certificate.md. ``tol=None`` takes that of the statistic; one that
+    is under what the statistic can be computed to is refused.
     """
     exact = exact_sensitivity(statistic, ball, n, neighbours or ReplaceOne(), metric)
     if tol is None:
@@ -90,13 +76,7 @@ def _tolerance(statistic: Statistic, ball: Ball, sensitivity: float) -> float:
 def with_tolerance(
     statistic: Statistic, ball: Ball, metric: Metric, exact: float, tol: float
 ) -> float:
-    """``exact + 2 tol``, rounded up, where tol may be longer in the metric.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the statistic states that it is shorter there.
-    """
+    """``exact + 2 tol``, rounded up, where tol may be longer in the metric."""
     name = f"the stretch of {statistic.name}"
     stretch = real(statistic.stretch(ball, metric), name)
     if not 1.0 <= stretch < math.inf:

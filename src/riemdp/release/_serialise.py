@@ -28,35 +28,16 @@ FORMAT = "riemdp-release/2"
 FORMAT_1 = "riemdp-release/1"
 #: The fields that a release and its document have alike.
 _SHARED = ("reason", "sensitivity", "tol", "n", "private")
-_KEYS = {
-    "format",
-    "value",
-    "guarantee",
-    "statistic",
-    "neighbours",
-    "manifold",
-    "ball",
-    "mechanism",
-    "proofs",
-    "numerical_delta",
-    "expected_distance",
-    "error_quantile_95",
-    *_SHARED,
-}
-_KEYS_1 = _KEYS - {"statistic", "neighbours", "proofs"} | {
-    "summary",
-    "adjacency",
-    "proven",
-    "reproducible",
-}
+_LAW = ("numerical_delta", "expected_distance", "error_quantile_95")
+#: The keys that both formats have, and those of each.
+_BOTH = {"format", "value", "guarantee", "manifold", "ball", "mechanism", *_LAW, *_SHARED}
+_KEYS = _BOTH | {"statistic", "neighbours", "proofs"}
+_KEYS_1 = _BOTH | {"summary", "adjacency", "proven", "reproducible"}
 #: What a document has besides, of a draw on a grid.
 _ROUNDED = {"grid", "rounded"}
-#: What it has of a draw that was not projected, and of one that was shrunk.
-_PROJECTED, _SHRUNK = "projected", "shrunk"
-#: What it has of a release that was charged to a durable ledger.
-_ANCHOR = "anchor"
-#: What it was drawn with; documents that were written before that was stated have none.
-_VERSIONS = "versions"
+#: What else it may have: of a draw that was not projected, or was shrunk, of a ball that was found,
+#: of a charge to a durable ledger, and, since that is stated, of what it was drawn with.
+_OPTIONAL = {"projected", "shrunk", "search", "anchor", "versions"}
 #: What a document of the first format said of the ball, by option.
 _OPTIONS_1 = {"base": ("base", "ball-center"), "restricted_to_ball": ("ball", True)}
 #: Name, among the proofs, of a release that was stated to have none.
@@ -66,10 +47,8 @@ _STATED = "as stated"
 def to_document(release: Release) -> dict[str, Any]:
     """Return a release as a document of this version's format.
 
-    Raises
-    ------
-    InvalidParameterError
-        If the mechanism does not belong to the ball, or a part is not registered.
+    ``InvalidParameterError`` if the mechanism does not belong to the ball, or a part is not
+    registered.
     """
     ball, statistic = release.ball, release.statistic
     on_grid = {"grid": release.grid, "rounded": list(release.rounded or ())}
@@ -87,11 +66,11 @@ def to_document(release: Release) -> dict[str, Any]:
         **{name: getattr(release, name) for name in _SHARED},
         **_errors(release),
         **({} if release.rounded is None else on_grid),
-        **({} if release.projected else {_PROJECTED: False}),
-        **({_SHRUNK: True} if release.shrunk else {}),
+        **({} if release.projected else {"projected": False}),
+        **({"shrunk": True} if release.shrunk else {}),
         **({} if release.search is None else {"search": search_to_dict(release.search)}),
-        **({} if release.anchor is None else {_ANCHOR: release.anchor.document()}),
-        **({_VERSIONS: release.versions} if release.versions else {}),
+        **({} if release.anchor is None else {"anchor": release.anchor.document()}),
+        **({"versions": release.versions} if release.versions else {}),
     }
 
 
@@ -112,13 +91,7 @@ def not_finite(document: dict[str, Any]) -> InvalidParameterError:
 
 
 def from_document(document: object) -> dict[str, Any]:
-    """Return the fields of the release that a document of either format describes.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it describes none.
-    """
+    """Return the fields of the release that a document of either format describes."""
     written = document.get("format") if isinstance(document, dict) else None
     if written is None:
         raise InvalidParameterError("this is not a release written by Release.to_json")
@@ -130,8 +103,7 @@ def from_document(document: object) -> dict[str, Any]:
             "version"
         )
     on_grid = _ROUNDED if isinstance(document, dict) and _ROUNDED & set(document) else set()
-    optional = {_PROJECTED, _SHRUNK, "search", _ANCHOR, _VERSIONS}
-    fields = _document.fields(document, _KEYS | on_grid, optional)
+    fields = _document.fields(document, _KEYS | on_grid, _OPTIONAL)
     proofs = _document.fields(fields["proofs"], set(), set(fields["proofs"]))
     for proof in proofs.values():
         if proof is not None:
@@ -142,19 +114,22 @@ def from_document(document: object) -> dict[str, Any]:
         statistic=decode(fields["statistic"], Statistic.sort),
         neighbours=decode(fields["neighbours"], Neighbours.sort),
         mechanism=mechanism_from_dict,
-        reproducible=not private,
         rounded=_integers(fields["rounded"]) if on_grid else None,
     )
-    found["grid"] = fields.get("grid")
-    found["projected"] = _document.flag(fields.get(_PROJECTED, True), _PROJECTED)
-    found["shrunk"] = _document.flag(fields.get(_SHRUNK, False), _SHRUNK)
     if "search" in fields:
         manifold = found["ball"].manifold
         found["search"] = search_from_dict(fields["search"], manifold, found["n"])
-    if _ANCHOR in fields:
-        found[_ANCHOR] = Anchor.from_document(fields[_ANCHOR])
-    found["stated_versions"] = _versions(fields.get(_VERSIONS, {}))
-    return {**found, "stated_proofs": tuple(proofs.items())}
+    if "anchor" in fields:
+        found["anchor"] = Anchor.from_document(fields["anchor"])
+    return {
+        **found,
+        "reproducible": not private,
+        "grid": fields.get("grid"),
+        "projected": _document.flag(fields.get("projected", True), "projected"),
+        "shrunk": _document.flag(fields.get("shrunk", False), "shrunk"),
+        "stated_versions": _versions(fields.get("versions", {})),
+        "stated_proofs": tuple(proofs.items()),
+    }
 
 
 def _versions(document: object) -> tuple[tuple[str, str], ...]:
@@ -191,8 +166,8 @@ def _from_format_1(document: object) -> dict[str, Any]:
         statistic=lookup(summary, Statistic.sort)(),
         neighbours=lookup(adjacency, Neighbours.sort)(),
         mechanism=_mechanism_1,
-        reproducible=_document.flag(fields["reproducible"], "reproducible"),
     )
+    found["reproducible"] = _document.flag(fields["reproducible"], "reproducible")
     if found["stated_error"] == (None, None):  # a law that was not known then
         found["stated_error"] = None
     return {**found, "stated_proofs": None if proven else ((_STATED, None),)}
@@ -204,7 +179,6 @@ def _common(
     statistic: Statistic,
     neighbours: Neighbours,
     mechanism: Any,
-    reproducible: bool,
     rounded: tuple[int, ...] | None = None,
 ) -> dict[str, Any]:
     """Return the fields that both formats write alike."""
@@ -232,7 +206,6 @@ def _common(
         "ball": ball,
         "n": _size(fields["n"], neighbours),
         "private": _document.flag(fields["private"], "private"),
-        "reproducible": reproducible,
         "stated_error": stated,
         "rounded": rounded,
     }
@@ -247,10 +220,11 @@ def _common(
 
 
 def _errors(release: Release) -> dict[str, float | None]:
+    found: tuple[float | None, float | None]
     try:
         found = (release.expected_distance, release.error_quantile(0.95))
     except UnsupportedError:  # no law of distances is known
-        return {"expected_distance": None, "error_quantile_95": None}
+        found = (None, None)
     except ArithmeticError:
         found = (math.inf, math.inf)
     return {"expected_distance": found[0], "error_quantile_95": found[1]}
@@ -259,12 +233,7 @@ def _errors(release: Release) -> dict[str, float | None]:
 def allowance(statistic: Statistic, mechanism: Mechanism, rounded: bool) -> float | None:
     """Numerical delta of a release: known where that of all that computes is.
 
-    Parameters
-    ----------
-    statistic : Statistic
-    mechanism : Mechanism
-    rounded : bool
-        Whether it was drawn on a grid by exact arithmetic, which takes none.
+    A draw on a grid by exact arithmetic, ``rounded``, takes none.
     """
     drawn = 0.0 if rounded else mechanism.numerical_delta
     if statistic.numerical_delta is None or drawn is None:
@@ -282,26 +251,20 @@ def ball_to_dict(ball: Ball) -> dict[str, Any]:
 
 def ball_from_dict(manifold: Manifold, document: object) -> Ball:
     """Ball of a manifold from its centre and radius, and those of the factors."""
-    if isinstance(document, dict) and "radii" in document:
-        fields = _document.fields(document, {"center", "radius", "radii"})
-        center, radii = (_document.numbers(fields[name], name) for name in ("center", "radii"))
-        radius = decode_fields({"radius": fields["radius"]})["radius"]
-        return BoxBall(manifold, np.asarray(center), radius, tuple(np.ravel(radii).tolist()))
-    fields = _document.fields(document, {"center", "radius"})
-    center = _document.numbers(fields["center"], "center")
-    return Ball(manifold, np.asarray(center), **decode_fields({"radius": fields["radius"]}))
+    fields = _document.fields(document, {"center", "radius"}, {"radii"})
+    center = np.asarray(_document.numbers(fields["center"], "center"))
+    radii = _document.numbers(fields["radii"], "radii") if "radii" in fields else None
+    radius = decode_fields({"radius": fields["radius"]})["radius"]
+    if radii is None:
+        return Ball(manifold, center, radius)
+    return BoxBall(manifold, center, radius, tuple(np.ravel(radii).tolist()))
 
 
 def mechanism_to_dict(mechanism: Mechanism, ball: Ball) -> dict[str, Any]:
-    """Name, and those fields that differ from their defaults.
+    """Name of a mechanism of this ball, and those fields that differ from their defaults.
 
-    What is a function of the public ball is named under ``options``. One that has no effect, and
-    is not that of this ball, is left out.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the mechanism does not belong to the ball.
+    What is a function of the public ball is named under ``options``. One that has no effect, and is
+    not that of this ball, is left out.
     """
     if (problem := mechanism.foreign_to(ball)) is not None:
         raise InvalidParameterError(f"this release cannot be written: {problem}")

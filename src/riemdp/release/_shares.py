@@ -19,13 +19,7 @@ _MOST_STEPS = 100_000
 
 
 def number_of_answers(statistic: Statistic) -> int:
-    """Return how many answers a statistic asks for, which has to be few enough to work through.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no positive integer, or too large.
-    """
+    """Return how many answers a statistic asks for, which has to be few enough to work through."""
     steps = count(statistic.steps, "steps, the number of answers,")
     if steps > _MOST_STEPS:
         raise InvalidParameterError(f"steps must be at most {_MOST_STEPS}, got {steps}")
@@ -37,29 +31,10 @@ def ways(
 ) -> Iterator[tuple[float, Budget]]:
     """Yield how several answers, each asked after the earlier ones, are paid for by one budget.
 
-    Each way suffices by itself: at the sensitivity of one answer of weight 1, times the weight,
-    the mechanism has to satisfy the budget beside it. The first one takes the least noise.
-
-    Parameters
-    ----------
-    kind : type
-        Class of the mechanism.
-    statistic : Statistic
-    steps : int
-        Number of answers.
-    budget : Budget
-
-    Yields
-    ------
-    weight : float
-    part : Budget
-
-    Raises
-    ------
-    UnsupportedBudgetError
-        If the definition has no rule for it, and the mechanism neither.
-    InvalidParameterError
-        If a weight is not positive and finite.
+    Each way, a weight and a part of the budget, suffices by itself: at the sensitivity of one
+    answer of weight 1, times the weight, the mechanism has to satisfy that part. The first one
+    takes the least noise. ``UnsupportedBudgetError`` if the definition has no rule for it, and the
+    mechanism neither.
     """
     name = f"answer_weight(step) of {statistic.name}"
     weights = tuple(positive(statistic.answer_weight(step), name) for step in range(steps))

@@ -17,25 +17,10 @@ if TYPE_CHECKING:
 def shrinkage(mechanism: Mechanism, answers: Ball) -> float:
     """Return h of the factor ``(1 - h / |y|^2)_+``: 1 over the mean of ``1 / |noise|^2``.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    answers : Ball
-        Public ball of the footpoints, about whose centre the noisy coordinates y are.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    UnsupportedError
-        If the noise is not added to coordinates in a uniform direction, or the dimension is too
-        small for shrinkage to be known to help: under 3 for Gaussian noise, under 4 for other.
-
-    References
-    ----------
-    docs/proofs/shrinkage.md
+    See docs/proofs/shrinkage.md; the noisy coordinates y are about the centre of the public ball of
+    the footpoints. ``UnsupportedError`` if the noise is not added to coordinates in a uniform
+    direction, or the dimension is too small for shrinkage to be known to help: under 3 for Gaussian
+    noise, under 4 for other.
     """
     noise = _noise(mechanism, answers)
     least = 3 if _is_gaussian(noise) else 4
@@ -56,22 +41,7 @@ def shrinkage(mechanism: Mechanism, answers: Ball) -> float:
 def mean_square_bound(mechanism: Mechanism, answers: Ball, *, is_shrunk: bool) -> float:
     """Bound of the mean squared error of a noisy answer, in normal coordinates.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    answers : Ball
-        Public ball of the footpoints.
-    is_shrunk : bool
-        Whether it was shrunk.
-
-    Returns
-    -------
-    float
-        The mean square of the noise; less if it was shrunk.
-
-    References
-    ----------
-    docs/proofs/shrinkage.md
+    See docs/proofs/shrinkage.md: the mean square of the noise; less if it was shrunk.
     """
     noise = _noise(mechanism, answers)
     whole = noise.mean_square()
@@ -83,17 +53,7 @@ def mean_square_bound(mechanism: Mechanism, answers: Ball, *, is_shrunk: bool) -
 
 
 def shrunk(coordinates: FloatArray, h: float) -> FloatArray:
-    """Return coordinates times ``(1 - h / |y|^2)_+``.
-
-    Parameters
-    ----------
-    coordinates : ndarray, shape (dim,)
-    h : float
-
-    Returns
-    -------
-    ndarray, shape (dim,)
-    """
+    """Return coordinates, shape (dim,), times ``(1 - h / |y|^2)_+``."""
     length = math.hypot(*coordinates)
     ratio = math.sqrt(h) / length if length > 0.0 else math.inf
     return coordinates * max(0.0, 1.0 - ratio * ratio)
@@ -102,20 +62,7 @@ def shrunk(coordinates: FloatArray, h: float) -> FloatArray:
 def gaussian_deviation(mechanism: Mechanism, answers: Ball) -> float:
     """Return the standard deviation of Gaussian noise in one coordinate of an answer.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    answers : Ball
-        Public ball of the footpoints.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    UnsupportedError
-        If the noise is not Gaussian, or is not added to coordinates.
+    ``UnsupportedError`` if the noise is not Gaussian, or is not added to coordinates.
     """
     noise = mechanism.added_noise(answers)
     if noise is None or not _is_gaussian(noise):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.statistics import (
     Records,
+    ReplaceOne,
     as_records,
     check_extras,
     check_rows,
@@ -21,7 +23,9 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball, Manifold
+    from collections.abc import Callable
+
+    from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.release._offer import Offer
     from riemdp.statistics import Neighbours, Statistic, Summaries
 
@@ -29,10 +33,7 @@ if TYPE_CHECKING:
 class Source(ABC):
     """Where the records of a release come from.
 
-    Attributes
-    ----------
-    late : bool
-        Whether records are read after the charge, so that every failure from then on is one error.
+    With ``late`` they are read after the charge, so that every failure from then on is one error.
     """
 
     late: bool
@@ -41,115 +42,63 @@ class Source(ABC):
     def size(self, n: int | None) -> int | None:
         """Return how many records there are, where that is public; as many as the caller says.
 
-        Parameters
-        ----------
-        n : int or None
-            What the caller says.
-
-        Returns
-        -------
-        int or None
-
-        Raises
-        ------
-        InvalidParameterError
-            If it is private and given, or public and not known, or another one.
+        ``InvalidParameterError`` if the number is private and given, or public and not known, or
+        another one.
         """
 
     @abstractmethod
     def check(self, made: Offer) -> None:
-        """Refuse, before the charge, what the statistic cannot be computed of.
-
-        Parameters
-        ----------
-        made : Offer
-            What would be drawn from.
-        """
+        """Refuse, before the charge, what the statistic of an offer cannot be computed of."""
 
     @abstractmethod
     def seen(self, made: Offer) -> Records | Summaries:
-        """Return what questions are answered from, valid; after the charge, if that comes first.
-
-        Parameters
-        ----------
-        made : Offer
-
-        Returns
-        -------
-        Records or Summaries
-        """
+        """Return what questions are answered from, valid; after the charge, if that comes first."""
 
     def opened(self, made: Offer) -> Records:
         """Return what the statistic sees, valid and all together.
 
-        Parameters
-        ----------
-        made : Offer
-
-        Returns
-        -------
-        Records
-
-        Raises
-        ------
-        UnsupportedError
-            By default: where they are never together.
+        By default ``UnsupportedError``: they are never together.
         """
         raise UnsupportedError(f"records for the {made.statistic.name} come in chunks")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Unopened(Source):
     """Records that are checked when they are first read, and then kept.
 
-    Parameters
-    ----------
-    records : Records
-        As they were given, or with functions that open them.
-    manifold : Manifold
-        Where their points are.
-    ball : Ball
-        Public ball of the units.
-    neighbours : Neighbours
-    late : bool
-        Whether they are read after the charge.
+    As they were given, or with functions that open them. Their points are on the manifold, and the
+    public ball is that of the units.
     """
 
-    def __init__(
-        self,
-        records: Records,
-        manifold: Manifold,
-        ball: Ball,
-        neighbours: Neighbours,
-        *,
-        late: bool,
-    ) -> None:
-        self.late = late
-        self._given = records, manifold, ball, neighbours
-        self._data: Records | None = None
+    records: Records
+    manifold: Manifold
+    ball: Ball
+    neighbours: Neighbours
+    late: bool = field(kw_only=True)
 
     def read(self) -> Records:
         """Return what the statistic sees, valid."""
-        if self._data is None:
-            records, manifold, ball, neighbours = self._given
-            valid = opened(records).validated(manifold, one_by_one=not neighbours.keeps_places)
-            check = check_rows if neighbours.size_is_public else check_shape_of_rows
-            check(np.asarray(valid.points), manifold)
-            self._data = units_of(neighbours, ball, valid)
         return self._data
+
+    @functools.cached_property
+    def _data(self) -> Records:
+        one_by_one = not self.neighbours.keeps_places
+        valid = opened(self.records).validated(self.manifold, one_by_one=one_by_one)
+        check = check_rows if self.neighbours.size_is_public else check_shape_of_rows
+        check(np.asarray(valid.points), self.manifold)
+        return units_of(self.neighbours, self.ball, valid)
 
     def size(self, n: int | None) -> int | None:
         """Return the shape's, or that of checked records; see :meth:`Source.size`."""
-        records, _, _, neighbours = self._given
         if self.late:
-            return public_size(records, neighbours, n)
-        return size_of(self.read(), neighbours, n)
+            return public_size(self.records, self.neighbours, n)
+        return size_of(self.read(), self.neighbours, n)
 
     def check(self, made: Offer) -> None:
         """Look at names alone, or at records; see :meth:`Source.check`."""
         checked = made.statistic  # of another package it may fail in ways that tell of the data
-        records, _, _, neighbours = self._given
         if self.late:
-            check_given(records, neighbours, checked)
+            check_given(self.records, self.neighbours, checked)
         else:
             discreetly(checked.name, lambda: checked.check_records(self.read()))
 
@@ -171,18 +120,8 @@ class Unopened(Source):
 
 
 def opened(records: Records) -> Records:
-    """Return records whose parts are at hand: what is a function is called.
-
-    Parameters
-    ----------
-    records : Records
-        With functions without arguments in place of some arrays.
-
-    Returns
-    -------
-    Records
-    """
-    given = {field.name: getattr(records, field.name) for field in fields(records)}
+    """Return records whose parts are at hand: what is a function without arguments is called."""
+    given = {each.name: getattr(records, each.name) for each in fields(records)}
     late: dict[str, Any] = {name: value() for name, value in given.items() if callable(value)}
     if isinstance(late.get("points"), Records):
         found = as_records(late.pop("points"))
@@ -193,24 +132,9 @@ def opened(records: Records) -> Records:
 
 
 def public_size(records: Records, neighbours: Neighbours, n: object) -> int | None:
-    """Return how many records there are, without a look at any.
+    """Return how many records there are, without a look at any; None where that is private.
 
-    Parameters
-    ----------
-    records : Records
-    neighbours : Neighbours
-    n : int or None
-        What the caller says. Without it the shape of an array is read, or the length of a list.
-
-    Returns
-    -------
-    int or None
-        None where that is private.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is private and given, or public and not known.
+    If the caller does not say, the shape of an array is read, or the length of a list.
     """
     if not neighbours.size_is_public:
         if n is not None:
@@ -237,13 +161,24 @@ def public_size(records: Records, neighbours: Neighbours, n: object) -> int | No
     return count(found, "n")
 
 
-def check_given(records: Records, neighbours: Neighbours, statistic: Statistic) -> None:
-    """Refuse by names alone what a statistic cannot be computed of; no record is looked at.
+def size_and_rows(
+    records: Records, read: Callable[[int | None], FloatArray], n: int | None, *, late: bool
+) -> tuple[int, Callable[[], FloatArray]]:
+    """Return how many records there are, a public number, and what returns their valid points.
 
-    Raises
-    ------
-    InvalidParameterError
+    These are read at once, unless ``late``: then only when they are asked for. ``read`` takes the
+    number that there has to be.
     """
+    if late:
+        size = public_size(records, ReplaceOne(), n)
+        assert size is not None  # which is public here
+        return size, functools.partial(read, size)
+    rows = read(n)
+    return len(rows), lambda: rows
+
+
+def check_given(records: Records, neighbours: Neighbours, statistic: Statistic) -> None:
+    """Refuse by names alone what a statistic cannot be computed of; no record is looked at."""
     extras = set(records.extras)
     if missing := set(neighbours.takes) - extras:
         raise InvalidParameterError(
@@ -266,24 +201,7 @@ def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
 
 
 def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:
-    """Return how many records there are, where that is public; as many as the caller says.
-
-    Parameters
-    ----------
-    data : Records
-        Valid.
-    neighbours : Neighbours
-    n : int or None
-
-    Returns
-    -------
-    int or None
-
-    Raises
-    ------
-    InvalidParameterError
-        If the caller says another number.
-    """
+    """Return how many valid records there are, where that is public; as many as the caller says."""
     if not neighbours.size_is_public:
         return public_size(data, neighbours, n)
     check_number(n, len(data))
@@ -291,17 +209,6 @@ def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:
 
 
 def check_number(n: Any, found: int) -> None:
-    """Refuse a number of records that is not the one that was found.
-
-    Parameters
-    ----------
-    n : int or None
-        What the caller says.
-    found : int
-
-    Raises
-    ------
-    InvalidParameterError
-    """
+    """Refuse a number of records that the caller says and that is not the one that was found."""
     if n is not None and (said := count(n, "n")) != found:
         raise InvalidParameterError(f"n = {said} was given, and there are {found}")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp._checks import real, shown
+from riemdp._checks import shown
 from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
 from riemdp.privacy import product_up
 from riemdp.release._container import ContainerError
-from riemdp.release._offer import Offer, exact_draw
+from riemdp.release._offer import exact_draw
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import value_again
 from riemdp.release._search._replay import search_problem
@@ -26,7 +26,10 @@ from riemdp.release._shrink import shrinkage
 from riemdp.statistics import ReplaceOne
 
 if TYPE_CHECKING:
-    from riemdp.manifolds import Ball
+    from collections.abc import Callable, Iterator
+
+    from riemdp.noise.exact import Rounded
+    from riemdp.release._search._steps import Search
 
 #: A release is calibrated to the last digit that one processor computes; on another one that digit
 #: may differ. Far less than the errors that are allowed for in every integral.
@@ -102,7 +105,6 @@ class Verification(Described):
         return all(check.passed for check in self.checks)
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         title = "Verified" if self.passed else "NOT verified"
         return title, [
             (check.name, f"{'holds' if check.passed else 'FAILS'}: {check.detail}")
@@ -154,29 +156,39 @@ def verify(release: Release | str | Path) -> Verification:
             f"release must be a riemdp.Release or the path of a file that is there, got "
             f"{shown(release)}; Release.from_json reads the text of one"
         )
-    mechanism, statistic = release.mechanism, release.statistic
-    foreign = mechanism.foreign_to(statistic.answers(release.ball))
-    space = Check("mechanism", foreign is None, foreign or "belongs to the ball of the answers")
-    range_ = statistic.range(release.ball)
-    inside = _value(release, range_)
-    seeded = Check(
-        "randomness",
-        release.private != release.reproducible,
-        "secure generator" if release.private else "seeded by the caller: NOT private",
-    )
-    return Verification(
-        (
-            space,
-            *_guarantee(release),
-            *_search(release),
-            _error(release),
-            inside,
-            *_arithmetic(release),
-            *_shrunk(release),
-            _proof(release),
-            seeded,
-        )
-    )
+    return Verification(tuple(_checks(release)))
+
+
+def _checks(release: Release) -> Iterator[Check]:
+    """Yield what is recomputed, one after the other."""
+    foreign = release.mechanism.foreign_to(release._answers)
+    yield Check("mechanism", foreign is None, foreign or "belongs to the ball of the answers")
+    yield from _guarantee(release)
+    if (search := release.search) is not None:
+        yield _check("search", lambda: _search(release, search))
+    yield _check("error", lambda: _error(release))
+    yield Check("value", *_value(release))
+    if (drawn := release._on_grid) is not None:
+        yield _check("arithmetic", lambda: _arithmetic(release, drawn))
+    if release.shrunk:
+        yield _check("shrinkage", lambda: _shrunk(release))
+    known = ", ".join(dict.fromkeys(map(str, release.known_proofs().values())))
+    yield Check("proof", not release.doubt, release.doubt or known)
+    said = "secure generator" if release.private else "seeded by the caller: NOT private"
+    yield Check("randomness", release.private != release.reproducible, said)
+
+
+def _check(name: str, computed: Callable[[], tuple[bool, str]]) -> Check:
+    """Return what is computed as a check: what fails does not hold."""
+    try:
+        return Check(name, *computed())
+    except _FAILED as error:
+        return Check(name, False, _said(error))
+
+
+def _said(error: Exception) -> str:
+    kind = type(error).__name__
+    return str(error) if isinstance(error, RiemdpError) else f"it leaves float64 ({kind})"
 
 
 def _is_file(text: str) -> bool:
@@ -214,93 +226,74 @@ def read_checked(path: Path) -> tuple[Release | None, tuple[Check, ...]]:
     return release, () if container is None else (Check("container", True, container),)
 
 
-def _value(release: Release, range_: Ball) -> Check:
+def _value(release: Release) -> tuple[bool, str]:
     """One point of the range, or of the whole space if the draw was not projected."""
+    statistic, range_ = release.statistic, release.statistic.range(release.ball)
     one = release.raw.shape == range_.manifold.point_shape
-    if release.statistic.steps != 1 and release.projected != release.statistic.projects:
-        said = "are always projected" if release.statistic.projects else "are never projected"
-        return Check("value", False, f"draws of the {release.statistic.name} {said}")
+    if statistic.steps != 1 and release.projected != statistic.projects:
+        said = "are always projected" if statistic.projects else "are never projected"
+        return False, f"draws of the {statistic.name} {said}"
     if not release.projected:
         said = f"one point of {range_.manifold}, not projected onto the ball"
     elif range_ == release.ball:
         said = "one point of the public ball"
     else:
         said = f"one point of the range, a ball of radius {range_.radius:.9g} on {range_.manifold}"
-    kept = release.projected or release.statistic.keeps_range
-    inside = one and (not kept or bool(range_.contains(release.raw)))
-    return Check("value", inside, said)
+    kept = release.projected or statistic.keeps_range
+    return one and (not kept or bool(range_.contains(release.raw))), said
 
 
-def _arithmetic(release: Release) -> tuple[Check, ...]:
+def _arithmetic(release: Release, drawn: Rounded) -> tuple[bool, str]:
     """Value from the integers, which a release without allowance for arithmetic has."""
-    if release.rounded is None or release.grid is None:
-        return ()
-    try:
-        exact_draw(release.mechanism, release.statistic.answers(release.ball))
-        answers = release.statistic.answers(release.ball)
-        h = shrinkage(release.mechanism, answers) if release.shrunk else None
-        value = value_again(release, h)
-    except _FAILED as error:
-        return (Check("arithmetic", False, _said(error)),)
+    exact_draw(release.mechanism, release._answers)
+    h = shrinkage(release.mechanism, release._answers) if release.shrunk else None
+    value = value_again(release, h)
     size, rounding = float(np.max(np.abs(value))), release.statistic.range(release.ball).rounding
     digits = _SAME if release.statistic.steps == 1 else _SAME_AFTER_STEPS
-    same = value.shape == release.raw.shape and bool(
+    if value.shape != release.raw.shape or not bool(
         np.max(np.abs(value - release.raw)) <= (digits + rounding) * size
-    )
-    return (
-        Check(
-            "arithmetic",
-            same,
-            f"the value is that of {len(release.rounded)} integers on the grid 2^{-release.grid}; "
-            f"numerical delta {release.numerical_delta}"
-            if same
-            else "the value is not that of the integers",
-        ),
+    ):
+        return False, "the value is not that of the integers"
+    return True, (
+        f"the value is that of {len(drawn.integers)} integers on the grid 2^{-drawn.grid}; "
+        f"numerical delta {release.numerical_delta}"
     )
 
 
-def _shrunk(release: Release) -> tuple[Check, ...]:
+def _shrunk(release: Release) -> tuple[bool, str]:
     """Whether a release that is said to be shrunk can be; with integers its value says so too."""
-    if not release.shrunk:
-        return ()
     if release.statistic.steps != 1 or (release.rounded is None and release.projected):
-        said = "a draw of several answers, or one projected in float64, cannot be shrunk"
-        return (Check("shrinkage", False, said),)
-    try:
-        h = shrinkage(release.mechanism, release.statistic.answers(release.ball))
-    except _FAILED as error:
-        return (Check("shrinkage", False, _said(error)),)
-    return (Check("shrinkage", True, f"by (1 - h / |y|^2)_+, h = {h:.9g}"),)
+        return False, "a draw of several answers, or one projected in float64, cannot be shrunk"
+    h = shrinkage(release.mechanism, release._answers)
+    return True, f"by (1 - h / |y|^2)_+, h = {h:.9g}"
 
 
 def _guarantee(release: Release) -> tuple[Check, Check]:
     """Sensitivity from ball and n, guarantee from sensitivity and scale."""
     try:
         steps = number_of_answers(release.statistic)  # before anything works through them
-        sensitivity = _sensitivity(release.offer)
+        sensitivity = _sensitivity(release)
         satisfied = _satisfied(release, sensitivity, steps)
     except _FAILED as error:
         return (
             Check("sensitivity", False, _said(error)),
             Check("guarantee", False, "no sensitivity to compute it from"),
         )
+    n = "n private" if release.n is None else f"n = {release.n}"
+    times = "" if steps == 1 else f", {steps} times"
     return (
         Check(
             "sensitivity",
             math.isclose(sensitivity, release.sensitivity, rel_tol=1e-9),
-            f"{release.neighbours.title}, {_number(release)}: stated {release.sensitivity:.9g}, "
+            f"{release.neighbours.title}, {n}: stated {release.sensitivity:.9g}, "
             f"recomputed {sensitivity:.9g} for the {release.statistic.name}",
         ),
         Check(
             "guarantee",
             satisfied,
-            f"{release.budget!r} from sigma = {release.mechanism.sigma:.9g}{_times(release)}",
+            f"{release.budget!r} from sigma = {release.mechanism.sigma:.9g}{times}",
         ),
     )
-
-
-def _number(release: Release) -> str:
-    return "n private" if release.n is None else f"n = {release.n}"
 
 
 def _satisfied(release: Release, sensitivity: float, steps: int) -> bool:
@@ -313,74 +306,46 @@ def _satisfied(release: Release, sensitivity: float, steps: int) -> bool:
     )
 
 
-def _search(release: Release) -> tuple[Check, ...]:
-    """Compute the steps of a search again, each from public numbers and the answers before it."""
-    search = release.search
-    if search is None:
-        return ()
-    try:
-        problem = search_problem(search, release.ball, release.guarantee)
-    except _FAILED as error:
-        problem = _said(error)
-    if not problem and (release.n != search.n or release.neighbours != ReplaceOne()):
-        problem = "it was made in other records, or for another relation"
-    steps = ", ".join(step.label for step in search.steps)
-    said = f"{steps}; with {search.release!r} for the release within {search.budget!r}"
-    return (Check("search", not problem, problem or said),)
-
-
-def _said(error: Exception) -> str:
-    kind = type(error).__name__
-    return str(error) if isinstance(error, RiemdpError) else f"it leaves float64 ({kind})"
-
-
-def _times(release: Release) -> str:
-    steps = release.statistic.steps
-    return "" if steps == 1 else f", {steps} times"
-
-
-def _sensitivity(offer: Offer) -> float:
-    """Compute the sensitivity of an offer again, for the tolerance that it states.
+def _sensitivity(release: Release) -> float:
+    """Compute the sensitivity again, for the tolerance that is stated.
 
     One that rounding may have exceeded, which earlier versions allowed, is refused.
     """
-    statistic, ball, mechanism = offer.statistic, offer.ball, offer.mechanism
-    tol = real(offer.tol, "tol")
+    statistic, ball, metric = release.statistic, release.ball, release.mechanism.metric
+    tol = release.tol
     if not 0.0 <= tol < math.inf:
         raise InvalidParameterError(f"tol must be finite and at least 0, got {tol}")
-    exact = exact_sensitivity(statistic, ball, offer.n, offer.neighbours, mechanism.metric)
+    exact = exact_sensitivity(statistic, ball, release.n, release.neighbours, metric)
     rounding = statistic.rounding(ball)
     if tol < rounding:
         raise InvalidParameterError(
             f"tol = {tol:.3g} is less than what float64 can certify in this ball, {rounding:.3g}: "
             "the value may depend on one record by more than the stated sensitivity"
         )
-    return with_tolerance(statistic, ball, mechanism.metric, exact, tol)
+    return with_tolerance(statistic, ball, metric, exact, tol)
 
 
-def _error(release: Release) -> Check:
+def _search(release: Release, search: Search) -> tuple[bool, str]:
+    """Compute the steps of a search again, each from public numbers and the answers before it."""
+    problem = search_problem(search, release.ball, release.guarantee)
+    if not problem and (release.n != search.n or release.neighbours != ReplaceOne()):
+        problem = "it was made in other records, or for another relation"
+    steps = ", ".join(step.label for step in search.steps)
+    said = f"{steps}; with {search.release!r} for the release within {search.budget!r}"
+    return not problem, problem or said
+
+
+def _error(release: Release) -> tuple[bool, str]:
     """Error law from the mechanism."""
     try:
         derived = (release.expected_distance, release.error_quantile(0.95))
     except UnsupportedError as error:
-        unknown = release.stated_error in (None, (None, None))
-        return Check("error", unknown, f"none is known: {error}")
-    except _FAILED as error:
-        return Check("error", False, _said(error))
+        return release.stated_error in (None, (None, None)), f"none is known: {error}"
     distance, quantile = release.stated_error or derived
     if distance is None or quantile is None:
-        return Check("error", False, "none is stated, but the mechanism has one")
-    return Check(
-        "error",
-        math.isclose(distance, derived[0], rel_tol=1e-9)
-        and math.isclose(quantile, derived[1], rel_tol=1e-9),
+        return False, "none is stated, but the mechanism has one"
+    same = math.isclose(distance, derived[0], rel_tol=1e-9)
+    return same and math.isclose(quantile, derived[1], rel_tol=1e-9), (
         f"expected distance stated {distance:.9g}, recomputed {derived[0]:.9g}; "
-        f"95 % quantile stated {quantile:.9g}, recomputed {derived[1]:.9g}",
+        f"95 % quantile stated {quantile:.9g}, recomputed {derived[1]:.9g}"
     )
-
-
-def _proof(release: Release) -> Check:
-    """Of every part, as stated and as this version knows it."""
-    known = release.known_proofs()
-    found = ", ".join(dict.fromkeys(map(str, known.values())))
-    return Check("proof", not release.doubt, release.doubt or found)

@@ -21,30 +21,11 @@ if TYPE_CHECKING:
 def weighted(
     records: Records, weights: ArrayLike | None, neighbours: Neighbours, *, private: bool
 ) -> tuple[Records, Wanted | None]:
-    """Return records with their weights, and the mean that takes them.
+    """Return records with their weights, shape (n,), and the mean that takes them, None without.
 
-    Parameters
-    ----------
-    records : Records
-    weights : array_like, shape (n,), or None
-    neighbours : Neighbours
-    private : bool
-        Whether weights are as private as the points. Public ones are divided by the largest.
-
-    Returns
-    -------
-    records : Records
-    wanted : callable or None
-        None without weights.
-
-    Raises
-    ------
-    NotOnManifoldError
-        If a public weight is negative or not finite.
-    InvalidParameterError
-        If weights are given twice, or public ones are all 0.
-    UnsupportedNeighboursError
-        If weights are public, and the relation keeps no places.
+    ``private`` says whether weights are as private as the points. Public ones are divided by the
+    largest; they have to be finite and at least 0, and belong to places, which the relation has to
+    keep.
     """
     if not isinstance(private, bool):
         raise InvalidParameterError(f"private_weights must be true or false, got {shown(private)}")
@@ -82,16 +63,7 @@ def weighted(
 
 
 def people_weigh(neighbours: Neighbours) -> Wanted | None:
-    """Return the mean of people who do not count alike; None where they do.
-
-    Parameters
-    ----------
-    neighbours : Neighbours
-
-    Returns
-    -------
-    callable or None
-    """
+    """Return the mean of people who do not count alike; None where they do."""
     return _with_private if "weights" in neighbours.adds else None
 
 
@@ -116,22 +88,7 @@ def _relative(weights: ArrayLike) -> NDArray[np.float64]:
 
 
 def with_contribution(neighbours: Neighbours, contribution: int) -> Neighbours:
-    """Return a relation between people, who count for up to so many records.
-
-    Parameters
-    ----------
-    neighbours : Neighbours
-    contribution : int
-
-    Returns
-    -------
-    Neighbours
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is about records, or says another number.
-    """
+    """Return a relation between people, who count for up to so many records."""
     if contribution == 1:
         return neighbours
     if "users" not in neighbours.takes:

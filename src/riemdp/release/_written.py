@@ -89,19 +89,7 @@ class Written(ABC):
     def files(self, path: str | Path, *, container: bool | None = None) -> dict[Path, bytes]:
         """Return what :meth:`save` writes, by path.
 
-        Parameters
-        ----------
-        path, container
-            As :meth:`save` takes them.
-
-        Returns
-        -------
-        dict of Path to bytes
-
-        Raises
-        ------
-        InvalidParameterError
-            As :meth:`save` does for the name and the numbers.
+        See :meth:`save` of the arguments, and of names and numbers that are refused.
         """
         document = self._document()
         least = _container.SMALL if container is None else 0 if container else math.inf
@@ -177,20 +165,8 @@ class Written(ABC):
     def load_with_container(cls, path: str | Path) -> tuple[Self, str | None]:
         """Read what :meth:`load` does, and say what was found beside the certificate.
 
-        Parameters
-        ----------
-        path : str or Path
-
-        Returns
-        -------
-        release : Release
-        container : str or None
-            Name and SHA-256 of the file of arrays; None where the release is in one file.
-
-        Raises
-        ------
-        InvalidParameterError, OSError
-            As :meth:`load` does.
+        That is the name and the SHA-256 of the file of arrays; None where the release is in one
+        file. See :meth:`load` of the path, and of errors.
         """
         with _malformed():
             document, container = _container.read_document(Path(path))

@@ -13,7 +13,7 @@ from riemdp.noise.exact import exact_choice
 from riemdp.release._run import asked, drawn
 from riemdp.release._search._numbers import place_weights, radius_weights
 from riemdp.release._search._records import Records, below, beyond, in_chunks
-from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, working_ball
+from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, walked, working_ball
 from riemdp.release._search._steps import CentreStep, ChoiceStep, Search, Step, centre_offer
 from riemdp.statistics import Question
 
@@ -30,65 +30,41 @@ def searched(
     source: np.random.Generator,
     entered: Callable[[Budget, str], object],
 ) -> tuple[Search, Outcome]:
-    r"""Search for a smaller ball.
+    r"""Search for a smaller ball; return the search with its steps, and how it ended.
 
-    Parameters
-    ----------
-    search : Search
-        Without steps; paid for.
-    points : ndarray, shape (n, \*point_shape)
-        Valid points of the space, inside or outside the public ball.
-    source : numpy.random.Generator
-    entered : callable
-        Is told the guarantee and the label of each step, before it is drawn.
-
-    Returns
-    -------
-    search : Search
-        With its steps.
-    outcome : Outcome
-        Its ball is on the space of the search.
+    The search comes without steps, paid for; the points, shape (n, \*point_shape), are valid,
+    inside or outside the public ball. ``entered`` is told the guarantee and the label of each step,
+    before it is drawn. The ball of the outcome is on the space of the search.
     """
     ball, axis = working_ball(search.ball), search.direction
+    along = np.zeros(ball.manifold.dim) if axis is None else axis
     found: list[Step] = []
-    questions = schedule(ball, search.n, search.budget, search.rounds, axis)
-    records: Records | None = None
-    answer: float | FloatArray | None = None
-    while True:
-        try:
-            question = next(questions) if answer is None else questions.send(answer)
-        except StopIteration as end:
-            return replace(search, steps=tuple(found)), end.value
-        if records is None:
-            records = Records(ball, _on_chart(search.ball, points))
+
+    @functools.cache
+    def records() -> Records:  # only where there is a question
+        return Records(ball, _on_chart(search.ball, points))
+
+    def answered(question: Choice | Centre) -> float | FloatArray:
+        seen = records()
         entered(question.guarantee, question.label)
+        step: Step
         if isinstance(question, Choice):
-            along = np.zeros(ball.manifold.dim) if axis is None else axis
-            answer = chosen(question, records, source, along)
-            found.append(ChoiceStep.of(question, answer))
+            step = ChoiceStep.of(question, chosen(question, seen, source, along))
         else:
-            step = centre_drawn(question, ball, records, source)
-            answer = step.value
-            found.append(step)
+            step = centre_drawn(question, ball, seen, source)
+        found.append(step)
+        return step.value
+
+    outcome = walked(schedule(ball, search.n, search.budget, search.rounds, axis), answered)
+    return replace(search, steps=tuple(found)), outcome
 
 
 def chosen(
     choice: Choice, records: Records, source: np.random.Generator, axis: FloatArray
 ) -> float:
-    """Draw the answer to a choice.
+    """Draw the answer to a choice: one of its candidates.
 
-    Parameters
-    ----------
-    choice : Choice
-    records : Records
-    source : numpy.random.Generator
-    axis : ndarray, shape (dim,)
-        Of no effect where the choice is none along it.
-
-    Returns
-    -------
-    float
-        One of its candidates.
+    The axis, shape (dim,), has no effect where the choice is none along it.
     """
     candidates = choice.candidates
     if choice.query == "axis":

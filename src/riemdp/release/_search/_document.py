@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,16 +26,7 @@ _CENTRE = {"query", "ball", "mechanism", "sensitivity", "guarantee", "grid", "ro
 
 
 def search_to_dict(search: Search) -> dict[str, Any]:
-    """Return the receipt of a search as a document has it.
-
-    Parameters
-    ----------
-    search : Search
-
-    Returns
-    -------
-    dict
-    """
+    """Return the receipt of a search as a document has it."""
     return {
         "public_ball": _ball(search.ball.center, search.ball.radius),
         "budget": encode(search.budget),
@@ -79,19 +71,13 @@ def _ball(center: Any, radius: float) -> dict[str, Any]:
 
 
 def search_from_dict(document: object, manifold: Manifold, n: int) -> Search:
-    """Inverse of :func:`search_to_dict`, for a release of so many records.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no receipt.
-    """
+    """Inverse of :func:`search_to_dict`, for a release of so many records."""
     fields = _document.fields(document, _KEYS)
     center, radius = _read_ball(fields["public_ball"])
     steps = fields["steps"]
     if not isinstance(steps, list) or not steps:
         raise InvalidParameterError("steps must be a list of what was asked")
-    labels = _Labels()
+    seen: Counter[str] = Counter()
     rounds, release = fields["rounds"], fields["release"]
     if type(rounds) is not int or rounds < 0:
         raise InvalidParameterError(f"rounds must be an integer, got {shown(rounds)}")
@@ -101,26 +87,21 @@ def search_from_dict(document: object, manifold: Manifold, n: int) -> Search:
         budget=decode(fields["budget"], Budget.sort),
         rounds=rounds,
         axis=_document.flag(fields["axis"], "axis"),
-        steps=tuple(_read_step(step, labels) for step in steps),
+        steps=tuple(_read_step(step, seen) for step in steps),
         release=None if release is None else decode(release, Budget.sort),
     )
 
 
-class _Labels:
-    """What steps are called: by what was asked, and how often."""
-
-    def __init__(self) -> None:
-        self.seen: dict[str, int] = {}
-
-    def next(self, query: str) -> str:
-        self.seen[query] = number = self.seen.get(query, 0) + 1
-        return {"pairs": "spread", "axis": "axis"}.get(query, f"{query} {number}")
+def _label(query: str, seen: Counter[str]) -> str:
+    """Return what a step is called: by what was asked, and how often."""
+    seen[query] += 1
+    return {"pairs": "spread", "axis": "axis"}.get(query, f"{query} {seen[query]}")
 
 
-def _read_step(document: object, labels: _Labels) -> Step:
+def _read_step(document: object, seen: Counter[str]) -> Step:
     query = document.get("query") if isinstance(document, dict) else None
     if query == CentreStep.query:
-        return _read_centre(_document.fields(document, _CENTRE), labels)
+        return _read_centre(_document.fields(document, _CENTRE), seen)
     if query not in ("pairs", "axis", "radius"):
         raise InvalidParameterError(f"query must name one of a search, got {shown(query)}")
     fields = _document.fields(document, _CHOICE)
@@ -128,14 +109,14 @@ def _read_step(document: object, labels: _Labels) -> Step:
         raise InvalidParameterError(f"ratio must be {_ratio(query)} (None is null)")
     return ChoiceStep(
         query=query,
-        label=labels.next(query),
+        label=_label(query, seen),
         guarantee=decode(fields["guarantee"], Budget.sort),
         count=count(fields["count"], "count"),
         **{name: _number(fields, name) for name in ("rate", "top", "penalty", "value")},
     )
 
 
-def _read_centre(fields: dict[str, Any], labels: _Labels) -> CentreStep:
+def _read_centre(fields: dict[str, Any], seen: Counter[str]) -> CentreStep:
     center, radius = _read_ball(fields["ball"])
     mechanism = _document.fields(fields["mechanism"], {"type", "sigma"})
     rounded = fields["rounded"]
@@ -143,7 +124,7 @@ def _read_centre(fields: dict[str, Any], labels: _Labels) -> CentreStep:
     if not integers or type(fields["grid"]) is not int:
         raise InvalidParameterError("grid and rounded must be integers")
     return CentreStep(
-        label=labels.next(CentreStep.query),
+        label=_label(CentreStep.query, seen),
         guarantee=decode(fields["guarantee"], Budget.sort),
         center=center,
         radius=radius,

@@ -24,18 +24,12 @@ _MEASURED = {0.5: 1.5, 1.0: 2.0}
 class Forecast:
     """What ``adapt=True`` promises, from public numbers only.
 
-    Attributes
-    ----------
-    share : float or None
-        Share of the budget that every choice takes; None where the records are too few for a
-        search, and nothing is spent.
-    smallest_n : int or None
-        Fewest records that are searched at this budget; None if no number is enough.
-    if_wide : float
-        Factor on the noise of the release if the data are as wide as the public ball.
-    expected : tuple of (float, float)
-        Spread of the data, over the radius of the public ball, and the expected distance of the
-        released mean; not better than to a factor of two. Empty without a search.
+    ``share`` of the budget is what every choice takes, None where the records are too few for a
+    search, and nothing is spent; ``smallest_n`` the fewest records that are searched at this
+    budget, None if no number is enough; ``if_wide`` the factor on the noise of the release if the
+    data are as wide as the public ball. ``expected`` are spreads of the data, over the radius of
+    the public ball, and expected distances of the released mean, not better than to a factor of
+    two; empty without a search.
     """
 
     share: float | None
@@ -56,24 +50,7 @@ class Forecast:
 
 
 def forecast(radius: float, dim: int, n: int, budget: Budget) -> Forecast:
-    """Say what to expect of a search.
-
-    Parameters
-    ----------
-    radius : float
-        Of the public ball.
-    dim, n : int
-    budget : PureDP, ApproxDP, GDP or ZCDP
-
-    Returns
-    -------
-    Forecast
-
-    Raises
-    ------
-    UnsupportedBudgetError
-        For other definitions.
-    """
+    """Say what to expect of a search in a public ball of this radius."""
     shared = adds_up(budget, dim)
     numbers = Numbers(shared, n, dim)
     try:

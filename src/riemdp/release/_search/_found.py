@@ -77,7 +77,6 @@ class PrivateBall(Described):
     anchor: Anchor | None = field(default=None, repr=False)
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
-        """Title and lines of the text; see :class:`riemdp._described.Described`."""
         units = self.ball.manifold.in_units(self.ball.radius)
         left = self.left
         steps = [f"{label}: {guarantee}" for label, guarantee in self.spent]
@@ -199,14 +198,7 @@ class PrivateBall(Described):
     def receipt(self, part: Budget) -> Search | None:
         """Return what a document holds of the search; None where there was none.
 
-        Parameters
-        ----------
-        part : Budget
-            What the release takes.
-
-        Returns
-        -------
-        Search or None
+        See :meth:`part` of what the release takes.
         """
         return replace(self.search, release=part) if self.steps else None
 

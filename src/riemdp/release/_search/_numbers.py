@@ -53,12 +53,8 @@ _STEPS = (1.0, 0.8408964152537145, 0.7071067811865476, 0.5946035575013605)
 class Plan:
     """The best sequence of centres from here on.
 
-    Attributes
-    ----------
-    shares : tuple of float
-        Of the budget, one for each centre.
-    noise : float
-        Expected length of the noise of the release after them.
+    Shares of the budget, one for each centre, and the expected length of the noise of the release
+    after them.
     """
 
     shares: tuple[float, ...]
@@ -69,12 +65,7 @@ class Plan:
 class Numbers:
     """Public numbers of a search, and what follows from them.
 
-    Parameters
-    ----------
-    budget : PureDP, GDP or ZCDP
-        Of search and release together.
-    n, dim : int
-        Number of records, and of dimensions.
+    The budget (PureDP, GDP or ZCDP) is that of search and release together.
     """
 
     budget: Budget
@@ -126,13 +117,8 @@ class Numbers:
         """Return how many radii there are to choose from.
 
         They reach some way under the radius so far, less where few records could lead there by
-        themselves, and nowhere the penalty outweighs all records.
-
-        Parameters
-        ----------
-        rate, penalty : float
-        depth : float
-            Logarithm of the largest radius over the radius so far.
+        themselves, and nowhere the penalty outweighs all records. ``depth`` is the logarithm of the
+        largest radius over the radius so far.
         """
         slope, whole = rate * penalty, rate * self.n
         span = min((0.5 * whole - 2.0) / slope, math.log(_DEEPEST))
@@ -150,21 +136,8 @@ class Numbers:
     ) -> Plan | None:
         """Return the best sequence of at most so many centres, None if none is worth its price.
 
-        Parameters
-        ----------
-        share : float
-            Of a choice.
-        left : float
-            Share of the budget that is left.
-        spread : float
-            Radius of the data as it was found; about the right centre.
-        radius : float
-            Of the ball that was found so far.
-        rounds : int
-
-        Returns
-        -------
-        Plan or None
+        From shares of the budget, of a choice and of what is left, the radius of the data as it was
+        found, about the right centre, and that of the ball so far.
         """
         best = Plan((), _WORTH_WHILE * self.noise(left) * radius)
         growth = np.array([self.noise(part) for part in CENTRE_SHARES])
@@ -186,33 +159,12 @@ class Numbers:
 
 
 def radii(top: float, count: int) -> FloatArray:
-    """Candidates for a radius, the largest first: ``top 2^(-j/4)`` as floats.
-
-    Parameters
-    ----------
-    top : float
-    count : int
-
-    Returns
-    -------
-    ndarray, shape (count,)
-    """
+    """Candidates for a radius, the largest first: ``top 2^(-j/4)`` as floats, shape (count,)."""
     return np.array([math.ldexp(top * _STEPS[j % OCTAVE], -(j // OCTAVE)) for j in range(count)])
 
 
 def places(top: float, count: int) -> FloatArray:
-    """Candidates for a place along an axis, from ``-top`` to ``top``.
-
-    Parameters
-    ----------
-    top : float
-    count : int
-        Odd.
-
-    Returns
-    -------
-    ndarray, shape (count,)
-    """
+    """Candidates for a place along an axis, from ``-top`` to ``top``; count is odd."""
     half = count // 2
     return np.array([top * (j / half) for j in range(-half, half + 1)])
 
@@ -221,11 +173,7 @@ def places(top: float, count: int) -> FloatArray:
 class Weights:
     """Weights ``exp(-loss) 2^octave`` of candidates, for a draw by exact arithmetic.
 
-    Attributes
-    ----------
-    losses, octaves : tuple of int
-    units : tuple of two Fraction
-        What one loss and one octave of those is.
+    ``units`` are what one loss and one octave of those is.
     """
 
     losses: tuple[int, ...]
@@ -236,17 +184,9 @@ class Weights:
 def radius_weights(outside: Sequence[int], rate: float, penalty: float) -> Weights:
     """Weights of radii: ``rate`` for each record outside, and for the penalty.
 
-    Parameters
-    ----------
-    outside : sequence of int
-        Numbers of distances beyond each candidate, the largest candidate first.
-    rate, penalty : float
-        Taken as the rational numbers they are.
-
-    Returns
-    -------
-    Weights
-        Losses ``rate * outside``, octaves ``rate * penalty * j / 4``.
+    ``outside`` are the numbers of distances beyond each candidate, the largest first. Losses are
+    ``rate * outside``, octaves ``rate * penalty * j / 4``, with rate and penalty taken as the
+    rational numbers they are.
     """
     units = Fraction(rate), Fraction(rate) * Fraction(penalty) / OCTAVE
     return Weights(tuple(outside), tuple(range(len(outside))), units)
@@ -255,16 +195,7 @@ def radius_weights(outside: Sequence[int], rate: float, penalty: float) -> Weigh
 def place_weights(below: Sequence[int], above: Sequence[int], n: int, rate: float) -> Weights:
     """Weights of places: ``rate / 2`` for each record by which one side has more than a half.
 
-    Parameters
-    ----------
-    below, above : sequence of int
-        Numbers of records on either side of a stretch about each candidate.
-    n : int
-    rate : float
-
-    Returns
-    -------
-    Weights
+    Of the numbers of records on either side of a stretch about each candidate.
     """
     sides = zip(below, above, strict=True)
     losses = tuple(max(0, 2 * low - n, 2 * high - n) for low, high in sides)

@@ -21,17 +21,11 @@ _WHO = "the search for a ball"
 
 
 class Records:
-    r"""Private records, clipped to the public ball one by one.
+    r"""Private records, clipped to the public ball on the space of the search one by one.
 
     Every number that is computed of a record, or of a pair, depends on that and on public points
-    alone, in every bit: one that has none in float64 counts as infinite.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball on the space of the search.
-    points : ndarray, shape (n, \*point_shape)
-        Valid points of that space, inside or outside.
+    alone, in every bit: one that has none in float64 counts as infinite. The points, shape (n,
+    \*point_shape), are valid, inside or outside.
     """
 
     def __init__(self, ball: Ball, points: FloatArray) -> None:
@@ -49,32 +43,16 @@ class Records:
         return self._points
 
     def pairs(self, order: NDArray[np.int64]) -> FloatArray:
-        """Distances within disjoint pairs: of records next to each other in a public order.
+        """Distances within disjoint pairs, shape (n // 2,), which a public order of records makes.
 
-        Parameters
-        ----------
-        order : ndarray of int, shape (n,)
-            A permutation that does not depend on the records.
-
-        Returns
-        -------
-        ndarray, shape (n // 2,)
+        It is a permutation that does not depend on them.
         """
         half = len(order) // 2
         first, second = self._points[order[:half]], self._points[order[half : 2 * half]]
         return _each(self._apart, first, second)
 
     def distances(self, center: FloatArray) -> FloatArray:
-        r"""Distances from a released point.
-
-        Parameters
-        ----------
-        center : ndarray, shape (\*point_shape,)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
+        """Distances from a released point, shape (n,)."""
         return _each(lambda points: self._apart(center, points), self._points)
 
     def _apart(self, first: FloatArray, second: FloatArray) -> FloatArray:
@@ -85,16 +63,7 @@ class Records:
         return np.asarray(np.sqrt(np.einsum("...i,...i->...", gap, gap)))
 
     def places(self, axis: FloatArray) -> FloatArray:
-        """Coordinates along an axis through the public centre.
-
-        Parameters
-        ----------
-        axis : ndarray, shape (dim,)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
+        """Coordinates along an axis, shape (dim,), through the public centre, shape (n,)."""
         return _each(lambda points: (self._ball.coordinates(points) * axis).sum(-1), self._points)
 
 
@@ -121,14 +90,6 @@ def in_chunks(*arrays: FloatArray) -> Iterator[tuple[FloatArray, ...]]:
     """Rows of arrays of one length, so many at a time that what is computed stays in the cache.
 
     Where they are cut depends on public numbers alone.
-
-    Parameters
-    ----------
-    *arrays : ndarray, shape (n, ...)
-
-    Yields
-    ------
-    tuple of ndarray
     """
     count = len(arrays[0])
     step = max(1, _CHUNK * count // max(arrays[0].size, 1))
@@ -137,17 +98,7 @@ def in_chunks(*arrays: FloatArray) -> Iterator[tuple[FloatArray, ...]]:
 
 
 def beyond(values: FloatArray, thresholds: FloatArray) -> list[int]:
-    """Numbers of values above each threshold.
-
-    Parameters
-    ----------
-    values : ndarray, shape (m,)
-    thresholds : ndarray, shape (G,)
-
-    Returns
-    -------
-    list of int
-    """
+    """Numbers of values above each threshold."""
     above = len(values) - np.searchsorted(np.sort(values), thresholds, side="right")
     return [int(x) for x in above]
 

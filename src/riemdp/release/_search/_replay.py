@@ -10,7 +10,7 @@ import numpy as np
 
 from riemdp._errors import InvalidParameterError
 from riemdp.privacy import adds_up, bounded_range, within_total
-from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, working_ball
+from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, walked, working_ball
 from riemdp.release._search._steps import (
     CentreStep,
     ChoiceStep,
@@ -39,32 +39,13 @@ class _MismatchError(InvalidParameterError):
 def replay(search: Search) -> Outcome:
     """Walk through the schedule with the stated answers.
 
-    Parameters
-    ----------
-    search : Search
-
-    Returns
-    -------
-    Outcome
-
-    Raises
-    ------
-    RiemdpError
-        If a stated number does not follow from the public ones and from the answers before it, an
-        answer is none to its question, or there are more steps, or fewer.
+    ``RiemdpError`` if a stated number does not follow from the public ones and from the answers
+    before it, an answer is none to its question, or there are more steps, or fewer.
     """
     public = working_ball(search.ball)
     steps = iter(search.steps)
-    questions = schedule(public, search.n, search.budget, search.rounds, search.direction)
-    answer: float | FloatArray | None = None
-    while True:
-        try:
-            question = next(questions) if answer is None else questions.send(answer)
-        except StopIteration as end:
-            if next(steps, None) is not None:
-                raise _MismatchError("the search ends before its last step") from None
-            outcome: Outcome = end.value
-            return outcome
+
+    def answered(question: Choice | Centre) -> float | FloatArray:
         step = next(steps, None)
         if step is None:
             raise _MismatchError(f"the search goes on: {question.label} is missing")
@@ -72,7 +53,13 @@ def replay(search: Search) -> Outcome:
             _check(question, step, public, search.n)
         except _MismatchError as error:
             raise _MismatchError(f"{question.label}: {error}") from None
-        answer = step.value
+        return step.value
+
+    questions = schedule(public, search.n, search.budget, search.rounds, search.direction)
+    outcome = walked(questions, answered)
+    if next(steps, None) is not None:
+        raise _MismatchError("the search ends before its last step")
+    return outcome
 
 
 def _check(question: Choice | Centre, step: Step, public: Ball, n: int) -> None:
@@ -137,22 +124,8 @@ def _same_point(ball: Ball, stated: FloatArray, found: FloatArray) -> bool:
 def search_problem(search: Search, ball: Ball, guarantee: Budget) -> str:
     """Say what is wrong with the receipt of a search; empty where nothing is.
 
-    Parameters
-    ----------
-    search : Search
-    ball : Ball
-        Of the release.
-    guarantee : Budget
-        Of search and release together.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    RiemdpError
-        If a step does not follow, see :func:`replay`.
+    The ball is that of the release, the guarantee that of search and release together.
+    ``RiemdpError`` if a step does not follow, see :func:`replay`.
     """
     shared = adds_up(guarantee, ball.manifold.dim)
     if type(shared) is not type(search.budget) or not _close(shared, search.budget, _CLOSE):

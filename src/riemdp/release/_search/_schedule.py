@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -29,27 +29,13 @@ _ROOM = 1.0 + 2.0**-20
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A question that is answered by one number out of a public grid.
+class PublicChoice:
+    """What is public of a question that is answered by one number out of a grid.
 
-    Attributes
-    ----------
-    query : {"pairs", "radius", "axis"}
-        Distances within pairs, distances from a centre, or places along an axis through it.
-    label : str
-        For accounts.
-    guarantee : Budget
-        That of the range ``rate``.
-    rate : float
-        The range lambda.
-    top : float
-        Largest candidate.
-    count : int
-        Number of candidates.
-    penalty : float
-        Of the logarithm of the radius; 0 of an axis.
-    center : ndarray
-        Point that distances are measured from, on the space of the search.
+    It is about distances within pairs, distances from a centre, or places along an axis through
+    it, and accounts call it by its label. The guarantee is that of the range ``rate``, the lambda;
+    ``top`` is the largest of ``count`` candidates: ``top 2^(-j/4)``, or places between ``-top`` and
+    ``top``. The penalty, in records, is that of the logarithm of the radius; 0 of an axis.
     """
 
     query: Literal["pairs", "radius", "axis"]
@@ -59,6 +45,12 @@ class Choice:
     top: float
     count: int
     penalty: float
+
+
+@dataclass(frozen=True)
+class Choice(PublicChoice):
+    """A question, with the point of the space of the search that distances are measured from."""
+
     center: FloatArray
 
     @property
@@ -69,15 +61,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Centre:
-    """A question that is answered by a noisy mean in the tangent space at the centre of a ball.
-
-    Attributes
-    ----------
-    label : str
-    guarantee : Budget
-    ball : Ball
-        On the space of the search.
-    """
+    """A question that is answered by a noisy mean in the tangent space at the centre of a ball."""
 
     label: str
     guarantee: Budget
@@ -86,35 +70,35 @@ class Centre:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a search ended.
-
-    Attributes
-    ----------
-    reason : {"small n", "wide", "found", "back"}
-    ball : Ball
-        On the space of the search.
-    """
+    """How a search ended, and its ball on the space of the search."""
 
     reason: Reason
     ball: Ball
 
 
-#: Asks, and is sent the answers.
-Schedule = Generator[Choice | Centre, "float | FloatArray", Outcome]
+T = TypeVar("T")
+
+#: Asks, and is sent the answers; one of a whole search.
+_Asking = Generator[Choice | Centre, "float | FloatArray", T]
+Schedule = _Asking[Outcome]
+
+
+def walked(
+    questions: Schedule, answered: Callable[[Choice | Centre], float | FloatArray]
+) -> Outcome:
+    """Ask until there is no further question, and return how that ended."""
+    answer: float | FloatArray | None = None
+    while True:
+        try:
+            question = next(questions) if answer is None else questions.send(answer)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+        answer = answered(question)
 
 
 def working_ball(ball: Ball) -> Ball:
-    """Return the ball that is searched: on flat spaces its image in the chart.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public.
-
-    Returns
-    -------
-    Ball
-    """
+    """Return the ball that is searched: on flat spaces the image of the public one in the chart."""
     chart = ball.manifold.chart
     if chart is None:
         return ball
@@ -125,29 +109,10 @@ def schedule(ball: Ball, n: int, budget: Budget, rounds: int, axis: FloatArray |
     """Ask question after question, and return the ball that they lead to.
 
     Everything that it decides is a function of its arguments and of the answers, all of which may
-    be published.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball on the space of the search, see :func:`working_ball`.
-    n : int
-        Number of records.
-    budget : PureDP, GDP or ZCDP
-        Of search and release together.
-    rounds : int
-        Most centres.
-    axis : ndarray, shape (dim,), or None
-        Unit vector of a flat factor, see :attr:`Manifold.scale_axis`.
-
-    Yields
-    ------
-    Choice or Centre
-        Expects the answer to be sent: a number, or a point.
-
-    Returns
-    -------
-    Outcome
+    be published. The public ball is on the space of the search, see :func:`working_ball`; the
+    budget (PureDP, GDP or ZCDP) is that of search and release together, ``rounds`` the most
+    centres, ``axis`` a unit vector of a flat factor, shape (dim,), see :attr:`Manifold.scale_axis`.
+    Each question expects its answer to be sent: a number, or a point.
     """
     return _Walk(ball, n, budget, rounds, axis).walk()
 
@@ -192,7 +157,7 @@ class _Walk:
         """Return the best centres from here on."""
         return self.numbers.plan(self.share, self.left, self.spread, self.ball.reach, rounds)
 
-    def find_spread(self) -> Generator[Choice | Centre, float | FloatArray, None]:
+    def find_spread(self) -> _Asking[None]:
         """Ask for distances within pairs, which need no centre."""
         items = self.numbers.n // 2
         choice = self.choose("pairs", "spread", self.share, 2.0 * self.public.reach, items)
@@ -200,7 +165,7 @@ class _Walk:
         unseen = _UNSEEN if found <= choice.candidates[-1] else 1.0
         self.spread = unseen * min(found * math.sqrt(0.5), self.public.reach)
 
-    def find_first_ball(self) -> Generator[Choice | Centre, float | FloatArray, None]:
+    def find_first_ball(self) -> _Asking[None]:
         """Ask for a radius about the public centre, moved along the axis where there is one."""
         center = self.public.center
         if self.axis is not None:
@@ -213,9 +178,7 @@ class _Walk:
             center = self.public.project(self.public.point(float(place) * self.axis))
         yield from self.find_radius(center, self.share)
 
-    def find_radius(
-        self, center: FloatArray, share: float
-    ) -> Generator[Choice | Centre, float | FloatArray, float]:
+    def find_radius(self, center: FloatArray, share: float) -> _Asking[float]:
         """Ask for a radius about a centre, and take the ball if it is smaller."""
         self.radii += 1
         gap = self.distance(self.public.center, center)
@@ -231,9 +194,7 @@ class _Walk:
                 return math.inf
         return found
 
-    def recentre(
-        self, number: int, shares: tuple[float, ...]
-    ) -> Generator[Choice | Centre, float | FloatArray, str]:
+    def recentre(self, number: int, shares: tuple[float, ...]) -> _Asking[str]:
         """Ask for a centre, and for a radius about it."""
         ball, part = self.ball, shares[0]
         guarantee = share_of(self.numbers.budget, part)

@@ -12,7 +12,7 @@ from riemdp.mechanisms import Mechanism, TangentGaussian, TangentLaplace
 from riemdp.privacy import Budget, noise_kind, rest_of
 from riemdp.release._offer import Offer, offer
 from riemdp.release._rounded_value import replayed
-from riemdp.release._search._schedule import Choice, Outcome, working_ball
+from riemdp.release._search._schedule import Choice, Outcome, PublicChoice, working_ball
 from riemdp.statistics import TangentMean
 
 if TYPE_CHECKING:
@@ -27,67 +27,26 @@ PROOF = "docs/proofs/private-ball.md"
 
 
 @dataclass(frozen=True)
-class ChoiceStep:
-    """A choice that was made, as it may be published.
+class ChoiceStep(PublicChoice):
+    """A choice that was made, as it may be published: a question and its answer."""
 
-    Attributes
-    ----------
-    query : {"pairs", "radius", "axis"}
-    label : str
-        What accounts call it.
-    guarantee : Budget
-        Of a choice of this range.
-    rate : float
-        The range, lambda.
-    top : float
-        Largest candidate.
-    count : int
-        Number of candidates: ``top 2^(-j/4)``, or places between ``-top`` and ``top``.
-    penalty : float
-        Of the logarithm of the radius, in records; 0 of an axis.
-    value : float
-        What was chosen.
-    """
-
-    query: str
-    label: str
-    guarantee: Budget
-    rate: float
-    top: float
-    count: int
-    penalty: float
     value: float
 
     @classmethod
     def of(cls, choice: Choice, value: float) -> ChoiceStep:
         """Put a question and its answer together."""
-        names = (field.name for field in fields(cls) if field.name != "value")
-        return cls(**{name: getattr(choice, name) for name in names}, value=value)
+        public = {each.name: getattr(choice, each.name) for each in fields(PublicChoice)}
+        return cls(**public, value=value)
 
 
 @dataclass(frozen=True, eq=False)
 class CentreStep(ArrayFields):
     """A centre that was drawn, as it may be published. Points are in the chart on flat spaces.
 
-    Attributes
-    ----------
-    label : str
-        What accounts call it.
-    guarantee : Budget
-    center : ndarray, shape (*point_shape,)
-        Centre of the ball that records were clipped to.
-    radius : float
-        Its radius; ``inf`` of a whole space.
-    mechanism : str
-        Name.
-    sensitivity, sigma : float
-        Of the mean, and of the noise.
-    grid : int
-        Minus the binary logarithm of the step of the grid that it was drawn on.
-    rounded : tuple of int
-        Its normal coordinates about the centre, on that grid.
-    value : ndarray, shape (*point_shape,)
-        The point, projected onto the public ball.
+    ``center`` and ``radius`` are of the ball that records were clipped to, ``inf`` of a whole
+    space; sensitivity and sigma of the mean, and of the noise. ``rounded`` are normal coordinates
+    about that centre on the grid of step ``2^-grid``, ``value`` the point, projected onto the
+    public ball.
     """
 
     label: str
@@ -114,21 +73,9 @@ Step = ChoiceStep | CentreStep
 class Search:
     """Receipt of a search: what it asked and was answered, in order, all of it public.
 
-    Attributes
-    ----------
-    ball : Ball
-        Public ball that it began with.
-    n : int
-        Number of records.
-    budget : PureDP, GDP or ZCDP
-        What the steps and all releases add up to.
-    rounds : int
-        Most centres.
-    axis : bool
-        Whether it may move along the scale axis of the space.
-    steps : tuple of ChoiceStep or CentreStep
-    release : PureDP, ApproxDP, GDP or ZCDP, optional
-        What one release on the ball that was found takes of the budget.
+    It began with the public ball, and looked for at most ``rounds`` centres, along the scale axis
+    of the space if ``axis``. The steps and all releases add up to the budget (PureDP, GDP or ZCDP),
+    of which one release on the ball that was found takes ``release``.
     """
 
     ball: Ball
@@ -157,17 +104,7 @@ class Search:
 
 
 def search_proofs(ball: Ball, budget: Budget) -> dict[str, str | None]:
-    """Return where what every search rests on is proved, but for its ball.
-
-    Parameters
-    ----------
-    ball : Ball
-    budget : Budget
-
-    Returns
-    -------
-    dict of str to (str or None)
-    """
+    """Return where what every search rests on is proved, but for its ball."""
     kind = centre_kind(type(budget))
     mean = TangentMean().exactly(working_ball(ball))
     return {
@@ -184,23 +121,9 @@ def centre_kind(definition: type[Budget]) -> type[Mechanism]:
 
 
 def centre_offer(ball: Ball, n: int, guarantee: Budget) -> Offer:
-    """Return the tangent mean with noise that a centre is drawn from.
+    """Return the tangent mean with noise that a centre is drawn from, on the space of the search.
 
-    Parameters
-    ----------
-    ball : Ball
-        On the space of the search.
-    n : int
-    guarantee : PureDP, GDP or ZCDP
-
-    Returns
-    -------
-    Offer
-
-    Raises
-    ------
-    UnsupportedError
-        If it is not available, or nobody knows how to draw it by exact arithmetic.
+    ``UnsupportedError`` if it is not available, or nobody knows how to draw it by exact arithmetic.
     """
     made = offer(TangentMean(), centre_kind(type(guarantee)), ball, n, guarantee)
     if made.arithmetic != "exact":
@@ -220,15 +143,7 @@ def centre_again(step: CentreStep, ball: Ball, public: Ball) -> FloatArray:
 def found_ball(public: Ball, outcome: Outcome) -> Ball:
     """Return the ball of an outcome on the space itself.
 
-    Parameters
-    ----------
-    public : Ball
-    outcome : Outcome
-
-    Returns
-    -------
-    Ball
-        The public one itself where no smaller one was found, or the space has no room for it.
+    The public one where no smaller one was found, or the space has no room for it.
     """
     working = working_ball(public)
     if outcome.ball == working:
