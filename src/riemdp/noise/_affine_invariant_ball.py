@@ -163,12 +163,8 @@ class AffineInvariantBallLaplace(RestrictedLaw):
     ) -> FloatArray:
         """Draw points of the ball; see :meth:`Law.sample`.
 
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        NotAttainableError
-            If too few proposals are accepted.
+        Raises ``UnsupportedBallError`` for a footpoint outside the ball, and ``NotAttainableError``
+        if too few proposals are accepted.
         """
         coordinates = normal_coordinates(self.ball, footpoint)
         return self.ball.point(self._coordinates(coordinates, size, generator))

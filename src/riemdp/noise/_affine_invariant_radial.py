@@ -119,18 +119,7 @@ class AffineInvariantRadial:
         return self.k * (self.k + 1) // 2
 
     def log_pdf(self, r: ArrayLike) -> FloatArray:
-        """Log density of the distance.
-
-        Parameters
-        ----------
-        r : array_like, shape (...)
-            Distances.
-
-        Returns
-        -------
-        ndarray, shape (...)
-            ``-inf`` at negative r.
-        """
+        """See :meth:`RadialLaw.log_pdf`; ``-inf`` at negative r."""
         r = real_array(r, "r")
         shape, weights = self._mixture
         x = np.maximum(self._gamma_variable(np.maximum(r, 0.0)), 1e-300)[..., None]
@@ -143,52 +132,17 @@ class AffineInvariantRadial:
         return np.asarray(np.where(r > 0.0, value, -np.inf))
 
     def cdf(self, r: ArrayLike) -> FloatArray:
-        """Probability of a distance of at most ``r``.
-
-        Parameters
-        ----------
-        r : array_like, shape (...)
-            Distances.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """See :meth:`RadialLaw.cdf`."""
         x = self._gamma_variable(np.maximum(real_array(r, "r"), 0.0))
         return self._mixed(scipy.special.gammainc, x)
 
     def sf(self, r: ArrayLike) -> FloatArray:
-        """Probability of a distance above ``r``.
-
-        Parameters
-        ----------
-        r : array_like, shape (...)
-            Distances.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """See :meth:`RadialLaw.sf`."""
         x = self._gamma_variable(np.maximum(real_array(r, "r"), 0.0))
         return self._mixed(scipy.special.gammaincc, x)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Distance that a draw exceeds with probability ``1 - q``.
-
-        Parameters
-        ----------
-        q : array_like, shape (...)
-            Probabilities.
-
-        Returns
-        -------
-        ndarray, shape (...)
-
-        Raises
-        ------
-        InvalidParameterError
-            If a probability lies outside [0, 1].
-        """
+        """See :meth:`RadialLaw.quantile`."""
         q = probabilities(q, "q")
         shape = self._mixture[0]
         low = scipy.special.gammaincinv(shape[0], q)
@@ -329,12 +283,7 @@ class AffineInvariantRadial:
 
 
 def check_distance_scale(sigma: float) -> float:
-    """Return a positive finite scale whose square does not underflow.
-
-    Raises
-    ------
-    InvalidParameterError
-    """
+    """Return a scale that is positive and finite, and whose square does not underflow."""
     sigma = check_sigma(sigma)
     if sigma < _SMALLEST_SIGMA:
         raise InvalidParameterError(

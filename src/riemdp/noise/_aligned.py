@@ -111,10 +111,5 @@ class AlignedFamily(PushedFamily):
         return None
 
     def proofs(self) -> dict[str, str | None]:
-        """Where this is proved of slices, and what is not of the noise on them.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
+        """Where this is proved of slices, and what is not of the noise on them."""
         return both_proved(Family.proofs(self), self.above.proofs())

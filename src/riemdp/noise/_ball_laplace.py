@@ -73,25 +73,9 @@ class BallLaplace:
     def sample(
         self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
-        r"""Draw points of the ball.
+        """Draw points of the ball; see :meth:`Law.sample`.
 
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Footpoints in the ball.
-        size : int or tuple of int, optional
-            Leading axes: so many draws for each footpoint.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
+        Raises ``UnsupportedBallError`` if a footpoint lies outside the ball.
         """
         return self.sample_from_coordinates(
             normal_coordinates(self.ball, footpoint), size, generator
@@ -132,23 +116,10 @@ class BallLaplace:
         return self.ball.point(length[..., None] * direction)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        r"""Log density with respect to the Riemannian volume, ``-inf`` outside the ball.
+        """Log density, ``-inf`` outside the ball; see :meth:`Law.log_density`.
 
-        Parameters
-        ----------
-        point, footpoint : array_like, shape (..., \*point_shape)
-            Points of the manifold, the footpoint in the ball; leading axes broadcast.
-
-        Returns
-        -------
-        ndarray, shape (...)
-
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        UnsupportedManifoldError
-            If draws may leave the space.
+        Raises ``UnsupportedBallError`` if a footpoint lies outside the ball, and
+        ``UnsupportedManifoldError`` if draws may leave the space.
         """
         manifold = self.ball.manifold
         check_onto(manifold)
@@ -202,15 +173,10 @@ class RestrictedLaplace(RestrictedLaw):
 
     @functools.cached_property
     def radial(self) -> RadialLaw:
-        """Law of longer distances than any footpoint of the ball has.
+        """Law of longer distances than any footpoint of the ball has; needs a convex ball.
 
-        The ball is convex, so along each direction the radial density is cut at some distance of
-        at most the diameter, and cutting it there makes distances no longer.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If the ball is not convex.
+        Along each direction the radial density is then cut at some distance of at most the
+        diameter, and cutting it there makes distances no longer.
         """
         ball, manifold = self.ball, self.manifold
         convex = 0.5 * manifold.injectivity_radius

@@ -26,16 +26,9 @@ _PANELS, _NODES = 1024, 6
 
 @dataclass(frozen=True, eq=False)
 class CutRadial:
-    """Law of a distance with a density on ``(0, upper)``, known up to a factor.
+    """Law of a distance with a continuous log density on ``(0, upper)``, known up to a constant.
 
     Integrals are those of a composite Gauss-Legendre rule, quantiles are right to five digits.
-
-    Parameters
-    ----------
-    log_density : callable
-        Of distances, shape ``(n,)``, without its constant; continuous.
-    upper : float
-        End of the support.
     """
 
     log_density: Callable[[FloatArray], FloatArray]
@@ -47,22 +40,7 @@ class CutRadial:
         return float(np.sum(middle * masses))
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Distance that a draw exceeds with probability ``1 - q``.
-
-        Parameters
-        ----------
-        q : array_like, shape (...)
-            Probabilities in [0, 1].
-
-        Returns
-        -------
-        ndarray, shape (...)
-
-        Raises
-        ------
-        InvalidParameterError
-            If a probability lies outside [0, 1].
-        """
+        """See :meth:`DistanceLaw.quantile`."""
         q = probabilities(q, "q")
         edges, heights = self._panels
         masses = self._nodes[1].sum(axis=-1)

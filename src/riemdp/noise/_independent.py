@@ -197,12 +197,7 @@ class _Independent(Family):
         return None
 
     def proofs(self) -> dict[str, str | None]:
-        """Where this is proved of products, and what is not of the factors.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
+        """Where this is proved of products, and what is not of the factors."""
         return both_proved(super().proofs(), *(part.proofs() for part in self.parts))
 
 
@@ -253,10 +248,7 @@ class IndependentFamily(_Independent):
     def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
         """GDP with the largest root of a sum of squares over all ways to share the distance.
 
-        Raises
-        ------
-        UnsupportedManifoldError
-            Where nothing is known of the GDP of a factor at this distance.
+        Raises ``UnsupportedManifoldError`` where no GDP of a factor is known at this distance.
         """
         if self.is_single:
             return self.parts[0].curve(sigma, sensitivity)

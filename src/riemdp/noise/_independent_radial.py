@@ -22,11 +22,7 @@ _VALUES = 512
 class IndependentRadial:
     """Law of the root of a sum of squares of independent distances, to about three digits.
 
-    Parameters
-    ----------
-    parts : tuple of DistanceLaw
-    counts : tuple of int
-        How many independent distances have each law.
+    ``counts`` says how many independent distances have the law of each part.
     """
 
     parts: tuple[DistanceLaw, ...]
@@ -37,17 +33,7 @@ class IndependentRadial:
         return float(np.mean(self._values))
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Distance that a draw exceeds with probability ``1 - q``.
-
-        Parameters
-        ----------
-        q : array_like, shape (...)
-            Probabilities in [0, 1].
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """See :meth:`DistanceLaw.quantile`."""
         levels = (np.arange(_VALUES) + 0.5) / _VALUES
         return np.asarray(np.interp(np.asarray(q, dtype=np.float64), levels, self._values))
 

@@ -78,17 +78,7 @@ class PartOfRadial:
         return self.radial.mean_square() * self.dim / self.radial.dim
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Length that is exceeded with probability ``1 - q``, by quadrature.
-
-        Parameters
-        ----------
-        q : array_like, shape (...)
-            Probabilities in [0, 1].
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """By quadrature; see :meth:`DistanceLaw.quantile`."""
         return np.asarray(np.vectorize(self._quantile, otypes=[float])(q))
 
     def _quantile(self, q: float) -> float:

@@ -66,10 +66,7 @@ class PushedLaw(Law):
     def exact_draw(self, reach: float | None = None) -> ExactDraw:
         """Of the class of an exact draw in the cover; see :meth:`Law.exact_draw`.
 
-        Raises
-        ------
-        UnsupportedManifoldError
-            Unless the quotient has :meth:`Quotient.raised` and :meth:`Quotient.folded`.
+        Unavailable unless the quotient has :meth:`Quotient.raised` and :meth:`Quotient.folded`.
         """
         return FoldedDraw(self.manifold, self.above.exact_draw(reach))
 
@@ -87,18 +84,14 @@ class PushedLaw(Law):
     def sample_from_coordinates(
         self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
-        """Draw about coordinates in the cover, and project what the draw stands for.
+        """Draw in coordinates of the cover, and project; see :meth:`Law.sample_from_coordinates`.
 
         Footpoints stay coordinates: as points they would be rounded by what no sensitivity counts.
         Where the cover is compact or flat the projection comes last. Elsewhere, on a quotient that
         is locally its cover, a draw is projected onto the cover's ball first, which is no less
         private: the ball is isometric to that one, so footpoints are as far apart there, and what
-        happens to a draw of the cover is free. On other quotients footpoints are points there.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If the cover is neither, and the ball too large to be one of the cover.
+        happens to a draw of the cover is free. Too large a ball is unsupported. On other quotients
+        footpoints are points there.
         """
         above = self._above(ball)
         if above is None:
@@ -223,12 +216,7 @@ class PushedFamily(Family):
         return self.above.reach
 
     def proofs(self) -> dict[str, str | None]:
-        """Where this is proved of quotients, and what is not of the cover.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
+        """Where this is proved of quotients, and what is not of the cover."""
         found = both_proved(super().proofs(), self.above.proofs())
         if not self.above.invariance:
             found[f"isometries under the noise of {self.manifold.cover.name}"] = None

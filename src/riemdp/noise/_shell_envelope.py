@@ -34,18 +34,8 @@ class ShellEnvelope:
     log-concave; ``b`` bounds log J. On each shell stand a tangent of c and the chord of one
     convex member of b; on the last, unbounded one ``b <= |delta| rho``.
 
-    Parameters
-    ----------
-    log_flat : callable
-        The function c.
-    edges : ndarray, shape (shells,)
-        Where each shell begins.
-    heights, slopes : ndarray, shape (shells,)
-        The bound is ``heights + slopes * (rho - edges)``.
-    shares : ndarray, shape (shells,)
-        Cumulative shares of the bound's mass.
-    log_mass : float
-        Log of its mass.
+    ``log_flat`` is c. On the shell that begins at an edge the bound is ``heights + slopes * (rho -
+    edges)``; ``shares`` are cumulative shares of the bound's mass.
     """
 
     log_flat: Callable[[FloatArray], FloatArray]

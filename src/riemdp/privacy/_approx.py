@@ -112,10 +112,7 @@ class ApproxDP(Budget):
     def price_of(self, guarantee: Budget) -> tuple[float, ...]:
         """Price of an ``ApproxDP``, or of what implies a ``PureDP``, which has no ``delta``.
 
-        Raises
-        ------
-        NoConversionError
-            For definitions that are a pair for every ``delta``: one has to be chosen.
+        Raises ``NoConversionError`` for definitions that are a pair for every ``delta``.
         """
         if type(guarantee) is ApproxDP:
             return guarantee.price()

@@ -34,21 +34,11 @@ LARGEST_RANGE = 2.0**20
 class _Rule:
     """What a definition says of choices, and of shares.
 
-    Attributes
-    ----------
-    guarantee : callable
-        Of a range, rounded up.
-    largest : callable
-        Range that a budget allows, to rounding.
-    price, of_price : callable
-        What adds up, exactly: the first number is what choices and noise take, others are nothing
-        that they need. And the budget of such numbers, to rounding.
-    noise : callable
-        Mean length of the noise of a mean, over its sensitivity, in so many dimensions.
-    power : float
-        A share of the budget makes that longer by the share to minus this power.
-    kind : {"laplace", "gaussian"}
-        Law of that noise.
+    ``guarantee`` of a range, rounded up; ``largest`` range that a budget allows, to rounding.
+    ``price``: what adds up, exactly; the first number is what choices and noise take, others are
+    nothing that they need. ``of_price``: the budget of such numbers, to rounding. ``noise``: mean
+    length of the noise of a mean, over its sensitivity, in so many dimensions; a share of the
+    budget makes that longer by the share to minus ``power``. ``kind``: law of that noise.
     """
 
     guarantee: Callable[[float], Budget]

@@ -47,19 +47,8 @@ def _(curve: PureCurve, _: float) -> float:
 def dominating_masses(curve: PrivacyCurve, step: float, largest: float) -> tuple[FloatArray, float]:
     """Masses on the losses ``-N step, ..., N step`` and at infinity, a probability in all.
 
-    Parameters
-    ----------
-    curve : PrivacyCurve
-    step : float
-        A power of two, so that every loss is an exact float.
-    largest : float
-        The grid ends at the first point from here on.
-
-    Returns
-    -------
-    masses : ndarray, shape (2 N + 1,)
-    infinity : float
-        Mass of an infinite loss.
+    The step is a power of two, so that every loss is an exact float; the grid ends at the first
+    point from ``largest`` on.
     """
     return _chords(curve, step, _cells(step, largest))
 

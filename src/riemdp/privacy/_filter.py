@@ -187,12 +187,8 @@ def added(sums: Sums, price: Sequence[float]) -> Sums:
 def checked_price(price: object, guarantee: Budget, length: int | None = None) -> tuple[float, ...]:
     """Return a price, which may be of another package; a negative amount would give budget back.
 
-    ``inf``, which no total covers, gets through.
-
-    Raises
-    ------
-    InvalidBudgetError
-        If it is no tuple of as many amounts of at least 0.
+    ``inf``, which no total covers, gets through. Raises ``InvalidBudgetError`` if it is no tuple of
+    as many amounts of at least 0.
     """
     found = tuple(price) if isinstance(price, (tuple, list)) else ()
     name = f"an amount in the price of {type(guarantee).__name__}"

@@ -35,13 +35,8 @@ _ROUNDING = 1e-3
 class LossPoints:
     """Probabilities of the privacy loss at increasing ``epsilon``, with their relative errors.
 
-    Parameters
-    ----------
-    epsilon : ndarray, shape (n,)
-    log_first, log_complement, log_second : ndarray, shape (n,)
-        Logs of ``P_1(L >= epsilon)``, ``P_1(L < epsilon)`` and ``P_2(L >= epsilon)``.
-    error : ndarray, shape (n,)
-        Relative error of a probability that is not small; more is allowed for small ones.
+    Logs of ``P_1(L >= epsilon)``, ``P_1(L < epsilon)`` and ``P_2(L >= epsilon)``. The error is that
+    of a probability that is not small; more is allowed for small ones. All of shape ``(n,)``.
     """
 
     epsilon: FloatArray
@@ -157,25 +152,10 @@ def bracket(
 ) -> tuple[float, float]:
     """Two numbers around the smallest ``mu``, the second one proved.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Probabilities at increasing ``epsilon``.
-    grid : ndarray
-        First points; starts with 0.
-    end : float
-        Privacy loss is never above; ``inf`` where it is unbounded.
-    cap : float, default inf
-        A ``mu`` that is proved otherwise.
-    tail : callable, optional
-        Where it is unbounded: ``tail(mu, epsilon)`` is a number not under ``mu`` that is proved
-        for all larger ``epsilon``, or ``inf``.
-    deepest : float, default inf
-        The largest ``epsilon`` that may be evaluated.
-
-    Returns
-    -------
-    tuple of float
+    ``evaluate`` gives probabilities at increasing ``epsilon``, ``deepest`` at most; ``grid``, the
+    first of them, starts with 0. The privacy loss is never above ``end``; where that is ``inf``,
+    ``tail(mu, epsilon)`` is a number not under ``mu`` that is proved for all larger ``epsilon``, or
+    ``inf``. ``cap`` is a ``mu`` that is proved otherwise.
     """
     points = evaluate(grid)
     lower, width = _largest(points), max(_WIDTHS[0][0], 1.5 * _blur(points))

@@ -43,23 +43,12 @@ _PANEL_FACTOR, _PANELS = 6.0, 12
 def log_integrals(
     span: FloatArray, depth: float, build: Callable[[Rows], Integrand]
 ) -> tuple[FloatArray, Flags]:
-    """Log of the integral over each interval, and where two rules agree on it.
+    """Log of the integral over each of n intervals, and where two rules agree on it.
 
-    Parameters
-    ----------
-    span : ndarray, shape (n,)
-        Positive lengths.
-    depth : float
-        Where the integrand is ``exp(-depth)`` times its largest value on a coarse grid it is cut
-        off, and farther in once the peak is located.
-    build : callable
-        ``build(rows)`` gives the log of the integrands of these intervals: a function of the
-        distances to the lower and to the upper end, shape (rows, nodes).
-
-    Returns
-    -------
-    ndarray, shape (n,)
-    ndarray of bool, shape (n,)
+    ``span (n,)`` has positive lengths. ``build(rows)`` gives the log of the integrands of these
+    intervals: a function of the distances to the lower and to the upper end, shape (rows, nodes).
+    Where an integrand is ``exp(-depth)`` times its largest value on a coarse grid it is cut off,
+    and farther in once the peak is located.
     """
     log_integrand = build(np.arange(span.size))
     first, last = np.zeros_like(span), np.zeros_like(span)

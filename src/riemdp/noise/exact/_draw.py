@@ -155,19 +155,7 @@ class ExactDraw(ABC):
 
 
 def round_ends(ladder: Ladder, ends: Ends, grid: int) -> list[int]:
-    """Round coordinates to multiples of ``2^-grid``, and return the multiples.
-
-    Parameters
-    ----------
-    ladder : Ladder
-    ends : callable
-        See :meth:`ExactDraw.ends`.
-    grid : int
-
-    Returns
-    -------
-    list of int
-    """
+    """Round coordinates to multiples of ``2^-grid``; see :meth:`ExactDraw.ends`."""
     unit = Fraction(2) ** grid
 
     def question() -> list[int] | None:

@@ -29,24 +29,10 @@ def quick_gaussian(
 ) -> list[int] | None:
     """Round ``2^grid v + factor z`` for coordinates v of a footpoint and normal variables z.
 
-    The whole steps in the footpoint are added after the rounding, as integers. So whether 64 bits
-    are enough depends on the noise, on where the footpoint lies between two points of the grid and
-    on public numbers, not on how far it is.
-
-    Parameters
-    ----------
-    first : ndarray of int
-        The first 64 bits of the uniform variables that the normal ones are functions of.
-    footpoint : sequence of Fraction
-        The coordinates.
-    factor : Fraction
-        Scale of the noise, in steps of the grid.
-    grid : int
-
-    Returns
-    -------
-    list of int or None
-        None where the enclosures leave one open.
+    ``first`` has the first 64 bits of the uniform variables that the z are functions of; None where
+    these leave a coordinate open. The whole steps in the footpoint are added after the rounding, as
+    integers. So whether 64 bits are enough depends on the noise, on where the footpoint lies
+    between two points of the grid and on public numbers, not on how far it is.
     """
     from flint import arb
 

@@ -105,10 +105,8 @@ def default_grid(sigma: float) -> int:
 def exact_numbers(values: Sequence[Any], dim: int) -> list[Fraction]:
     """Return coordinates as the rational numbers they are; a float is one.
 
-    Raises
-    ------
-    InvalidParameterError
-        If there are not ``dim`` of them, or one is not finite. No coordinate is told.
+    Raises ``InvalidParameterError`` if there are not ``dim`` of them, or one is not finite. No
+    coordinate is told.
     """
     if not isinstance(values, Iterable):
         raise InvalidParameterError(
