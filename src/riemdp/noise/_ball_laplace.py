@@ -73,10 +73,7 @@ class BallLaplace:
     def sample(
         self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
-        """Draw points of the ball; see :meth:`Law.sample`.
-
-        Raises ``UnsupportedBallError`` if a footpoint lies outside the ball.
-        """
+        """See :meth:`Law.sample`; footpoints outside the ball are an ``UnsupportedBallError``."""
         return self.sample_from_coordinates(
             normal_coordinates(self.ball, footpoint), size, generator
         )
@@ -116,7 +113,7 @@ class BallLaplace:
         return self.ball.point(length[..., None] * direction)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        """Log density, ``-inf`` outside the ball; see :meth:`Law.log_density`.
+        """See :meth:`Law.log_density`; ``-inf`` outside the ball.
 
         Raises ``UnsupportedBallError`` if a footpoint lies outside the ball, and
         ``UnsupportedManifoldError`` if draws may leave the space.

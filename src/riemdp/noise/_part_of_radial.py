@@ -78,7 +78,7 @@ class PartOfRadial:
         return self.radial.mean_square() * self.dim / self.radial.dim
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """By quadrature; see :meth:`DistanceLaw.quantile`."""
+        """See :meth:`DistanceLaw.quantile`; by quadrature."""
         return np.asarray(np.vectorize(self._quantile, otypes=[float])(q))
 
     def _quantile(self, q: float) -> float:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from riemdp._part import both_proved
 from riemdp.manifolds import Ball, DiscreteQuotient, Quotient
-from riemdp.noise._family import Family, SpaceForm
+from riemdp.noise._family import Family
 from riemdp.noise._law import Law
 from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._folded import FoldedDraw
@@ -24,14 +25,40 @@ if TYPE_CHECKING:
     from riemdp.noise._generator import Size, Source
     from riemdp.noise._law import DistanceLaw
     from riemdp.noise.exact._draw import ExactDraw
-    from riemdp.privacy import PrivacyCurve
 
 #: Radius of a ball of a flat cover that no draw leaves.
 _FAR = 1e150
 
 
 @dataclass(frozen=True)
-class PushedLaw(Law):
+class LawAbove(Law):
+    """Law of what draws of another space stand for, where distances are no shorter."""
+
+    kind: Kind
+    manifold: Any
+    sigma: float
+
+    exact_radial: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", self.above.sigma)
+
+    @property
+    @abstractmethod
+    def above(self) -> Law:
+        """Law on the other space."""
+
+    @property
+    def radial(self) -> DistanceLaw:
+        """Law of distances in the other space."""
+        return self.above.radial
+
+    def check_drawable(self) -> None:
+        """See :meth:`Law.check_drawable`."""
+        self.above.check_drawable()
+
+
+class PushedLaw(LawAbove):
     """Law of the point that a draw of the cover stands for, about any representative.
 
     It does not depend on the representative: isometries that take one to another take the noise
@@ -44,24 +71,12 @@ class PushedLaw(Law):
     sigma : float
     """
 
-    kind: Kind
     manifold: Quotient
-    sigma: float
-
-    exact_radial: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", self.above.sigma)
 
     @functools.cached_property
     def above(self) -> Law:
         """Law on the cover."""
         return family(self.kind, self.manifold.cover).law(self.sigma)
-
-    @property
-    def radial(self) -> DistanceLaw:
-        """Law of distances in the cover, which are no shorter."""
-        return self.above.radial
 
     def exact_draw(self, reach: float | None = None) -> ExactDraw:
         """Of the class of an exact draw in the cover; see :meth:`Law.exact_draw`.
@@ -69,10 +84,6 @@ class PushedLaw(Law):
         Unavailable unless the quotient has :meth:`Quotient.raised` and :meth:`Quotient.folded`.
         """
         return FoldedDraw(self.manifold, self.above.exact_draw(reach))
-
-    def check_drawable(self) -> None:
-        """See :meth:`Law.check_drawable`."""
-        self.above.check_drawable()
 
     def sample(
         self, footpoint: ArrayLike, size: Size = None, generator: Source = None
@@ -143,6 +154,11 @@ class LiftedLaw(PushedLaw):
         return np.asarray(np.logaddexp.reduce(logs))
 
 
+def _of_cover(name: str) -> Any:
+    """Take an attribute, or a method, from the noise of the cover."""
+    return property(lambda self: getattr(self.above, name))
+
+
 @rule(("laplace", "gaussian"), Quotient)
 class PushedFamily(Family):
     """Noise of a quotient."""
@@ -160,60 +176,20 @@ class PushedFamily(Family):
         """See :meth:`Family.law`."""
         return PushedLaw(self.kind, self.manifold, sigma)
 
-    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
-        """Curve of the cover: nearest representatives are as far apart as the points."""
-        return self.above.curve(sigma, sensitivity)
-
-    def length(self, sigma: float, sensitivity: float) -> float:
-        """Return that of the cover, which the map to the quotient does not increase."""
-        return self.above.length(sigma, sensitivity)
-
-    def mu_scale(self, sensitivity: float, mu: float) -> float:
-        """Scale of the cover."""
-        return self.above.mu_scale(sensitivity, mu)
-
-    def total_shift(self, sensitivity: float) -> float:
-        """Return that of the cover, where nearest representatives are as far apart."""
-        return self.above.total_shift(sensitivity)
-
-    def slope(self, sigma: float) -> float:
-        """Return that of the cover."""
-        return self.above.slope(sigma)
-
-    @property
-    def form(self) -> SpaceForm | None:
-        """That of the cover."""
-        return self.above.form
-
-    @property
-    def growth(self) -> float:
-        """That of the cover, which decides whether its law has a normaliser."""
-        return self.above.growth
-
-    @property
-    def constant_normaliser(self) -> str | None:
-        """That of the cover."""
-        return self.above.constant_normaliser
-
-    @property
-    def invariance(self) -> str | None:
-        """That of the cover."""
-        return self.above.invariance
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether the cover is."""
-        return self.above.is_flat
-
-    @property
-    def score_dim(self) -> int:
-        """That of the cover."""
-        return self.above.score_dim
-
-    @property
-    def reach(self) -> float:
-        """That of the cover."""
-        return self.above.reach
+    # Nearest representatives are as far apart as the points, and the map to the quotient makes no
+    # path longer.
+    curve = _of_cover("curve")
+    total_shift = _of_cover("total_shift")
+    length = _of_cover("length")
+    mu_scale = _of_cover("mu_scale")
+    slope = _of_cover("slope")
+    form = _of_cover("form")
+    growth = _of_cover("growth")
+    constant_normaliser = _of_cover("constant_normaliser")
+    invariance = _of_cover("invariance")
+    is_flat = _of_cover("is_flat")
+    score_dim = _of_cover("score_dim")
+    reach = _of_cover("reach")
 
     def proofs(self) -> dict[str, str | None]:
         """Where this is proved of quotients, and what is not of the cover."""

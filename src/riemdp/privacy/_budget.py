@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from riemdp._checks import kind_of, real, real_array, shown
+from riemdp._checks import count, kind_of, real, real_array, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
@@ -26,9 +26,10 @@ from riemdp._errors import (
 from riemdp._part import Part
 from riemdp.privacy import _rules
 from riemdp.privacy._adjacency import REPLACE_ONE, AboutNeighbours, check_adjacency
+from riemdp.privacy._rounding import share_down
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
@@ -398,6 +399,37 @@ class Budget(AboutNeighbours, Part, sort="definition"):
             if not isinstance(getattr(type(self), name, None), computed)
         )
         return tuple((name, getattr(self, name)) for name in names if name not in self.sizes)
+
+
+class Additive(Budget):
+    """A definition whose :attr:`sizes` add up over releases, each chosen after the earlier ones.
+
+    Where that is proved of each is in :class:`Accountant`.
+    """
+
+    def split(self, releases: int) -> Self:
+        """Every size over the number of releases; see :meth:`Budget.split`."""
+        n = count(releases, "releases")
+        return self._sized(share_down(size, n) for size in self._prices())
+
+    def price(self) -> tuple[float, ...]:
+        """Return the sizes."""
+        return self._prices()
+
+    def total(self, prices: Sequence[float]) -> Budget | None:
+        """Inverse of :meth:`price`; see :meth:`Budget.total`."""
+        first, *others = prices
+        if first <= 0.0:
+            return None
+        return self._sized((first, *(max(other, 0.0) for other in others)))
+
+    def _prices(self) -> tuple[float, ...]:
+        return tuple(getattr(self, name) for name in self.sizes)
+
+    def _sized(self, sizes: Iterable[float]) -> Self:
+        described: Any = self
+        changed = dict(zip(self.sizes, sizes, strict=True))
+        return dataclasses.replace(described, **changed)  # type: ignore[no-any-return]
 
 
 def _with_adjacency_checked(post_init: Callable[..., None]) -> Callable[..., None]:

@@ -111,19 +111,9 @@ def worst_curve(guarantee: Budget) -> PrivacyCurve:
     return curve
 
 
-@_rules.conversion(None, PrivacyCurve)
-def _any_curve(guarantee: Budget, _: Options) -> PrivacyCurve:
-    return BudgetCurve(guarantee)
-
-
-@_rules.conversion(PureDP, PrivacyCurve)
-def _pure_curve(guarantee: PureDP, _: Options) -> PrivacyCurve:
-    return PureCurve(guarantee.epsilon)
-
-
-@_rules.conversion(GDP, PrivacyCurve)
-def _gaussian_curve(guarantee: GDP, _: Options) -> PrivacyCurve:
-    return GaussianCurve(guarantee.mu)
+_rules.conversion(None, PrivacyCurve)(lambda guarantee, _: BudgetCurve(guarantee))
+_rules.conversion(PureDP, PrivacyCurve)(lambda pure, _: PureCurve(pure.epsilon))
+_rules.conversion(GDP, PrivacyCurve)(lambda gaussian, _: GaussianCurve(gaussian.mu))
 
 
 @dataclass(frozen=True)
@@ -276,10 +266,12 @@ class ComposedCurve(PrivacyCurve):
             return tuple(bounds)
         for share in _SHARES:
             mass = min(1.0, up(infinity + (1.0 - infinity) * share))
-            pure = _sum(_replaced(base, _pure_epsilon, float, share))
+            pure = _sum(_replaced(base, lambda curve: curve.pure_epsilon(), float, share))
             if pure < math.inf:
                 bounds.append((mass, PureCurve(pure)))
-            mu = _root_of_squares(_replaced(base, _mu, pure_to_gaussian, share))
+            mu = _root_of_squares(
+                _replaced(base, lambda curve: curve.mu(), pure_to_gaussian, share)
+            )
             if mu < math.inf:
                 bounds.append((mass, GaussianCurve(mu)))
         return tuple(bounds)
@@ -314,14 +306,6 @@ def _replaced(
             replaced = of_pure(epsilon) if epsilon < math.inf else math.inf
         result.append((replaced, n))
     return result
-
-
-def _pure_epsilon(curve: PrivacyCurve) -> float:
-    return curve.pure_epsilon()
-
-
-def _mu(curve: PrivacyCurve) -> float:
-    return curve.mu()
 
 
 def _sum(values: Iterable[tuple[float, int]]) -> float:
