@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp.manifolds import _symmetric, as_affine_invariant, as_floats, check_broadcast
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import leading_axes
 from riemdp.noise._radial import check_sigma
@@ -26,9 +26,7 @@ from riemdp.noise.exact._flat import FlatDraw
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, SPDAffineInvariant
-    from riemdp.noise._generator import Size, Source
     from riemdp.noise.exact._draw import ExactDraw
 
 #: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.

@@ -15,8 +15,8 @@ from riemdp.noise._affine_invariant import OTHER_SPACES, affine_invariant_draw, 
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial, check_distance_scale
 from riemdp.noise._ball_laplace import BallLaplace
 from riemdp.noise._cut_radial import CutRadial
-from riemdp.noise._generator import resolve_generator
-from riemdp.noise._law import RestrictedLaw
+from riemdp.noise._generator import Size, Source, resolve_generator
+from riemdp.noise._law import DistanceLaw, RestrictedLaw
 from riemdp.noise._polar import leading_axes, normal_coordinates
 from riemdp.noise._sinh_envelope import growth_rate, log_sinhc, log_volume, volume_bound
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray, SPDAffineInvariant
-    from riemdp.noise._generator import Size, Source
-    from riemdp.noise._law import DistanceLaw
 
 Scheme = Literal["free", "chart"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import Potential, potential
+from riemdp._potential import Kind, Potential, potential
 from riemdp.manifolds import _symmetric
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._radial import RadialLaw, log_sphere_area
@@ -19,7 +19,6 @@ from riemdp.noise._sinh_envelope import growth_rate, log_volume
 from riemdp.noise._volume_series import log_order_constant, log_order_probability
 
 if TYPE_CHECKING:
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
 
 Scheme = Literal["shells", "ordered"]

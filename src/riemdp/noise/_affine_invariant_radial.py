@@ -12,7 +12,7 @@ import scipy
 
 from riemdp._checks import count, probabilities, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
-from riemdp._potential import Potential, potential
+from riemdp._potential import Kind, Potential, potential
 from riemdp.noise._radial import check_sigma, log_sphere_area
 from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.noise._volume_series import log_mean_volume, volume_weights
@@ -20,7 +20,6 @@ from riemdp.noise._volume_series import log_mean_volume, volume_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
 
 #: Below this squares of distances underflow.

@@ -13,7 +13,7 @@ from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import as_floats, check_broadcast
 from riemdp.noise._ball_quadrature import BallRadialTable
 from riemdp.noise._cap import sample_cap
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._law import RestrictedLaw
 from riemdp.noise._polar import (
     Geometry,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
-    from riemdp.noise._generator import Size, Source
 
 
 @dataclass(frozen=True)

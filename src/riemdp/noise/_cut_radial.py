@@ -40,7 +40,7 @@ class CutRadial:
         return float(np.sum(middle * masses))
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """See :meth:`DistanceLaw.quantile`."""
+        """See :meth:`RadialLaw.quantile`."""
         q = probabilities(q, "q")
         edges, heights = self._panels
         masses = self._nodes[1].sum(axis=-1)

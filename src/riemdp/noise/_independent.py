@@ -13,9 +13,9 @@ from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedMani
 from riemdp._part import both_proved
 from riemdp.manifolds import CurvedPower, Product
 from riemdp.noise._family import Family, bisected
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._independent_radial import IndependentRadial
-from riemdp.noise._law import Law
+from riemdp.noise._law import FactorLaw, Law
 from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._independent import IndependentDraw
 from riemdp.privacy import GaussianCurve, PureCurve, gaussian_floor, up
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, Combined, FloatArray
-    from riemdp.noise._generator import Size, Source
-    from riemdp.noise._law import FactorLaw
     from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
 

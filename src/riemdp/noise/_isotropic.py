@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp.manifolds import as_floats, check_broadcast
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import (
     Geometry,
@@ -31,9 +31,7 @@ from riemdp.noise.exact._space_form import SpaceFormDraw
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
-    from riemdp.noise._generator import Size, Source
     from riemdp.noise.exact._draw import ExactDraw
 
 #: Largest radius, in units of 1/sqrt(-curvature), of a draw that gets hyperboloid coordinates.

@@ -12,7 +12,7 @@ import scipy
 
 from riemdp._errors import ConvergenceError, NotAttainableError
 from riemdp.noise._ball_laplace import BallLaplace
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._isotropic import IsotropicLaw
 from riemdp.noise._polar import check_onto, constant_curvature, leading_axes, normal_coordinates
 from riemdp.noise._radial import RadialLaw
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.noise._generator import Size, Source
 
 #: Least share of the Laplace law about the centre in the ball at which drawing it and throwing
 #: away what lies outside costs less than drawing from the law restricted to the ball.

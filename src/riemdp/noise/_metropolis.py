@@ -10,19 +10,16 @@ import numpy as np
 
 from riemdp._checks import count, positive
 from riemdp._errors import NotAttainableError, NotOnManifoldError
-from riemdp._potential import potential
-from riemdp.noise._generator import resolve_generator
-from riemdp.noise._law import Law
+from riemdp._potential import Kind, potential
+from riemdp.noise._generator import Size, Source, resolve_generator
+from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._polar import check_onto, leading_axes
 from riemdp.noise._rules import family, has_family
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray, Manifold
-    from riemdp.noise._generator import Size, Source
-    from riemdp.noise._law import DistanceLaw
 
 #: Step of a random walk in units of the target's deviation, times sqrt(dim): the usual optimum.
 _STEP = 2.38

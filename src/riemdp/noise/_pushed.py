@@ -13,7 +13,7 @@ import numpy as np
 from riemdp._part import both_proved
 from riemdp.manifolds import Ball, DiscreteQuotient, Quotient
 from riemdp.noise._family import Family
-from riemdp.noise._law import Law
+from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._folded import FoldedDraw
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._generator import Size, Source
-    from riemdp.noise._law import DistanceLaw
     from riemdp.noise.exact._draw import ExactDraw
 
 #: Radius of a ball of a flat cover that no draw leaves.

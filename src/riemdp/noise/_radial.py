@@ -13,9 +13,9 @@ import scipy
 
 from riemdp._checks import count, positive, probabilities, real, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp._potential import Potential, potential
+from riemdp._potential import Kind, Potential, potential
 from riemdp.noise._envelope import Envelope
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Source, resolve_generator
 from riemdp.noise._profile import Profile
 from riemdp.noise._quadrature import RadialTable
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
-    from riemdp.noise._generator import Source
 
 
 @dataclass(frozen=True)
@@ -144,17 +142,7 @@ class RadialLaw:
         return self._tabulated(self._table.cdf, r / self._unit)
 
     def sf(self, r: ArrayLike) -> FloatArray:
-        """Probability of a distance above ``r``, accurate in the upper tail.
-
-        Parameters
-        ----------
-        r : array_like, shape (...)
-            Distances.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """See :meth:`cdf`: probability of a distance above ``r``, accurate in the upper tail."""
         r = real_array(r, "r")
         if self._is_closed:
             clipped = np.maximum(r, 0.0)
@@ -162,22 +150,7 @@ class RadialLaw:
         return self._tabulated(self._table.sf, r / self._unit)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Distance that a draw exceeds with probability ``1 - q``.
-
-        Parameters
-        ----------
-        q : array_like, shape (...)
-            Probabilities in [0, 1].
-
-        Returns
-        -------
-        ndarray, shape (...)
-
-        Raises
-        ------
-        InvalidParameterError
-            If a probability lies outside [0, 1].
-        """
+        """See :meth:`DistanceLaw.quantile`; q outside [0, 1] is an ``InvalidParameterError``."""
         single: Any = q
         if type(single) is float:
             return np.asarray(_single_quantile(self, single))

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp.noise._sinh_envelope import growth_rate, least_line, log_sinhc, volume_bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
 
 #: Where the density has fallen by this many logarithms the shells become coarse.

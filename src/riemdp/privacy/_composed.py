@@ -17,7 +17,7 @@ from riemdp.privacy._budget import Budget, check_delta, check_epsilon
 from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
 from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._gdp import GDP
-from riemdp.privacy._pld import accounting_available, composed_losses
+from riemdp.privacy._pld import LossTable, accounting_available, composed_losses
 from riemdp.privacy._pure import PureDP
 from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity, minus_log_cosine
 from riemdp.privacy._renyi import RDP
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.privacy._budget import FloatArray
-    from riemdp.privacy._pld import LossTable
 
 #: Shares of delta that the closed bounds try for guarantees that are no pure or Gaussian ones.
 _SHARES = tuple(10.0 ** (-0.5 * j) for j in range(2, 33))

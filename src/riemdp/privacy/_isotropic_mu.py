@@ -16,7 +16,7 @@ import scipy
 
 from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._gdp import GDP
-from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR
+from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR, LossIntegrals
 from riemdp.privacy._pure import PureDP
 from riemdp.privacy._rounding import half_square_up, up
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riemdp.privacy._budget import Budget, FloatArray
-    from riemdp.privacy._isotropic_quadrature import LossIntegrals
 
 #: Widths of the bracket (relative) that are aimed at, with the most points to spend on each.
 _WIDTHS = ((5e-10, 2000), (8e-6, 20000))

@@ -13,7 +13,7 @@ from riemdp._part import register
 from riemdp.privacy._budget import Additive, check_delta, check_epsilon, check_parameter
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._pure import PureDP
-from riemdp.privacy._rao import angle, angle_conversion, angle_of_response
+from riemdp.privacy._rao import RaoDP, angle, angle_conversion, angle_of_response
 from riemdp.privacy._response import response_epsilon
 from riemdp.privacy._rounding import delta_up, first_within, sum_up, up
 from riemdp.privacy._rules import composition, conversion
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._curve import PrivacyCurve
-    from riemdp.privacy._rao import RaoDP
 
 
 @final

@@ -16,7 +16,7 @@ from riemdp.privacy._budget import Additive, Budget, check_delta, check_epsilon,
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._kl import KLDP
 from riemdp.privacy._pure import PureDP
-from riemdp.privacy._rao import angle, angle_conversion, angle_of_response
+from riemdp.privacy._rao import RaoDP, angle, angle_conversion, angle_of_response
 from riemdp.privacy._response import (
     approximate_delta,
     approximate_epsilon,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._curve import PrivacyCurve
-    from riemdp.privacy._rao import RaoDP
 
 
 @final

@@ -14,7 +14,7 @@ from riemdp.privacy._budget import Additive, Budget, check_delta, check_epsilon,
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._kl import KLDP, mean_loss
 from riemdp.privacy._pure import PureDP
-from riemdp.privacy._rao import angle_conversion
+from riemdp.privacy._rao import RaoDP, angle_conversion
 from riemdp.privacy._renyi import RDP, finite_order
 from riemdp.privacy._rounding import delta_up, exponent_up, first_within, sum_up, up
 from riemdp.privacy._rules import Options, composition, conversion
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._curve import PrivacyCurve
-    from riemdp.privacy._rao import RaoDP
 
 
 @final

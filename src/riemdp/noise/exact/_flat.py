@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp._progress import ticks
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise.exact._draw import ExactDraw, round_ends
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from riemdp._potential import Kind
     from riemdp.noise.exact._bits import Bits
     from riemdp.noise.exact._draw import Ends
     from riemdp.noise.exact._ladder import Ladder

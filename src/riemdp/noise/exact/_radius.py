@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp._working_precision import working_precision
 from riemdp.noise._profile import Profile
-from riemdp.noise.exact._ladder import at_working_precision
+from riemdp.noise.exact._ladder import Ladder, at_working_precision
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._trigonometry import Trigonometry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp._potential import Kind
     from riemdp.noise.exact._bits import Bits, Uniform
-    from riemdp.noise.exact._ladder import Ladder
 
     Ball = Any
 

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp._working_precision import working_precision
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._radial import log_sphere_area
 from riemdp.noise._sinh_envelope import growth_rate, log_sinhc
-from riemdp.noise.exact._ladder import at_working_precision
+from riemdp.noise.exact._ladder import Ladder, at_working_precision
 from riemdp.noise.exact._rounded import ball_of
 
 if TYPE_CHECKING:
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
     from riemdp.noise.exact._bits import Uniform
-    from riemdp.noise.exact._ladder import Ladder
 
     Ball = Any
 

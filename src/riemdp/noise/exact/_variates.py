@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     Ball = Any
 
 
-def exponential(uniform: Uniform) -> Ball:
-    """Enclose a standard exponential variable, ``-log U``."""
-    return -uniform.ball().log()
-
-
 def gamma(uniforms: Sequence[Uniform], twice_shape: int) -> Ball:
     """Enclose a gamma variable of integer or half-integer shape and scale 1.
 
