@@ -14,7 +14,7 @@ from riemdp.manifolds import Ball, Euclidean, _symmetric, as_affine_invariant, a
 from riemdp.noise._affine_invariant import OTHER_SPACES, affine_invariant_draw, seen_from_center
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial, check_distance_scale
 from riemdp.noise._ball_laplace import BallLaplace
-from riemdp.noise._cut_radial import CutRadial
+from riemdp.noise._distance_laws import CutRadial
 from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._law import DistanceLaw, RestrictedLaw
 from riemdp.noise._polar import leading_axes, normal_coordinates

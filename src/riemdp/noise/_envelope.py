@@ -52,7 +52,8 @@ class Envelope:
     @property
     def area(self) -> float:
         """Integral of the envelope, in the profile's unit of length."""
-        return self._left_area + (self.right - self.left) + self._right_area
+        right_area = (1.0 - self.right_floor) / self.right_rate
+        return self._left_area + (self.right - self.left) + right_area
 
     def sample(self, size: int, generator: np.random.Generator) -> FloatArray:
         """Draw ``size`` radii, shape ``(size,)``, in the profile's unit of length."""
@@ -89,10 +90,6 @@ class Envelope:
     @property
     def _left_area(self) -> float:
         return (1.0 - self.left_floor) / self.left_rate
-
-    @property
-    def _right_area(self) -> float:
-        return (1.0 - self.right_floor) / self.right_rate
 
 
 @functools.lru_cache(maxsize=256)

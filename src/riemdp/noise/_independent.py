@@ -12,9 +12,9 @@ import numpy as np
 from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedManifoldError
 from riemdp._part import both_proved
 from riemdp.manifolds import CurvedPower, Product
+from riemdp.noise._distance_laws import IndependentRadial
 from riemdp.noise._family import Family, bisected
 from riemdp.noise._generator import Size, Source, resolve_generator
-from riemdp.noise._independent_radial import IndependentRadial
 from riemdp.noise._law import FactorLaw, Law
 from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._independent import IndependentDraw

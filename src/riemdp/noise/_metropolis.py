@@ -106,7 +106,11 @@ class MetropolisLaw(Law):
         if self.proposal_scale is not None:
             scale = positive(self.proposal_scale, "proposal_scale")
             object.__setattr__(self, "proposal_scale", scale)
-        self._check_normaliser()
+        # a Laplace law that volume outgrows is refused, where the growth is known
+        if has_family(self.kind, self.manifold):
+            known = family(self.kind, self.manifold)
+            if math.isfinite(known.scale_limit):
+                known.law(self.sigma)
 
     @property
     def radial(self) -> DistanceLaw:
@@ -171,10 +175,3 @@ class MetropolisLaw(Law):
             f"float64 coordinates on {self.manifold}; use a smaller sigma (more data, a smaller "
             "ball, a larger budget) or a smaller proposal_scale"
         )
-
-    def _check_normaliser(self) -> None:
-        """Refuse a Laplace law that volume outgrows, where the growth is known."""
-        if has_family(self.kind, self.manifold):
-            known = family(self.kind, self.manifold)
-            if math.isfinite(known.scale_limit):
-                known.law(self.sigma)

@@ -35,8 +35,10 @@ class Profile:
 
     @functools.cached_property
     def mode(self) -> float:
-        """Where ``h`` is largest."""
-        return min(self._stationary_point, self.upper)
+        """Where ``h`` is largest: the root of ``U'(r) = power * s'(r) / s(r)``, if inside."""
+        if self.power == 0:
+            return 0.0
+        return min(self._potential.mode(self.power, self.sign, self.sigma), self.upper)
 
     @functools.cached_property
     def log_peak(self) -> float:
@@ -144,13 +146,6 @@ class Profile:
             # power - pull, with pull = power * coth(mode), without the cancellation
             return -self.power * _coth_minus_one(self.mode)
         return self.power - pull
-
-    @functools.cached_property
-    def _stationary_point(self) -> float:
-        """Root of ``U'(r) = power * s'(r) / s(r)``, infinity where there is none."""
-        if self.power == 0:
-            return 0.0
-        return self._potential.mode(self.power, self.sign, self.sigma)
 
     @property
     def _potential(self) -> Potential:

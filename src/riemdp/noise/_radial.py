@@ -198,7 +198,7 @@ class RadialLaw:
 
     def acceptance(self) -> float:
         """Probability that a proposal of the sampler is accepted (1 where none is rejected)."""
-        if self._transforms:
+        if self._is_closed or self.dim == 1:
             return 1.0
         return self._table.mass / Envelope.of(self._profile).area
 
@@ -220,24 +220,18 @@ class RadialLaw:
         if self._is_closed:
             return self._from_gamma(np.asarray(generator.standard_gamma(self._shape, size)))
         if self.dim == 1:
-            return self._sample_cut_line(np.asarray(generator.random(size)))
+            # inverse transform on a circle or a segment
+            uniform = np.asarray(generator.random(size))
+            ratio = self._potential.cut_quantile(uniform, self.upper / self.sigma)
+            return np.asarray(np.minimum(ratio * self.sigma, self.upper))
         count = math.prod(size) if isinstance(size, tuple) else int(size)
         radii = Envelope.of(self._profile).sample(count, generator) * self._unit
         return np.minimum(radii, self.upper).reshape(size)
-
-    def _sample_cut_line(self, uniform: FloatArray) -> FloatArray:
-        """Inverse transform on a circle or a segment (dimension one, finite support)."""
-        ratio = self._potential.cut_quantile(uniform, self.upper / self.sigma)
-        return np.asarray(np.minimum(ratio * self.sigma, self.upper))
 
     @property
     def _is_closed(self) -> bool:
         """Whether the space is all of R^dim, where the law is a gamma or a chi law."""
         return self.upper == math.inf and (self.curvature == 0.0 or self.dim == 1)
-
-    @property
-    def _transforms(self) -> bool:
-        return self._is_closed or self.dim == 1
 
     @property
     def _shape(self) -> float:

@@ -106,6 +106,32 @@ class LossPoints:
         return self.epsilon, self.log_first, self.log_complement, self.log_second, self.error
 
 
+class BracketedCurve(PrivacyCurve):
+    """A curve that is known at single points, with a bracket of ``mu`` and perhaps a largest loss.
+
+    ``mu``-GDP says that two unit Gaussians at distance ``mu`` can be turned into the two laws,
+    which increases no Renyi divergence.
+    """
+
+    def mu(self) -> float:
+        """Upper end of :meth:`mu_bracket`."""
+        return self.mu_bracket()[1]
+
+    def zcdp_rho(self) -> float:
+        """``mu**2 / 2``, or what follows from the pure ``epsilon`` if that is less."""
+        return min(self._pure_rho(), half_square_up(self.mu()))
+
+    def _pure_rho(self) -> float:
+        """``epsilon tanh(epsilon/2)``, rounded up; docs/proofs/privacy-conversions.md."""
+        pure = self.pure_epsilon()
+        return up(pure * math.tanh(0.5 * pure)) if pure < math.inf else math.inf
+
+    def _guarantees(self) -> tuple[Budget, ...]:
+        mu, pure = self.mu(), self.pure_epsilon()
+        gaussian: tuple[Budget, ...] = (GDP(mu),) if mu < math.inf else ()
+        return (*gaussian, PureDP(pure)) if pure < math.inf else gaussian
+
+
 def chord_mu(points: LossPoints) -> FloatArray:
     """Smallest ``mu`` whose Gaussian curve lies above a line above each chord, shape (n - 1,).
 
@@ -215,32 +241,6 @@ def _blur(points: LossPoints) -> float:
         * 2.0
         * math.exp(float(points.log_first[best]) - log_delta)
     )
-
-
-class BracketedCurve(PrivacyCurve):
-    """A curve that is known at single points, with a bracket of ``mu`` and perhaps a largest loss.
-
-    ``mu``-GDP says that two unit Gaussians at distance ``mu`` can be turned into the two laws,
-    which increases no Renyi divergence.
-    """
-
-    def mu(self) -> float:
-        """Upper end of :meth:`mu_bracket`."""
-        return self.mu_bracket()[1]
-
-    def zcdp_rho(self) -> float:
-        """``mu**2 / 2``, or what follows from the pure ``epsilon`` if that is less."""
-        return min(self._pure_rho(), half_square_up(self.mu()))
-
-    def _pure_rho(self) -> float:
-        """``epsilon tanh(epsilon/2)``, rounded up; docs/proofs/privacy-conversions.md."""
-        pure = self.pure_epsilon()
-        return up(pure * math.tanh(0.5 * pure)) if pure < math.inf else math.inf
-
-    def _guarantees(self) -> tuple[Budget, ...]:
-        mu, pure = self.mu(), self.pure_epsilon()
-        gaussian: tuple[Budget, ...] = (GDP(mu),) if mu < math.inf else ()
-        return (*gaussian, PureDP(pure)) if pure < math.inf else gaussian
 
 
 def _largest(points: LossPoints) -> float:

@@ -66,10 +66,6 @@ class LossIntegrals:
         """``log P_1(L < epsilon)``, accurate where it is small."""
         return self._chunked(self._log_complement, epsilon)
 
-    def log_second(self, epsilon: FloatArray) -> FloatArray:
-        """``log P_2(L >= epsilon)``, by the isometry that swaps the two footpoints."""
-        return self.log_complement(-epsilon)
-
     @functools.cached_property
     def per_unit(self) -> float:
         """One over the length, a power of two, that volumes are measured in: 1 or about sigma."""
