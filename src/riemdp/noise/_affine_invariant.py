@@ -56,7 +56,6 @@ class AffineInvariantLaw(Law):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     manifold : SPDAffineInvariant
         Space of k x k matrices.
     sigma : float

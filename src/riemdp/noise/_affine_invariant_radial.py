@@ -60,7 +60,6 @@ class AffineInvariantRadial:
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     k : int
         Matrix size.
     sigma : float

@@ -80,19 +80,7 @@ class BallLaplace:
     def sample_from_coordinates(
         self, coordinates: FloatArray, size: Size = None, generator: Source = None
     ) -> FloatArray:
-        r"""Draw as :meth:`sample` does, about footpoints in normal coordinates.
-
-        Parameters
-        ----------
-        coordinates : ndarray, shape (\*batch, dim)
-            Normal coordinates about the ball's centre, no longer than its radius.
-        size, generator
-            As in :meth:`sample`.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-        """
+        """See :meth:`Law.sample_from_coordinates`; the ball is that of the law."""
         generator = resolve_generator(generator)
         offset, axis = split(as_floats(coordinates))
         shape = (*leading_axes(size), *offset.shape)

@@ -65,17 +65,7 @@ class SecureGenerator(np.random.Generator, metaclass=_Sealed):
     __init_subclass__ = __setattr__ = __delattr__ = _refuse_change
 
     def spawn(self, n_children: int) -> list[SecureGenerator]:  # type: ignore[override]
-        """Return independent generators, each with its own key from the operating system.
-
-        Parameters
-        ----------
-        n_children : int
-            How many.
-
-        Returns
-        -------
-        list of SecureGenerator
-        """
+        """Return independent generators, each with its own key from the operating system."""
         return [SecureGenerator() for _ in range(n_children)]
 
     __reduce__ = __reduce_ex__ = __getstate__ = _refusing("pickled or copied")

@@ -41,7 +41,6 @@ class MetropolisLaw(Law):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     manifold : Manifold
         Any manifold.
     sigma : float

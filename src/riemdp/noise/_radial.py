@@ -39,7 +39,6 @@ class RadialLaw:
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     dim : int
         Dimension of the space, at least 1.
     curvature : float

@@ -60,7 +60,6 @@ class RaoDP(Budget):
     theta : float
         Positive and finite, in radians. At most pi for the angle; pi allows everything.
     distance : {"angle", "parametric"}
-        Which distance is meant.
 
     Raises
     ------

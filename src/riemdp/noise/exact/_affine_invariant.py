@@ -44,7 +44,6 @@ class AffineInvariantDraw(ExactDraw):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     k : int
         Matrix size, at least 2; SPD(1) is a line, for :class:`FlatDraw`.
     sigma : float

@@ -56,9 +56,7 @@ class FlatDraw(ExactDraw):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     dim : int
-        Dimension.
     sigma : float
         Scale, taken as the rational number it is.
 

@@ -39,9 +39,7 @@ class SpaceFormDraw(ExactDraw):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     dim : int
-        Dimension.
     curvature : float
         Sectional curvature, not 0, taken as the rational number it is.
     sigma : float
