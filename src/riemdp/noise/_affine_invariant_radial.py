@@ -152,7 +152,7 @@ class AffineInvariantRadial:
             outer = self._mixed(scipy.special.gammaincc, middle) > 1.0 - q
             below = np.where(q < 0.5, inner, outer)
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        distance = self._from_gamma(0.5 * (low + high))
+        distance = self.sigma * self._potential.inverse(0.5 * (low + high))
         return np.asarray(np.where(q == 1.0, math.inf, np.where(q == 0.0, 0.0, distance)))
 
     def mean(self) -> float:
@@ -271,9 +271,6 @@ class AffineInvariantRadial:
 
     def _gamma_variable(self, r: FloatArray) -> FloatArray:
         return self._potential.energy(r / self.sigma)
-
-    def _from_gamma(self, variable: FloatArray) -> FloatArray:
-        return np.asarray(self.sigma * self._potential.inverse(variable))
 
     @property
     def _potential(self) -> Potential:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from riemdp._part import both_proved
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from riemdp.noise.exact._draw import ExactDraw
 
 
+@dataclass(frozen=True)
 class AlignedLaw(LawAbove):
     """Law of the point that a draw of the slice stands for, about the aligned representative.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -212,14 +212,12 @@ def leading_axes(size: Size) -> tuple[int, ...]:
     """
     if size is None:
         return ()
-    return tuple(_axis(length) for length in (size if isinstance(size, tuple) else (size,)))
-
-
-def _axis(length: object) -> int:
-    whole = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
-    if not whole or int(length) < 0:  # type: ignore[call-overload]
-        raise InvalidParameterError(
-            "size must be None, an integer or a tuple of integers, none negative, "
-            f"got {shown(length)}"
-        )
-    return int(length)  # type: ignore[call-overload, no-any-return]
+    lengths: tuple[Any, ...] = size if isinstance(size, tuple) else (size,)
+    for length in lengths:
+        whole = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
+        if not whole or length < 0:
+            raise InvalidParameterError(
+                "size must be None, an integer or a tuple of integers, none negative, "
+                f"got {shown(length)}"
+            )
+    return tuple(int(length) for length in lengths)

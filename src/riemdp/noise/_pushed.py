@@ -57,6 +57,7 @@ class LawAbove(Law):
         self.above.check_drawable()
 
 
+@dataclass(frozen=True)
 class PushedLaw(LawAbove):
     """Law of the point that a draw of the cover stands for, about any representative.
 
@@ -128,6 +129,7 @@ class PushedLaw(LawAbove):
         return Ball(cover, start, _FAR) if cover.chart is not None else None
 
 
+@dataclass(frozen=True)
 class LiftedLaw(PushedLaw):
     """The same where normal coordinates are those of the cover.
 

@@ -32,21 +32,21 @@ LARGEST_RANGE = 2.0**20
 
 @dataclass(frozen=True)
 class _Rule:
-    """What a definition says of choices, and of shares.
+    """What a definition says of choices, and of shares."""
 
-    ``guarantee`` of a range, rounded up; ``largest`` range that a budget allows, to rounding.
-    ``price``: what adds up, exactly; the first number is what choices and noise take, others are
-    nothing that they need. ``of_price``: the budget of such numbers, to rounding. ``noise``: mean
-    length of the noise of a mean, over its sensitivity, in so many dimensions; a share of the
-    budget makes that longer by the share to minus ``power``. ``kind``: law of that noise.
-    """
-
+    #: Guarantee of a range, rounded up.
     guarantee: Callable[[float], Budget]
+    #: Range that a budget allows, to rounding.
     largest: Callable[[Any], float]
+    #: What adds up, exactly: first what choices and noise take, then what they do not need.
     price: Callable[[Any], tuple[Fraction, ...]]
+    #: Budget of such numbers, to rounding.
     of_price: Callable[..., Budget]
+    #: Mean length of the noise of a mean, over its sensitivity, in so many dimensions.
     noise: Callable[[Any, int], float]
+    #: A share of the budget makes that longer by the share to minus this power.
     power: float
+    #: Law of that noise.
     kind: Kind
 
 

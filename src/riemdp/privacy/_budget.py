@@ -29,7 +29,7 @@ from riemdp.privacy._adjacency import REPLACE_ONE, AboutNeighbours, check_adjace
 from riemdp.privacy._rounding import share_down
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
@@ -410,26 +410,26 @@ class Additive(Budget):
     def split(self, releases: int) -> Self:
         """Every size over the number of releases; see :meth:`Budget.split`."""
         n = count(releases, "releases")
-        return self._sized(share_down(size, n) for size in self._prices())
+        return _sized(self, [share_down(size, n) for size in _sizes(self)])
 
     def price(self) -> tuple[float, ...]:
         """Return the sizes."""
-        return self._prices()
+        return _sizes(self)
 
     def total(self, prices: Sequence[float]) -> Budget | None:
         """Inverse of :meth:`price`; see :meth:`Budget.total`."""
         first, *others = prices
         if first <= 0.0:
             return None
-        return self._sized((first, *(max(other, 0.0) for other in others)))
+        return _sized(self, [first, *(max(other, 0.0) for other in others)])
 
-    def _prices(self) -> tuple[float, ...]:
-        return tuple(getattr(self, name) for name in self.sizes)
 
-    def _sized(self, sizes: Iterable[float]) -> Self:
-        described: Any = self
-        changed = dict(zip(self.sizes, sizes, strict=True))
-        return dataclasses.replace(described, **changed)  # type: ignore[no-any-return]
+def _sizes(budget: Budget) -> tuple[float, ...]:
+    return tuple(getattr(budget, name) for name in budget.sizes)
+
+
+def _sized(budget: Any, sizes: Sequence[float]) -> Any:
+    return dataclasses.replace(budget, **dict(zip(budget.sizes, sizes, strict=True)))
 
 
 def _with_adjacency_checked(post_init: Callable[..., None]) -> Callable[..., None]:

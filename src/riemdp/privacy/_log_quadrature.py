@@ -56,7 +56,10 @@ class Cut:
         return (self.span - self.first - self.last)[:, None]
 
     def logs(self, points: FloatArray, rest: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return logs of sums at points of (0, 1), each ``rest`` from 1, by an axis of weights."""
+        """Return logs of weighted sums of exponentials, shape of the weights with an axis of rows.
+
+        Points are those of (0, 1), and ``rest`` is how far they are from 1.
+        """
         width = self.width
         values = self.log_integrand(
             self.first[:, None] + width * points, self.last[:, None] + width * rest

@@ -48,7 +48,7 @@ _, _before_asking = lazy_entries("riemdp.privacy", {"_compose": "PrivacyCurve"})
 def conversion(given: type | None, to: type) -> Callable[[F], F]:
     """Make ``function(guarantee, options)`` the conversion of one class to another, a decorator.
 
-    Given None, of any definition that has no conversion of its own.
+    ``given`` is None for any definition that has no conversion of its own.
     """
 
     def fill(function: F) -> F:
