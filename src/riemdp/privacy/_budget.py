@@ -410,7 +410,8 @@ class Additive(Budget):
     def split(self, releases: int) -> Self:
         """Every size over the number of releases; see :meth:`Budget.split`."""
         n = count(releases, "releases")
-        return _sized(self, [share_down(size, n) for size in _sizes(self)])
+        share: Self = _sized(self, [share_down(size, n) for size in _sizes(self)])
+        return share
 
     def price(self) -> tuple[float, ...]:
         """Return the sizes."""
@@ -421,7 +422,8 @@ class Additive(Budget):
         first, *others = prices
         if first <= 0.0:
             return None
-        return _sized(self, [first, *(max(other, 0.0) for other in others)])
+        found: Self = _sized(self, [first, *(max(other, 0.0) for other in others)])
+        return found
 
 
 def _sizes(budget: Budget) -> tuple[float, ...]:
