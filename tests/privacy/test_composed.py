@@ -185,7 +185,8 @@ def test_a_pair_in_place_of_a_parameter_has_an_epsilon_above_zero():
     # delta at epsilon = 0 is under the share already, and the definitions want a positive epsilon
     curve = GaussianCurve(1e-20)
     assert curve.epsilon_at(1e-3) == 0.0
-    assert _composed._replaced([(curve, 1)], _composed._pure_epsilon, float, 1e-3) == [(1e-300, 1)]
+    replaced = _composed._replaced([(curve, 1)], GaussianCurve.pure_epsilon, float, 1e-3)
+    assert replaced == [(1e-300, 1)]
 
 
 @pytest.mark.usefixtures("without_extra")

@@ -126,7 +126,7 @@ def worst(law, epsilons, exact=None):
     """Largest error of the three probabilities, as a share of what is allowed for it."""
     exact = references(law, epsilons) if exact is None else exact
     point = np.array(epsilons)
-    found = np.stack([law.log_first(point), law.log_complement(point), law.log_second(point)])
+    found = np.stack([law.log_first(point), law.log_complement(point), law.log_complement(-point)])
     return max(
         float(abs(mpmath.mpf(float(value)) - log)) / (PROBABILITY_ERROR + 1e-14 * abs(float(log)))
         for values, logs in zip(found.T, exact, strict=True)

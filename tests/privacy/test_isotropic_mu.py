@@ -83,7 +83,7 @@ def test_hyperbolic_tail_holds_and_is_refused_under_the_flat_mu():
     assert hyperbolic_tail(law, 2.0, start) == math.inf
     assert hyperbolic_tail(law, mu, 3.0) == math.inf
     epsilon = np.linspace(start, 60.0, 40)
-    first, second = law.log_first(epsilon), law.log_second(epsilon)
+    first, second = law.log_first(epsilon), law.log_complement(-epsilon)
     log_delta = first + np.log(-np.expm1(epsilon + second - first))
     normal = gaussian_points(mu)(epsilon)
     log_normal = normal.log_first + np.log(

@@ -11,9 +11,9 @@ from riemdp.privacy._log_quadrature import log_integrals
 @pytest.mark.parametrize("apply", [apply for group in quadrature._RULES for apply in group])
 def test_every_rule_takes_square_roots_at_the_ends(apply):
     zero, one = np.zeros(1), np.ones(1)
-    value = apply(0.25 * one, zero, one, lambda t, top: 0.5 * np.log(t) + 0.0 * top)
+    value = apply(quadrature.Cut(0.25 * one, zero, one, lambda t, top: 0.5 * np.log(t) + 0.0 * top))
     assert math.exp(value[0]) == pytest.approx(2.0 / 3.0 * (1.0 - 0.125), rel=1e-12)
-    value = apply(zero, zero, one, lambda t, top: 0.5 * np.log(t * top))
+    value = apply(quadrature.Cut(zero, zero, one, lambda t, top: 0.5 * np.log(t * top)))
     # panels are no better at the ends than their shortest one
     assert math.exp(value[0]) == pytest.approx(math.pi / 8.0, rel=1e-12)
 
@@ -39,9 +39,9 @@ def test_peaks_are_located(width, depth):
 def test_peaks_take_the_trapezoids(monkeypatch):
     calls = []
 
-    def even(*arguments):
-        calls.append(arguments[0].size)
-        return whole(*arguments)
+    def even(cut):
+        calls.append(cut.span.size)
+        return whole(cut)
 
     whole = quadrature._even
     monkeypatch.setattr(quadrature, "_even", even)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
     from riemdp.noise._aligned import AlignedLaw
     from riemdp.noise._ball_laplace import BallLaplace, RestrictedLaplace
+    from riemdp.noise._distance_laws import PartOfRadial, part_of
     from riemdp.noise._family import Family, SpaceForm, bisected
     from riemdp.noise._fisher import fisher_information
     from riemdp.noise._generator import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         conformal_graph,
         entered_distance,
         graph_distance,
+        solve_poisson,
     )
     from riemdp.noise._hinge import hinge_distance
     from riemdp.noise._independent import IndependentLaw
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from riemdp.noise._law import DistanceLaw, FactorLaw, Law, RestrictedLaw, draws_otherwise
     from riemdp.noise._metropolis import MetropolisLaw
     from riemdp.noise._net import BallNet, ball_net
-    from riemdp.noise._net_poisson import solve_poisson
-    from riemdp.noise._part_of_radial import PartOfRadial, part_of
     from riemdp.noise._polar import constant_curvature, leading_axes, normal_coordinates
     from riemdp.noise._pushed import LiftedLaw, PushedLaw
     from riemdp.noise._quadrature import gauss_legendre
@@ -49,18 +49,17 @@ else:
             "_affine_invariant_radial": "AffineInvariantRadial",
             "_aligned": "AlignedLaw",
             "_ball_laplace": "BallLaplace RestrictedLaplace",
+            "_distance_laws": "PartOfRadial part_of",
             "_family": "Family SpaceForm bisected",
             "_fisher": "fisher_information",
             "_generator": "SecureGenerator is_secure resolve_generator secure_generator",
-            "_graph_metric": "conformal_graph entered_distance graph_distance",
+            "_graph_metric": "conformal_graph entered_distance graph_distance solve_poisson",
             "_hinge": "hinge_distance",
             "_independent": "IndependentLaw",
             "_isotropic": "IsotropicLaw isotropic_vectors",
             "_law": "DistanceLaw FactorLaw Law RestrictedLaw draws_otherwise",
             "_metropolis": "MetropolisLaw",
             "_net": "BallNet ball_net",
-            "_net_poisson": "solve_poisson",
-            "_part_of_radial": "PartOfRadial part_of",
             "_polar": "constant_curvature leading_axes normal_coordinates",
             "_pushed": "LiftedLaw PushedLaw",
             "_quadrature": "gauss_legendre",

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp.manifolds import _symmetric, as_affine_invariant, as_floats, check_broadcast
 from riemdp.manifolds._jacobi import orthogonal_rows
 from riemdp.noise._affine_invariant_draw import AffineInvariantDraw
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import leading_axes
 from riemdp.noise._radial import check_sigma
@@ -26,9 +26,7 @@ from riemdp.noise.exact._flat import FlatDraw
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, SPDAffineInvariant
-    from riemdp.noise._generator import Size, Source
     from riemdp.noise.exact._draw import ExactDraw
 
 #: Largest spread of log-eigenvalues of a draw that float64 holds as a positive definite matrix.
@@ -58,7 +56,6 @@ class AffineInvariantLaw(Law):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     manifold : SPDAffineInvariant
         Space of k x k matrices.
     sigma : float
@@ -146,11 +143,9 @@ class AffineInvariantLaw(Law):
     ) -> FloatArray:
         """Draw eigenvalues and frames; see :meth:`Law.sample`.
 
-        Raises
-        ------
-        NotAttainableError
-            If a draw would take more than about a minute, or is so wide that float64 does not
-            hold it as a positive definite matrix (condition above 5e14 about its footpoint).
+        Raises ``NotAttainableError`` too if a draw would take more than about a minute, or has a
+        condition above 5e14 about its footpoint, which float64 does not hold as a positive definite
+        matrix.
         """
         generator = resolve_generator(generator)
         points = self.manifold.validate(footpoint)
@@ -173,26 +168,16 @@ class AffineInvariantLaw(Law):
     ) -> FloatArray:
         """Keep the draw in factors until it is projected; see :meth:`Law.sample_from_coordinates`.
 
-        See :func:`seen_from_center`. Singular values and right singular vectors give the
-        logarithm of a draw; where their matrix is graded, rotations of its rows keep their digits.
-
-        Raises
-        ------
-        NotAttainableError
-            If a draw would take more than about a minute, or lies beyond the range of float64.
+        See :func:`seen_from_center`. Singular values and right singular vectors give the logarithm
+        of a draw; where their matrix is graded, rotations of its rows keep their digits. Raises
+        ``NotAttainableError`` if a draw would take more than about a minute, or leaves float64.
         """
         return self._about(coordinates, ball, size, generator, ball.radius)
 
     def sample_about(
         self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
-        """Keep the draw in factors; see :meth:`Law.sample_about`.
-
-        Raises
-        ------
-        NotAttainableError
-            As :meth:`sample_from_coordinates` does.
-        """
+        """Keep the draw in factors, as from coordinates; see :meth:`Law.sample_about`."""
         return self._about(coordinates, ball, size, generator, math.inf)
 
     def _about(
@@ -242,28 +227,14 @@ def seen_from_center(
     footpoint: tuple[FloatArray, FloatArray],
     spread: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Logarithms, seen from the centre of a ball, of draws about footpoints of the ball.
+    """Logarithms, seen from the centre of a ball, of n draws about footpoints of the ball.
 
     Seen from the centre the footpoint is ``Q diag(e^s) Q^T``, and the draw is ``M^T M`` with
-    ``M = diag(e^(r/2)) V^T diag(e^(s/2)) Q^T``.
-
-    Parameters
-    ----------
-    logs : ndarray, shape (\*size, \*batch, k)
-        The r of each draw: what the footpoint's symmetric root takes the draw back to.
-    vectors : ndarray, shape (n, k, k)
-        The V, as columns, of all draws in turn: eigenvectors in the basis Q.
-    footpoint : ndarray, shape (\*batch, k), and ndarray, shape (\*batch, k, k)
-        The s and Q: eigenvalues and eigenvectors, as columns, of the logarithms of footpoints.
-    spread : float or ndarray, shape (n,)
-        Bound of the spread of log-eigenvalues of M^T M that knows nothing of the footpoint: it says
-        which way M is decomposed.
-
-    Returns
-    -------
-    logs : ndarray, shape (n, k)
-    vectors : ndarray, shape (n, k, k)
-        Eigenvalues and eigenvectors, as columns, of all draws in turn.
+    ``M = diag(e^(r/2)) V^T diag(e^(s/2)) Q^T``: ``logs (*size, *batch, k)`` are the r,
+    ``vectors (n, k, k)`` the V, as columns, in the basis Q, and ``footpoint`` the s and Q of every
+    batch. ``spread``, a bound of the spread of log-eigenvalues of M^T M that knows nothing of the
+    footpoint, says which way M is decomposed. Returns eigenvalues ``(n, k)`` and eigenvectors, as
+    columns.
     """
     k = logs.shape[-1]
     levels, frames = footpoint

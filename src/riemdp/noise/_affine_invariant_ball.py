@@ -14,9 +14,9 @@ from riemdp.manifolds import Ball, Euclidean, _symmetric, as_affine_invariant, a
 from riemdp.noise._affine_invariant import OTHER_SPACES, affine_invariant_draw, seen_from_center
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial, check_distance_scale
 from riemdp.noise._ball_laplace import BallLaplace
-from riemdp.noise._cut_radial import CutRadial
-from riemdp.noise._generator import resolve_generator
-from riemdp.noise._law import RestrictedLaw
+from riemdp.noise._distance_laws import CutRadial
+from riemdp.noise._generator import Size, Source, resolve_generator
+from riemdp.noise._law import DistanceLaw, RestrictedLaw
 from riemdp.noise._polar import leading_axes, normal_coordinates
 from riemdp.noise._sinh_envelope import growth_rate, log_sinhc, log_volume, volume_bound
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray, SPDAffineInvariant
-    from riemdp.noise._generator import Size, Source
-    from riemdp.noise._law import DistanceLaw
 
 Scheme = Literal["free", "chart"]
 
@@ -163,12 +161,8 @@ class AffineInvariantBallLaplace(RestrictedLaw):
     ) -> FloatArray:
         """Draw points of the ball; see :meth:`Law.sample`.
 
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        NotAttainableError
-            If too few proposals are accepted.
+        Raises ``UnsupportedBallError`` for a footpoint outside the ball, and ``NotAttainableError``
+        if too few proposals are accepted.
         """
         coordinates = normal_coordinates(self.ball, footpoint)
         return self.ball.point(self._coordinates(coordinates, size, generator))

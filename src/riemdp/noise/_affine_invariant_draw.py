@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import Potential, potential
+from riemdp._potential import Kind, Potential, potential
 from riemdp.manifolds import _symmetric
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._radial import RadialLaw, log_sphere_area
@@ -19,7 +19,6 @@ from riemdp.noise._sinh_envelope import growth_rate, log_volume
 from riemdp.noise._volume_series import log_order_constant, log_order_probability
 
 if TYPE_CHECKING:
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
 
 Scheme = Literal["shells", "ordered"]
@@ -32,31 +31,13 @@ _BATCH_ENTRIES = 1 << 18
 
 @dataclass(frozen=True)
 class AffineInvariantDraw:
-    """Exact sampler of ``S = V diag(r) V^T`` with density ``exp(-U(|S|)) J(S)``.
+    """Exact sampler of ``S = V diag(r) V^T`` with density ``exp(-U(|S|)) J(S)``, S of size k.
 
     ``V`` is uniform on the orthogonal matrices and independent of r. Two rejection schemes, of
-    which the cheaper is chosen from the public (kind, k, sigma): ``"shells"`` proposes the norm
-    of the traceless part under a bound of the volume density and a uniform direction;
-    ``"ordered"`` proposes independent drifting normal numbers and keeps ordered ones. Both are
-    exact: there is no cap on the number of proposals and no chain.
-
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian"}
-        Which law.
-    k : int
-        Matrix size.
-    sigma : float
-        Scale, in units of geodesic distance.
-
-    Raises
-    ------
-    InvalidParameterError, NotAttainableError
-        As :class:`AffineInvariantRadial` does.
-
-    References
-    ----------
-    docs/proofs/affine-invariant-sampler.
+    which the cheaper is chosen from the public (kind, k, sigma): ``"shells"`` proposes the norm of
+    the traceless part under a bound of the volume density and a uniform direction; ``"ordered"``
+    proposes independent drifting normal numbers and keeps ordered ones. Both are exact: there is no
+    cap on the number of proposals and no chain (docs/proofs/affine-invariant-sampler).
     """
 
     kind: Kind
@@ -118,14 +99,7 @@ class AffineInvariantDraw:
     def sample(
         self, size: int, generator: np.random.Generator, scheme: Scheme | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Draw log-eigenvalues and eigenvectors.
-
-        Returns
-        -------
-        logs : ndarray, shape (size, k)
-        vectors : ndarray, shape (size, k, k)
-            Columns, in the same order.
-        """
+        """Draw log-eigenvalues ``(size, k)`` and eigenvectors, as columns, ``(size, k, k)``."""
         k = self.k
         self.check()
         if k == 1:

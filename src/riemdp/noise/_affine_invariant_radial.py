@@ -12,7 +12,7 @@ import scipy
 
 from riemdp._checks import count, probabilities, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError, UnsupportedError
-from riemdp._potential import Potential, potential
+from riemdp._potential import Kind, Potential, potential
 from riemdp.noise._radial import check_sigma, log_sphere_area
 from riemdp.noise._sinh_envelope import growth_rate
 from riemdp.noise._volume_series import log_mean_volume, volume_weights
@@ -20,7 +20,6 @@ from riemdp.noise._volume_series import log_mean_volume, volume_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
 
 #: Below this squares of distances underflow.
@@ -61,7 +60,6 @@ class AffineInvariantRadial:
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     k : int
         Matrix size.
     sigma : float
@@ -119,18 +117,7 @@ class AffineInvariantRadial:
         return self.k * (self.k + 1) // 2
 
     def log_pdf(self, r: ArrayLike) -> FloatArray:
-        """Log density of the distance.
-
-        Parameters
-        ----------
-        r : array_like, shape (...)
-            Distances.
-
-        Returns
-        -------
-        ndarray, shape (...)
-            ``-inf`` at negative r.
-        """
+        """See :meth:`RadialLaw.log_pdf`; ``-inf`` at negative r."""
         r = real_array(r, "r")
         shape, weights = self._mixture
         x = np.maximum(self._gamma_variable(np.maximum(r, 0.0)), 1e-300)[..., None]
@@ -143,52 +130,17 @@ class AffineInvariantRadial:
         return np.asarray(np.where(r > 0.0, value, -np.inf))
 
     def cdf(self, r: ArrayLike) -> FloatArray:
-        """Probability of a distance of at most ``r``.
-
-        Parameters
-        ----------
-        r : array_like, shape (...)
-            Distances.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """See :meth:`RadialLaw.cdf`."""
         x = self._gamma_variable(np.maximum(real_array(r, "r"), 0.0))
         return self._mixed(scipy.special.gammainc, x)
 
     def sf(self, r: ArrayLike) -> FloatArray:
-        """Probability of a distance above ``r``.
-
-        Parameters
-        ----------
-        r : array_like, shape (...)
-            Distances.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """See :meth:`RadialLaw.sf`."""
         x = self._gamma_variable(np.maximum(real_array(r, "r"), 0.0))
         return self._mixed(scipy.special.gammaincc, x)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Distance that a draw exceeds with probability ``1 - q``.
-
-        Parameters
-        ----------
-        q : array_like, shape (...)
-            Probabilities.
-
-        Returns
-        -------
-        ndarray, shape (...)
-
-        Raises
-        ------
-        InvalidParameterError
-            If a probability lies outside [0, 1].
-        """
+        """See :meth:`RadialLaw.quantile`."""
         q = probabilities(q, "q")
         shape = self._mixture[0]
         low = scipy.special.gammaincinv(shape[0], q)
@@ -200,7 +152,7 @@ class AffineInvariantRadial:
             outer = self._mixed(scipy.special.gammaincc, middle) > 1.0 - q
             below = np.where(q < 0.5, inner, outer)
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        distance = self._from_gamma(0.5 * (low + high))
+        distance = self.sigma * self._potential.inverse(0.5 * (low + high))
         return np.asarray(np.where(q == 1.0, math.inf, np.where(q == 0.0, 0.0, distance)))
 
     def mean(self) -> float:
@@ -320,21 +272,13 @@ class AffineInvariantRadial:
     def _gamma_variable(self, r: FloatArray) -> FloatArray:
         return self._potential.energy(r / self.sigma)
 
-    def _from_gamma(self, variable: FloatArray) -> FloatArray:
-        return np.asarray(self.sigma * self._potential.inverse(variable))
-
     @property
     def _potential(self) -> Potential:
         return potential(self.kind)
 
 
 def check_distance_scale(sigma: float) -> float:
-    """Return a positive finite scale whose square does not underflow.
-
-    Raises
-    ------
-    InvalidParameterError
-    """
+    """Return a scale that is positive and finite, and whose square does not underflow."""
     sigma = check_sigma(sigma)
     if sigma < _SMALLEST_SIGMA:
         raise InvalidParameterError(

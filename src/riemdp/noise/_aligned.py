@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from riemdp._part import both_proved
 from riemdp.manifolds import Aligned
 from riemdp.noise._family import Family
-from riemdp.noise._law import Law
-from riemdp.noise._pushed import PushedFamily
+from riemdp.noise._pushed import LawAbove, PushedFamily
 from riemdp.noise._rules import family, rule
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._generator import Size, Source
-    from riemdp.noise._law import DistanceLaw
+    from riemdp.noise._law import Law
     from riemdp.noise.exact._draw import ExactDraw
 
 
 @dataclass(frozen=True)
-class AlignedLaw(Law):
+class AlignedLaw(LawAbove):
     """Law of the point that a draw of the slice stands for, about the aligned representative.
 
     Normal coordinates are those of the slice, and so are draws in coordinates.
@@ -36,28 +34,12 @@ class AlignedLaw(Law):
     sigma : float
     """
 
-    kind: Kind
     manifold: Aligned
-    sigma: float
-
-    exact_radial: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", self.above.sigma)
 
     @functools.cached_property
     def above(self) -> Law:
         """Law on the slice."""
         return family(self.kind, self.manifold.slice.space).law(self.sigma)
-
-    @property
-    def radial(self) -> DistanceLaw:
-        """Law of distances in the slice: those in the quotient are no longer."""
-        return self.above.radial
-
-    def check_drawable(self) -> None:
-        """See :meth:`Law.check_drawable`."""
-        self.above.check_drawable()
 
     def exact_draw(self, reach: float | None = None) -> ExactDraw:
         """Return that of the slice, in the same coordinates; see :meth:`Law.exact_draw`."""
@@ -111,10 +93,5 @@ class AlignedFamily(PushedFamily):
         return None
 
     def proofs(self) -> dict[str, str | None]:
-        """Where this is proved of slices, and what is not of the noise on them.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
+        """Where this is proved of slices, and what is not of the noise on them."""
         return both_proved(Family.proofs(self), self.above.proofs())

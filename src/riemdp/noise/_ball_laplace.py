@@ -13,7 +13,7 @@ from riemdp._errors import UnsupportedBallError
 from riemdp.manifolds import as_floats, check_broadcast
 from riemdp.noise._ball_quadrature import BallRadialTable
 from riemdp.noise._cap import sample_cap
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._law import RestrictedLaw
 from riemdp.noise._polar import (
     Geometry,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
-    from riemdp.noise._generator import Size, Source
 
 
 @dataclass(frozen=True)
@@ -73,26 +72,7 @@ class BallLaplace:
     def sample(
         self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
-        r"""Draw points of the ball.
-
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Footpoints in the ball.
-        size : int or tuple of int, optional
-            Leading axes: so many draws for each footpoint.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        """
+        """See :meth:`Law.sample`; footpoints outside the ball are an ``UnsupportedBallError``."""
         return self.sample_from_coordinates(
             normal_coordinates(self.ball, footpoint), size, generator
         )
@@ -100,19 +80,7 @@ class BallLaplace:
     def sample_from_coordinates(
         self, coordinates: FloatArray, size: Size = None, generator: Source = None
     ) -> FloatArray:
-        r"""Draw as :meth:`sample` does, about footpoints in normal coordinates.
-
-        Parameters
-        ----------
-        coordinates : ndarray, shape (\*batch, dim)
-            Normal coordinates about the ball's centre, no longer than its radius.
-        size, generator
-            As in :meth:`sample`.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-        """
+        """See :meth:`Law.sample_from_coordinates`; the ball is that of the law."""
         generator = resolve_generator(generator)
         offset, axis = split(as_floats(coordinates))
         shape = (*leading_axes(size), *offset.shape)
@@ -132,23 +100,10 @@ class BallLaplace:
         return self.ball.point(length[..., None] * direction)
 
     def log_density(self, point: ArrayLike, footpoint: ArrayLike) -> FloatArray:
-        r"""Log density with respect to the Riemannian volume, ``-inf`` outside the ball.
+        """See :meth:`Law.log_density`; ``-inf`` outside the ball.
 
-        Parameters
-        ----------
-        point, footpoint : array_like, shape (..., \*point_shape)
-            Points of the manifold, the footpoint in the ball; leading axes broadcast.
-
-        Returns
-        -------
-        ndarray, shape (...)
-
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        UnsupportedManifoldError
-            If draws may leave the space.
+        Raises ``UnsupportedBallError`` if a footpoint lies outside the ball, and
+        ``UnsupportedManifoldError`` if draws may leave the space.
         """
         manifold = self.ball.manifold
         check_onto(manifold)
@@ -202,15 +157,10 @@ class RestrictedLaplace(RestrictedLaw):
 
     @functools.cached_property
     def radial(self) -> RadialLaw:
-        """Law of longer distances than any footpoint of the ball has.
+        """Law of longer distances than any footpoint of the ball has; needs a convex ball.
 
-        The ball is convex, so along each direction the radial density is cut at some distance of
-        at most the diameter, and cutting it there makes distances no longer.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If the ball is not convex.
+        Along each direction the radial density is then cut at some distance of at most the
+        diameter, and cutting it there makes distances no longer.
         """
         ball, manifold = self.ball, self.manifold
         convex = 0.5 * manifold.injectivity_radius

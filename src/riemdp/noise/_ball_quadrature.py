@@ -39,16 +39,8 @@ class BallRadialTable:
     ends at ``2 pi - R - t``, and from there to pi all is inside again. Each of the three pieces
     is integrated over a parameter in (0, 1), in the middle ``sin^2`` to lift its square roots.
 
-    Parameters
-    ----------
-    geometry : Geometry
-        Curvature; all lengths here are in its unit.
-    dim : int
-        Dimension.
-    sigma, radius : float
-        Scale of the law and radius of the ball.
-    offset : ndarray, shape (footpoints,)
-        Distances of the footpoints from the centre.
+    All lengths are in the unit of the geometry; ``offset (footpoints,)`` holds the distances of
+    the footpoints from the centre.
     """
 
     geometry: Geometry

@@ -16,19 +16,10 @@ _TINY = 1e-250
 
 
 def log_cap_share(x: FloatArray, dim: int) -> FloatArray:
-    """Log share of the unit sphere of R^dim with ``(1 - cos angle)/2 <= x``.
+    """Log share of the unit sphere of R^dim with ``(1 - cos angle)/2 <= x``, for x in (0, 1).
 
-    Parameters
-    ----------
-    x : ndarray
-        Values in (0, 1).
-    dim : int
-        At least 1; two points in dimension one.
-
-    Returns
-    -------
-    ndarray
-        ``log I_x(h, h)``, ``h = (dim - 1)/2``, right where the share itself underflows.
+    ``log I_x(h, h)``, ``h = (dim - 1)/2``, right where the share itself underflows; of two points
+    in dimension one.
     """
     if dim == 1:
         return np.full_like(x, -math.log(2.0))
@@ -42,21 +33,10 @@ def log_cap_share(x: FloatArray, dim: int) -> FloatArray:
 
 
 def sample_cap(x: FloatArray, dim: int, generator: np.random.Generator) -> FloatArray:
-    """Draw ``(1 - cos angle)/2`` for uniform points of caps.
+    """Draw ``(1 - cos angle)/2``, in [0, x], for uniform points of caps of the sphere of R^dim.
 
-    Parameters
-    ----------
-    x : ndarray
-        ``(1 - cos)/2`` of each cap's opening angle, in (0, 1]; 1 is the whole sphere.
-    dim : int
-        Dimension of the space the unit sphere lies in.
-    generator : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray, shape of ``x``
-        Values in [0, x]. In dimension one a cap short of the whole is the single point 0.
+    ``x`` is that number of each cap's opening angle, in (0, 1]; 1 is the whole sphere. In dimension
+    one a cap short of the whole is the single point 0.
     """
     uniform = 1.0 - generator.random(x.shape)
     if dim == 1:

@@ -17,25 +17,11 @@ _QUADRATURE = 16
 
 
 def direction_net(dim: int, angle: float) -> tuple[FloatArray, FloatArray, float]:
-    """Net of the unit sphere of R^dim.
+    """Net of the unit sphere of R^dim: bands about a pole, each with a net of its own sphere.
 
-    Bands about a pole, each with a net of its own sphere of directions.
-
-    Parameters
-    ----------
-    dim : int
-        Dimension of the space around the sphere.
-    angle : float
-        Covering radius to reach, in radians.
-
-    Returns
-    -------
-    directions : ndarray, shape (J, dim)
-        Unit vectors.
-    shares : ndarray, shape (J,)
-        Shares of the sphere's area in their cells; they add up to one.
-    covering_angle : float
-        Upper bound of the angle between a direction and the node of its cell.
+    Returns J unit vectors, shape ``(J, dim)``, and the shares of the sphere's area in their cells,
+    which add up to one. Last comes an upper bound of the angle, in radians, between a direction and
+    the node of its cell; ``angle`` is what that is to be.
     """
     angle = min(angle, 0.5 * math.pi)
     if dim == 1:

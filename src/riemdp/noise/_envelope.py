@@ -21,22 +21,14 @@ _CHUNK = 1 << 14
 class Envelope:
     """Piecewise exponential upper bound of ``exp(h - h(mode))`` (see :class:`Profile`).
 
-    The constant 1 between ``left`` and ``right``, and outside them the tangents of ``h`` at the
-    two points where it has fallen by one, cut at the ends of the support. By concavity it lies
-    above; it is accepted with probability at least ``1 - 1/e`` whatever the profile, in practice
-    above 0.87. Neither the proposal nor the acceptance sees the footpoint, so the running time
-    tells nothing about it.
+    The constant 1 between ``left <= 0`` and ``right >= 0``, as distances from the mode, and outside
+    them the tangents of ``h`` at the two points where it has fallen by one, cut at the ends of the
+    support. By concavity it lies above; it is accepted with probability at least ``1 - 1/e``
+    whatever the profile, in practice above 0.87. Neither the proposal nor the acceptance sees the
+    footpoint, so the running time tells nothing about it.
 
-    Parameters
-    ----------
-    profile : Profile
-        What is sampled.
-    left, right : float
-        Ends of the constant piece, as distances from the mode (``left <= 0 <= right``).
-    left_rate, right_rate : float
-        Rates of the exponential pieces; infinite where the piece is empty.
-    left_floor, right_floor : float
-        Height of the exponential pieces at the ends of the support.
+    Rates are those of the exponential pieces, infinite where one is empty; floors are their heights
+    at the ends of the support.
 
     References
     ----------
@@ -54,23 +46,14 @@ class Envelope:
 
     @classmethod
     def of(cls, profile: Profile) -> Envelope:
-        """Build the envelope of a profile (cached).
-
-        Parameters
-        ----------
-        profile : Profile
-            A profile with ``power`` at least 1.
-
-        Returns
-        -------
-        Envelope
-        """
+        """Build the envelope of a profile with ``power`` at least 1 (cached)."""
         return _build(profile)
 
     @property
     def area(self) -> float:
         """Integral of the envelope, in the profile's unit of length."""
-        return self._left_area + (self.right - self.left) + self._right_area
+        right_area = (1.0 - self.right_floor) / self.right_rate
+        return self._left_area + (self.right - self.left) + right_area
 
     def sample(self, size: int, generator: np.random.Generator) -> FloatArray:
         """Draw ``size`` radii, shape ``(size,)``, in the profile's unit of length."""
@@ -107,10 +90,6 @@ class Envelope:
     @property
     def _left_area(self) -> float:
         return (1.0 - self.left_floor) / self.left_rate
-
-    @property
-    def _right_area(self) -> float:
-        return (1.0 - self.right_floor) / self.right_rate
 
 
 @functools.lru_cache(maxsize=256)

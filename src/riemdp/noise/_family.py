@@ -288,12 +288,7 @@ class Family(Part, sort="family"):
         )
 
     def proofs(self) -> dict[str, str | None]:
-        """Where the law, its privacy and the space are proved; nowhere of a changed space.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
+        """Where the law, its privacy and the space are proved; nowhere of a changed space."""
         changed = is_of_changed_space(self.kind, self.manifold)
         own = {f"law on {self.manifold.name}": None if changed else self.proof}
         return both_proved(own, self.manifold.proofs())

@@ -24,7 +24,16 @@ def _refuse(what: str) -> NoReturn:
     )
 
 
-def _refuse_change() -> NoReturn:
+def _refusing(what: str) -> Any:
+    """Make a method that refuses, whatever it is given."""
+
+    def method(*_: object) -> NoReturn:
+        _refuse(what)
+
+    return method
+
+
+def _refuse_change(*_: object, **__: object) -> NoReturn:
     raise TypeError(
         "a secure generator cannot be subclassed or patched: its draws would no longer be known to "
         "be secure; use riemdp.secure_generator() as it is, or numpy.random.default_rng(seed) in "
@@ -35,11 +44,7 @@ def _refuse_change() -> NoReturn:
 class _Sealed(type):
     """A class whose attributes cannot be set: a patched method would draw from elsewhere."""
 
-    def __setattr__(cls, name: str, value: object) -> NoReturn:
-        _refuse_change()
-
-    def __delattr__(cls, name: str) -> NoReturn:
-        _refuse_change()
+    __setattr__ = __delattr__ = _refuse_change
 
 
 @final
@@ -57,46 +62,15 @@ class SecureGenerator(np.random.Generator, metaclass=_Sealed):
     def __init__(self) -> None:
         self._renew()
 
-    def __init_subclass__(cls, **options: object) -> NoReturn:
-        _refuse_change()
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        _refuse_change()
-
-    def __delattr__(self, name: str) -> NoReturn:
-        _refuse_change()
+    __init_subclass__ = __setattr__ = __delattr__ = _refuse_change
 
     def spawn(self, n_children: int) -> list[SecureGenerator]:  # type: ignore[override]
-        """Return independent generators, each with its own key from the operating system.
-
-        Parameters
-        ----------
-        n_children : int
-            How many.
-
-        Returns
-        -------
-        list of SecureGenerator
-        """
+        """Return independent generators, each with its own key from the operating system."""
         return [SecureGenerator() for _ in range(n_children)]
 
-    def __reduce__(self) -> NoReturn:
-        _refuse("pickled or copied")
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        _refuse("pickled or copied")
-
-    def __getstate__(self) -> NoReturn:
-        _refuse("pickled or copied")
-
-    def __setstate__(self, state: object) -> NoReturn:
-        _refuse("set")
-
-    def __copy__(self) -> NoReturn:
-        _refuse("copied")
-
-    def __deepcopy__(self, memo: object) -> NoReturn:
-        _refuse("copied")
+    __reduce__ = __reduce_ex__ = __getstate__ = _refusing("pickled or copied")
+    __setstate__ = _refusing("set")
+    __copy__ = __deepcopy__ = _refusing("copied")
 
     def _renew(self) -> None:
         # A new bit generator brings a new lock too: a thread that was not forked may hold the old.
@@ -205,28 +179,15 @@ def _bit_generator_classes() -> tuple[Any, Any]:
         Of its attributes only those are left that a generator draws through.
         """
 
-        def __init__(self) -> None:
-            _refuse("seeded")
+        __init__ = _refusing("seeded")
+        __setattr__ = _refusing("seeded, set, moved or read out")
+        __reduce__ = __reduce_ex__ = __getstate__ = _refusing("pickled or copied")
+        __setstate__ = _refusing("set")
 
         def __getattribute__(self, name: str) -> Any:
             if name in _DRAWS_THROUGH or (_is_special(name) and name not in _STATE_METHODS):
                 return super().__getattribute__(name)
             _refuse("seeded, set, moved or read out")
-
-        def __setattr__(self, name: str, value: object) -> NoReturn:
-            _refuse("seeded, set, moved or read out")
-
-        def __reduce__(self) -> NoReturn:
-            _refuse("pickled or copied")
-
-        def __reduce_ex__(self, protocol: object) -> NoReturn:
-            _refuse("pickled or copied")
-
-        def __getstate__(self) -> NoReturn:
-            _refuse("pickled or copied")
-
-        def __setstate__(self, state: object) -> NoReturn:
-            _refuse("set")
 
     return KeyedChaCha, SecureChaCha
 

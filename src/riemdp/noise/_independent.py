@@ -12,10 +12,10 @@ import numpy as np
 from riemdp._errors import ConvergenceError, NotAttainableError, UnsupportedManifoldError
 from riemdp._part import both_proved
 from riemdp.manifolds import CurvedPower, Product
+from riemdp.noise._distance_laws import IndependentRadial
 from riemdp.noise._family import Family, bisected
-from riemdp.noise._generator import resolve_generator
-from riemdp.noise._independent_radial import IndependentRadial
-from riemdp.noise._law import Law
+from riemdp.noise._generator import Size, Source, resolve_generator
+from riemdp.noise._law import FactorLaw, Law
 from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._independent import IndependentDraw
 from riemdp.privacy import GaussianCurve, PureCurve, gaussian_floor, up
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, Combined, FloatArray
-    from riemdp.noise._generator import Size, Source
-    from riemdp.noise._law import FactorLaw
     from riemdp.noise.exact._draw import ExactDraw
     from riemdp.privacy import PrivacyCurve
 
@@ -197,12 +195,7 @@ class _Independent(Family):
         return None
 
     def proofs(self) -> dict[str, str | None]:
-        """Where this is proved of products, and what is not of the factors.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
+        """Where this is proved of products, and what is not of the factors."""
         return both_proved(super().proofs(), *(part.proofs() for part in self.parts))
 
 
@@ -253,10 +246,7 @@ class IndependentFamily(_Independent):
     def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
         """GDP with the largest root of a sum of squares over all ways to share the distance.
 
-        Raises
-        ------
-        UnsupportedManifoldError
-            Where nothing is known of the GDP of a factor at this distance.
+        Raises ``UnsupportedManifoldError`` where no GDP of a factor is known at this distance.
         """
         if self.is_single:
             return self.parts[0].curve(sigma, sensitivity)

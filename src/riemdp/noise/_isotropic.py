@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp.manifolds import as_floats, check_broadcast
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._law import Law
 from riemdp.noise._polar import (
     Geometry,
@@ -31,9 +31,7 @@ from riemdp.noise.exact._space_form import SpaceFormDraw
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray, Manifold
-    from riemdp.noise._generator import Size, Source
     from riemdp.noise.exact._draw import ExactDraw
 
 #: Largest radius, in units of 1/sqrt(-curvature), of a draw that gets hyperboloid coordinates.
@@ -51,7 +49,6 @@ class IsotropicLaw(Law):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     manifold : Manifold
         Space of constant curvature.
     sigma : float
@@ -158,20 +155,12 @@ class IsotropicLaw(Law):
     def polar_draws(
         self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> tuple[FloatArray, FloatArray]:
-        r"""Draw as :meth:`sample_from_coordinates` does, in polar coordinates, unprojected.
+        """See :meth:`Law.sample_from_coordinates`: its draws in polar coordinates, unprojected.
 
-        Parameters
-        ----------
-        coordinates, ball, size, generator
-            As in :meth:`sample_from_coordinates`.
-
-        Returns
-        -------
-        side : ndarray, shape (\*size, \*batch)
-            Distance of the draw from the ball's centre; on hyperbolic space, where it is so large
-            that it no longer moves the projection, merely some distance beyond the radius.
-        direction : ndarray, shape (\*size, \*batch, dim)
-            Unit vector, in normal coordinates about the centre.
+        Returns the distance of the draw from the ball's centre, shape ``(*size, *batch)``; on
+        hyperbolic space, where it is so large that it no longer moves the projection, merely some
+        distance beyond the radius. Then a unit vector in normal coordinates about the centre, shape
+        ``(*size, *batch, dim)``.
         """
         generator = resolve_generator(generator)
         offset, axis = split(as_floats(coordinates))
@@ -223,7 +212,6 @@ def isotropic_vectors(
     Parameters
     ----------
     law : RadialLaw
-        Law of the length.
     size : tuple of int
         Leading axes.
     generator : numpy.random.Generator, optional

@@ -12,7 +12,7 @@ import scipy
 
 from riemdp._errors import ConvergenceError, NotAttainableError
 from riemdp.noise._ball_laplace import BallLaplace
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Size, Source, resolve_generator
 from riemdp.noise._isotropic import IsotropicLaw
 from riemdp.noise._polar import check_onto, constant_curvature, leading_axes, normal_coordinates
 from riemdp.noise._radial import RadialLaw
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball, FloatArray
-    from riemdp.noise._generator import Size, Source
 
 #: Least share of the Laplace law about the centre in the ball at which drawing it and throwing
 #: away what lies outside costs less than drawing from the law restricted to the ball.
@@ -37,24 +36,13 @@ _CELLS, _RAREST = 2000, 1e-12
 
 @dataclass(frozen=True, eq=False)
 class LaplaceRejection:
-    r"""Density proportional to ``exp(-dist(x, footpoint) / sigma) a(footpoint, x)`` on a ball.
+    """Density proportional to ``exp(-dist(x, footpoint) / sigma) a(footpoint, x)`` on a ball.
 
-    ``a <= 1`` is the probability with which a draw of the Laplace law is kept. Draws are exact;
-    how many proposals they take depends on the footpoint.
-
-    Parameters
-    ----------
-    ball : Ball
-        Public ball of a manifold of constant curvature.
-    sigma : float
-        Scale of the Laplace law, in units of geodesic distance.
-    log_acceptance : callable
-        ``(footpoints, points) -> log a``: arrays of shape ``(N, *point_shape)`` to ``(N,)``.
-
-    Raises
-    ------
-    UnsupportedManifoldError
-        If noise may leave the space: there the distances of points are not those of draws.
+    The ball is one of a manifold of constant curvature that noise does not leave: elsewhere the
+    distances of points are not those of draws. ``a <= 1`` is the probability with which a draw of
+    the Laplace law is kept; ``log_acceptance`` takes footpoints and points ``(N, *point_shape)`` to
+    ``log a``, shape ``(N,)``. Draws are exact; how many proposals they take depends on the
+    footpoint.
     """
 
     ball: Ball
@@ -67,27 +55,10 @@ class LaplaceRejection:
     def sample(
         self, footpoint: ArrayLike, size: Size = None, generator: Source = None
     ) -> FloatArray:
-        r"""Draw points of the ball.
+        """Draw points of the ball about footpoints in it, shape ``(*size, *batch, *point_shape)``.
 
-        Parameters
-        ----------
-        footpoint : array_like, shape (\*batch, \*point_shape)
-            Points of the ball.
-        size : int or tuple of int, optional
-            Leading axes of the result.
-        generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
-
-        Returns
-        -------
-        ndarray, shape (\*size, \*batch, \*point_shape)
-
-        Raises
-        ------
-        UnsupportedBallError
-            If a footpoint lies outside the ball.
-        ConvergenceError
-            If a draw took more proposals than any law with an acceptance over 1e-4 does.
+        Raises ``UnsupportedBallError`` for a footpoint outside, and ``ConvergenceError`` if a draw
+        took more proposals than any law with an acceptance over 1e-4 does.
         """
         generator = resolve_generator(generator)
         shape = self.ball.manifold.point_shape
@@ -117,18 +88,8 @@ class LaplaceRejection:
     def least_acceptance(self, rate: float) -> float:
         """Lower bound of the share of accepted proposals, over all footpoints in the ball.
 
-        Parameters
-        ----------
-        rate : float
-            Such that ``log_acceptance`` is at least ``-rate dist(footpoint, x)``.
-
-        Returns
-        -------
-        float
-
-        References
-        ----------
-        docs/proofs/conformal-laplace.md, Proposition 7
+        ``log_acceptance`` is at least ``-rate dist(footpoint, x)``
+        (docs/proofs/conformal-laplace.md, Proposition 7).
         """
         ball = self.ball
         curvature = constant_curvature(ball.manifold)
@@ -168,20 +129,11 @@ class LaplaceRejection:
     def _candidates(
         self, coordinates: FloatArray, count: int, generator: np.random.Generator
     ) -> tuple[FloatArray, NDArray[np.bool_]]:
-        r"""Draw the Laplace law ``count`` times about each footpoint.
+        """Draw the Laplace law ``count`` times about each footpoint, coordinates ``(*batch, dim)``.
 
-        Parameters
-        ----------
-        coordinates : ndarray, shape (\*batch, dim)
-            Footpoints, in normal coordinates about the centre. What lies outside the ball may
-            have no float64 coordinates of its own, and is never made into points.
-
-        Returns
-        -------
-        points : ndarray, shape (m, \*point_shape)
-            Those draws that lie in the ball.
-        inside : ndarray of bool, shape (count, \*batch)
-            Which ones they are, m in all.
+        Returns those m draws that lie in the ball, ``(m, *point_shape)``, and which ones they are,
+        ``(count, *batch)``. What lies outside may have no float64 coordinates of its own, and is
+        never made into points.
         """
         if isinstance(self._law, IsotropicLaw):
             side, direction = self._law.polar_draws(coordinates, self.ball, count, generator)

@@ -10,19 +10,16 @@ import numpy as np
 
 from riemdp._checks import count, positive
 from riemdp._errors import NotAttainableError, NotOnManifoldError
-from riemdp._potential import potential
-from riemdp.noise._generator import resolve_generator
-from riemdp.noise._law import Law
+from riemdp._potential import Kind, potential
+from riemdp.noise._generator import Size, Source, resolve_generator
+from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._polar import check_onto, leading_axes
 from riemdp.noise._rules import family, has_family
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray, Manifold
-    from riemdp.noise._generator import Size, Source
-    from riemdp.noise._law import DistanceLaw
 
 #: Step of a random walk in units of the target's deviation, times sqrt(dim): the usual optimum.
 _STEP = 2.38
@@ -44,7 +41,6 @@ class MetropolisLaw(Law):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     manifold : Manifold
         Any manifold.
     sigma : float
@@ -109,7 +105,11 @@ class MetropolisLaw(Law):
         if self.proposal_scale is not None:
             scale = positive(self.proposal_scale, "proposal_scale")
             object.__setattr__(self, "proposal_scale", scale)
-        self._check_normaliser()
+        # a Laplace law that volume outgrows is refused, where the growth is known
+        if has_family(self.kind, self.manifold):
+            known = family(self.kind, self.manifold)
+            if math.isfinite(known.scale_limit):
+                known.law(self.sigma)
 
     @property
     def radial(self) -> DistanceLaw:
@@ -174,10 +174,3 @@ class MetropolisLaw(Law):
             f"float64 coordinates on {self.manifold}; use a smaller sigma (more data, a smaller "
             "ball, a larger budget) or a smaller proposal_scale"
         )
-
-    def _check_normaliser(self) -> None:
-        """Refuse a Laplace law that volume outgrows, where the growth is known."""
-        if has_family(self.kind, self.manifold):
-            known = family(self.kind, self.manifold)
-            if math.isfinite(known.scale_limit):
-                known.law(self.sigma)

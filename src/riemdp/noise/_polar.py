@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,19 +55,10 @@ class Geometry:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Solve a triangle from two sides and the angle between them, in units of ``1/k``.
 
-        Parameters
-        ----------
-        t, r : ndarray
-            From the footpoint to the centre and to the draw.
-        sine, toward, away : ndarray
-            For the angle a at the footpoint between them: ``sin a``, ``(1 + cos a)/2`` and
-            ``(1 - cos a)/2``.
-
-        Returns
-        -------
-        side, along, across : ndarray
-            Distance from the centre to the draw, and cosine and sine of the angle at the centre
-            between the footpoint and the draw.
+        ``t`` and ``r`` are the sides from the footpoint to the centre and to the draw; of the angle
+        a between them ``sin a``, ``(1 + cos a)/2`` and ``(1 - cos a)/2`` are given. Returns the
+        distance from the centre to the draw, and cosine and sine of the angle at the centre between
+        the two others.
         """
         s, c = self.s, self.c
         half = np.square(s(0.5 * (r - t))) + s(r) * s(t) * away
@@ -116,15 +107,8 @@ def constant_curvature(manifold: Manifold) -> float:
 def is_onto(manifold: Manifold) -> bool:
     """Whether exponential maps end in the space wherever they go, as on complete spaces.
 
-    Parameters
-    ----------
-    manifold : Manifold
-        Of a product every factor is asked: the room of one may hide behind the small injectivity
-        radius of another.
-
-    Returns
-    -------
-    bool
+    Of a product every factor is asked: the room of one may hide behind the small injectivity radius
+    of another.
     """
     every = dict.fromkeys((manifold, *manifold.factors))
     return all(each.room(each.origin) >= each.injectivity_radius for each in every)
@@ -134,18 +118,7 @@ def check_onto(
     manifold: Manifold,
     advice: str = "audit with another score, such as riemdp.auditing.DistanceScore",
 ) -> None:
-    """Refuse densities on a space that noise may leave.
-
-    Parameters
-    ----------
-    manifold : Manifold
-    advice : str, optional
-        What to do instead; ends the message.
-
-    Raises
-    ------
-    UnsupportedManifoldError
-    """
+    """Raise ``UnsupportedManifoldError`` for densities on a space that noise may leave."""
     if not is_onto(manifold):
         raise UnsupportedManifoldError(
             f"noise may leave {manifold} and is moved back to its edge, so that it has no density; "
@@ -189,20 +162,9 @@ def normal_coordinates(ball: Ball, footpoint: ArrayLike) -> FloatArray:
 
 
 def direction_about(axis: FloatArray, along: FloatArray, across: FloatArray) -> FloatArray:
-    """Return unit vectors with component ``along`` on an axis.
+    """Return unit vectors ``(..., dim)`` with component ``along (...)`` on a unit axis.
 
-    Parameters
-    ----------
-    axis : ndarray, shape (..., dim)
-        Unit vectors of normal coordinates.
-    along : ndarray, shape (...)
-        Component of the unit direction on the axis.
-    across : ndarray, shape (..., dim - 1)
-        Components of the unit direction on an orthonormal basis of the axis' complement.
-
-    Returns
-    -------
-    ndarray, shape (..., dim)
+    ``across (..., dim - 1)`` has their components on an orthonormal basis of the axis' complement.
     """
     sign = np.where(axis[..., :1] >= 0.0, 1.0, -1.0)
     direction = np.concatenate([-sign * along[..., None], across], axis=-1)
@@ -250,14 +212,12 @@ def leading_axes(size: Size) -> tuple[int, ...]:
     """
     if size is None:
         return ()
-    return tuple(_axis(length) for length in (size if isinstance(size, tuple) else (size,)))
-
-
-def _axis(length: object) -> int:
-    whole = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
-    if not whole or int(length) < 0:  # type: ignore[call-overload]
-        raise InvalidParameterError(
-            "size must be None, an integer or a tuple of integers, none negative, "
-            f"got {shown(length)}"
-        )
-    return int(length)  # type: ignore[call-overload, no-any-return]
+    lengths: tuple[Any, ...] = size if isinstance(size, tuple) else (size,)
+    for length in lengths:
+        whole = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
+        if not whole or length < 0:
+            raise InvalidParameterError(
+                "size must be None, an integer or a tuple of integers, none negative, "
+                f"got {shown(length)}"
+            )
+    return tuple(int(length) for length in lengths)

@@ -22,20 +22,9 @@ class Profile:
     """Log-concave function ``h(r) = power * log s(r) - U(r)`` on ``(0, upper)``.
 
     ``s(r)`` is ``sin r``, ``r`` or ``sinh r`` for ``sign`` 1, 0 or -1 (unit curvature), and
-    ``U(r)`` is ``r / sigma`` (Laplace) or ``r^2 / (2 sigma^2)`` (Gaussian).
-
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian"}
-        Which ``U``.
-    power : int
-        Dimension minus one.
-    sign : {-1, 0, 1}
-        Sign of the curvature; 0 when ``power`` is 0.
-    sigma : float
-        Scale in units of ``1 / sqrt|curvature|``.
-    upper : float
-        End of the support, at most pi for sign 1, or infinity.
+    ``U(r)`` is ``r / sigma`` (Laplace) or ``r^2 / (2 sigma^2)`` (Gaussian). The power is the
+    dimension minus one, the sign is 0 when that is 0, and ``upper`` is infinite or, for sign 1, at
+    most pi.
     """
 
     kind: Literal["laplace", "gaussian"]
@@ -46,8 +35,10 @@ class Profile:
 
     @functools.cached_property
     def mode(self) -> float:
-        """Where ``h`` is largest."""
-        return min(self._stationary_point, self.upper)
+        """Where ``h`` is largest: the root of ``U'(r) = power * s'(r) / s(r)``, if inside."""
+        if self.power == 0:
+            return 0.0
+        return min(self._potential.mode(self.power, self.sign, self.sigma), self.upper)
 
     @functools.cached_property
     def log_peak(self) -> float:
@@ -65,19 +56,11 @@ class Profile:
         return self.power * growth - penalty
 
     def relative(self, r: ArrayLike) -> FloatArray:
-        """``h(r) - h(mode)``: 0 at the mode, negative elsewhere.
+        """``h(r) - h(mode)`` for r in ``[0, upper]``: 0 at the mode, negative elsewhere.
 
-        Parameters
-        ----------
-        r : array_like
-            Radii in ``[0, upper]``.
-
-        Returns
-        -------
-        ndarray
-            Absolute rounding error about ``power`` times machine epsilon, as no large terms are
-            subtracted: the growth enters as the logarithm of a ratio, and on negative curvature
-            its linear part is merged with that of ``U`` into one coefficient.
+        The absolute rounding error is about ``power`` times machine epsilon, as no large terms are
+        subtracted: the growth enters as the logarithm of a ratio, and on negative curvature its
+        linear part is merged with that of ``U`` into one coefficient.
         """
         with np.errstate(divide="ignore"):
             return self._relative(np.asarray(r, dtype=np.float64))
@@ -111,32 +94,13 @@ class Profile:
     def fall(self, depth: ArrayLike, *, side: Literal[-1, 1]) -> FloatArray:
         """Distance from the mode at which ``h`` has fallen by ``depth``, or to the support's end.
 
-        Parameters
-        ----------
-        depth : array_like
-            Positive drops of ``h``.
-        side : {-1, 1}
-            Below or above the mode.
-
-        Returns
-        -------
-        ndarray
-            To about 1e-16 of the distance of the deepest drop.
+        Below the mode (side -1) or above it, to about 1e-16 of the distance of the deepest drop.
         """
         depth = np.asarray(depth, dtype=np.float64)
         return np.asarray(self._fallen(depth[None], (side,))[0])
 
     def falls(self, depth: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return :meth:`fall` on both sides, below first, in about the time of one.
-
-        Parameters
-        ----------
-        depth : array_like
-
-        Returns
-        -------
-        tuple of two ndarray
-        """
+        """Return :meth:`fall` on both sides, below first, in about the time of one."""
         depth = np.asarray(depth, dtype=np.float64)
         below, above = self._fallen(np.stack([depth, depth]), (-1, 1))
         return below, above
@@ -182,13 +146,6 @@ class Profile:
             # power - pull, with pull = power * coth(mode), without the cancellation
             return -self.power * _coth_minus_one(self.mode)
         return self.power - pull
-
-    @functools.cached_property
-    def _stationary_point(self) -> float:
-        """Root of ``U'(r) = power * s'(r) / s(r)``, infinity where there is none."""
-        if self.power == 0:
-            return 0.0
-        return self._potential.mode(self.power, self.sign, self.sigma)
 
     @property
     def _potential(self) -> Potential:

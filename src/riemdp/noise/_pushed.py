@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from riemdp._part import both_proved
 from riemdp.manifolds import Ball, DiscreteQuotient, Quotient
-from riemdp.noise._family import Family, SpaceForm
-from riemdp.noise._law import Law
+from riemdp.noise._family import Family
+from riemdp.noise._law import DistanceLaw, Law
 from riemdp.noise._rules import family, rule
 from riemdp.noise.exact._folded import FoldedDraw
 
@@ -22,16 +23,42 @@ if TYPE_CHECKING:
     from riemdp._potential import Kind
     from riemdp.manifolds import Ball, FloatArray
     from riemdp.noise._generator import Size, Source
-    from riemdp.noise._law import DistanceLaw
     from riemdp.noise.exact._draw import ExactDraw
-    from riemdp.privacy import PrivacyCurve
 
 #: Radius of a ball of a flat cover that no draw leaves.
 _FAR = 1e150
 
 
 @dataclass(frozen=True)
-class PushedLaw(Law):
+class LawAbove(Law):
+    """Law of what draws of another space stand for, where distances are no shorter."""
+
+    kind: Kind
+    manifold: Any
+    sigma: float
+
+    exact_radial: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", self.above.sigma)
+
+    @property
+    @abstractmethod
+    def above(self) -> Law:
+        """Law on the other space."""
+
+    @property
+    def radial(self) -> DistanceLaw:
+        """Law of distances in the other space."""
+        return self.above.radial
+
+    def check_drawable(self) -> None:
+        """See :meth:`Law.check_drawable`."""
+        self.above.check_drawable()
+
+
+@dataclass(frozen=True)
+class PushedLaw(LawAbove):
     """Law of the point that a draw of the cover stands for, about any representative.
 
     It does not depend on the representative: isometries that take one to another take the noise
@@ -44,38 +71,19 @@ class PushedLaw(Law):
     sigma : float
     """
 
-    kind: Kind
     manifold: Quotient
-    sigma: float
-
-    exact_radial: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", self.above.sigma)
 
     @functools.cached_property
     def above(self) -> Law:
         """Law on the cover."""
         return family(self.kind, self.manifold.cover).law(self.sigma)
 
-    @property
-    def radial(self) -> DistanceLaw:
-        """Law of distances in the cover, which are no shorter."""
-        return self.above.radial
-
     def exact_draw(self, reach: float | None = None) -> ExactDraw:
         """Of the class of an exact draw in the cover; see :meth:`Law.exact_draw`.
 
-        Raises
-        ------
-        UnsupportedManifoldError
-            Unless the quotient has :meth:`Quotient.raised` and :meth:`Quotient.folded`.
+        Unavailable unless the quotient has :meth:`Quotient.raised` and :meth:`Quotient.folded`.
         """
         return FoldedDraw(self.manifold, self.above.exact_draw(reach))
-
-    def check_drawable(self) -> None:
-        """See :meth:`Law.check_drawable`."""
-        self.above.check_drawable()
 
     def sample(
         self, footpoint: ArrayLike, size: Size = None, generator: Source = None
@@ -87,18 +95,14 @@ class PushedLaw(Law):
     def sample_from_coordinates(
         self, coordinates: FloatArray, ball: Ball, size: Size = None, generator: Source = None
     ) -> FloatArray:
-        """Draw about coordinates in the cover, and project what the draw stands for.
+        """Draw in coordinates of the cover, and project; see :meth:`Law.sample_from_coordinates`.
 
         Footpoints stay coordinates: as points they would be rounded by what no sensitivity counts.
         Where the cover is compact or flat the projection comes last. Elsewhere, on a quotient that
         is locally its cover, a draw is projected onto the cover's ball first, which is no less
         private: the ball is isometric to that one, so footpoints are as far apart there, and what
-        happens to a draw of the cover is free. On other quotients footpoints are points there.
-
-        Raises
-        ------
-        UnsupportedBallError
-            If the cover is neither, and the ball too large to be one of the cover.
+        happens to a draw of the cover is free. Too large a ball is unsupported. On other quotients
+        footpoints are points there.
         """
         above = self._above(ball)
         if above is None:
@@ -125,6 +129,7 @@ class PushedLaw(Law):
         return Ball(cover, start, _FAR) if cover.chart is not None else None
 
 
+@dataclass(frozen=True)
 class LiftedLaw(PushedLaw):
     """The same where normal coordinates are those of the cover.
 
@@ -150,6 +155,11 @@ class LiftedLaw(PushedLaw):
         return np.asarray(np.logaddexp.reduce(logs))
 
 
+def _of_cover(name: str) -> Any:
+    """Take an attribute, or a method, from the noise of the cover."""
+    return property(lambda self: getattr(self.above, name))
+
+
 @rule(("laplace", "gaussian"), Quotient)
 class PushedFamily(Family):
     """Noise of a quotient."""
@@ -167,68 +177,23 @@ class PushedFamily(Family):
         """See :meth:`Family.law`."""
         return PushedLaw(self.kind, self.manifold, sigma)
 
-    def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
-        """Curve of the cover: nearest representatives are as far apart as the points."""
-        return self.above.curve(sigma, sensitivity)
-
-    def length(self, sigma: float, sensitivity: float) -> float:
-        """Return that of the cover, which the map to the quotient does not increase."""
-        return self.above.length(sigma, sensitivity)
-
-    def mu_scale(self, sensitivity: float, mu: float) -> float:
-        """Scale of the cover."""
-        return self.above.mu_scale(sensitivity, mu)
-
-    def total_shift(self, sensitivity: float) -> float:
-        """Return that of the cover, where nearest representatives are as far apart."""
-        return self.above.total_shift(sensitivity)
-
-    def slope(self, sigma: float) -> float:
-        """Return that of the cover."""
-        return self.above.slope(sigma)
-
-    @property
-    def form(self) -> SpaceForm | None:
-        """That of the cover."""
-        return self.above.form
-
-    @property
-    def growth(self) -> float:
-        """That of the cover, which decides whether its law has a normaliser."""
-        return self.above.growth
-
-    @property
-    def constant_normaliser(self) -> str | None:
-        """That of the cover."""
-        return self.above.constant_normaliser
-
-    @property
-    def invariance(self) -> str | None:
-        """That of the cover."""
-        return self.above.invariance
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether the cover is."""
-        return self.above.is_flat
-
-    @property
-    def score_dim(self) -> int:
-        """That of the cover."""
-        return self.above.score_dim
-
-    @property
-    def reach(self) -> float:
-        """That of the cover."""
-        return self.above.reach
+    # Nearest representatives are as far apart as the points, and the map to the quotient makes no
+    # path longer.
+    curve = _of_cover("curve")
+    total_shift = _of_cover("total_shift")
+    length = _of_cover("length")
+    mu_scale = _of_cover("mu_scale")
+    slope = _of_cover("slope")
+    form = _of_cover("form")
+    growth = _of_cover("growth")
+    constant_normaliser = _of_cover("constant_normaliser")
+    invariance = _of_cover("invariance")
+    is_flat = _of_cover("is_flat")
+    score_dim = _of_cover("score_dim")
+    reach = _of_cover("reach")
 
     def proofs(self) -> dict[str, str | None]:
-        """Where this is proved of quotients, and what is not of the cover.
-
-        Returns
-        -------
-        dict of str to (str or None)
-        """
+        """Where this is proved of quotients, and what is not of the cover."""
         found = both_proved(super().proofs(), self.above.proofs())
         if not self.above.invariance:
             found[f"isometries under the noise of {self.manifold.cover.name}"] = None

@@ -31,14 +31,8 @@ class RadialTable:
     sides. The integrand is entire and varies by at most ``exp(4)`` over a panel, so 24 nodes give
     a relative error near machine epsilon, and since all terms are positive both tails keep it.
 
-    Parameters
-    ----------
-    profile : Profile
-        The integrand.
-    edges : ndarray, shape (panels + 1,)
-        Increasing panel ends.
-    below, above : ndarray, shape (panels + 1,)
-        Integral up to, and from, each edge.
+    ``edges`` are the increasing ends of panels, ``below`` and ``above`` the integrals up to, and
+    from, each of them.
     """
 
     profile: Profile

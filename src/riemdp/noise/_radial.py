@@ -13,9 +13,9 @@ import scipy
 
 from riemdp._checks import count, positive, probabilities, real, real_array
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp._potential import Potential, potential
+from riemdp._potential import Kind, Potential, potential
 from riemdp.noise._envelope import Envelope
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Source, resolve_generator
 from riemdp.noise._profile import Profile
 from riemdp.noise._quadrature import RadialTable
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
-    from riemdp.noise._generator import Source
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,6 @@ class RadialLaw:
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     dim : int
         Dimension of the space, at least 1.
     curvature : float
@@ -144,17 +141,7 @@ class RadialLaw:
         return self._tabulated(self._table.cdf, r / self._unit)
 
     def sf(self, r: ArrayLike) -> FloatArray:
-        """Probability of a distance above ``r``, accurate in the upper tail.
-
-        Parameters
-        ----------
-        r : array_like, shape (...)
-            Distances.
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """See :meth:`cdf`: probability of a distance above ``r``, accurate in the upper tail."""
         r = real_array(r, "r")
         if self._is_closed:
             clipped = np.maximum(r, 0.0)
@@ -162,22 +149,7 @@ class RadialLaw:
         return self._tabulated(self._table.sf, r / self._unit)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Distance that a draw exceeds with probability ``1 - q``.
-
-        Parameters
-        ----------
-        q : array_like, shape (...)
-            Probabilities in [0, 1].
-
-        Returns
-        -------
-        ndarray, shape (...)
-
-        Raises
-        ------
-        InvalidParameterError
-            If a probability lies outside [0, 1].
-        """
+        """See :meth:`DistanceLaw.quantile`; q outside [0, 1] is an ``InvalidParameterError``."""
         single: Any = q
         if type(single) is float:
             return np.asarray(_single_quantile(self, single))
@@ -225,7 +197,7 @@ class RadialLaw:
 
     def acceptance(self) -> float:
         """Probability that a proposal of the sampler is accepted (1 where none is rejected)."""
-        if self._transforms:
+        if self._is_closed or self.dim == 1:
             return 1.0
         return self._table.mass / Envelope.of(self._profile).area
 
@@ -247,24 +219,18 @@ class RadialLaw:
         if self._is_closed:
             return self._from_gamma(np.asarray(generator.standard_gamma(self._shape, size)))
         if self.dim == 1:
-            return self._sample_cut_line(np.asarray(generator.random(size)))
+            # inverse transform on a circle or a segment
+            uniform = np.asarray(generator.random(size))
+            ratio = self._potential.cut_quantile(uniform, self.upper / self.sigma)
+            return np.asarray(np.minimum(ratio * self.sigma, self.upper))
         count = math.prod(size) if isinstance(size, tuple) else int(size)
         radii = Envelope.of(self._profile).sample(count, generator) * self._unit
         return np.minimum(radii, self.upper).reshape(size)
-
-    def _sample_cut_line(self, uniform: FloatArray) -> FloatArray:
-        """Inverse transform on a circle or a segment (dimension one, finite support)."""
-        ratio = self._potential.cut_quantile(uniform, self.upper / self.sigma)
-        return np.asarray(np.minimum(ratio * self.sigma, self.upper))
 
     @property
     def _is_closed(self) -> bool:
         """Whether the space is all of R^dim, where the law is a gamma or a chi law."""
         return self.upper == math.inf and (self.curvature == 0.0 or self.dim == 1)
-
-    @property
-    def _transforms(self) -> bool:
-        return self._is_closed or self.dim == 1
 
     @property
     def _shape(self) -> float:

@@ -131,17 +131,7 @@ def _kept(found: type[Family], kind: Kind, manifold: Manifold, _changes: int) ->
 
 
 def is_of_changed_space(kind: Kind, manifold: Manifold) -> bool:
-    """Whether no rule names the class of a space itself, nor an abstract one that it is made from.
-
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian"}
-    manifold : Manifold
-
-    Returns
-    -------
-    bool
-    """
+    """Whether no rule names the class of a space, nor an abstract one that it is made from."""
     owner = _owner(kind, manifold)
     return owner is not type(manifold) and not inspect.isabstract(owner)
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp.noise._sinh_envelope import growth_rate, least_line, log_sinhc, volume_bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
 
 #: Where the density has fallen by this many logarithms the shells become coarse.
@@ -34,18 +33,8 @@ class ShellEnvelope:
     log-concave; ``b`` bounds log J. On each shell stand a tangent of c and the chord of one
     convex member of b; on the last, unbounded one ``b <= |delta| rho``.
 
-    Parameters
-    ----------
-    log_flat : callable
-        The function c.
-    edges : ndarray, shape (shells,)
-        Where each shell begins.
-    heights, slopes : ndarray, shape (shells,)
-        The bound is ``heights + slopes * (rho - edges)``.
-    shares : ndarray, shape (shells,)
-        Cumulative shares of the bound's mass.
-    log_mass : float
-        Log of its mass.
+    ``log_flat`` is c. On the shell that begins at an edge the bound is ``heights + slopes * (rho -
+    edges)``; ``shares`` are cumulative shares of the bound's mass.
     """
 
     log_flat: Callable[[FloatArray], FloatArray]

@@ -27,18 +27,10 @@ def log_sinhc(x: FloatArray) -> FloatArray:
 
 
 def log_volume(logs: FloatArray) -> FloatArray:
-    """``log J = sum_{i<j} g(|x_i - x_j|)`` of log-eigenvalues in any order.
+    """``log J = sum_{i<j} g(|x_i - x_j|)`` of log-eigenvalues ``(..., k)`` in any order.
 
     ``J`` is the Riemannian volume of ``Exp(S)`` per Lebesgue volume of the symmetric matrix S
     with these eigenvalues.
-
-    Parameters
-    ----------
-    logs : ndarray, shape (..., k)
-
-    Returns
-    -------
-    ndarray, shape (...)
     """
     total = np.zeros(logs.shape[:-1])
     for step in range(1, logs.shape[-1]):
@@ -65,19 +57,8 @@ def volume_bound(k: int, rho: FloatArray) -> FloatArray:
     """Return an upper bound ``b(rho)`` of :func:`log_volume` over x in R^k of mean 0 and norm rho.
 
     The least of the tabulated parabolas ``k^2 alpha/2 + k beta rho^2/2``, of the line
-    ``|delta| rho`` and of ``N g(rho sqrt(2/(k-1)))``, ``N = k (k-1)/2``; for k = 2 the last one
-    is exact. Every member is convex. Proof: docs/proofs/affine-invariant-sampler.
-
-    Parameters
-    ----------
-    k : int
-        Matrix size, at least 2.
-    rho : ndarray, shape (...)
-        Norms of the traceless part.
-
-    Returns
-    -------
-    ndarray, shape (...)
+    ``|delta| rho`` and of ``N g(rho sqrt(2/(k-1)))``, ``N = k (k-1)/2``, ``k >= 2``; for k = 2 the
+    last one is exact. Every member is convex. Proof: docs/proofs/affine-invariant-sampler.
     """
     pairs = 0.5 * k * (k - 1)
     even = pairs * log_sinhc(rho * math.sqrt(2.0 / (k - 1)))

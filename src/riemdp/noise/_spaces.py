@@ -218,12 +218,9 @@ class DensityFamily(Family):
         return _Density(self.kind, self.manifold, check_sigma(sigma))
 
     def curve(self, sigma: float, sensitivity: float) -> PrivacyCurve:
-        """Return that of the triangle inequality, with a normaliser that moves.
+        """See :meth:`Family.curve`; by the triangle inequality, with a normaliser that moves.
 
-        Raises
-        ------
-        UnsupportedManifoldError
-            Where the largest privacy loss is unbounded.
+        Raises ``UnsupportedManifoldError`` where the largest privacy loss is unbounded.
         """
         epsilon = self.triangle_epsilon(sigma, sensitivity)
         if math.isinf(epsilon):

@@ -15,7 +15,6 @@ from riemdp.privacy._one_process import check_process, this_process
 from riemdp.privacy._reservation import Account, LedgerEntry, Reservation
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import NoReturn, Self
 
 
@@ -235,12 +234,7 @@ class Accountant(Account, Described):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:

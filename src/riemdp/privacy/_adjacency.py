@@ -32,12 +32,8 @@ class AboutNeighbours(ABC):
     """What is proved about neighbouring data sets, under a relation with a name.
 
     Guarantees that a method returns are about the relation of the object, whatever the method
-    says: methods and properties of every subclass are made to. None of them can lose it.
-
-    Attributes
-    ----------
-    adjacency : str or None
-        None where it is about any relation: the numbers are those of one sensitivity.
+    says: methods and properties of every subclass are made to. None of them can lose it. A relation
+    of None is any relation: the numbers are those of one sensitivity.
     """
 
     if TYPE_CHECKING:
@@ -63,12 +59,7 @@ class AboutNeighbours(ABC):
 
     @abstractmethod
     def under(self, adjacency: str) -> Self:
-        """Return the same numbers for another relation.
-
-        Parameters
-        ----------
-        adjacency : str
-        """
+        """Return the same numbers for another relation."""
 
 
 def _kept(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,12 +88,7 @@ def _kept(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 def carried(result: Any, adjacency: str | None) -> Any:
     """Return what was made of a guarantee, about the relation of that guarantee.
 
-    Parameters
-    ----------
-    result : object
-        A budget, a curve, or a tuple or list with some; anything else is returned as it is.
-    adjacency : str or None
-        None changes nothing.
+    A budget, a curve, or a tuple or list with some; anything else, and all under None, as it is.
     """
     if adjacency is None or type(result) in _PLAIN:
         return result
@@ -114,23 +100,10 @@ def carried(result: Any, adjacency: str | None) -> Any:
 
 
 def one_adjacency(parts: Iterable[AboutNeighbours]) -> str | None:
-    """Return the one relation of several guarantees.
+    """Return the one relation of several budgets or curves, None if no part names one.
 
-    What names none is about data sets that differ in one record, if others name theirs.
-
-    Parameters
-    ----------
-    parts : iterable of Budget or PrivacyCurve
-
-    Returns
-    -------
-    str or None
-        None if no part names one.
-
-    Raises
-    ------
-    UnsupportedNeighboursError
-        If they are about different ones.
+    What names none is about data sets that differ in one record, if others name theirs. Raises
+    ``UnsupportedNeighboursError`` if they are about different ones.
     """
     about = list(parts)
     names = {part.adjacency for part in about}

@@ -7,15 +7,15 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from riemdp._checks import count, real
+from riemdp._checks import real
 from riemdp._errors import InvalidBudgetError, NoConversionError
 from riemdp._part import register
 from riemdp.privacy import _rules
-from riemdp.privacy._budget import Budget, check_parameter
+from riemdp.privacy._budget import Additive, Budget, check_parameter
 from riemdp.privacy._gaussian import gaussian_mu
 from riemdp.privacy._pure import PureDP
 from riemdp.privacy._response import approximate_delta, approximate_epsilon
-from riemdp.privacy._rounding import share_down, sum_up, up
+from riemdp.privacy._rounding import sum_up, up
 from riemdp.privacy._rules import Options, composition, conversion
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @final
 @register
 @dataclass(frozen=True)
-class ApproxDP(Budget):
+class ApproxDP(Additive):
     """Approximate differential privacy: ``P(S) <= exp(epsilon) Q(S) + delta`` for every event S.
 
     Parameters
@@ -91,15 +91,6 @@ class ApproxDP(Budget):
         """Whether the curve has a small enough ``delta`` at ``epsilon``."""
         return bool(curve.delta_at(self.epsilon) <= self.delta)
 
-    def split(self, releases: int) -> ApproxDP:
-        """``epsilon / releases`` and ``delta / releases``."""
-        n = count(releases, "releases")
-        return ApproxDP(share_down(self.epsilon, n), share_down(self.delta, n))
-
-    def price(self) -> tuple[float, float]:
-        """``epsilon`` and ``delta`` (Rogers, Roth, Ullman, Vadhan, NeurIPS 2016)."""
-        return (self.epsilon, self.delta)
-
     def total(self, prices: Sequence[float]) -> ApproxDP | PureDP | None:
         """Inverse of :meth:`price`; a ``PureDP`` without ``delta``."""
         epsilon, delta = prices
@@ -112,10 +103,7 @@ class ApproxDP(Budget):
     def price_of(self, guarantee: Budget) -> tuple[float, ...]:
         """Price of an ``ApproxDP``, or of what implies a ``PureDP``, which has no ``delta``.
 
-        Raises
-        ------
-        NoConversionError
-            For definitions that are a pair for every ``delta``: one has to be chosen.
+        Raises ``NoConversionError`` for definitions that are a pair for every ``delta``.
         """
         if type(guarantee) is ApproxDP:
             return guarantee.price()

@@ -32,31 +32,21 @@ LARGEST_RANGE = 2.0**20
 
 @dataclass(frozen=True)
 class _Rule:
-    """What a definition says of choices, and of shares.
+    """What a definition says of choices, and of shares."""
 
-    Attributes
-    ----------
-    guarantee : callable
-        Of a range, rounded up.
-    largest : callable
-        Range that a budget allows, to rounding.
-    price, of_price : callable
-        What adds up, exactly: the first number is what choices and noise take, others are nothing
-        that they need. And the budget of such numbers, to rounding.
-    noise : callable
-        Mean length of the noise of a mean, over its sensitivity, in so many dimensions.
-    power : float
-        A share of the budget makes that longer by the share to minus this power.
-    kind : {"laplace", "gaussian"}
-        Law of that noise.
-    """
-
+    #: Guarantee of a range, rounded up.
     guarantee: Callable[[float], Budget]
+    #: Range that a budget allows, to rounding.
     largest: Callable[[Any], float]
+    #: What adds up, exactly: first what choices and noise take, then what they do not need.
     price: Callable[[Any], tuple[Fraction, ...]]
+    #: Budget of such numbers, to rounding.
     of_price: Callable[..., Budget]
+    #: Mean length of the noise of a mean, over its sensitivity, in so many dimensions.
     noise: Callable[[Any, int], float]
+    #: A share of the budget makes that longer by the share to minus this power.
     power: float
+    #: Law of that noise.
     kind: Kind
 
 

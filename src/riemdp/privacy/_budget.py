@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from riemdp._checks import kind_of, real, real_array, shown
+from riemdp._checks import count, kind_of, real, real_array, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
@@ -26,6 +26,7 @@ from riemdp._errors import (
 from riemdp._part import Part
 from riemdp.privacy import _rules
 from riemdp.privacy._adjacency import REPLACE_ONE, AboutNeighbours, check_adjacency
+from riemdp.privacy._rounding import share_down
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -398,6 +399,39 @@ class Budget(AboutNeighbours, Part, sort="definition"):
             if not isinstance(getattr(type(self), name, None), computed)
         )
         return tuple((name, getattr(self, name)) for name in names if name not in self.sizes)
+
+
+class Additive(Budget):
+    """A definition whose :attr:`sizes` add up over releases, each chosen after the earlier ones.
+
+    Where that is proved of each is in :class:`Accountant`.
+    """
+
+    def split(self, releases: int) -> Self:
+        """Every size over the number of releases; see :meth:`Budget.split`."""
+        n = count(releases, "releases")
+        share: Self = _sized(self, [share_down(size, n) for size in _sizes(self)])
+        return share
+
+    def price(self) -> tuple[float, ...]:
+        """Return the sizes."""
+        return _sizes(self)
+
+    def total(self, prices: Sequence[float]) -> Budget | None:
+        """Inverse of :meth:`price`; see :meth:`Budget.total`."""
+        first, *others = prices
+        if first <= 0.0:
+            return None
+        found: Self = _sized(self, [first, *(max(other, 0.0) for other in others)])
+        return found
+
+
+def _sizes(budget: Budget) -> tuple[float, ...]:
+    return tuple(getattr(budget, name) for name in budget.sizes)
+
+
+def _sized(budget: Any, sizes: Sequence[float]) -> Any:
+    return dataclasses.replace(budget, **dict(zip(budget.sizes, sizes, strict=True)))
 
 
 def _with_adjacency_checked(post_init: Callable[..., None]) -> Callable[..., None]:

@@ -17,7 +17,7 @@ from riemdp.privacy._budget import Budget, check_delta, check_epsilon
 from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
 from riemdp.privacy._curve import PrivacyCurve
 from riemdp.privacy._gdp import GDP
-from riemdp.privacy._pld import accounting_available, composed_losses
+from riemdp.privacy._pld import LossTable, accounting_available, composed_losses
 from riemdp.privacy._pure import PureDP
 from riemdp.privacy._rao import RaoDP, angle, angle_of_affinity, minus_log_cosine
 from riemdp.privacy._renyi import RDP
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from riemdp.privacy._budget import FloatArray
-    from riemdp.privacy._pld import LossTable
 
 #: Shares of delta that the closed bounds try for guarantees that are no pure or Gaussian ones.
 _SHARES = tuple(10.0 ** (-0.5 * j) for j in range(2, 33))
@@ -111,19 +110,9 @@ def worst_curve(guarantee: Budget) -> PrivacyCurve:
     return curve
 
 
-@_rules.conversion(None, PrivacyCurve)
-def _any_curve(guarantee: Budget, _: Options) -> PrivacyCurve:
-    return BudgetCurve(guarantee)
-
-
-@_rules.conversion(PureDP, PrivacyCurve)
-def _pure_curve(guarantee: PureDP, _: Options) -> PrivacyCurve:
-    return PureCurve(guarantee.epsilon)
-
-
-@_rules.conversion(GDP, PrivacyCurve)
-def _gaussian_curve(guarantee: GDP, _: Options) -> PrivacyCurve:
-    return GaussianCurve(guarantee.mu)
+_rules.conversion(None, PrivacyCurve)(lambda guarantee, _: BudgetCurve(guarantee))
+_rules.conversion(PureDP, PrivacyCurve)(lambda pure, _: PureCurve(pure.epsilon))
+_rules.conversion(GDP, PrivacyCurve)(lambda gaussian, _: GaussianCurve(gaussian.mu))
 
 
 @dataclass(frozen=True)
@@ -276,10 +265,12 @@ class ComposedCurve(PrivacyCurve):
             return tuple(bounds)
         for share in _SHARES:
             mass = min(1.0, up(infinity + (1.0 - infinity) * share))
-            pure = _sum(_replaced(base, _pure_epsilon, float, share))
+            pure = _sum(_replaced(base, lambda curve: curve.pure_epsilon(), float, share))
             if pure < math.inf:
                 bounds.append((mass, PureCurve(pure)))
-            mu = _root_of_squares(_replaced(base, _mu, pure_to_gaussian, share))
+            mu = _root_of_squares(
+                _replaced(base, lambda curve: curve.mu(), pure_to_gaussian, share)
+            )
             if mu < math.inf:
                 bounds.append((mass, GaussianCurve(mu)))
         return tuple(bounds)
@@ -314,14 +305,6 @@ def _replaced(
             replaced = of_pure(epsilon) if epsilon < math.inf else math.inf
         result.append((replaced, n))
     return result
-
-
-def _pure_epsilon(curve: PrivacyCurve) -> float:
-    return curve.pure_epsilon()
-
-
-def _mu(curve: PrivacyCurve) -> float:
-    return curve.mu()
 
 
 def _sum(values: Iterable[tuple[float, int]]) -> float:

@@ -21,17 +21,7 @@ _LONGEST, _LONGEST_WORD = 120, 30
 
 
 def draw_curve(curve: PrivacyCurve, ax: Any) -> Any:
-    """Draw ``delta`` against ``epsilon``, with the pairs at some deltas.
-
-    Parameters
-    ----------
-    curve : PrivacyCurve
-    ax : matplotlib.axes.Axes or None
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw ``delta`` against ``epsilon``, with the pairs at some deltas; returns the axes."""
     axes = _plots.axes(ax)
     pairs = [(curve.epsilon_at(delta), delta) for delta in _DELTAS]
     pure = curve.pure_epsilon()

@@ -15,8 +15,7 @@ import numpy as np
 
 from riemdp.privacy._closed_curves import PureCurve
 from riemdp.privacy._curve import PrivacyCurve
-from riemdp.privacy._generalized_gaussian_curve import GeneralizedGaussianCurve
-from riemdp.privacy._isotropic_curve import IsotropicCurve
+from riemdp.privacy._isotropic_mu import BracketedCurve
 
 if TYPE_CHECKING:
     from riemdp.privacy._budget import FloatArray
@@ -47,19 +46,8 @@ def _(curve: PureCurve, _: float) -> float:
 def dominating_masses(curve: PrivacyCurve, step: float, largest: float) -> tuple[FloatArray, float]:
     """Masses on the losses ``-N step, ..., N step`` and at infinity, a probability in all.
 
-    Parameters
-    ----------
-    curve : PrivacyCurve
-    step : float
-        A power of two, so that every loss is an exact float.
-    largest : float
-        The grid ends at the first point from here on.
-
-    Returns
-    -------
-    masses : ndarray, shape (2 N + 1,)
-    infinity : float
-        Mass of an infinite loss.
+    The step is a power of two, so that every loss is an exact float; the grid ends at the first
+    point from ``largest`` on.
     """
     return _chords(curve, step, _cells(step, largest))
 
@@ -69,9 +57,8 @@ def _(curve: PureCurve, step: float, _: float) -> tuple[FloatArray, float]:
     return _randomised_response(curve.epsilon, step)
 
 
-@dominating_masses.register(IsotropicCurve)
-@dominating_masses.register(GeneralizedGaussianCurve)
-def _(curve: PrivacyCurve, step: float, largest: float) -> tuple[FloatArray, float]:
+@dominating_masses.register(BracketedCurve)
+def _(curve: BracketedCurve, step: float, largest: float) -> tuple[FloatArray, float]:
     size = _cells(step, largest)
     if size <= _MOST_INTEGRALS:
         return _chords(curve, step, size)

@@ -124,41 +124,20 @@ class Filter:
         return after if self.covers(after) else None
 
     def covers(self, sums: Sums) -> bool:
-        """Whether sums are within the limits.
-
-        Parameters
-        ----------
-        sums : tuple of int
-
-        Returns
-        -------
-        bool
-        """
+        """Whether sums are within the limits. See :meth:`charged`."""
         return all(_rounded(one) <= most for one, most in zip(sums, self._most, strict=True))
 
     def spent(self, sums: Sums) -> Budget | None:
         """Return what was charged, as one guarantee of the total's definition; None for nothing.
 
-        Parameters
-        ----------
-        sums : tuple of int
-
-        Returns
-        -------
-        Budget or None
+        See :meth:`charged`.
         """
         return self.total.total(tuple(map(_rounded, sums)))
 
     def remaining(self, sums: Sums) -> Budget | None:
         """Return what may still be charged, in the total's definition; None for nothing.
 
-        Parameters
-        ----------
-        sums : tuple of int
-
-        Returns
-        -------
-        Budget or None
+        See :meth:`charged`.
         """
         left = []
         for one, limit in zip(sums, self.limits, strict=True):
@@ -187,12 +166,8 @@ def added(sums: Sums, price: Sequence[float]) -> Sums:
 def checked_price(price: object, guarantee: Budget, length: int | None = None) -> tuple[float, ...]:
     """Return a price, which may be of another package; a negative amount would give budget back.
 
-    ``inf``, which no total covers, gets through.
-
-    Raises
-    ------
-    InvalidBudgetError
-        If it is no tuple of as many amounts of at least 0.
+    ``inf``, which no total covers, gets through. Raises ``InvalidBudgetError`` if it is no tuple of
+    as many amounts of at least 0.
     """
     found = tuple(price) if isinstance(price, (tuple, list)) else ()
     name = f"an amount in the price of {type(guarantee).__name__}"

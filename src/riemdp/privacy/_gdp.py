@@ -13,7 +13,7 @@ from riemdp.privacy._gaussian import gaussian_delta_up, gaussian_epsilon
 from riemdp.privacy._pure import PureDP
 from riemdp.privacy._response import gaussian_to_pure, pure_to_gaussian
 from riemdp.privacy._rounding import half_square_up, root_of_squares_up, root_share_down
-from riemdp.privacy._rules import Options, composition, conversion
+from riemdp.privacy._rules import composition, conversion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,11 +100,5 @@ class GDP(Budget):
         return half_square_up(self.mu)
 
 
-@composition(GDP)
-def _together(parts: Sequence[GDP]) -> GDP:
-    return GDP(root_of_squares_up(part.mu for part in parts))
-
-
-@conversion(PureDP, GDP)
-def _pure_to_gdp(guarantee: PureDP, _: Options) -> GDP:
-    return GDP(pure_to_gaussian(guarantee.epsilon))
+composition(GDP)(lambda parts: GDP(root_of_squares_up(part.mu for part in parts)))
+conversion(PureDP, GDP)(lambda pure, _: GDP(pure_to_gaussian(pure.epsilon)))

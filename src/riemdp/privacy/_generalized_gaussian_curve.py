@@ -21,19 +21,16 @@ import scipy
 
 from riemdp._checks import positive
 from riemdp.privacy._budget import check_delta, check_epsilon
-from riemdp.privacy._curve import PrivacyCurve
-from riemdp.privacy._gdp import GDP
 from riemdp.privacy._generalized_gaussian_losses import ERROR, LOSS_ERROR, PowerLosses
-from riemdp.privacy._isotropic_mu import bracket
+from riemdp.privacy._isotropic_mu import BracketedCurve, bracket
 from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR
-from riemdp.privacy._pure import PureDP
 from riemdp.privacy._response import pure_to_gaussian
-from riemdp.privacy._rounding import delta_up, first_within, half_square_up, up
+from riemdp.privacy._rounding import delta_up, first_within, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._budget import Budget, FloatArray
+    from riemdp.privacy._budget import FloatArray
 
 #: Largest power with integrals: farther on the density has an edge that float64 does not resolve,
 #: and ``delta`` at ``epsilon = 0`` bounds it everywhere.
@@ -47,7 +44,7 @@ _ROUNDING = 1e-3
 
 
 @dataclass(frozen=True)
-class GeneralizedGaussianCurve(PrivacyCurve):
+class GeneralizedGaussianCurve(BracketedCurve):
     """Exact curve of two laws ``exp(-|x|^power)`` on the real line, up to rounding.
 
     Integrated numerically, and rounded up by more than two quadrature rules may differ.
@@ -120,15 +117,12 @@ class GeneralizedGaussianCurve(PrivacyCurve):
         epsilon = math.exp(root)
         return first_within(self._at, delta, epsilon, 1e-15 * epsilon, limit)
 
-    def mu(self) -> float:
-        """Upper end of :meth:`mu_bracket`; ``inf`` above power 2, where there is none."""
-        return self.mu_bracket()[1]
-
     def mu_bracket(self) -> tuple[float, float]:
         """Two numbers around the smallest ``mu``; the second one is proved.
 
         From power 1 to 2 ``mu`` is exact, ``2 Phi^{-1}(F(separation / 2))`` with the distribution
-        function F. Under power 1 it is bounded by chords, as on curved spaces.
+        function F. Under power 1 it is bounded by chords, as on curved spaces. Above power 2
+        there is none.
         """
         return self._mu_bracket
 
@@ -137,17 +131,6 @@ class GeneralizedGaussianCurve(PrivacyCurve):
         if self.power > 1.0:
             return math.inf
         return up(self.separation**self.power, 1e-13)
-
-    def zcdp_rho(self) -> float:
-        """``mu^2 / 2``, or what follows from the pure epsilon if that is less; else ``inf``."""
-        mu, pure = self.mu(), self.pure_epsilon()
-        gaussian = half_square_up(mu) if mu < math.inf else math.inf
-        return min(gaussian, up(pure * math.tanh(0.5 * pure)) if pure < math.inf else math.inf)
-
-    def _guarantees(self) -> tuple[Budget, ...]:
-        mu, pure = self.mu(), self.pure_epsilon()
-        gaussian: tuple[Budget, ...] = (GDP(mu),) if mu < math.inf else ()
-        return (*gaussian, PureDP(pure)) if pure < math.inf else gaussian
 
     @functools.cached_property
     def _law(self) -> PowerLosses:

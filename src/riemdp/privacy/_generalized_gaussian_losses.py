@@ -237,7 +237,7 @@ class PowerLosses:
     def _near_side(self, epsilon: FloatArray) -> tuple[Loss, FloatArray, FloatArray]:
         """Loss towards the other location, and where it exceeds ``epsilon``."""
         tiny = np.full(epsilon.shape, self._tiny())
-        middle = self._middle()
+        middle = float((0.5 * self.shift) ** self._bend)
         end = np.maximum(min(middle, self._cut(0.0)), tiny)
         high = _crossing(lambda w: self._near(w) > epsilon[:, None], tiny, end)[1]
         return self._near, np.zeros_like(tiny), np.where(self._at_footpoint() > epsilon, high, 0.0)
@@ -257,9 +257,6 @@ class PowerLosses:
 
     def _at_footpoint(self) -> float:
         return self._power(self.shift)
-
-    def _middle(self) -> float:
-        return float((0.5 * self.shift) ** self._bend)
 
     def _cut(self, depth: float) -> float:
         """``w`` beyond which the law has nothing that counts."""

@@ -14,20 +14,18 @@ from riemdp._errors import ConvergenceError, InvalidParameterError, NotAttainabl
 from riemdp._potential import Potential, potential
 from riemdp.privacy._budget import check_delta, check_epsilon
 from riemdp.privacy._closed_curves import GaussianCurve, PureCurve
-from riemdp.privacy._curve import PrivacyCurve
-from riemdp.privacy._gdp import GDP
-from riemdp.privacy._isotropic_mu import LossPoints, bracket, hyperbolic_tail
+from riemdp.privacy._isotropic_mu import BracketedCurve, LossPoints, bracket, hyperbolic_tail
 from riemdp.privacy._isotropic_quadrature import PLAIN_DIM, PROBABILITY_ERROR, LossIntegrals
 from riemdp.privacy._laplace import LaplaceCurve
 from riemdp.privacy._loss_interpolation import LossInterpolation
-from riemdp.privacy._pure import PureDP
-from riemdp.privacy._rounding import delta_up, first_within, half_square_up, quotient_up, up
+from riemdp.privacy._rounding import delta_up, first_within, quotient_up, up
 from riemdp.privacy._score_bound import score_bound
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._budget import Budget, FloatArray
+    from riemdp.privacy._budget import FloatArray
+    from riemdp.privacy._curve import PrivacyCurve
 
 #: Distance into the tail, in standard deviations, from which on ``delta`` underflows.
 _DEEPEST = 60.0
@@ -43,7 +41,7 @@ _MOST_DEVIATIONS, _RANGE = 3e3, 1e100
 
 
 @dataclass(frozen=True)
-class IsotropicCurve(PrivacyCurve):
+class IsotropicCurve(BracketedCurve):
     """Exact curve of two Laplace or Gaussian laws on a space of constant curvature.
 
     The densities are proportional to ``exp(-dist/sigma)`` or ``exp(-dist^2/(2 sigma^2))``. Every
@@ -231,10 +229,6 @@ class IsotropicCurve(PrivacyCurve):
             lambda e: self._delta(np.array([e]))[0], delta, epsilon, step, self._last
         )
 
-    def mu(self) -> float:
-        """Upper end of :meth:`mu_bracket`."""
-        return self.mu_bracket()[1]
-
     def mu_bracket(self) -> tuple[float, float]:
         """Two numbers around the smallest ``mu``, mostly within 1e-5; the second one is proved.
 
@@ -254,24 +248,8 @@ class IsotropicCurve(PrivacyCurve):
         return up(0.5 * ratio * ((2.0 * self.upper - self.sensitivity) / self.sigma))
 
     def zcdp_rho(self) -> float:
-        """``mu**2 / 2``, or what follows from the pure ``epsilon`` if that is less.
-
-        ``mu``-GDP says that two unit Gaussians at distance ``mu`` can be turned into the two laws,
-        which increases no Renyi divergence.
-        """
-        if self._closed is not None:
-            return self._closed.zcdp_rho()
-        return min(self._pure_rho(), half_square_up(self.mu()))
-
-    def _pure_rho(self) -> float:
-        """``epsilon tanh(epsilon/2)``, rounded up; docs/proofs/privacy-conversions.md."""
-        pure = self.pure_epsilon()
-        return up(pure * math.tanh(0.5 * pure)) if pure < math.inf else math.inf
-
-    def _guarantees(self) -> tuple[Budget, ...]:
-        mu, pure = self.mu(), self.pure_epsilon()
-        gaussian: tuple[Budget, ...] = (GDP(mu),) if mu < math.inf else ()
-        return (*gaussian, PureDP(pure)) if pure < math.inf else gaussian
+        """``mu**2 / 2``, or what follows from the pure ``epsilon`` if that is less."""
+        return super().zcdp_rho() if self._closed is None else self._closed.zcdp_rho()
 
     def _simplest(self) -> PrivacyCurve:
         return self if self._closed is None else self._closed

@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR
+from riemdp.privacy._curve import PrivacyCurve
+from riemdp.privacy._gdp import GDP
+from riemdp.privacy._isotropic_quadrature import PROBABILITY_ERROR, LossIntegrals
+from riemdp.privacy._pure import PureDP
+from riemdp.privacy._rounding import half_square_up, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from riemdp.privacy._budget import FloatArray
-    from riemdp.privacy._isotropic_quadrature import LossIntegrals
+    from riemdp.privacy._budget import Budget, FloatArray
 
 #: Widths of the bracket (relative) that are aimed at, with the most points to spend on each.
 _WIDTHS = ((5e-10, 2000), (8e-6, 20000))
@@ -35,13 +38,8 @@ _ROUNDING = 1e-3
 class LossPoints:
     """Probabilities of the privacy loss at increasing ``epsilon``, with their relative errors.
 
-    Parameters
-    ----------
-    epsilon : ndarray, shape (n,)
-    log_first, log_complement, log_second : ndarray, shape (n,)
-        Logs of ``P_1(L >= epsilon)``, ``P_1(L < epsilon)`` and ``P_2(L >= epsilon)``.
-    error : ndarray, shape (n,)
-        Relative error of a probability that is not small; more is allowed for small ones.
+    Logs of ``P_1(L >= epsilon)``, ``P_1(L < epsilon)`` and ``P_2(L >= epsilon)``. The error is that
+    of a probability that is not small; more is allowed for small ones. All of shape ``(n,)``.
     """
 
     epsilon: FloatArray
@@ -95,23 +93,43 @@ class LossPoints:
 
     def part(self, which: slice) -> LossPoints:
         """Select some of the points."""
-        fields = self.epsilon, self.log_first, self.log_complement, self.log_second, self.error
-        return LossPoints(*(field[which] for field in fields))
+        return LossPoints(*(field[which] for field in self._fields))
 
     def merged(self, other: LossPoints) -> LossPoints:
         """Both sets of points in order."""
         order = np.argsort(np.concatenate([self.epsilon, other.epsilon]), kind="stable")
+        pairs = zip(self._fields, other._fields, strict=True)
+        return LossPoints(*(np.concatenate(pair)[order] for pair in pairs))
 
-        def joined(mine: FloatArray, theirs: FloatArray) -> FloatArray:
-            return np.concatenate([mine, theirs])[order]
+    @property
+    def _fields(self) -> tuple[FloatArray, ...]:
+        return self.epsilon, self.log_first, self.log_complement, self.log_second, self.error
 
-        return LossPoints(
-            joined(self.epsilon, other.epsilon),
-            joined(self.log_first, other.log_first),
-            joined(self.log_complement, other.log_complement),
-            joined(self.log_second, other.log_second),
-            joined(self.error, other.error),
-        )
+
+class BracketedCurve(PrivacyCurve):
+    """A curve that is known at single points, with a bracket of ``mu`` and perhaps a largest loss.
+
+    ``mu``-GDP says that two unit Gaussians at distance ``mu`` can be turned into the two laws,
+    which increases no Renyi divergence.
+    """
+
+    def mu(self) -> float:
+        """Upper end of :meth:`mu_bracket`."""
+        return self.mu_bracket()[1]
+
+    def zcdp_rho(self) -> float:
+        """``mu**2 / 2``, or what follows from the pure ``epsilon`` if that is less."""
+        return min(self._pure_rho(), half_square_up(self.mu()))
+
+    def _pure_rho(self) -> float:
+        """``epsilon tanh(epsilon/2)``, rounded up; docs/proofs/privacy-conversions.md."""
+        pure = self.pure_epsilon()
+        return up(pure * math.tanh(0.5 * pure)) if pure < math.inf else math.inf
+
+    def _guarantees(self) -> tuple[Budget, ...]:
+        mu, pure = self.mu(), self.pure_epsilon()
+        gaussian: tuple[Budget, ...] = (GDP(mu),) if mu < math.inf else ()
+        return (*gaussian, PureDP(pure)) if pure < math.inf else gaussian
 
 
 def chord_mu(points: LossPoints) -> FloatArray:
@@ -157,25 +175,10 @@ def bracket(
 ) -> tuple[float, float]:
     """Two numbers around the smallest ``mu``, the second one proved.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Probabilities at increasing ``epsilon``.
-    grid : ndarray
-        First points; starts with 0.
-    end : float
-        Privacy loss is never above; ``inf`` where it is unbounded.
-    cap : float, default inf
-        A ``mu`` that is proved otherwise.
-    tail : callable, optional
-        Where it is unbounded: ``tail(mu, epsilon)`` is a number not under ``mu`` that is proved
-        for all larger ``epsilon``, or ``inf``.
-    deepest : float, default inf
-        The largest ``epsilon`` that may be evaluated.
-
-    Returns
-    -------
-    tuple of float
+    ``evaluate`` gives probabilities at increasing ``epsilon``, ``deepest`` at most; ``grid``, the
+    first of them, starts with 0. The privacy loss is never above ``end``; where that is ``inf``,
+    ``tail(mu, epsilon)`` is a number not under ``mu`` that is proved for all larger ``epsilon``, or
+    ``inf``. ``cap`` is a ``mu`` that is proved otherwise.
     """
     points = evaluate(grid)
     lower, width = _largest(points), max(_WIDTHS[0][0], 1.5 * _blur(points))

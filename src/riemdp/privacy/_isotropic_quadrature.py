@@ -41,16 +41,9 @@ PLAIN_DIM = 64
 class LossIntegrals:
     """Probabilities of the privacy loss, in units in which the curvature is -1, 0 or 1.
 
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian"}
-    dim : int
-    sign : int
-        Sign of the curvature; 0 in dimension one.
-    sigma, sensitivity : float
-        Scale, and distance of the footpoints.
-    upper : float
-        Largest distance from a footpoint: pi on spheres, half the length of a circle, or ``inf``.
+    The sign is that of the curvature, 0 in dimension one; ``sensitivity`` is the distance of the
+    footpoints, ``upper`` the largest one from a footpoint: pi on spheres, half the length of a
+    circle, or ``inf``.
     """
 
     kind: Literal["laplace", "gaussian"]
@@ -72,10 +65,6 @@ class LossIntegrals:
     def log_complement(self, epsilon: FloatArray) -> FloatArray:
         """``log P_1(L < epsilon)``, accurate where it is small."""
         return self._chunked(self._log_complement, epsilon)
-
-    def log_second(self, epsilon: FloatArray) -> FloatArray:
-        """``log P_2(L >= epsilon)``, by the isometry that swaps the two footpoints."""
-        return self.log_complement(-epsilon)
 
     @functools.cached_property
     def per_unit(self) -> float:

@@ -9,30 +9,26 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import scipy
 
-from riemdp._checks import count
 from riemdp._part import register
-from riemdp.privacy._budget import Budget, check_delta, check_epsilon, check_parameter
+from riemdp.privacy._budget import Additive, check_delta, check_epsilon, check_parameter
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._pure import PureDP
-from riemdp.privacy._rao import angle, angle_conversion, angle_of_response
+from riemdp.privacy._rao import RaoDP, angle, angle_conversion, angle_of_response
 from riemdp.privacy._response import response_epsilon
-from riemdp.privacy._rounding import delta_up, first_within, share_down, sum_up, up
-from riemdp.privacy._rules import Options, composition, conversion
+from riemdp.privacy._rounding import delta_up, first_within, sum_up, up
+from riemdp.privacy._rules import composition, conversion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike
 
     from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._curve import PrivacyCurve
-    from riemdp.privacy._rao import RaoDP
 
 
 @final
 @register
 @dataclass(frozen=True)
-class KLDP(Budget):
+class KLDP(Additive):
     """Kullback-Leibler privacy: the mean privacy loss ``KL(P||Q)`` is at most ``alpha``.
 
     In both orders of (P, Q). It bounds a mean, so large losses stay possible: ``delta(epsilon)``
@@ -113,35 +109,11 @@ class KLDP(Budget):
         """Whether it follows from a guarantee that the curve implies."""
         return any(self.follows_from(guarantee) for guarantee in curve._guarantees())
 
-    def split(self, releases: int) -> KLDP:
-        """``alpha / releases``."""
-        return KLDP(share_down(self.alpha, count(releases, "releases")))
-
-    def price(self) -> tuple[float]:
-        """``alpha``, see docs/proofs/composition.md."""
-        return (self.alpha,)
-
-    def total(self, prices: Sequence[float]) -> KLDP | None:
-        """Inverse of :meth:`price`."""
-        return KLDP(prices[0]) if prices[0] > 0.0 else None
-
 
 angle_conversion(KLDP, KLDP.angle)
-
-
-@composition(KLDP, lossless=True)
-def _together(parts: Sequence[KLDP]) -> KLDP:
-    return KLDP(sum_up([part.alpha for part in parts]))
-
-
-@conversion(PureDP, KLDP)
-def _pure_to_kl(guarantee: PureDP, _: Options) -> KLDP:
-    return KLDP(mean_loss(guarantee.epsilon))
-
-
-@conversion(GDP, KLDP)
-def _gdp_to_kl(guarantee: GDP, _: Options) -> KLDP:
-    return KLDP(guarantee.renyi_rate())
+composition(KLDP, lossless=True)(lambda parts: KLDP(sum_up([part.alpha for part in parts])))
+conversion(PureDP, KLDP)(lambda pure, _: KLDP(mean_loss(pure.epsilon)))
+conversion(GDP, KLDP)(lambda gaussian, _: KLDP(gaussian.renyi_rate()))
 
 
 def mean_loss(epsilon: float) -> float:

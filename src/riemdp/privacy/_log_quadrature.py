@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integrand = Callable[[FloatArray, FloatArray], FloatArray]
     Rows = NDArray[np.intp]
-    Rule = Callable[[FloatArray, FloatArray, FloatArray, Integrand], FloatArray]
+    Rule = Callable[["Cut"], FloatArray]
 
 #: Largest relative difference of the two quadrature rules.
 _AGREEMENT = 6e-12
@@ -40,42 +41,59 @@ _DEPTHS = (70.0, 36.0)
 _PANEL_FACTOR, _PANELS = 6.0, 12
 
 
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Intervals from which something is cut off at both ends, and the logs of their integrands."""
+
+    first: FloatArray
+    last: FloatArray
+    span: FloatArray
+    log_integrand: Integrand
+
+    @property
+    def width(self) -> FloatArray:
+        """Lengths of what is left, shape (rows, 1)."""
+        return (self.span - self.first - self.last)[:, None]
+
+    def logs(self, points: FloatArray, rest: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return logs of weighted sums of exponentials, shape of the weights with an axis of rows.
+
+        Points are those of (0, 1), and ``rest`` is how far they are from 1.
+        """
+        width = self.width
+        values = self.log_integrand(
+            self.first[:, None] + width * points, self.last[:, None] + width * rest
+        )
+        peak = values.max(axis=1)
+        shifted = np.exp(values - np.where(peak > -np.inf, peak, 0.0)[:, None])
+        return np.asarray(peak + np.log(width[:, 0] * (weights @ shifted.T)))
+
+
 def log_integrals(
     span: FloatArray, depth: float, build: Callable[[Rows], Integrand]
 ) -> tuple[FloatArray, Flags]:
-    """Log of the integral over each interval, and where two rules agree on it.
+    """Log of the integral over each of n intervals, and where two rules agree on it.
 
-    Parameters
-    ----------
-    span : ndarray, shape (n,)
-        Positive lengths.
-    depth : float
-        Where the integrand is ``exp(-depth)`` times its largest value on a coarse grid it is cut
-        off, and farther in once the peak is located.
-    build : callable
-        ``build(rows)`` gives the log of the integrands of these intervals: a function of the
-        distances to the lower and to the upper end, shape (rows, nodes).
-
-    Returns
-    -------
-    ndarray, shape (n,)
-    ndarray of bool, shape (n,)
+    ``span (n,)`` has positive lengths. ``build(rows)`` gives the log of the integrands of these
+    intervals: a function of the distances to the lower and to the upper end, shape (rows, nodes).
+    Where an integrand is ``exp(-depth)`` times its largest value on a coarse grid it is cut off,
+    and farther in once the peak is located.
     """
     log_integrand = build(np.arange(span.size))
     first, last = np.zeros_like(span), np.zeros_like(span)
     depths = (depth, *(each for each in _DEPTHS if each < depth))
     for pair in itertools.pairwise(depths):
-        first, last = _trimmed(first, last, span, pair, log_integrand)
+        first, last = _trimmed(Cut(first, last, span, log_integrand), pair)
     result, agree = np.empty_like(span), np.zeros(span.size, dtype=bool)
 
-    def taken(rows: Rows) -> tuple[FloatArray, FloatArray, FloatArray, Integrand]:
+    def taken(rows: Rows) -> Cut:
         if rows.size == span.size:
-            return first, last, span, log_integrand
-        return first[rows], last[rows], span[rows], build(rows)
+            return Cut(first, last, span, log_integrand)
+        return Cut(first[rows], last[rows], span[rows], build(rows))
 
     rows = np.flatnonzero(np.minimum(first, last) > _FAR * (span - first - last))
     if rows.size:
-        result[rows], coarse = _even(*taken(rows))
+        result[rows], coarse = _even(taken(rows))
         agree[rows] = _agree(result[rows], coarse)
     rows, part = np.flatnonzero(~agree), None
     for group in _RULES:
@@ -84,7 +102,7 @@ def log_integrals(
             if not rows.size:
                 return result, agree
             part = part or taken(rows)
-            result[rows] = fine = apply(*part)
+            result[rows] = fine = apply(part)
             agree[rows] = done = _agree(fine, check)
             if done.any():
                 rows, fine, part = rows[~done], fine[~done], None
@@ -97,17 +115,12 @@ def _agree(fine: FloatArray, check: FloatArray) -> Flags:
     return np.asarray(near | ((fine == check) & (fine == -np.inf)))
 
 
-def _trimmed(
-    first: FloatArray,
-    last: FloatArray,
-    span: FloatArray,
-    depths: tuple[float, float],
-    log_integrand: Integrand,
-) -> tuple[FloatArray, FloatArray]:
+def _trimmed(whole: Cut, depths: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
     """Offsets from the lower and the upper end between which the integrand counts.
 
     Cut off at the first depth until less than half goes, then at the second.
     """
+    first, last, span = whole.first, whole.last, whole.span
     points, rest, _ = rule(COARSE_NODES)
     rows, end = np.arange(span.size), COARSE_NODES - 1
 
@@ -120,7 +133,7 @@ def _trimmed(
     for _ in range(12):
         width = (span - first - last)[:, None]
         t, top = first[:, None] + width * points, last[:, None] + width * rest
-        values = log_integrand(t, top)
+        values = whole.log_integrand(t, top)
         above = values - values.max(axis=1, keepdims=True)
         low, high = cut(depths[0])
         if (span - low - high >= 0.5 * width[:, 0]).all():
@@ -129,51 +142,28 @@ def _trimmed(
     return first, last
 
 
-def _logs(values: FloatArray, width: FloatArray, weights: FloatArray) -> FloatArray:
-    """Log of the weighted sums of exponentials, shape of ``width`` with an axis of weights."""
-    peak = values.max(axis=1)
-    shifted = np.exp(values - np.where(peak > -np.inf, peak, 0.0)[:, None])
-    return np.asarray(peak + np.log(width[:, 0] * (weights @ shifted.T)))
-
-
-def _even(
-    first: FloatArray, last: FloatArray, span: FloatArray, log_integrand: Integrand
-) -> FloatArray:
+def _even(cut: Cut) -> FloatArray:
     """Apply trapezoids, and those of twice the step, to what counts for nothing at the ends."""
-    points, width = np.linspace(0.0, 1.0, _STEPS + 1), (span - first - last)[:, None]
-    values = log_integrand(first[:, None] + width * points, last[:, None] + width * points[::-1])
+    points = np.linspace(0.0, 1.0, _STEPS + 1)
     weights = np.full((2, _STEPS + 1), 1.0 / _STEPS)
     weights[1] = np.where(np.arange(_STEPS + 1) % 2 == 0, 2.0 / _STEPS, 0.0)
-    return _logs(values, width, weights)
+    return cut.logs(points, points[::-1], weights)
 
 
-def _apply(
-    nodes: int,
-    first: FloatArray,
-    last: FloatArray,
-    span: FloatArray,
-    log_integrand: Integrand,
-    *,
-    graded: bool = False,
-) -> FloatArray:
-    points, rest, weights = _graded(nodes) if graded else rule(nodes)
-    width = (span - first - last)[:, None]
-    values = log_integrand(first[:, None] + width * points, last[:, None] + width * rest)
-    return _logs(values, width, weights)
+def _apply(nodes: int, cut: Cut, *, graded: bool = False) -> FloatArray:
+    return cut.logs(*(_graded(nodes) if graded else rule(nodes)))
 
 
-def _apply_panels(
-    nodes: int, first: FloatArray, last: FloatArray, span: FloatArray, log_integrand: Integrand
-) -> FloatArray:
+def _apply_panels(nodes: int, cut: Cut) -> FloatArray:
     """Apply a rule to panels that shrink geometrically towards both ends."""
     steps = 0.5 * _PANEL_FACTOR ** -np.arange(float(_PANELS))
     low, high = np.append(0.0, steps[:0:-1]), steps[::-1]
-    width = (span - first - last)[:, None]
-    parts = [
-        _apply(nodes, first + width[:, 0] * i, last + width[:, 0] * (1.0 - j), span, log_integrand)
+    width = cut.width[:, 0]
+    panels = [
+        replace(cut, first=cut.first + width * i, last=cut.last + width * (1.0 - j))
         for i, j in [*zip(low, high, strict=True), *zip(1.0 - high, 1.0 - low, strict=True)]
     ]
-    return np.asarray(np.logaddexp.reduce(parts, axis=0))
+    return np.asarray(np.logaddexp.reduce([_apply(nodes, panel) for panel in panels], axis=0))
 
 
 #: Groups of rules in turn, until one agrees with the one before it in its group: nodes that crowd

@@ -40,12 +40,8 @@ _DEEP = 40.0
 class LossInterpolation:
     """Evaluates few points by integrals, and many by one polynomial through integrals.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Probabilities at increasing ``epsilon``, all with the same error.
-    largest : float
-        Largest loss; ``inf`` where it is unbounded.
+    ``evaluate`` gives probabilities at increasing ``epsilon``, all with the same error; ``largest``
+    is the largest loss, ``inf`` where it is unbounded.
     """
 
     def __init__(self, evaluate: Callable[[FloatArray], LossPoints], largest: float) -> None:

@@ -118,14 +118,12 @@ def _together(parts: Sequence[MeanCDP]) -> MeanCDP:
     )
 
 
-@conversion(PureDP, MeanCDP)
-def _pure_to_mean(guarantee: PureDP, _: Options) -> MeanCDP:
-    return MeanCDP(mean_loss(guarantee.epsilon), guarantee.epsilon)
+conversion(PureDP, MeanCDP)(lambda pure, _: MeanCDP(mean_loss(pure.epsilon), pure.epsilon))
 
 
 @conversion(GDP, MeanCDP)
-def _gdp_to_mean(guarantee: GDP, _: Options) -> MeanCDP:
-    return _zcdp_to_mean(ZCDP(guarantee.renyi_rate()), _)
+def _gdp_to_mean(guarantee: GDP, options: Options) -> MeanCDP:
+    return _zcdp_to_mean(ZCDP(guarantee.renyi_rate()), options)
 
 
 @conversion(ZCDP, MeanCDP)
@@ -143,14 +141,8 @@ def _zcdp_to_mean(guarantee: ZCDP, _: Options) -> MeanCDP:
     return MeanCDP(guarantee.rho, up(math.sqrt(2.0 * half_square)))
 
 
-@conversion(MeanCDP, ZCDP)
-def _mean_to_zcdp(guarantee: MeanCDP, _: Options) -> ZCDP:
-    return guarantee.zcdp()
-
-
-@conversion(MeanCDP, KLDP)
-def _mean_to_kl(guarantee: MeanCDP, _: Options) -> KLDP:
-    return guarantee.kl()
+conversion(MeanCDP, ZCDP)(lambda mean, _: mean.zcdp())
+conversion(MeanCDP, KLDP)(lambda mean, _: mean.kl())
 
 
 @conversion(MeanCDP, RDP)

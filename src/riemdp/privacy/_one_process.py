@@ -13,20 +13,7 @@ def this_process() -> int:
 
 
 def check_process(made_in: int, guarantee: object, label: str) -> None:
-    """Refuse to pay in another process than the one in which an account was made.
-
-    Parameters
-    ----------
-    made_in : int
-        What :func:`this_process` returned there.
-    guarantee, label : object, str
-        What is asked for, for the message.
-
-    Raises
-    ------
-    BudgetExceededError
-        In another process.
-    """
+    """Raise ``BudgetExceededError`` in a process that did not make an account itself."""
     if made_in != this_process():
         raise BudgetExceededError(
             f"asked for {guarantee} ({label}) in a process that was forked from the one of this "

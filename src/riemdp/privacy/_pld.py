@@ -52,14 +52,8 @@ def accounting_available() -> bool:
 class LossTable:
     """Law of a discrete privacy loss, as far as ``epsilon >= 0`` needs it.
 
-    Parameters
-    ----------
-    step : float
-        Grid step.
-    deltas : ndarray, shape (N + 1,)
-        ``delta`` at the losses ``0, step, ..., N step``, without the floor.
-    floor : float
-        Mass at infinity and allowance for rounding.
+    ``deltas (N + 1,)`` are those at the losses ``0, step, ..., N step``, without the floor: the
+    mass at infinity and an allowance for rounding.
     """
 
     step: float
@@ -94,20 +88,10 @@ class LossTable:
 
 
 def composed_losses(parts: Sequence[tuple[PrivacyCurve, int]], infinity: float = 0.0) -> LossTable:
-    """Compose curves numerically.
+    """Compose curves, each with the number of times it occurs, numerically.
 
-    Parameters
-    ----------
-    parts : sequence of (PrivacyCurve, int)
-        Curves with the number of times each occurs.
-    infinity : float, default 0.0
-        Mass of an infinite loss besides.
-
-    Returns
-    -------
-    LossTable
-        One that says nothing (``delta = 1``) if the losses are too large for a grid or for
-        float64, or the releases too many for one.
+    ``infinity`` is the mass of an infinite loss besides. The table says nothing (``delta = 1``) if
+    the losses are too large for a grid or for float64, or the releases too many for one.
     """
     from dp_accounting.pld import pld_pmf
 

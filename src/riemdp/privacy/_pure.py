@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from riemdp._checks import count
 from riemdp._errors import UnsupportedBudgetError
 from riemdp._part import register
-from riemdp.privacy._budget import Budget, check_parameter
+from riemdp.privacy._budget import Additive, check_parameter
 from riemdp.privacy._response import approximate_delta, approximate_epsilon
-from riemdp.privacy._rounding import share_down, sum_up
+from riemdp.privacy._rounding import sum_up
 from riemdp.privacy._rules import composition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike
 
     from riemdp.privacy._budget import FloatArray
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 @final
 @register
 @dataclass(frozen=True)
-class PureDP(Budget):
+class PureDP(Additive):
     """Pure differential privacy: ``P(S) <= exp(epsilon) Q(S)`` for every event S.
 
     Parameters
@@ -73,18 +70,6 @@ class PureDP(Budget):
         """Whether the pure epsilon of the curve is small enough."""
         return curve.pure_epsilon() <= self.epsilon
 
-    def split(self, releases: int) -> PureDP:
-        """``epsilon / releases``."""
-        return PureDP(share_down(self.epsilon, count(releases, "releases")))
-
-    def price(self) -> tuple[float]:
-        """``epsilon`` (Rogers, Roth, Ullman, Vadhan, NeurIPS 2016)."""
-        return (self.epsilon,)
-
-    def total(self, prices: Sequence[float]) -> PureDP | None:
-        """Inverse of :meth:`price`."""
-        return PureDP(prices[0]) if prices[0] > 0.0 else None
-
     def largest_epsilon(self) -> float:
         """``epsilon`` itself."""
         return self.epsilon
@@ -97,6 +82,4 @@ class PureDP(Budget):
         )
 
 
-@composition(PureDP)
-def _together(parts: Sequence[PureDP]) -> PureDP:
-    return PureDP(sum_up([part.epsilon for part in parts]))
+composition(PureDP)(lambda parts: PureDP(sum_up([part.epsilon for part in parts])))

@@ -60,7 +60,6 @@ class RaoDP(Budget):
     theta : float
         Positive and finite, in radians. At most pi for the angle; pi allows everything.
     distance : {"angle", "parametric"}
-        Which distance is meant.
 
     Raises
     ------
@@ -141,22 +140,16 @@ class RaoDP(Budget):
         return epsilon if epsilon < limit else math.inf
 
     def allows(self, curve: PrivacyCurve) -> bool:
-        """Whether the curve's Rao distance is small enough.
+        """Whether the curve's Rao distance is small enough; see :meth:`Budget.allows`.
 
-        Raises
-        ------
-        NoConversionError
-            For the parametric distance, which only a mechanism has.
+        Raises ``NoConversionError`` for the parametric distance, which only a mechanism has.
         """
         return curve.rao(self.distance).theta <= self.theta
 
     def split(self, releases: int) -> RaoDP:
         """``theta / sqrt(releases)``; of an angle where ``releases`` times ``-log cos`` fits.
 
-        Raises
-        ------
-        UnsupportedBudgetError
-            For an angle of pi, which limits nothing.
+        Raises ``UnsupportedBudgetError`` for an angle of pi, which limits nothing.
         """
         n = count(releases, "releases")
         if n == 1:
@@ -176,10 +169,7 @@ class RaoDP(Budget):
         return RaoDP(max(theta, euclidean), distance="angle")
 
     def price(self) -> tuple[float]:
-        """``theta^2`` (parametric) or ``-log cos(theta/2)`` (angle).
-
-        See docs/proofs/composition.md.
-        """
+        """``theta^2`` or, of an angle, ``-log cos(theta/2)``; see docs/proofs/composition.md."""
         if self.distance == "parametric":
             return (self.theta * self.theta,)
         return (minus_log_cosine(self.theta),)

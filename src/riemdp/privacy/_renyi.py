@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from riemdp._checks import count, real
+from riemdp._checks import real
 from riemdp._errors import InvalidBudgetError, NoConversionError
 from riemdp._part import register
 from riemdp.privacy import _rules
-from riemdp.privacy._budget import Budget, check_delta, check_epsilon, check_parameter
+from riemdp.privacy._budget import Additive, Budget, check_delta, check_epsilon, check_parameter
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._kl import KLDP
 from riemdp.privacy._pure import PureDP
-from riemdp.privacy._rao import angle, angle_conversion, angle_of_response
+from riemdp.privacy._rao import RaoDP, angle, angle_conversion, angle_of_response
 from riemdp.privacy._response import (
     approximate_delta,
     approximate_epsilon,
@@ -28,7 +28,6 @@ from riemdp.privacy._rounding import (
     delta_up,
     exponent_up,
     first_within,
-    share_down,
     sum_up,
     up,
 )
@@ -41,13 +40,12 @@ if TYPE_CHECKING:
 
     from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._curve import PrivacyCurve
-    from riemdp.privacy._rao import RaoDP
 
 
 @final
 @register
 @dataclass(frozen=True)
-class RDP(Budget):
+class RDP(Additive):
     """Renyi differential privacy: the Renyi divergence of one order is at most ``epsilon``.
 
     ``D(P||Q) = log(integral p^order q^(1 - order)) / (order - 1)``, in both orders of (P, Q); the
@@ -152,18 +150,6 @@ class RDP(Budget):
         """Whether it follows from a guarantee that the curve implies."""
         return any(self.follows_from(guarantee) for guarantee in curve._guarantees())
 
-    def split(self, releases: int) -> RDP:
-        """``epsilon / releases`` at the same order."""
-        return RDP(self.order, share_down(self.epsilon, count(releases, "releases")))
-
-    def price(self) -> tuple[float]:
-        """``epsilon`` (Feldman, Zrnic, NeurIPS 2021)."""
-        return (self.epsilon,)
-
-    def total(self, prices: Sequence[float]) -> RDP | None:
-        """Inverse of :meth:`price`, at this order."""
-        return RDP(self.order, prices[0]) if prices[0] > 0.0 else None
-
     def largest_mu(self) -> float | None:
         """Raise for the order ``inf``: the privacy loss of Gaussian noise is unbounded."""
         return None if self.order < math.inf else PureDP(self.epsilon).largest_mu()
@@ -218,9 +204,7 @@ def _rdp_to_rdp(guarantee: RDP, options: Options) -> RDP:
     return RDP(order, guarantee.epsilon)
 
 
-@conversion(RDP, KLDP)
-def _rdp_to_kl(guarantee: RDP, _: Options) -> KLDP:
-    return KLDP(guarantee.epsilon)
+conversion(RDP, KLDP)(lambda renyi, _: KLDP(renyi.epsilon))
 
 
 def finite_order(options: Options, guarantee: Budget) -> float:

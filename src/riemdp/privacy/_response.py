@@ -139,7 +139,8 @@ def response_divergence(epsilon: float, order: float) -> float:
         sine = math.sinh(0.5 * shift)
         return math.log1p(2.0 * sine * (sine + half * math.cosh(0.5 * shift))) / excess
     # the same with exp(a - b) taken out
-    return epsilon + (math.log1p(math.exp(-epsilon - 2.0 * shift)) - _log1pexp(epsilon)) / excess
+    gap = math.log1p(math.exp(-epsilon - 2.0 * shift)) - math.log1p(math.exp(-epsilon))
+    return epsilon + gap / excess
 
 
 def response_epsilon(divergence: float, order: float) -> float:
@@ -158,8 +159,3 @@ def response_epsilon(divergence: float, order: float) -> float:
         epsilon += step
         step *= 2.0
     return epsilon
-
-
-def _log1pexp(epsilon: float) -> float:
-    """``log(1 + exp(-epsilon))``."""
-    return math.log1p(math.exp(-epsilon))

@@ -57,16 +57,7 @@ def first_within(
 ) -> float:
     """First of some growing ``epsilon`` whose ``delta`` is seen to suffice, ``limit`` at most.
 
-    Parameters
-    ----------
-    delta_at : callable
-        A curve that is rounded up.
-    delta : float
-        What is allowed.
-    epsilon, step : float
-        Where to start, and the first step, which doubles.
-    limit : float, default inf
-        No larger ``epsilon`` is tried, nor this one.
+    ``delta_at`` is a curve that is rounded up. The step doubles; ``limit`` itself is not tried.
     """
     while epsilon < limit and delta_at(epsilon) > delta:
         epsilon += step

@@ -48,12 +48,7 @@ _, _before_asking = lazy_entries("riemdp.privacy", {"_compose": "PrivacyCurve"})
 def conversion(given: type | None, to: type) -> Callable[[F], F]:
     """Make ``function(guarantee, options)`` the conversion of one class to another, a decorator.
 
-    Parameters
-    ----------
-    given : type or None
-        Class of what is proved; None for any definition that has no conversion of its own.
-    to : type
-        Class of what is asked for.
+    ``given`` is None for any definition that has no conversion of its own.
     """
 
     def fill(function: F) -> F:
@@ -67,12 +62,8 @@ def conversion(given: type | None, to: type) -> Callable[[F], F]:
 def composition(kind: type, *, lossless: bool = False) -> Callable[[F], F]:
     """Make ``function(parts)`` the rule of composition of a class, a decorator.
 
-    Parameters
-    ----------
-    kind : type
-    lossless : bool, default False
-        Whether the parts may be composed by this rule before they meet other definitions: their
-        privacy curves, one by one, say no more.
+    A lossless rule may compose the parts before they meet other definitions: their privacy curves,
+    one by one, say no more.
     """
 
     def fill(function: F) -> F:
@@ -88,12 +79,7 @@ def composition(kind: type, *, lossless: bool = False) -> Callable[[F], F]:
 def implied(guarantee: Budget, to: type, options: Options) -> Any:
     """Return the tightest proved guarantee in another definition, or the curve of a guarantee.
 
-    About the same relation.
-
-    Raises
-    ------
-    NoConversionError
-        If there is no rule, or the rule knows of none.
+    About the same relation. Raises ``NoConversionError`` without a rule, or if it knows of none.
     """
     guarantee = guarantee._simplest()
     _before_asking(to)

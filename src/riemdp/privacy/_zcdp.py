@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import scipy
 
-from riemdp._checks import count
 from riemdp._part import register
-from riemdp.privacy._budget import Budget, check_delta, check_epsilon, check_parameter
+from riemdp.privacy._budget import Additive, Budget, check_delta, check_epsilon, check_parameter
 from riemdp.privacy._gdp import GDP
 from riemdp.privacy._kl import KLDP, mean_loss
 from riemdp.privacy._pure import PureDP
-from riemdp.privacy._rao import angle_conversion
+from riemdp.privacy._rao import RaoDP, angle_conversion
 from riemdp.privacy._renyi import RDP, finite_order
-from riemdp.privacy._rounding import delta_up, exponent_up, first_within, share_down, sum_up, up
+from riemdp.privacy._rounding import delta_up, exponent_up, first_within, sum_up, up
 from riemdp.privacy._rules import Options, composition, conversion
 
 if TYPE_CHECKING:
@@ -27,13 +26,12 @@ if TYPE_CHECKING:
 
     from riemdp.privacy._budget import FloatArray
     from riemdp.privacy._curve import PrivacyCurve
-    from riemdp.privacy._rao import RaoDP
 
 
 @final
 @register
 @dataclass(frozen=True)
-class ZCDP(Budget):
+class ZCDP(Additive):
     """Zero-concentrated differential privacy: Renyi divergences at most ``xi + rho * order``.
 
     The bound holds for every order above 1. ``delta_at`` and ``epsilon_at`` are proved upper
@@ -141,20 +139,6 @@ class ZCDP(Budget):
         """Whether the curve's ``rho`` is small enough."""
         return curve.zcdp_rho() <= self.rho
 
-    def split(self, releases: int) -> ZCDP:
-        """``rho / releases`` and ``xi / releases``."""
-        n = count(releases, "releases")
-        return ZCDP(share_down(self.rho, n), share_down(self.xi, n))
-
-    def price(self) -> tuple[float, float]:
-        """``rho`` and ``xi`` (Whitehouse, Ramdas, Rogers, Wu, ICML 2023)."""
-        return (self.rho, self.xi)
-
-    def total(self, prices: Sequence[float]) -> ZCDP | None:
-        """Inverse of :meth:`price`."""
-        rho, xi = prices
-        return ZCDP(rho, max(xi, 0.0)) if rho > 0.0 else None
-
     def largest_epsilon(self) -> float:
         """``sqrt(2 rho)`` (Bun, Steinke, TCC 2016, Proposition 1.4)."""
         return math.sqrt(2.0 * self.rho)
@@ -183,14 +167,8 @@ def _together(parts: Sequence[ZCDP]) -> ZCDP:
     return ZCDP(sum_up([part.rho for part in parts]), sum_up([part.xi for part in parts]))
 
 
-@conversion(PureDP, ZCDP)
-def _pure_to_zcdp(guarantee: PureDP, _: Options) -> ZCDP:
-    return concentrated(mean_loss(guarantee.epsilon))
-
-
-@conversion(GDP, ZCDP)
-def _gdp_to_zcdp(guarantee: GDP, _: Options) -> ZCDP:
-    return concentrated(guarantee.renyi_rate())
+conversion(PureDP, ZCDP)(lambda pure, _: concentrated(mean_loss(pure.epsilon)))
+conversion(GDP, ZCDP)(lambda gaussian, _: concentrated(gaussian.renyi_rate()))
 
 
 @conversion(ZCDP, RDP)

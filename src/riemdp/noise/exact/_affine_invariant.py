@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise.exact._draw import ExactDraw, nearest_all
-from riemdp.noise.exact._ladder import PRECISION
+from riemdp.noise.exact._ladder import PRECISION, Ladder
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._shells import ExactShells, exact_shells
 from riemdp.noise.exact._variates import direction, direction_uniforms, norm
@@ -21,9 +21,7 @@ from riemdp.noise.exact._variates import direction, direction_uniforms, norm
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riemdp._potential import Kind
     from riemdp.noise.exact._bits import Bits, Uniform
-    from riemdp.noise.exact._ladder import Ladder
 
     Ball = Any
     Matrix = Any
@@ -46,7 +44,6 @@ class AffineInvariantDraw(ExactDraw):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     k : int
         Matrix size, at least 2; SPD(1) is a line, for :class:`FlatDraw`.
     sigma : float

@@ -21,7 +21,7 @@ _BLOCK = 256
 
 
 @functools.cache
-def _flint() -> tuple[Any, Any]:
+def enclosures() -> tuple[Any, Any]:
     """Enclosures and their precision, looked up once: draws ask for them a million times."""
     from flint import arb, ctx
 
@@ -69,7 +69,7 @@ class Uniform:
 
     def ball(self) -> Ball:
         """Return the enclosure of all values that the bits of the working precision leave."""
-        arb, ctx = _flint()
+        arb, ctx = enclosures()
         bits = ctx.prec
         return arb((2 * self.prefix(bits) + 1, -bits - 1), (1, -bits - 1))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from riemdp._errors import InvalidParameterError
 from riemdp._working_precision import working_precision
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Source, resolve_generator
 from riemdp.noise.exact._bits import Bits, Uniform
 from riemdp.noise.exact._ladder import PRECISION, Ladder
 from riemdp.noise.exact._rounded import ball_of, check_precision
@@ -15,8 +15,6 @@ from riemdp.privacy import certified_available
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from riemdp.noise._generator import Source
 
     Ball = Any
 

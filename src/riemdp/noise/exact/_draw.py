@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._errors import InvalidParameterError, UnsupportedManifoldError
 from riemdp._working_precision import working_precision
-from riemdp.noise._generator import resolve_generator
+from riemdp.noise._generator import Source, resolve_generator
 from riemdp.noise.exact._bits import Bits
 from riemdp.noise.exact._ladder import PRECISION, Ladder
 from riemdp.noise.exact._rounded import Rounded, ball_of, check_grid, check_precision, exact_numbers
@@ -16,8 +16,6 @@ from riemdp.privacy import certified_available
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from riemdp.noise._generator import Source
 
     Ball = Any
     #: Coordinates at python-flint's working precision, None where that leaves them open.
@@ -155,19 +153,7 @@ class ExactDraw(ABC):
 
 
 def round_ends(ladder: Ladder, ends: Ends, grid: int) -> list[int]:
-    """Round coordinates to multiples of ``2^-grid``, and return the multiples.
-
-    Parameters
-    ----------
-    ladder : Ladder
-    ends : callable
-        See :meth:`ExactDraw.ends`.
-    grid : int
-
-    Returns
-    -------
-    list of int
-    """
+    """Round coordinates to multiples of ``2^-grid``; see :meth:`ExactDraw.ends`."""
     unit = Fraction(2) ** grid
 
     def question() -> list[int] | None:

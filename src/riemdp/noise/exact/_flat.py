@@ -1,16 +1,20 @@
-"""Exact draws of the Laplace and Gaussian laws on R^d."""
+"""Exact draws of the Laplace and Gaussian laws on R^d.
+
+Nearly all Gaussian coordinates are rounded by 64 bits of each uniform variable.
+"""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp._progress import ticks
+from riemdp._working_precision import working_precision
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise.exact._draw import ExactDraw, round_ends
-from riemdp.noise.exact._quick import QUICK, quick_gaussian
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._variates import (
     direction,
@@ -19,22 +23,27 @@ from riemdp.noise.exact._variates import (
     gamma_uniforms,
     normal_uniforms,
     normals,
+    normals_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
-    from riemdp._potential import Kind
+    import numpy as np
+    from numpy.typing import NDArray
+
     from riemdp.noise.exact._bits import Bits
     from riemdp.noise.exact._draw import Ends
     from riemdp.noise.exact._ladder import Ladder
 
     Ball = Any
 
-
 #: Gaussian coordinates that are drawn at a time; even, as normal variables come in pairs.
 _TOGETHER = 4096
+#: Bits of uniform variables that are looked at, and working precision at which that is fastest.
+QUICK = 64
+#: Bits of a footpoint after the point of the grid.
+_AFTER = 32
 
 
 @dataclass(frozen=True)
@@ -47,9 +56,7 @@ class FlatDraw(ExactDraw):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     dim : int
-        Dimension.
     sigma : float
         Scale, taken as the rational number it is.
 
@@ -152,3 +159,43 @@ def _around(
         return [v + factor * x for v, x in zip(origin, noise(), strict=True)]
 
     return ends
+
+
+def quick_gaussian(
+    first: NDArray[np.uint64], footpoint: Sequence[Fraction], factor: Fraction, grid: int
+) -> list[int] | None:
+    """Round ``2^grid v + factor z`` for coordinates v of a footpoint and normal variables z.
+
+    ``first`` has the first 64 bits of the uniform variables that the z are functions of; None where
+    these leave a coordinate open. The whole steps in the footpoint are added after the rounding, as
+    integers. So whether 64 bits are enough depends on the noise, on where the footpoint lies
+    between two points of the grid and on public numbers, not on how far it is.
+    """
+    from flint import arb
+
+    highs, lows = (first >> 32).tolist(), (first & 0xFFFFFFFF).tolist()
+    up, down = max(grid + _AFTER, 0), max(-grid - _AFTER, 0)
+    mask, unit, found = (1 << _AFTER) - 1, 2.0**-_AFTER, []
+    with working_precision(QUICK):
+        after, scale, half = _upto(QUICK), ball_of(factor), 0.5 + _upto(_AFTER)
+        # each is a float64 exactly
+        balls = [
+            arb(high * 2.0**-32) + low * 2.0**-64 + after
+            for high, low in zip(highs, lows, strict=True)
+        ]
+        for v, z in zip(footpoint, normals_of(balls, len(footpoint)), strict=True):
+            steps = (v.numerator << up) // (v.denominator << down)
+            below = (steps & mask) * unit
+            whole = (scale * z + below + half).floor().unique_fmpz()
+            if whole is None:
+                return None
+            found.append((steps >> _AFTER) + int(whole))
+    return found
+
+
+@functools.cache
+def _upto(bits: int) -> Ball:
+    """Enclose the numbers from 0 to ``2^-bits``."""
+    from flint import arb
+
+    return arb((1, -bits - 1), (1, -bits - 1))

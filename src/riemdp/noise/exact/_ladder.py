@@ -16,12 +16,9 @@ PRECISION = 128
 
 
 class Ladder:
-    """Working precisions, doubled until an answer is certain.
+    """Working precisions, from ``precision`` bits on doubled until an answer is certain.
 
-    Parameters
-    ----------
-    precision : int
-        Bits to begin each question with. It sets the time that an answer takes, not the answer.
+    The first one sets the time that an answer takes, not the answer.
     """
 
     def __init__(self, precision: int) -> None:
@@ -35,18 +32,9 @@ class Ladder:
     def settle(self, question: Callable[[], Answer | None], more: int = 0) -> Answer:
         """Ask at growing precision until the answer is not None.
 
-        Parameters
-        ----------
-        question : callable
-            Computes with balls at python-flint's working precision, and returns None where they
-            leave the answer open.
-        more : int, default 0
-            Bits to begin with beyond the others: of a question known to need them.
-
-        Returns
-        -------
-        object
-            The answer.
+        The question computes with balls at python-flint's working precision, and returns None where
+        they leave the answer open. It begins with ``more`` bits beyond the others if it is known to
+        need them.
         """
         from flint import ctx
 
@@ -80,15 +68,7 @@ class Ladder:
 def at_working_precision(known: dict[int, Answer], compute: Callable[[], Answer]) -> Answer:
     """Return what was computed at python-flint's working precision, or compute it now.
 
-    Parameters
-    ----------
-    known : dict of int to object
-        What there is, by the bits that it was computed with; grows.
-    compute : callable
-
-    Returns
-    -------
-    object
+    ``known`` has what there is, by the bits that it was computed with, and grows.
     """
     from flint import ctx
 

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp._working_precision import working_precision
 from riemdp.noise._profile import Profile
-from riemdp.noise.exact._ladder import at_working_precision
+from riemdp.noise.exact._ladder import Ladder, at_working_precision
 from riemdp.noise.exact._rounded import ball_of
 from riemdp.noise.exact._trigonometry import Trigonometry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riemdp._potential import Kind
     from riemdp.noise.exact._bits import Bits, Uniform
-    from riemdp.noise.exact._ladder import Ladder
 
     Ball = Any
 
@@ -39,12 +37,8 @@ _LEAST_FALL, _MOST_FALL = 0.25, 3
 class Touches:
     """Public rational numbers that an envelope is made of, in units of ``1/k``.
 
-    Parameters
-    ----------
-    left, right : Fraction or None
-        Where its tangents touch; None where there is no such piece.
-    level : Fraction
-        Upper bound of ``h``, proved.
+    Where its tangents touch, None where there is no such piece; and an upper bound of ``h``,
+    proved.
     """
 
     left: Fraction | None
@@ -73,19 +67,9 @@ class _Pieces:
 class ExactRadius:
     """Law with density proportional to ``exp(h)``, ``h(r) = power * log s(r) - U(r / sigma)``.
 
-    Distances are in units of ``1/k``, ``k = sqrt|curvature|``. ``h`` is concave, so tangents at
-    any points lie above it, and so does any level that is at least its maximum.
-
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian"}
-        Which ``U``.
-    power : int
-        Dimension minus one.
-    curvature : Fraction
-        Not 0.
-    sigma : Fraction
-        Scale, in units of distance.
+    Distances are in units of ``1/k``, ``k = sqrt|curvature|``, sigma is in units of distance, the
+    power is the dimension minus one, and the curvature not 0. ``h`` is concave, so tangents at any
+    points lie above it, and so does any level that is at least its maximum.
     """
 
     kind: Kind
@@ -94,20 +78,11 @@ class ExactRadius:
     sigma: Fraction
 
     def draw(self, bits: Bits, ladder: Ladder) -> Callable[[], Ball | None]:
-        """Accept a proposal, and return what encloses it at the working precision.
+        """Accept a proposal, and return what encloses it, in units of ``1/k``.
 
         Each attempt takes two new uniform variables: the place under the envelope, and the height
-        to accept at.
-
-        Parameters
-        ----------
-        bits : Bits
-        ladder : Ladder
-
-        Returns
-        -------
-        callable
-            Returns an arb, in units of ``1/k``, or None where the piece is not decided.
+        to accept at. The enclosure, at the working precision, is None where the piece is not
+        decided.
         """
         while True:
             place, height = bits.uniforms(2)
@@ -192,10 +167,7 @@ class ExactRadius:
     def touches(self) -> Touches:
         """The envelope's public numbers, certified.
 
-        Raises
-        ------
-        NotAttainableError
-            If no envelope can be certified with 8192 bits: scales of no use.
+        Raises ``NotAttainableError`` if none can be with 8192 bits: scales of no use.
         """
         try:
             with np.errstate(all="ignore"):
@@ -297,15 +269,5 @@ class ExactRadius:
 
 @functools.lru_cache(maxsize=256)
 def exact_radius(kind: Kind, power: int, curvature: float, sigma: float) -> ExactRadius:
-    """Return the law of these public numbers, with what has been worked out of it.
-
-    Parameters
-    ----------
-    kind, power, curvature, sigma
-        As in :class:`ExactRadius`.
-
-    Returns
-    -------
-    ExactRadius
-    """
+    """Return the law of these public numbers, with what has been worked out of it."""
     return ExactRadius(kind, power, Fraction(curvature), Fraction(sigma))

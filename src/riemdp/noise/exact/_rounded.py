@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import numbers
 from collections.abc import Iterable
@@ -14,6 +13,7 @@ import numpy as np
 
 from riemdp._checks import count, kind_of, positive, shown
 from riemdp._errors import InvalidParameterError
+from riemdp.noise.exact._bits import enclosures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,10 +105,8 @@ def default_grid(sigma: float) -> int:
 def exact_numbers(values: Sequence[Any], dim: int) -> list[Fraction]:
     """Return coordinates as the rational numbers they are; a float is one.
 
-    Raises
-    ------
-    InvalidParameterError
-        If there are not ``dim`` of them, or one is not finite. No coordinate is told.
+    Raises ``InvalidParameterError`` if there are not ``dim`` of them, or one is not finite. No
+    coordinate is told.
     """
     if not isinstance(values, Iterable):
         raise InvalidParameterError(
@@ -137,17 +135,9 @@ def _exact(value: object) -> Fraction:
         raise InvalidParameterError("footpoint must hold finite numbers") from None
 
 
-@functools.cache
-def _arb() -> Any:
-    """Enclosures, looked up once."""
-    from flint import arb
-
-    return arb
-
-
 def ball_of(number: Fraction) -> Ball:
     """Enclose a rational number at the working precision."""
-    arb = _arb()
+    arb, _ = enclosures()
     numerator = arb(number.numerator)
     return numerator if number.denominator == 1 else numerator / number.denominator
 

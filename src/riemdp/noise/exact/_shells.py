@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp._working_precision import working_precision
 from riemdp.noise._affine_invariant_radial import AffineInvariantRadial
 from riemdp.noise._radial import log_sphere_area
 from riemdp.noise._sinh_envelope import growth_rate, log_sinhc
-from riemdp.noise.exact._ladder import at_working_precision
+from riemdp.noise.exact._ladder import Ladder, at_working_precision
 from riemdp.noise.exact._rounded import ball_of
 
 if TYPE_CHECKING:
-    from riemdp._potential import Kind
     from riemdp.manifolds import FloatArray
     from riemdp.noise.exact._bits import Uniform
-    from riemdp.noise.exact._ladder import Ladder
 
     Ball = Any
 
@@ -41,16 +39,9 @@ _CERTIFY = 512
 class Knots:
     """Public numbers of a bound, all of them free but for what is certified.
 
-    Parameters
-    ----------
-    ends : tuple of Fraction
-        Where shells end, increasing, the last one excepted.
-    even : tuple of bool
-        Of each shell between two ends, whether the member is that of even gaps or the line.
-    last_even : bool
-        The same of the outermost shell.
-    level : Fraction
-        What heights are measured from.
+    ``ends`` of shells increase; the outermost shell has none. ``even`` says of each shell between
+    two ends, and ``last_even`` of the outermost one, whether the member is that of even gaps or the
+    line. Heights are measured from ``level``.
     """
 
     ends: tuple[Fraction, ...]
@@ -73,22 +64,10 @@ class _Shells:
 
 @dataclass(frozen=True)
 class ExactShells:
-    """Bound of ``c(r) + log J`` on all matrices of norm r, and draws from its exponential.
+    """Bound of ``c(r) + log J`` on all matrices of norm r and size ``k >= 2``, and draws under it.
 
     ``c(r) = (dim - 1) log r - U(r / sigma)`` is concave: it lies under its tangents.
-    ``log J <= min(N g(r sqrt(2/(k-1))), |delta| r)``, both convex: under their chords.
-
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian"}
-        Which ``U``.
-    k : int
-        Matrix size, at least 2.
-    sigma : float
-        Scale.
-
-    References
-    ----------
+    ``log J <= min(N g(r sqrt(2/(k-1))), |delta| r)``, both convex: under their chords. See
     docs/proofs/exact-draws; the two bounds: docs/proofs/affine-invariant-sampler.
     """
 
@@ -97,17 +76,9 @@ class ExactShells:
     sigma: float
 
     def propose(self, ladder: Ladder, place: Uniform) -> tuple[Ball, Ball] | None:
-        """Invert the area under the bound.
+        """Invert the area under the bound: a norm, and the logarithm of the bound there.
 
-        Parameters
-        ----------
-        ladder : Ladder
-        place : Uniform
-
-        Returns
-        -------
-        tuple of arb or None
-            Norm, and the logarithm of the bound there; None where the shell is not decided.
+        None where the shell is not decided.
         """
         shells = self._shells()
         area, last = place.ball() * shells.mass, len(shells.areas)
@@ -146,10 +117,7 @@ class ExactShells:
     def knots(self) -> Knots:
         """The bound's public numbers, certified.
 
-        Raises
-        ------
-        NotAttainableError
-            If they could not be certified: scales of no use.
+        Raises ``NotAttainableError`` if they could not be: scales of no use.
         """
         with np.errstate(all="ignore"):
             knots = self._search()
@@ -280,15 +248,5 @@ class ExactShells:
 
 @functools.lru_cache(maxsize=64)
 def exact_shells(kind: Kind, k: int, sigma: float) -> ExactShells:
-    """Return the bound of these public numbers, with what has been worked out of it.
-
-    Parameters
-    ----------
-    kind, k, sigma
-        As in :class:`ExactShells`.
-
-    Returns
-    -------
-    ExactShells
-    """
+    """Return the bound of these public numbers, with what has been worked out of it."""
     return ExactShells(kind, k, sigma)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from riemdp._checks import positive
 from riemdp._errors import InvalidParameterError, NotAttainableError
-from riemdp._potential import potential
+from riemdp._potential import Kind, potential
 from riemdp.noise._radial import RadialLaw
 from riemdp.noise.exact._draw import ExactDraw, round_ends
 from riemdp.noise.exact._radius import ExactRadius, exact_radius
@@ -20,7 +20,6 @@ from riemdp.noise.exact._variates import direction, direction_uniforms, norm
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riemdp._potential import Kind
     from riemdp.noise.exact._bits import Bits
     from riemdp.noise.exact._draw import Ends
     from riemdp.noise.exact._ladder import Ladder
@@ -40,9 +39,7 @@ class SpaceFormDraw(ExactDraw):
     Parameters
     ----------
     kind : {"laplace", "gaussian"}
-        Which law.
     dim : int
-        Dimension.
     curvature : float
         Sectional curvature, not 0, taken as the rational number it is.
     sigma : float

@@ -10,13 +10,7 @@ Ball = Any
 
 @dataclass(frozen=True)
 class Trigonometry:
-    """``s`` and ``c``: sine and cosine, or the hyperbolic ones.
-
-    Parameters
-    ----------
-    sign : {-1, 1}
-        Sign of the curvature.
-    """
+    """``s`` and ``c``: sine and cosine for sign 1 of the curvature, the hyperbolic ones for -1."""
 
     sign: int
 

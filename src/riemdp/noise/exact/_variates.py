@@ -15,27 +15,11 @@ if TYPE_CHECKING:
     Ball = Any
 
 
-def exponential(uniform: Uniform) -> Ball:
-    """Enclose a standard exponential variable, ``-log U``."""
-    return -uniform.ball().log()
-
-
 def gamma(uniforms: Sequence[Uniform], twice_shape: int) -> Ball:
     """Enclose a gamma variable of integer or half-integer shape and scale 1.
 
     A sum of exponential variables, the log of one product (exponents of balls do not run out),
-    and for the half of half the square of a normal variable.
-
-    Parameters
-    ----------
-    uniforms : sequence of Uniform
-        :func:`gamma_uniforms` of them.
-    twice_shape : int
-        Twice the shape, positive.
-
-    Returns
-    -------
-    arb
+    and for the half of half the square of a normal variable; see :func:`gamma_uniforms`.
     """
     from flint import arb
 
@@ -56,37 +40,14 @@ def gamma_uniforms(twice_shape: int) -> int:
 def normals(uniforms: Sequence[Uniform], count: int) -> list[Ball]:
     """Enclose independent standard normal variables, ``sqrt(-2 log U) (cos, sin)(2 pi V)``.
 
-    Parameters
-    ----------
-    uniforms : sequence of Uniform
-        :func:`normal_uniforms` of them.
-    count : int
-        How many.
-
-    Returns
-    -------
-    list of arb
-
-    References
-    ----------
-    Box and Muller, "A note on the generation of random normal deviates", Annals of Mathematical
-    Statistics 29 (1958).
+    They take :func:`normal_uniforms`. Box and Muller, "A note on the generation of random normal
+    deviates", Annals of Mathematical Statistics 29 (1958).
     """
     return normals_of([uniform.ball() for uniform in uniforms[: normal_uniforms(count)]], count)
 
 
 def normals_of(balls: Sequence[Ball], count: int) -> list[Ball]:
-    """Enclose what :func:`normals` does, of enclosures of the uniform variables.
-
-    Parameters
-    ----------
-    balls : sequence of arb
-    count : int
-
-    Returns
-    -------
-    list of arb
-    """
+    """Enclose what :func:`normals` does, of enclosures of the uniform variables."""
     found = []
     for first, second in zip(balls[::2], balls[1::2], strict=True):
         length = (-2 * first.log()).sqrt()
@@ -103,18 +64,8 @@ def normal_uniforms(count: int) -> int:
 def direction(uniforms: Sequence[Uniform], dim: int) -> list[Ball]:
     """Enclose a uniform unit vector: normal variables over their norm.
 
-    On the line it is a sign. In the plane the norm cancels, and an angle is left.
-
-    Parameters
-    ----------
-    uniforms : sequence of Uniform
-        :func:`direction_uniforms` of them.
-    dim : int
-        Dimension.
-
-    Returns
-    -------
-    list of arb
+    On the line it is a sign. In the plane the norm cancels, and an angle is left. It takes
+    :func:`direction_uniforms`.
     """
     from flint import arb
 
