@@ -113,10 +113,18 @@ def private_mean(
         ``"tangent-laplace"`` for the tangent mean) or a class is calibrated here; an instance
         has to satisfy the budget as it is. On Euclidean spaces also
         ``"generalized-gaussian:power=1.5"``, with any power.
-    neighbours, adjacency, users
-        As in :func:`private_statistic`: which data sets the guarantee is about, by default those
-        that differ in one record. ``adjacency="add-remove"`` makes the number of records private;
-        ``users`` says whose record each is, and people are protected with all of theirs.
+    neighbours : Neighbours, optional
+        Which data sets the guarantee is about: those that differ in one record, by default. In
+        place of ``adjacency``.
+    adjacency : {"replace-one", "add-remove"}, optional
+        Whether one record is replaced, with a public ``n``, or added or removed: then the number
+        of records is private, what is released is a sum with that number, and ``release.n`` is
+        None. By default what the budget names, and else ``"replace-one"``.
+    users : array_like of int or str, shape (n,), optional
+        Whose record each is, where people are to be protected with all their records: their
+        records are averaged in the tangent space at the centre of the ball, and the statistic is
+        that of one mean a person. ``release.n`` is then the number of people. What the ids are
+        does not count, only who shares one.
     contribution : int, default 1
         With ``users``: how many records a person counts for at most, public. More than 1 releases
         the tangent mean of all records, in which a person with more of them counts for so many:
@@ -130,10 +138,17 @@ def private_mean(
         Whether each weight is as private as its point: then it has to lie in [0, 1], the number of
         records is what is public, and a sum of weights is released with the weighted sum:
         :class:`riemdp.statistics.WeightedMean`.
-    generator, accountant, charge, n
-        As in :func:`private_statistic`: noise comes from the secure generator of this process by
-        default, and a release from any other is not private; an account is charged with the budget
-        before the mean is computed.
+    generator : numpy.random.Generator, optional
+        Source of noise; this process's secure generator by default. Any other marks the release
+        ``reproducible=True, private=False``.
+    accountant : object with ``spend(guarantee, label)``, optional
+        Charged with the budget before the mean is computed.
+    charge : {"auto", "first", "checked"}, default "auto"
+        Whether it is charged before the records are opened, which is the default with an account
+        of a ledger, or after they were checked; see :func:`riemdp.private_statistic`.
+    n : int, optional
+        Number of records, or of people, where it is public and the account is charged first, or
+        records are read a part at a time.
     allow_unproven : bool, default False
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
         of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
@@ -142,8 +157,12 @@ def private_mean(
         Public tolerance of the mean; ``2 tol`` is added to the sensitivity. By default a tiny
         fraction of it. Fix it before seeing the data. What float64 cannot carry for every data set
         in the ball is refused.
-    arithmetic, project
-        As in :func:`private_statistic`.
+    arithmetic : {"exact", "float64"}, default "exact"
+        ``"exact"`` draws the ideal noise, rounded to a public grid, about a mean in exact
+        arithmetic, and the release says ``numerical_delta=0.0``; it says None where one of the two
+        is not proved. ``"float64"`` asks for neither: its low bits tell neighbours apart.
+    project : {"auto", True, False}, default "auto"
+        Whether the draw is projected onto the ball; see :func:`riemdp.private_statistic`.
 
     Returns
     -------
@@ -165,8 +184,10 @@ def private_mean(
         If ``tol`` is smaller than what float64 carries for every data set in the ball, or an
         option of the refined mean is outside its domain, or given without it; if users or weights
         are no sequence of one for each record, or ``adjacency`` contradicts ``budget``.
-    RiemdpError
-        What else :func:`private_statistic` raises.
+    UnsupportedNeighboursError
+        If nothing is known of the statistic under the relation, or an account is about another one.
+    UnprovenMechanismError
+        If the mechanism is not proved and ``allow_unproven`` is false.
 
     References
     ----------
