@@ -35,7 +35,16 @@ from riemdp import (
 from riemdp.distributed import private_mean, private_statistic, spread
 from riemdp.ledger import Ledger
 from riemdp.noise import _generator
-from riemdp.statistics import FrechetMean, WeightedFrechetMean, largest_share
+from riemdp.statistics import (
+    ClassMoments,
+    FrechetMean,
+    ReplacePoint,
+    TangentMean,
+    TangentRegression,
+    WeightedFrechetMean,
+    WeightedMean,
+    largest_share,
+)
 
 N = 60
 BALL = Ball(SPDLogEuclidean(2), np.eye(2), 2.0)
@@ -172,6 +181,61 @@ def test_public_weights_are_with_the_records_or_are_sent(points, path):
         released(Chunks(parts, sizes=20, n=N), lost_in_the_third, accountant=account)
     assert len(calls) == 3
     assert account.spent == BUDGET
+
+
+def test_private_values_are_with_the_records_and_are_not_sent(points, path):
+    """Whatever they are, and however they come to be beside the chunks; public ones are sent."""
+    weights = np.linspace(0.5, 1.0, N)
+    labels, ages = (weights > 0.8).astype(int), 100.0 * weights
+    account, sent = Accountant(GDP(9.0)), []
+
+    def client(function, arguments):
+        sent.append(pickle.dumps(arguments))
+        return map(function, arguments)
+
+    options = {"weights": weights, "private_weights": True, "accountant": account}
+    with pytest.raises(InvalidParameterError, match="weights would be sent") as caught:
+        private_mean(path, BALL, BUDGET, client=client, **options)
+    assert "Records(points, weights=...) that a function returns" in str(caught.value)
+    for statistic, extras in (
+        (WeightedMean(), {"weights": weights}),
+        (ClassMoments((0, 1)), {"labels": labels}),
+        (TangentRegression(50.0, 100.0), {"covariates": ages}),
+        (TangentMean(), {"ids": range(N)}),
+    ):
+        given = Records(spread(path, client), **extras)
+        cut_before = release.chunks_of(given)
+        within = Records(cut_before, covariates=ages)
+        for form in (given, cut_before, within, release.chunks_of(within)):
+            with pytest.raises(
+                InvalidParameterError, match=rf"{next(iter(extras))}.* would be sent"
+            ):
+                riemdp.private_statistic(statistic, form, BALL, BUDGET, accountant=account)
+    with pytest.raises(UnsupportedError, match="about people"):
+        private_mean(path, BALL, BUDGET, client=client, users=range(N), accountant=account)
+    assert sent == []
+    assert account.spent is None
+    # the way out
+    parts = Chunks([OpensWeighed(path, each.rows) for each in cut(path, 20)], N)
+    options = {"client": client, "generator": seeded()}
+    found = private_statistic(WeightedMean(), parts, BALL, BUDGET, **options)
+    whole = riemdp.private_mean(
+        points, BALL, BUDGET, weights=weights, private_weights=True, generator=seeded()
+    )
+    assert found.rounded == whole.rounded
+    rows = [weight.tobytes() for weight in weights[1:-1]]
+    assert not any(row in each for row in rows for each in sent)
+    # the control: what is public is sent, and would be found
+    account = Accountant(GDP(9.0), adjacency="replace-point")
+    for statistic, extras in (
+        (ClassMoments((0, 1), sizes=tuple(np.bincount(labels))), {"labels": labels}),
+        (TangentRegression(50.0, 100.0, ages), {"covariates": ages}),
+    ):
+        given = Records(spread(path, client), **extras)
+        options = {"neighbours": ReplacePoint(), "accountant": account, "generator": seeded()}
+        riemdp.private_statistic(statistic, given, BALL, BUDGET, **options)
+    private_mean(path, BALL, BUDGET, client=client, weights=weights)
+    assert all(row in sent[-1] for row in rows)
 
 
 def test_points_between_passes_are_in_no_text():

@@ -44,7 +44,10 @@ from riemdp.release._streams import _whole, is_stream
 from riemdp.statistics import (
     ClassMoments,
     FrechetMean,
+    Recentred,
+    ReplacePoint,
     ReplaceUser,
+    TangentRegression,
     WeightedFrechetMean,
     WeightedTangentMean,
     largest_share,
@@ -546,6 +549,68 @@ def test_what_belongs_to_points_is_cut_with_them(tmp_path):
     ):
         with pytest.raises(InvalidParameterError, match=text):
             released(points, **options)
+
+
+LABELS = np.array(["a", "b", "b"])[np.arange(N) % 3]
+AGES = np.linspace(20.0, 80.0, N)
+OF_CLASSES = ClassMoments(("a", "b"), sizes=(14, N - 14))
+OF_AGES = TangentRegression(20.0, 80.0, AGES)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "public", "wrong", "text"),
+    [
+        (OF_CLASSES, {"labels": LABELS}, ["b", *LABELS[1:]], "public sizes of the classes"),
+        (Recentred(OF_CLASSES), {"labels": LABELS}, ["a"] * N, "public sizes of the classes"),
+        (OF_AGES, {"covariates": AGES}, [*AGES[:-1], 79.0], "not those of the public design"),
+        (Recentred(OF_AGES), {"covariates": AGES}, [*AGES[1:], 80.0], "the public design"),
+    ],
+)
+def test_what_is_public_is_checked_of_all_chunks_together(statistic, public, wrong, text, tmp_path):
+    (name,) = public
+    account = Accountant(GDP(9.0), adjacency="replace-point")
+
+    def released(points, **options):
+        options = {"neighbours": ReplacePoint(), "generator": source(), **options}
+        return private_statistic(statistic, points, PLANE, GDP(1.0), **options)
+
+    def forms(extras):
+        turned = np.random.default_rng(2).permutation(N)
+        records = Records(ROWS[turned], **{name: np.asarray(extras)[turned]})
+        within = [records.at(slice(0, 9)), records.at(slice(9, 9)), records.at(slice(9, N))]
+        sized = Chunks(np.split(ROWS, [9]), sizes=[9, N - 9])
+        beside = [Records(given, **{name: extras}) for given in (sized, mapped(tmp_path, ROWS))]
+        given = [Chunks(within, n=N, mapper=in_reverse), Chunks(within, sizes=[9, 0, N - 9])]
+        return given, beside
+
+    whole = released(Records(ROWS, **public))
+    within, beside = forms(public[name])
+    for points in (*within, *beside):
+        same(released(points), whole)
+    # the control
+    other = {name: np.roll(public[name], 1)}
+    assert released(Records(ROWS, **other)).rounded != whole.rounded
+    within, beside = forms(wrong)
+    for points in beside:
+        with pytest.raises(InvalidParameterError, match=text):
+            released(points, accountant=account)
+    for points in within:
+        with pytest.raises(InvalidParameterError, match=text):
+            released(points, accountant=account, charge="checked")
+    assert account.spent is None
+    with pytest.raises(ReleaseFailedError) as caught:
+        released(points, accountant=account)
+    assert text not in str(caught.value)
+    assert account.spent.mu == 1.0
+
+
+def test_private_labels_beside_chunks_are_not_checked_before_the_charge():
+    account, labels = Accountant(GDP(9.0)), ["c", *LABELS[1:]]
+    given = Records(Chunks(np.split(ROWS, [9]), sizes=[9, N - 9]), labels=labels)
+    with pytest.raises(ReleaseFailedError) as caught:
+        private_statistic(ClassMoments(("a", "b")), given, PLANE, GDP(1.0), accountant=account)
+    assert "not among the public classes" not in str(caught.value)
+    assert account.spent == GDP(1.0)
 
 
 def test_names_beside_a_map_stay_what_they_are(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from riemdp._checks import count
 from riemdp._errors import InvalidParameterError, WorkersFailedError
@@ -31,6 +31,9 @@ class Spread:
 
     If the workers that are there would not compute the same, it is a :class:`WorkersFailedError`.
     """
+
+    #: What belongs to points may be sent with the parts only where it is public.
+    public_only: ClassVar[bool] = True
 
     def __init__(self, client: object, tasks: int = TASKS) -> None:
         workers = workers_of(client)

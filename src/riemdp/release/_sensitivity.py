@@ -31,7 +31,7 @@ def exact_sensitivity(
         raise UnsupportedNeighboursError(
             f"the {statistic.name} has public {' and '.join(statistic.by_place)}, one for each "
             f"place in the data, and {neighbours.name} data sets have no places in common; release "
-            "for replace-one neighbours, or with private weights"
+            f"for neighbours that have, or with private {' and '.join(statistic.by_place)}"
         )
     if neighbours.size_is_public:
         n = count(n, "n, the number of points,")

@@ -268,6 +268,11 @@ def _cut_beside(chunks: Chunks, whole: dict[str, NDArray[Any]]) -> Iterator[With
         yield WithExtras(part, {name: values[rows] for name, values in whole.items()})
 
 
+def _beside_part(part: Any) -> set[str]:
+    """Return names of what was put beside a part, once or more often."""
+    return {*part.extras} | _beside_part(part.part) if isinstance(part, WithExtras) else set()
+
+
 def _column(name: str, values: Any) -> NDArray[Any]:
     """Return what belongs to points as an array; names in a sequence stay what they are.
 
@@ -346,6 +351,7 @@ class Stream(Source):
         """Refuse more passes than can be made; see :meth:`Source.check`."""
         if is_file_of_array(self._records.points):
             check_given(self._records, self._neighbours, made.statistic)
+        self._check_sent(made)
         self._check_places(made)
         of_one = made.statistic.passes(made.ball, made.tol) or 1
         passes = (made.steps or 1) * of_one + self._checked
@@ -358,6 +364,18 @@ class Stream(Source):
             )
         if self._checked:
             discreetly(made.statistic.name, self._streamed(made).check)
+
+    def _check_sent(self, made: Offer) -> None:
+        """Refuse private values that are at hand, where a mapper sends public ones only."""
+        if not getattr(self._chunks.mapper, "public_only", False):
+            return
+        parts: Any = self._chunks.parts
+        if private := sorted(set().union(*map(_beside_part, parts)) - {*made.statistic.by_place}):
+            raise InvalidParameterError(
+                f"{' and '.join(private)} would be sent to workers, and private values are not: "
+                f"give them with each chunk, as Records(points, {private[0]}=...) that a function "
+                "returns, and name the statistic that takes them, private_statistic(...)"
+            )
 
     def _check_places(self, made: Offer) -> None:
         """Look at what is public and belongs to places, where it is at hand; at no point."""

@@ -27,6 +27,11 @@ class Around(Statistic):
         return self.statistic.takes
 
     @property
+    def by_place(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What of that is public; see :attr:`Statistic.by_place`."""
+        return self.statistic.by_place
+
+    @property
     def inside(self) -> tuple[Statistic, ...]:
         """The inner statistic."""
         return (self.statistic,)

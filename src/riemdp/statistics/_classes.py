@@ -21,7 +21,7 @@ from riemdp.statistics._moments import FREE_MATRIX, nonnegative, root_mean_squar
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -118,6 +118,11 @@ class ClassMoments(SumStatistic):
                 f"labels are private, got {len(found)}"
             )
         return found
+
+    @property
+    def by_place(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Labels, where sizes are public; see :attr:`Statistic.by_place`."""
+        return ("labels",) if self.sizes else ()
 
     @property
     def weights(self) -> tuple[float, float]:
@@ -222,6 +227,13 @@ class ClassMoments(SumStatistic):
 
         See :meth:`Statistic.check_records`.
         """
+        self.check_chunks([self.check_chunk(records)])
+
+    def check_chunk(self, records: Records) -> list[int] | None:
+        """Return the sizes of the classes in some, where they are public.
+
+        See :meth:`Statistic.check_chunk`.
+        """
         super().check_records(records)
         codes = class_codes(np.asarray(records.labels), self.classes)
         if len(wrong := np.flatnonzero(codes < 0)):
@@ -230,8 +242,11 @@ class ClassMoments(SumStatistic):
                 "occur, and drop or relabel other records beforehand by a rule that looks at one "
                 "record at a time"
             )
-        found = np.bincount(codes, minlength=len(self.classes)).tolist()
-        if self.sizes and tuple(found) != self.sizes:
+        return np.bincount(codes, minlength=len(self.classes)).tolist() if self.sizes else None
+
+    def check_chunks(self, noted: Sequence[Any]) -> None:
+        """Require the public sizes; see :meth:`Statistic.check_chunks`."""
+        if self.sizes and tuple(map(sum, zip(*noted, strict=True))) != self.sizes:
             raise InvalidParameterError("the labels do not come in the public sizes of the classes")
 
     def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:

@@ -17,7 +17,7 @@ from riemdp.statistics._feature_sums import root_up
 from riemdp.statistics._sums import SumStatistic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -129,6 +129,11 @@ class TangentRegression(SumStatistic):
         return tuple(found.tolist())
 
     @property
+    def by_place(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Covariates, where there is a design; see :attr:`Statistic.by_place`."""
+        return ("covariates",) if self.design else ()
+
+    @property
     def _middle(self) -> float:
         return self.low + 0.5 * (self.high - self.low)
 
@@ -235,9 +240,20 @@ class TangentRegression(SumStatistic):
 
     def check_records(self, records: Records) -> None:
         """See :meth:`Statistic.check_records`; a public design has to be that of the records."""
+        self.check_chunks([self.check_chunk(records)])
+
+    def check_chunk(self, records: Records) -> FloatArray | None:
+        """Return the covariates of some, where they are public; see :meth:`Statistic.check_chunk`.
+
+        Of all records together there are no more than the design has.
+        """
         super().check_records(records)
-        found = np.sort(np.asarray(records.covariates, dtype=np.float64))
-        if self.design and not np.array_equal(found, np.sort(np.array(self.design))):
+        return np.asarray(records.covariates, dtype=np.float64) if self.design else None
+
+    def check_chunks(self, noted: Sequence[Any]) -> None:
+        """Require the public design, in any order; see :meth:`Statistic.check_chunks`."""
+        design = np.sort(np.array(self.design))
+        if self.design and not np.array_equal(np.sort(np.concatenate(noted)), design):
             raise InvalidParameterError("the covariates are not those of the public design")
 
     def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:

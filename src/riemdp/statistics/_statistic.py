@@ -483,8 +483,9 @@ class Statistic(Part, sort="statistic"):
         Returns
         -------
         object
-            What :meth:`check_chunks` has to know of them: of one size however many they are, fit
-            for pickle, and public. None by default, after :meth:`check_records`.
+            What :meth:`check_chunks` has to know of them: of one size however many they are, or of
+            all together no longer than a parameter, fit for pickle, and public. None by default,
+            after :meth:`check_records`.
 
         Raises
         ------
