@@ -37,9 +37,11 @@ def test_ends_and_wrong_levels():
     law = CutRadial(lambda r: -r, 3.0)
     np.testing.assert_array_equal(law.quantile([0.0, 1.0]), [0.0, 3.0])
     assert law.quantile(0.5) == pytest.approx(-math.log(0.5 * (1.0 + math.exp(-3.0))), rel=1e-9)
-    for q in (-0.1, 1.1, math.nan):
-        with pytest.raises(InvalidParameterError, match="probabilities"):
-            law.quantile(q)
+    radial = RadialLaw("laplace", 10, 0.0, 0.7)
+    for each in (law, IndependentRadial((radial,), (2,)), part_of(radial, 3)):
+        for q in (-0.1, 1.1, math.nan):
+            with pytest.raises(InvalidParameterError, match="probabilities"):
+                each.quantile(q)
 
 
 QUANTILES = np.array([0.05, 0.3, 0.5, 0.7, 0.95])

@@ -110,7 +110,7 @@ class IndependentRadial:
     def quantile(self, q: ArrayLike) -> FloatArray:
         """See :meth:`DistanceLaw.quantile`."""
         levels = (np.arange(_VALUES) + 0.5) / _VALUES
-        return np.asarray(np.interp(np.asarray(q, dtype=np.float64), levels, self._values))
+        return np.asarray(np.interp(probabilities(q, "q"), levels, self._values))
 
     @functools.cached_property
     def _values(self) -> FloatArray:
@@ -184,7 +184,7 @@ class PartOfRadial:
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """See :meth:`DistanceLaw.quantile`; by quadrature."""
-        return np.asarray(np.vectorize(self._quantile, otypes=[float])(q))
+        return np.asarray(np.vectorize(self._quantile, otypes=[float])(probabilities(q, "q")))
 
     def _quantile(self, q: float) -> float:
         if q <= 0.0 or q >= 1.0:
