@@ -16,6 +16,18 @@ from riemdp.manifolds import _log_fractions, _symmetric
 from riemdp.manifolds._log_fractions import full, logarithms_3x3
 
 EPS = 2.0**-52
+#: Outer product of (.1, .3, 2.1), in the rounding of which all pivots are positive and the sum of
+#: the minors is negative; and one whose determinant underflows.
+LOST = np.array(
+    [
+        np.outer([0.1, 0.3, 2.1], [0.1, 0.3, 2.1]),
+        [
+            [1.1235809863624329, 3.676688178676499e-101, 6.813417959150339e-102],
+            [3.676688178676499e-101, 1.2031207476181879e-201, 2.2295511913112404e-202],
+            [6.813417959150339e-102, 2.2295511913112404e-202, 4.131670511474627e-203],
+        ],
+    ]
+)
 
 
 def exact_log(matrix):
@@ -40,6 +52,7 @@ def mixed(n=600):
     data = matrices(rng, n, rng.choice([0.0, 0.4, 1.0, 3.0, 6.0, 11.0, 14.0], n))
     data[3], data[5] = np.nan, -np.eye(3)
     data[8, 1, 0] = data[8, 0, 1] = np.inf
+    data[10:12] = LOST
     return data
 
 
@@ -65,11 +78,44 @@ def test_logarithms_against_forty_digits(digits):
 
 def test_near_the_identity_the_error_is_that_of_the_matrix():
     rng = np.random.default_rng(0)
-    for scale in (0.0, 1e-9, 1e-6, 1e-3):
-        data = np.eye(3) + scale * _symmetric.symmetrise(rng.normal(size=(5, 3, 3)))
-        logs = full(logarithms_3x3(data).entries)
-        for log, matrix in zip(logs, data, strict=True):
-            assert np.linalg.norm(log - exact_log(matrix)) <= 1.5 * EPS * np.linalg.norm(matrix)
+    data = [
+        np.eye(3) + scale * _symmetric.symmetrise(rng.normal(size=(5, 3, 3)))
+        for scale in (1e-9, 1e-6, 1e-3)
+    ]
+    # found by a search for a large error
+    found = np.array(
+        [
+            [1.0998257703092031, 3.830345809927504e-06, -1.4190266654285698e-06],
+            [3.830345809927504e-06, 1.0998207303939427, -1.2453327627284373e-07],
+            [-1.4190266654285698e-06, -1.2453327627284373e-07, 1.099816356238695],
+        ]
+    )
+    matrices = np.concatenate([*data, found[None]])
+    logs = full(logarithms_3x3(matrices).entries)
+    for log, matrix in zip(logs, matrices, strict=True):
+        assert np.linalg.norm(log - exact_log(matrix)) <= 1.5 * EPS * np.linalg.norm(matrix)
+    for copies in (1, 5):
+        assert not logarithms_3x3(np.repeat(np.eye(3)[None], copies, axis=0)).entries.any()
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+def test_what_rounding_decides_is_outside(copies):
+    found = logarithms_3x3(np.repeat(LOST, copies, axis=0))
+    assert found.outside.all()
+    assert not found.condition.any()
+    # the control: an upper limit of the product of the traces alone lets the first one through
+    (a, d, e), (_, b, f), (_, _, c) = LOST[0]
+    pivot = b - d / a * d
+    last = c - e / a * e - (f - d / a * e) ** 2 / pivot
+    assert min(a, pivot, last) > 0.0
+    assert (b * c - f * f) + (a * c - e * e) + (a * b - d * d) < 0.0
+
+
+def test_outer_products_are_outside():
+    steps = np.arange(1, 30) / 10.0
+    vectors = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
+    matrices = vectors[:, :, None] * vectors[:, None, :]
+    assert logarithms_3x3(matrices).outside.all()
 
 
 @pytest.mark.parametrize("digits", [3.0, 5.0, 6.0])

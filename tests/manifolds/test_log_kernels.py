@@ -28,7 +28,10 @@ def some_of_size_3():
     data = np.concatenate([definite(rng, 3, 3, digits) for digits in (0.0, 1.0, 5.0, 14.0)])
     data = data[rng.permutation(len(data))]
     data[4], data[7] = -np.eye(3), np.nan
-    return data
+    lost = np.outer([0.1, 0.3, 2.1], [0.1, 0.3, 2.1])  # by rounding, which leaves positive pivots
+    small = np.eye(3)
+    small[1, 0] = small[0, 1] = 1e-310
+    return np.concatenate([data, [lost, small]])
 
 
 def test_loops_over_3x3_have_the_bits_of_numpy():
@@ -39,7 +42,8 @@ def test_loops_over_3x3_have_the_bits_of_numpy():
     np.testing.assert_array_equal(found.entries, expected.entries)
     np.testing.assert_array_equal(found.condition, expected.condition)
     np.testing.assert_array_equal(found.outside, expected.outside)
-    assert 2 <= expected.outside.sum() < 6
+    assert 3 <= expected.outside.sum() < 7
+    assert expected.outside[-2:].tolist() == [True, False]
 
 
 @pytest.mark.parametrize("n", [3, 8, 11, 700])

@@ -186,6 +186,15 @@ def test_a_record_whose_least_eigenvalue_is_rounding_alone_is_not_certified(n, t
         assert frechet_mean(manifold, data, weights, tol=tol).error_bound < 1e-12
 
 
+@pytest.mark.parametrize(("before", "n"), [(0, 1), (0, 200), (999, 1), (0, 20_000)])
+def test_a_record_that_rounding_makes_definite_is_refused_however_many_there_are(before, n):
+    """All its pivots are positive, and so was a bound of its condition number, taken away."""
+    lost = np.outer([0.1, 0.3, 2.1], [0.1, 0.3, 2.1])
+    data = np.concatenate([np.tile(np.eye(3), (before, 1, 1)), np.tile(lost, (n, 1, 1))])
+    with pytest.raises(NotOnManifoldError, match=f"row {before} is not positive definite"):
+        frechet_mean(SPDLogEuclidean(3), data)
+
+
 @pytest.mark.fast(1)
 @pytest.mark.parametrize("k", [2, 3, 6])
 def test_how_much_of_the_log_euclidean_allowance_is_used(k, random_rotation):

@@ -27,6 +27,9 @@ LEAST_TRACE, LARGEST_TRACE = 1e-70, 1e70
 LOG_2 = math.log(2.0)
 #: Matrices that are worked on at a time, so that what is kept of them fits the cache.
 CHUNK = 8192
+#: Pivots, as shares of the diagonal entries: less tells nothing of a matrix, and none that a class
+#: covers has less.
+LEAST_PIVOT = 2.0**-43
 #: By so much T exceeds the condition number, at least: sqrt(T) >= sqrt(c) + 1/sqrt(c) + 1 >= 3.
 _EXCESS = 7.0
 #: Up to so many matrices Python is faster than NumPy.
@@ -128,14 +131,15 @@ def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
     second = b - left * d
     across = f - left * e
     third = c - below * e
-    if not second > 0.0:
+    if not second > LEAST_PIVOT * b:
         return None
     third -= across * across / second
     det = a * second * third
-    limits = classes(3).limits
-    if not (third > 0.0 and det > 0.0 and trace * minors / det <= limits[-1]):
+    if not (third > LEAST_PIVOT * c and det > 0.0):
         return None
-    product = trace * minors / det
+    limits, product = classes(3).limits, trace * minors / det
+    if not 0.0 < product <= limits[-1]:
+        return None
     which = bisect.bisect_left(limits, product)
     exponent = math.frexp(trace * classes(3).levels[which])[1]
     scale = math.ldexp(1.0, -exponent)
@@ -149,11 +153,13 @@ def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
         term *= s
         first += term
         last += term * s
-    alpha = zeroth * constant + first * (m - t) - last + exponent * LOG_2
-    beta, gamma = (first + last) * scale, (zeroth + first) * square
-    entries = [x * beta - y * gamma for x, y in zip((a, b, c, d, e, f), adjoint, strict=True)]
-    for i in range(3):
-        entries[i] += alpha
+    matrix, adjoint = [x * scale for x in (a, b, c, d, e, f)], [y * square for y in adjoint]
+    pairs = list(zip(matrix, adjoint, strict=True))
+    entries = [
+        (x - y + (m - t)) * first + (constant - y) * zeroth + (x - 1.0) * last + exponent * LOG_2
+        for x, y in pairs[:3]
+    ]
+    entries += [x * (first + last) - y * (zeroth + first) for x, y in pairs[3:]]
     return entries, product - _EXCESS
 
 
@@ -166,19 +172,19 @@ def _fill(matrices: FloatArray, found: Logarithms, room: FloatArray) -> None:
         definite = _invariants(matrices, kept, work)
         for limit in limits:
             which += ~(product <= limit)
-    definite &= which < len(limits)
-    np.subtract(product, _EXCESS, out=found.condition, where=definite)
-    np.logical_not(definite, out=found.outside)
-    if definite.all() and not which.any():
-        return _sum(0, kept, found.entries, work)
-    for one in range(len(limits)):
-        few = np.flatnonzero((which == one) & definite)
-        some = taken[:, : len(few)]
-        for row, values in zip(some, kept, strict=False):
-            np.take(values, few, out=row, mode="clip")
-        _sum(one, some[:15], some[15:], work[:, : len(few)])
-        for row, values in zip(found.entries, some[15:], strict=True):
-            row[few] = values
+        definite &= which < len(limits)
+        np.subtract(product, _EXCESS, out=found.condition, where=definite)
+        np.logical_not(definite, out=found.outside)
+        if definite.all() and not which.any():
+            return _sum(0, kept, found.entries, work)
+        for one in range(len(limits)):
+            few = np.flatnonzero((which == one) & definite)
+            some = taken[:, : len(few)]
+            for row, values in zip(some, kept, strict=False):
+                np.take(values, few, out=row, mode="clip")
+            _sum(one, some[:15], some[15:], work[:, : len(few)])
+            for row, values in zip(found.entries, some[15:], strict=True):
+                row[few] = values
     return None
 
 
@@ -197,7 +203,7 @@ def _invariants(matrices: FloatArray, found: FloatArray, work: FloatArray) -> ND
     Returns
     -------
     ndarray of bool, shape (n,)
-        Whether all pivots are positive, and the trace in range.
+        Whether pivots and minors tell that a matrix is positive definite, of a trace in range.
     """
     for entry, (i, j) in zip(found, _PLACES, strict=False):
         entry[:] = matrices[:, j, i]
@@ -229,11 +235,14 @@ def _invariants(matrices: FloatArray, found: FloatArray, work: FloatArray) -> ND
     third -= across
     np.multiply(a, second, out=det)
     det *= third
-    definite: NDArray[np.bool_] = a > 0.0
-    for positive in (second > 0.0, third > 0.0, trace > LEAST_TRACE, trace < LARGEST_TRACE):
-        definite &= positive
     np.multiply(trace, minors, out=ratio)
     ratio /= det
+    definite: NDArray[np.bool_] = a > 0.0
+    for pivot, entry in ((second, b), (third, c)):
+        np.multiply(entry, LEAST_PIVOT, out=left)
+        definite &= pivot > left
+    for holds in (ratio > 0.0, trace > LEAST_TRACE, trace < LARGEST_TRACE):
+        definite &= holds
     return definite
 
 
@@ -241,11 +250,11 @@ def _sum(which: int, invariants: FloatArray, entries: FloatArray, work: FloatArr
     """Write the logarithms of matrices of one class into ``entries``; overwrite the others.
 
     With ``P_i = sum_j w_j s_j^i / det(A + s_j I)``, t the trace, m the sum of the principal minors:
-    ``log A = (P_0 det A + P_1 (m - t) - P_2) I + (P_1 + P_2) A - (P_0 + P_1) adj(A)``.
+    ``log A = P_0 (det A I - adj A) + P_1 ((m - t) I + A - adj A) + P_2 (A - I)``.
     """
     fraction = fractions()[which]
     trace, minors, det = invariants[12:]
-    scale, zeroth, first, second, _ = work
+    scale, zeroth, first, second, square = work
     np.multiply(trace, classes(3).levels[which], out=scale)
     # the exponent that frexp gives, of positive normal numbers, and 1022 more
     bits = scale.view(np.int64)
@@ -253,31 +262,35 @@ def _sum(which: int, invariants: FloatArray, entries: FloatArray, work: FloatArr
     exponent = bits - 1022
     np.subtract(2045, bits, out=bits)
     bits <<= 52
-    # by powers of two: nothing is rounded
+    np.multiply(scale, scale, out=square)
     trace *= scale
-    minors *= scale
-    minors *= scale
-    for _ in range(3):
-        det *= scale
+    minors *= square
+    det *= square
+    det *= scale
     pole_sums = _few_sums if len(scale) <= _FEW else _many_sums
     pole_sums(fraction, invariants[12:], work[1:])
-    minors -= trace
-    minors *= first
-    det *= zeroth
-    det += minors
-    det -= second
-    np.multiply(exponent, LOG_2, out=trace)
-    det += trace
-    second += first
-    second *= scale
-    zeroth += first
-    zeroth *= scale
-    zeroth *= scale
     matrix, adjoint = invariants[:6], invariants[6:12]
-    matrix *= second
-    adjoint *= zeroth
-    np.subtract(matrix, adjoint, out=entries)
-    entries[:3] += det
+    matrix *= scale
+    np.multiply(scale, scale, out=square)  # where the sums were worked out
+    adjoint *= square
+    minors -= trace
+    diagonal, other = entries[:3], entries[3:]
+    np.subtract(matrix[:3], adjoint[:3], out=diagonal)
+    diagonal += minors
+    diagonal *= first
+    np.subtract(det, adjoint[:3], out=other)  # which has room for it
+    other *= zeroth
+    diagonal += other
+    np.subtract(matrix[:3], 1.0, out=other)
+    other *= second
+    diagonal += other
+    np.multiply(exponent, LOG_2, out=trace)
+    diagonal += trace
+    second += first
+    zeroth += first
+    np.multiply(matrix[3:], second, out=other)
+    adjoint[3:] *= zeroth
+    other -= adjoint[3:]
 
 
 def _many_sums(fraction: Fraction, polynomial: FloatArray, found: FloatArray) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from riemdp.manifolds._points import FloatArray
 
 _LOG_2 = math.log(2.0)
+#: Pivots, as shares of the diagonal entries, at least.
+_LEAST_PIVOT = 2.0**-43
 #: By so much T exceeds the condition number, at least.
 _EXCESS = 7.0
 #: Matrices that each row of sums is over.
@@ -97,8 +99,9 @@ def kernel_3x3(  # noqa: PLR0917
         det = (a * pivot) * third
         product = trace * minors / det
         # what is not a number is not positive
-        definite = choose(third, choose(beyond - product, one, zero), zero)
-        definite = choose(a, choose(pivot, definite, zero), zero)
+        definite = choose(beyond - product, choose(product, one, zero), zero)
+        definite = choose(third - _LEAST_PIVOT * c, definite, zero)
+        definite = choose(a, choose(pivot - _LEAST_PIVOT * b, definite, zero), zero)
         if used < WIDE:
             for m in range(WIDE):
                 work[0, m] = 1.0 if m < used else 0.0
@@ -134,16 +137,23 @@ def kernel_3x3(  # noqa: PLR0917
             term = term * pole
             first = first + term
             second = second + term * pole
-        alpha = zeroth * det + first * (minors - trace) - second + shift
-        beta, gamma = (first + second) * scale, (zeroth + first) * square
-        a, b, c, d, e, f = (
-            choose(definite, a * beta - aa * gamma + alpha, zero),
-            choose(definite, b * beta - bb * gamma + alpha, zero),
-            choose(definite, c * beta - cc * gamma + alpha, zero),
-            choose(definite, d * beta - dd * gamma, zero),
-            choose(definite, e * beta - ee * gamma, zero),
-            choose(definite, f * beta - ff * gamma, zero),
+        a, b, c, d, e, f = a * scale, b * scale, c * scale, d * scale, e * scale, f * scale
+        aa, bb, cc, dd, ee, ff = (
+            aa * square,
+            bb * square,
+            cc * square,
+            dd * square,
+            ee * square,
+            ff * square,
         )
+        less, beta, gamma = minors - trace, first + second, zeroth + first
+        a = (a - aa + less) * first + (det - aa) * zeroth + (a - one) * second + shift
+        b = (b - bb + less) * first + (det - bb) * zeroth + (b - one) * second + shift
+        c = (c - cc + less) * first + (det - cc) * zeroth + (c - one) * second + shift
+        a, b, c = choose(definite, a, zero), choose(definite, b, zero), choose(definite, c, zero)
+        d = choose(definite, d * beta - dd * gamma, zero)
+        e = choose(definite, e * beta - ee * gamma, zero)
+        f = choose(definite, f * beta - ff * gamma, zero)
         excess = choose(definite, product - _EXCESS, zero)
         for m in range(used):
             outside[begin + m] = work[0, m] == 0.0
