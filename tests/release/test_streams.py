@@ -447,7 +447,11 @@ def test_public_weights_are_refused_before_the_charge(tmp_path):
         with pytest.raises(error, match=text):
             private_mean(sized, CAP, GDP(1.0), weights=wrong, **options)
     for beside, error, text in (
-        ([*WEIGHTS[:-1], np.nan], InvalidParameterError, r"row 39: its weight is not in \[0, 1\]"),
+        ([*WEIGHTS[:-1], np.nan], NotOnManifoldError, "row 39: its weight is not finite"),
+        ([-0.5, *WEIGHTS[1:]], NotOnManifoldError, "row 0: its weight is negative"),
+        (np.ma.masked_less(WEIGHTS, np.inf), InvalidParameterError, "mask"),
+        (["a"] * N, InvalidParameterError, "numbers"),
+        ([None] * N, InvalidParameterError, "numbers"),
         ([2.0, *WEIGHTS[1:]], NotOnManifoldError, "row 0: its weight is more than 1"),
         (np.r_[1.0, 0.5 * WEIGHTS[1:]], InvalidParameterError, "more than the stated share"),
         (WEIGHTS[1:], InvalidParameterError, "one for each point"),

@@ -153,8 +153,7 @@ def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
         term *= s
         first += term
         last += term * s
-    matrix, adjoint = [x * scale for x in (a, b, c, d, e, f)], [y * square for y in adjoint]
-    pairs = list(zip(matrix, adjoint, strict=True))
+    pairs = [(x * scale, y * square) for x, y in zip((a, b, c, d, e, f), adjoint, strict=True)]
     entries = [
         (x - y + (m - t)) * first + (constant - y) * zeroth + (x - 1.0) * last + exponent * LOG_2
         for x, y in pairs[:3]

@@ -382,10 +382,12 @@ class Stream(Source):
         statistic, public = made.statistic, made.statistic.by_place
         if not public or any(getattr(self._records, name) is None for name in public):
             return
-        center = made.ball.center
-        points = np.broadcast_to(center, (made.n or 0, *center.shape))
-        records = replace(self._records, points=points)
-        discreetly(statistic.name, lambda: statistic.check_records(records))
+        center, n = made.ball.center, made.n or 0
+        given = Records(
+            np.broadcast_to(center, (n, *center.shape)),
+            **{name: getattr(self._records, name) for name in public},
+        )
+        discreetly(statistic.name, lambda: statistic.check_records(given.checked_beside(n)))
 
     def seen(self, made: Offer) -> Summaries:
         """Return what reads them; see :meth:`Source.seen`."""

@@ -118,7 +118,26 @@ class Records:
             # a copy: steps between entries, by which sums are put together, tell how many rows
             alone = (np.array(given[i : i + 1], order="C") for i in range(rows))
             points = np.concatenate([manifold.validate(row) for row in alone])
-        found: dict[str, Any] = {"points": points}
+        return replace(self.checked_beside(rows), points=points)
+
+    def checked_beside(self, rows: int | None) -> Self:
+        """Return the same with all that belongs to points as arrays, after checks of every row.
+
+        Parameters
+        ----------
+        rows : int or None
+            Number of points, at which nothing looks; None where they are no rows.
+
+        Returns
+        -------
+        Records
+
+        Raises
+        ------
+        NotOnManifoldError, InvalidParameterError
+            See :meth:`validated`.
+        """
+        found: dict[str, Any] = {}
         for name in ("labels", "users"):
             values = getattr(self, name)
             if values is not None:
