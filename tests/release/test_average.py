@@ -37,7 +37,12 @@ def drawing(ball, budget, mechanism, n=40, seed=1, **options):
         np.resize(points(ball), (n, *ball.manifold.point_shape)),
         ball,
         budget,
-        Options(mechanism=mechanism, generator=np.random.default_rng(seed), **options),
+        Options(
+            mechanism=mechanism,
+            generator=np.random.default_rng(seed),
+            accountant=None,
+            **({"allow_unproven": False} | options),
+        ),
     )
     return ready.release
 

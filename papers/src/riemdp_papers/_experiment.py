@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Line:
-    """One curve of a panel; ``spread`` is half the height of its band, of what the label says."""
+    """One curve of a panel; ``spread`` is half its band's height, and the label says of what."""
 
     label: str
     x: tuple[float, ...]

@@ -37,7 +37,9 @@ def check_neighbours(
     has other records, or more or fewer; under ``"add-remove-user"`` one data set has all records of
     one person more. The others are the same, in the same order.
 
-    The message of an error has no records in it, and no person.
+    ``users`` and ``neighbour_users`` say whose record each is, shape (n,). An
+    ``InvalidParameterError`` if they are no neighbours; its message has no records in it, and no
+    person.
     """
     rule = _OF_USERS.get(adjacency)
     if rule is None:

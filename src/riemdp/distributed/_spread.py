@@ -45,7 +45,8 @@ class Spread:
         """Return what the function finds in each part, in any order.
 
         It is what tasks return that counts, and each returns once, however often it was tried. A
-        task that has failed ends them all. When this returns or raises, the workers keep nothing.
+        task that has failed ends them all. When this returns or raises, the workers keep no part
+        and no result; memory that they worked in is not wiped.
 
         Function and parts go to the workers: both have to be fit for pickle. What the function
         returns may have an attribute ``failure``, which is not None where it has failed. Workers

@@ -39,8 +39,10 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
             type.__setattr__(cls, "__init__", with_advice(vars(cls)["__init__"]))
 
     def _take(self, given: dict[str, Any]) -> None:
-        """Keep the arguments of a constructor under their names, as they are."""
-        self.__dict__.update({name: value for name, value in given.items() if name != "self"})
+        """Keep a constructor's arguments as they are: ``locals()``, before any other variable."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def _public_ball(self) -> Ball:
         """Return the ball that records are clipped to."""

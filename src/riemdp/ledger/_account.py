@@ -329,9 +329,10 @@ class LedgerReservation(Reservation):
     def spend(self, guarantee: Budget, label: str) -> Entry:
         """Take a step, or raise. Call it before the noise is drawn.
 
-        The guarantee is of the definition of the steps; all of the budget where nothing was taken
-        yet. Where the ledger fails (see :meth:`LedgerAccount.spend`), the step is taken all the
-        same.
+        The entry that is returned is on the disk by now. If less is left than is asked for, it is a
+        ``BudgetExceededError``. The guarantee is of the definition of the steps; all of the budget
+        where nothing was taken yet. Where the ledger fails (see :meth:`LedgerAccount.spend`), the
+        step is taken all the same.
         """
         check_text(label, "label")
         super().spend(guarantee, label)

@@ -136,7 +136,10 @@ def verified(backend: Backend, chain: Chain, releases: Iterable[object]) -> Veri
 
 
 def anchor_of(release: object) -> Anchor | None:
-    """Return the anchor that a release carries, None where it has none; nothing else is taken."""
+    """Return the anchor of a release or of its document, or the one given; None where it has none.
+
+    Anything else is an ``InvalidParameterError``.
+    """
     found: object = release
     if not _NAMED.isdisjoint(dir(release)):  # which may be a mapping too, of groups
         found = getattr(release, "anchor", None)

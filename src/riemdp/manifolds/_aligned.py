@@ -36,9 +36,9 @@ class Aligned(ArrayFields, Modelled):
 
     These representatives lie in a totally geodesic part of the cover, the slice at the template:
     of planar and 3-D shapes a sphere of the dimension of the space, of rotations and axes the
-    whole sphere. Means, sensitivities and noise are those of the slice, and what is released is
-    the point that a point of the slice stands for. Distances are those of the slice: no shorter
-    than those of the quotient, and the same from the template.
+    whole sphere. The slice is the model of the space: means, sensitivities and noise are those of
+    the slice, and what is released is the point that a point of the slice stands for. Distances are
+    those of the slice: no shorter than those of the quotient, and the same from the template.
 
     Parameters
     ----------

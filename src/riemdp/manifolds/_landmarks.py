@@ -112,7 +112,10 @@ def checked_preshape(pairs: FloatArray) -> FloatArray:
 
 
 def centred_landmarks(rows: FloatArray) -> FloatArray:
-    """Return centred configurations ``(..., m, k)`` of ``(..., m, k - 1)``, as they are turned."""
+    """Return centred configurations ``(..., m, k)``, as they are turned, of unit vectors.
+
+    These are those of :func:`preshape_of` in rows, one for each dimension: ``(..., m, k - 1)``.
+    """
     j = np.arange(1.0, rows.shape[-1] + 1.0)
     steps = rows / np.sqrt(j * (j + 1.0))
     found = np.zeros((*rows.shape[:-1], rows.shape[-1] + 1))

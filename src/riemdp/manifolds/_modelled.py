@@ -37,7 +37,7 @@ class Modelled(Manifold):
 
     @abstractmethod
     def _beside(self, base: ArrayLike, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return what base points are in the model, and what others are that belongs to those."""
+        """Return base points in the model, and the others as seen from them: the nearest ones."""
 
     @property
     def tangent_shape(self) -> tuple[int, ...]:

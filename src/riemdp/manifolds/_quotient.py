@@ -221,7 +221,8 @@ class Quotient(Manifold):
 class DiscreteQuotient(Quotient, Modelled):
     """A quotient by isometries that move every point far: locally the cover itself.
 
-    Curvature, geodesics and frames are the cover's. A class adds ``dim``, ``point_shape``,
+    Curvature, geodesics and frames are the cover's, which is its model: a point is there the
+    representative nearest to the base. A class adds ``dim``, ``point_shape``,
     ``injectivity_radius`` and ``validate`` to what :class:`Quotient` asks for; half the least
     distance between two representatives is an upper bound of the injectivity radius, and is it
     where the cover's is larger. Tangent vectors are those of the cover at :meth:`lift`. With

@@ -34,8 +34,12 @@ class RejectionLaw(ArrayFields, ABC):
 
     Attributes
     ----------
+    ball : Ball
+        Public ball that footpoints and draws lie in.
     epsilon : float
         Privacy of one draw.
+    sensitivity : float
+        Largest distance between the footpoints of neighbouring data sets.
     """
 
     ball: Ball

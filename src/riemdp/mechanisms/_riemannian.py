@@ -193,9 +193,9 @@ class RiemannianLaplace(RiemannianMechanism):
         return laplace_guarantee(ratio, known.score_dim, distance, flat=known.is_flat)
 
     def expected_distance(self) -> float:
-        """Exact without a ball; restricted to one, an upper bound for all footpoints of it.
+        """Mean distance between footpoint and draw; see :meth:`error_quantile`.
 
-        See :meth:`error_quantile`.
+        Exact without a ball; restricted to one, an upper bound for all footpoints of it.
         """
         return super().expected_distance()
 

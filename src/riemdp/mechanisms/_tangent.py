@@ -67,7 +67,8 @@ class GaussianInTangentSpace(TangentMechanism):
             Of the class.
         method : {"analytic", "classical"}
             ``"classical"`` is ``sigma = sensitivity sqrt(2 log(1.25/delta)) / epsilon``, for
-            ApproxDP with epsilon < 1 only; it has more noise and is there for comparison.
+            ApproxDP with epsilon < 1 only, else an ``InvalidBudgetError``; it has more noise and
+            is there for comparison. Any other is an ``InvalidParameterError``.
         """
         sensitivity = check_sensitivity(sensitivity)
         if not is_one_of(method, ("analytic", "classical")):

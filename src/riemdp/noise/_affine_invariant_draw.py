@@ -33,7 +33,8 @@ _BATCH_ENTRIES = 1 << 18
 class AffineInvariantDraw:
     """Exact sampler of ``S = V diag(r) V^T`` with density ``exp(-U(|S|)) J(S)``, S of size k.
 
-    ``V`` is uniform on the orthogonal matrices and independent of r. Two rejection schemes, of
+    ``V`` is uniform on the orthogonal matrices and independent of r; ``sigma`` is in units of
+    geodesic distance. Two rejection schemes, of
     which the cheaper is chosen from the public (kind, k, sigma): ``"shells"`` proposes the norm of
     the traceless part under a bound of the volume density and a uniform direction; ``"ordered"``
     proposes independent drifting normal numbers and keeps ordered ones. Both are exact: there is no

@@ -140,7 +140,7 @@ class AffineInvariantRadial:
         return self._mixed(scipy.special.gammaincc, x)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """See :meth:`RadialLaw.quantile`."""
+        """See :meth:`DistanceLaw.quantile`."""
         q = probabilities(q, "q")
         shape = self._mixture[0]
         low = scipy.special.gammaincinv(shape[0], q)

@@ -157,10 +157,11 @@ class RestrictedLaplace(RestrictedLaw):
 
     @functools.cached_property
     def radial(self) -> RadialLaw:
-        """Law of longer distances than any footpoint of the ball has; needs a convex ball.
+        """Law of longer distances than any footpoint of the ball has.
 
         Along each direction the radial density is then cut at some distance of at most the
-        diameter, and cutting it there makes distances no longer.
+        diameter, and cutting it there makes distances no longer. Raises ``UnsupportedBallError``
+        unless the ball is convex.
         """
         ball, manifold = self.ball, self.manifold
         convex = 0.5 * manifold.injectivity_radius

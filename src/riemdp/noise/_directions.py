@@ -21,7 +21,7 @@ def direction_net(dim: int, angle: float) -> tuple[FloatArray, FloatArray, float
 
     Returns J unit vectors, shape ``(J, dim)``, and the shares of the sphere's area in their cells,
     which add up to one. Last comes an upper bound of the angle, in radians, between a direction and
-    the node of its cell; ``angle`` is what that is to be.
+    the node of its cell; ``angle``, in radians, is the covering radius to reach.
     """
     angle = min(angle, 0.5 * math.pi)
     if dim == 1:

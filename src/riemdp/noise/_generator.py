@@ -27,7 +27,7 @@ def _refuse(what: str) -> NoReturn:
 def _refusing(what: str) -> Any:
     """Make a method that refuses, whatever it is given."""
 
-    def method(*_: object) -> NoReturn:
+    def method(*_: object, **__: object) -> NoReturn:
         _refuse(what)
 
     return method

@@ -38,8 +38,9 @@ _CELLS, _RAREST = 2000, 1e-12
 class LaplaceRejection:
     """Density proportional to ``exp(-dist(x, footpoint) / sigma) a(footpoint, x)`` on a ball.
 
-    The ball is one of a manifold of constant curvature that noise does not leave: elsewhere the
-    distances of points are not those of draws. ``a <= 1`` is the probability with which a draw of
+    ``sigma`` is in units of geodesic distance. The ball is one of a manifold of constant curvature
+    that noise does not leave, else ``UnsupportedManifoldError``: elsewhere the distances of points
+    are not those of draws. ``a <= 1`` is the probability with which a draw of
     the Laplace law is kept; ``log_acceptance`` takes footpoints and points ``(N, *point_shape)`` to
     ``log a``, shape ``(N,)``. Draws are exact; how many proposals they take depends on the
     footpoint.
@@ -88,8 +89,8 @@ class LaplaceRejection:
     def least_acceptance(self, rate: float) -> float:
         """Lower bound of the share of accepted proposals, over all footpoints in the ball.
 
-        ``log_acceptance`` is at least ``-rate dist(footpoint, x)``
-        (docs/proofs/conformal-laplace.md, Proposition 7).
+        ``rate`` has to be such that ``log_acceptance`` is at least ``-rate dist(footpoint, x)``:
+        the caller proves that (docs/proofs/conformal-laplace.md, Proposition 7).
         """
         ball = self.ball
         curvature = constant_curvature(ball.manifold)

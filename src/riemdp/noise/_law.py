@@ -54,6 +54,11 @@ class DistanceLaw(Protocol):
         Returns
         -------
         ndarray, shape (...)
+
+        Raises
+        ------
+        InvalidParameterError
+            If one lies outside [0, 1].
         """
 
 

@@ -22,9 +22,9 @@ class Profile:
     """Log-concave function ``h(r) = power * log s(r) - U(r)`` on ``(0, upper)``.
 
     ``s(r)`` is ``sin r``, ``r`` or ``sinh r`` for ``sign`` 1, 0 or -1 (unit curvature), and
-    ``U(r)`` is ``r / sigma`` (Laplace) or ``r^2 / (2 sigma^2)`` (Gaussian). The power is the
-    dimension minus one, the sign is 0 when that is 0, and ``upper`` is infinite or, for sign 1, at
-    most pi.
+    ``U(r)`` is ``r / sigma`` (Laplace) or ``r^2 / (2 sigma^2)`` (Gaussian). ``sigma`` and ``upper``
+    are in units of ``1 / sqrt|curvature|``. The power is the dimension minus one, and the sign is 0
+    when that is 0. ``upper`` ends the support: any length, at most pi for sign 1, or infinite.
     """
 
     kind: Literal["laplace", "gaussian"]

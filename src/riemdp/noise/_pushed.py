@@ -81,7 +81,8 @@ class PushedLaw(LawAbove):
     def exact_draw(self, reach: float | None = None) -> ExactDraw:
         """Of the class of an exact draw in the cover; see :meth:`Law.exact_draw`.
 
-        Unavailable unless the quotient has :meth:`Quotient.raised` and :meth:`Quotient.folded`.
+        Raises ``UnsupportedManifoldError`` unless the quotient has :meth:`Quotient.raised` and
+        :meth:`Quotient.folded`.
         """
         return FoldedDraw(self.manifold, self.above.exact_draw(reach))
 
@@ -101,8 +102,8 @@ class PushedLaw(LawAbove):
         Where the cover is compact or flat the projection comes last. Elsewhere, on a quotient that
         is locally its cover, a draw is projected onto the cover's ball first, which is no less
         private: the ball is isometric to that one, so footpoints are as far apart there, and what
-        happens to a draw of the cover is free. Too large a ball is unsupported. On other quotients
-        footpoints are points there.
+        happens to a draw of the cover is free; a ball too large to be one of the cover is an
+        ``UnsupportedBallError`` there. On other quotients footpoints are points there.
         """
         above = self._above(ball)
         if above is None:
@@ -157,7 +158,7 @@ class LiftedLaw(PushedLaw):
 
 def _of_cover(name: str) -> Any:
     """Take an attribute, or a method, from the noise of the cover."""
-    return property(lambda self: getattr(self.above, name))
+    return property(lambda self: getattr(self.above, name), doc=getattr(Family, name).__doc__)
 
 
 @rule(("laplace", "gaussian"), Quotient)
@@ -178,7 +179,7 @@ class PushedFamily(Family):
         return PushedLaw(self.kind, self.manifold, sigma)
 
     # Nearest representatives are as far apart as the points, and the map to the quotient makes no
-    # path longer.
+    # path longer. Growth decides whether the law of the cover, and so this one, has a normaliser.
     curve = _of_cover("curve")
     total_shift = _of_cover("total_shift")
     length = _of_cover("length")

@@ -149,7 +149,7 @@ class RadialLaw:
         return self._tabulated(self._table.sf, r / self._unit)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """See :meth:`DistanceLaw.quantile`; q outside [0, 1] is an ``InvalidParameterError``."""
+        """See :meth:`DistanceLaw.quantile`."""
         single: Any = q
         if type(single) is float:
             return np.asarray(_single_quantile(self, single))

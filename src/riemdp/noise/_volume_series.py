@@ -61,11 +61,11 @@ def log_order_probability(k: int, q: float) -> float:
 
 
 def volume_weights(k: int, q: float) -> tuple[int, FloatArray]:
-    """Where weights ``p_n = f_n q^n / F(q)`` begin to count, and these from there on, of sum one.
+    """First n that counts, and the weights ``p_n = f_n q^n / F(q)`` from it on, of sum one.
 
-    Cauchy's formula on the circle of radius q, so that errors are about 1e-15 of the total. The
-    number of points follows from mean and variance of the law; aliasing then folds in less than
-    that.
+    None is negative. Cauchy's formula on the circle of radius q, so that errors are about 1e-15 of
+    the total. The number of points follows from mean and variance of the law; aliasing then folds
+    in less than that.
     """
     if k == 1 or q < 1e-17:
         return 0, np.ones(1)

@@ -88,7 +88,8 @@ def _kept(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 def carried(result: Any, adjacency: str | None) -> Any:
     """Return what was made of a guarantee, about the relation of that guarantee.
 
-    A budget, a curve, or a tuple or list with some; anything else, and all under None, as it is.
+    A budget or a curve, or each one in a tuple or list; anything else comes back as it is, and so
+    does everything where ``adjacency`` is None.
     """
     if adjacency is None or type(result) in _PLAIN:
         return result

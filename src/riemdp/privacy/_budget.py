@@ -404,7 +404,8 @@ class Budget(AboutNeighbours, Part, sort="definition"):
 class Additive(Budget):
     """A definition whose :attr:`sizes` add up over releases, each chosen after the earlier ones.
 
-    Where that is proved of each is in :class:`Accountant`.
+    A class that derives from this claims it; where it is proved of those of this library is in
+    :class:`Accountant`.
     """
 
     def split(self, releases: int) -> Self:

@@ -122,7 +122,7 @@ class GeneralizedGaussianCurve(BracketedCurve):
 
         From power 1 to 2 ``mu`` is exact, ``2 Phi^{-1}(F(separation / 2))`` with the distribution
         function F. Under power 1 it is bounded by chords, as on curved spaces. Above power 2
-        there is none.
+        there is no ``mu``, and the second one is ``inf``.
         """
         return self._mu_bracket
 

@@ -93,16 +93,16 @@ class LossPoints:
 
     def part(self, which: slice) -> LossPoints:
         """Select some of the points."""
-        return LossPoints(*(field[which] for field in self._fields))
+        return LossPoints(*(field[which] for field in self._columns))
 
     def merged(self, other: LossPoints) -> LossPoints:
         """Both sets of points in order."""
         order = np.argsort(np.concatenate([self.epsilon, other.epsilon]), kind="stable")
-        pairs = zip(self._fields, other._fields, strict=True)
+        pairs = zip(self._columns, other._columns, strict=True)
         return LossPoints(*(np.concatenate(pair)[order] for pair in pairs))
 
     @property
-    def _fields(self) -> tuple[FloatArray, ...]:
+    def _columns(self) -> tuple[FloatArray, ...]:
         return self.epsilon, self.log_first, self.log_complement, self.log_second, self.error
 
 

@@ -109,7 +109,7 @@ def _product_reaches(first: float, second: float, third: float, fourth: float) -
 
 
 def half_square_up(value: float) -> float:
-    """Smallest float not under ``value**2 / 2`` (``value`` positive and finite)."""
+    """Smallest float not under ``value**2 / 2`` (``value`` positive; ``inf`` gives ``inf``)."""
     half_square = 0.5 * value * value
     if math.isinf(half_square) or 2 * Fraction(half_square) >= Fraction(value) ** 2:
         return half_square

@@ -178,7 +178,8 @@ class BallAdvice(Table):
     def plot(self, ax: Any = None) -> Any:
         """Draw bias of clipping, noise, and both together against the radius.
 
-        On ``ax``, or on new ones, as ``matplotlib.axes.Axes``. See :meth:`riemdp.Plan.plot`.
+        On ``ax``, or on new ``matplotlib.axes.Axes``, which are returned.
+        See :meth:`riemdp.Plan.plot`.
         """
         return draw_advice(self, ax)
 

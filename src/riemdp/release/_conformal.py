@@ -270,7 +270,10 @@ class ConformalLaplace(ArrayFields, Described):
         return self.law.factor
 
     def log_probabilities(self, footpoint: ArrayLike) -> FloatArray:
-        """Log probability of each node, shape ``(*batch, J)``. See :meth:`sample` of footpoints."""
+        """Log probability of each node, shape ``(*batch, J)``.
+
+        See :meth:`sample` for footpoints.
+        """
         return self.law.log_probabilities(footpoint)
 
     def sample(
@@ -309,7 +312,7 @@ class ConformalLaplace(ArrayFields, Described):
     def expected_distance(self, footpoint: ArrayLike) -> FloatArray:
         """Mean distance of a draw, shape ``(*batch,)``; private if the footpoint is.
 
-        See :meth:`sample` of footpoints.
+        See :meth:`sample` for footpoints.
         """
         return self.law.expected_distance(footpoint)
 

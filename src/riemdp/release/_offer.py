@@ -136,7 +136,10 @@ class Offer:
         return dict(found)
 
     def _changed(self, **fields: Any) -> Offer:
-        """Return the same with an equal ball, or another ``projected``; its claims are known."""
+        """Return the same with other fields; what is known of its claims is taken over.
+
+        So no claim may be about them: the ball, by an equal one, or ``projected``.
+        """
         found = replace(self, **fields)
         found._known[:] = self._known
         return found
@@ -144,7 +147,7 @@ class Offer:
     def shared_claims(self, budget: Budget) -> tuple[Claims, Claims]:
         """Return what every mechanism's guarantee rests on: what comes first, and what comes last.
 
-        See :meth:`proofs` of the budget, and of where claims are proved.
+        See :meth:`proofs` for the budget, and for what is returned of each claim.
         """
         statistic, ball = self.statistic, self.ball
         claims = [_claims(part, part.proofs()) for part in (budget, self.neighbours)]

@@ -304,8 +304,8 @@ class Plan(Table):
         )
 
 
-def _cell(value: object, digits: str = "") -> str:
-    return "-" if value is None else format(value, digits) if digits else str(value)
+def _cell(value: object, spec: str = "") -> str:
+    return "-" if value is None else format(value, spec) if spec else str(value)
 
 
 @with_advice
@@ -547,7 +547,7 @@ def crossing(
     """Least argument, to rounding, at which a falling function is at most 0.
 
     By the secant through the ends of the bracket in the logarithm, now and then by its middle. The
-    function is positive at ``low``, where ``inf`` is allowed; None if it is so at ``high``.
+    function, which may be ``inf``, is positive at ``low``; None if it is so at ``high``.
     ``rounded(x, up)`` is an argument that is allowed, at or a little beyond ``x``.
     """
     above, below = math.inf, excess(high)

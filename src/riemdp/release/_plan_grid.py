@@ -137,8 +137,8 @@ class PlanGrid(Table):
     def plot(self, ax: Any = None) -> Any:
         """Draw the expected error against n, a curve for each budget, with the target.
 
-        What lies in the shaded part meets the target. On ``ax``, or on new ones, as
-        ``matplotlib.axes.Axes``. See :meth:`riemdp.Plan.plot`.
+        What lies in the shaded part meets the target. On ``ax``, or on new
+        ``matplotlib.axes.Axes``, which are returned. See :meth:`riemdp.Plan.plot`.
         """
         return draw_grid(self, ax)
 

@@ -95,7 +95,7 @@ def check_searched(neighbours: Neighbours) -> None:
 
 
 def with_users(points: ArrayLike | Records, users: ArrayLike | None) -> Records:
-    """Return records that say whose each is, if that is given; once."""
+    """Return records that say whose each is, if that is given; refused if they say it already."""
     given = as_records(points)
     if users is None:
         return given

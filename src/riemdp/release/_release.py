@@ -557,7 +557,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
     def released_moments(self) -> ReleasedMoments:
         """Return the mean with its second moments, as inference takes them.
 
-        See :meth:`confidence_region` of releases that have none: ``UnsupportedError``.
+        See :meth:`confidence_region` for releases that have none: ``UnsupportedError``.
         """
         if type(self.statistic).released_moments is Statistic.released_moments:
             self.statistic.released_moments(self.ball, self.raw, 0.0, 0)  # says what does have them

@@ -227,11 +227,12 @@ class Options:
     neighbours: Neighbours | None = None
     adjacency: Adjacency | None = None
     users: ArrayLike | None = None
-    generator: np.random.Generator | None = None
-    accountant: SupportsSpend | None = None
+    # no defaults: an entry point that forgot the account would charge nobody
+    generator: np.random.Generator | None
+    accountant: SupportsSpend | None
     charge: Charge = "auto"
     n: int | None = None
-    allow_unproven: bool = False
+    allow_unproven: bool
     tol: float | None = None
     arithmetic: Arithmetic = "exact"
     project: Project = "auto"
@@ -407,9 +408,10 @@ def prepared(
 def checked_offer(wanted: Wanted, terms: Terms, options: Options) -> tuple[Offer, str]:
     """Return what a release would be drawn from, and why; by public numbers alone.
 
-    Of records in chunks that of a statistic that can be computed so: by itself one that takes a
-    single pass, if there is any; another one where it is asked for. ``UnprovenMechanismError`` if
-    a part is not proved and that is not allowed.
+    Of records in chunks the statistic is one that can be computed of these: by itself one that
+    takes a single pass, if there is any; one of several passes too where a mechanism is named.
+    ``UnsupportedError`` if there is none, ``UnprovenMechanismError`` if a part is not proved and
+    that is not allowed.
     """
     mechanism, allowed = options.mechanism, options.allow_unproven
     if isinstance(mechanism, str) and mechanism == "auto":

@@ -164,8 +164,8 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
     Parameters
     ----------
     points : Chunks, iterator, memmap, Zarr array, sequence of Path or of callables
-        Or :class:`Records` with such points, of which it is public how many each part holds: the
-        others are arrays, of the length of all.
+        Or :class:`Records` with such points, where it is public how many each part holds: what
+        belongs to them are arrays then, with an entry for each record of all parts.
     n : int, optional
         Public number of records; of arrays the length, by default.
     rows : int, optional
@@ -378,7 +378,7 @@ class Stream(Source):
             )
 
     def _check_places(self, made: Offer) -> None:
-        """Look at what is public and belongs to places, where it is at hand; at no point."""
+        """Check what is public and belongs to places, where it is at hand, without the points."""
         statistic, public = made.statistic, made.statistic.by_place
         if not public or any(getattr(self._records, name) is None for name in public):
             return

@@ -38,7 +38,7 @@ class Table(ABC):
         return table(title, rows, header) + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
 
     def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, with a column for each number.
+        """Return the rows as a pandas data frame, with a column for each field of a row.
 
         Returns
         -------

@@ -89,7 +89,7 @@ class Written(ABC):
     def files(self, path: str | Path, *, container: bool | None = None) -> dict[Path, bytes]:
         """Return what :meth:`save` writes, by path.
 
-        See :meth:`save` of the arguments, and of names and numbers that are refused.
+        See :meth:`save` for the arguments, and for names and numbers that are refused.
         """
         document = self._document()
         least = _container.SMALL if container is None else 0 if container else math.inf
@@ -166,7 +166,7 @@ class Written(ABC):
         """Read what :meth:`load` does, and say what was found beside the certificate.
 
         That is the name and the SHA-256 of the file of arrays; None where the release is in one
-        file. See :meth:`load` of the path, and of errors.
+        file. See :meth:`load` for the path and the errors.
         """
         with _malformed():
             document, container = _container.read_document(Path(path))

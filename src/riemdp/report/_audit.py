@@ -33,7 +33,10 @@ _VERDICTS = ("consistent", "violated")
 
 
 def audited(audit: object) -> dict[str, Any]:
-    """Return what a report needs of an audit: a result, or what ``riemdp audit --json`` prints."""
+    """Return claim, samples, confidence, score, mechanism, mu, epsilon and verdict of an audit.
+
+    It is an ``AuditResult`` or what ``riemdp audit --json`` prints.
+    """
     if isinstance(audit, AuditResult):
         return {
             "claim": audit.claim,

@@ -175,7 +175,10 @@ class Sums:
         self.count += sum(times)
 
     def take(self, vectors: list[Ball], cosines: Ball, reach: float, count: int) -> None:
-        """Add what was added elsewhere, of ``count`` records of norm ``reach`` at most."""
+        """Add what was added elsewhere, of records of norm ``reach`` at most.
+
+        ``count`` is their number, or the sum of their weights.
+        """
         from flint import arb
 
         self.vectors = [x + y for x, y in zip(self.vectors, vectors, strict=True)]

@@ -130,7 +130,7 @@ class CountedAnswers(Around):
         return found if Fraction(found) * norm <= weight else math.nextafter(found, 0.0)
 
     def add_remove(self, ball: Ball, metric: Metric) -> float:
-        """Return the radius, if the inner statistic is of such a kind on the ball.
+        """Return the radius; refused if the inner statistic has no sensitivity on this ball.
 
         See :meth:`Statistic.add_remove`.
         """

@@ -230,7 +230,7 @@ class FrechetMean(IntrinsicMean):
     def counted(self, ball: Ball) -> Statistic:
         """Return a sum and a count where it is the tangent mean; see :meth:`Statistic.counted`.
 
-        On curved spaces it is no function of a sum over the records.
+        Refused on curved spaces: there it is no function of a sum over the records.
         """
         if not average(ball.manifold).isometric:
             return super().counted(ball)

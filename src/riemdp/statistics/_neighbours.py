@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class Neighbours(Part, sort="neighbours"):
     """A relation between data sets: a guarantee is about every pair of neighbours.
 
+    In every method ``ball`` is the public ball of the records, and n, where it is not None, public.
+
     Attributes
     ----------
     implies_replace_one : bool

@@ -86,7 +86,8 @@ def sampled_step(sample: Pass, gradient: FloatArray, moments: FloatArray | None)
 def bounded_step(gradient: FloatArray, moments: FloatArray) -> FloatArray:
     """Step ``(k, k)`` with a bound of the Hessian: ``(x/2) coth(x/2) <= 1 + x^2/12``.
 
-    ``moments`` ``(d, d)`` are the :func:`second_moments` of the logarithms, the gradient's mean.
+    ``moments`` ``(d, d)`` are the :func:`second_moments` of the logarithms whose mean is the
+    gradient.
     """
     square = _squared_commutator(moments, len(gradient))
 

@@ -162,7 +162,8 @@ class SeenFromCentre(Seen):
 class Directions(Seen):
     """Mean of the directions in which records are seen: unit vectors, scaled to the radius.
 
-    A record at the base counts as zero; one at a cut point has the direction that coordinates take.
+    A record at the base counts as zero; one at a cut point has the direction that coordinates take
+    there.
     """
 
     def _vectors(self, coordinates: FloatArray, reach: float) -> FloatArray:
@@ -178,7 +179,10 @@ def joint_margin(dim: int) -> float:
 
 
 def seen_from(manifold: Manifold, base: FloatArray, points: FloatArray) -> FloatArray:
-    """Return normal coordinates ``(m, dim)`` of points about another; of what has none, zero."""
+    """Return finite normal coordinates ``(m, dim)`` about a base, of any points.
+
+    Of what has none, zero.
+    """
     with np.errstate(all="ignore"):
         try:
             found = np.asarray(manifold.coordinates(base, points))

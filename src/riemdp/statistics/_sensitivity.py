@@ -91,9 +91,10 @@ def weighted_frechet_mean_sensitivity(ball: Ball, share: float) -> float:
     """Largest distance between the weighted Fréchet means of neighbouring data in a ball.
 
     Weights are public and belong to places: neighbours differ in one point, whose weight stays.
-    With the largest weight as a share of all of them, in (0, 1], in the place of 1 / n it is
+    With the largest weight over the sum of all, or more, in (0, 1], in the place of 1 / n it is
     :func:`frechet_mean_sensitivity`: ``2 r share`` where no curvature is positive, and else
-    ``min(2r, 2 share tan(kr) / k)``, rounded up. See docs/proofs/neighbours.md, "Weights".
+    ``min(2r, 2 share tan(kr) / k)``; a geodesic distance, rounded up. See
+    docs/proofs/neighbours.md, "Weights".
     """
     check_ball(ball)
     return _frechet(ball, alike(share), "exact")

@@ -98,7 +98,10 @@ class NoisySteps(InTwoArithmetics):
         return step == 0
 
     def answer_norm(self, dim: int, step: int) -> float:  # noqa: ARG002
-        """Return the largest norm of a vector of an answer, over the radius, rounded up."""
+        """Return the largest norm of a record's vector in an answer, rounded up.
+
+        In units of the radius.
+        """
         return root_up(1 + Fraction(FREE) ** 2) if self.has_moment(step) else 1.0
 
     def answer_move(self, dim: int, step: int) -> float:  # noqa: ARG002

@@ -40,8 +40,8 @@ def gamma_uniforms(twice_shape: int) -> int:
 def normals(uniforms: Sequence[Uniform], count: int) -> list[Ball]:
     """Enclose independent standard normal variables, ``sqrt(-2 log U) (cos, sin)(2 pi V)``.
 
-    They take :func:`normal_uniforms`. Box and Muller, "A note on the generation of random normal
-    deviates", Annals of Mathematical Statistics 29 (1958).
+    As many uniform variables are taken as :func:`normal_uniforms` says. Box and Muller, "A note on
+    the generation of random normal deviates", Annals of Mathematical Statistics 29 (1958).
     """
     return normals_of([uniform.ball() for uniform in uniforms[: normal_uniforms(count)]], count)
 
@@ -64,8 +64,8 @@ def normal_uniforms(count: int) -> int:
 def direction(uniforms: Sequence[Uniform], dim: int) -> list[Ball]:
     """Enclose a uniform unit vector: normal variables over their norm.
 
-    On the line it is a sign. In the plane the norm cancels, and an angle is left. It takes
-    :func:`direction_uniforms`.
+    On the line it is a sign. In the plane the norm cancels, and an angle is left. As many
+    uniform variables are taken as :func:`direction_uniforms` says.
     """
     from flint import arb
 

@@ -198,7 +198,7 @@ class PrivateBall(Described):
     def receipt(self, part: Budget) -> Search | None:
         """Return what a document holds of the search; None where there was none.
 
-        See :meth:`part` of what the release takes.
+        See :meth:`part` for what the release takes.
         """
         return replace(self.search, release=part) if self.steps else None
 

@@ -136,8 +136,9 @@ class Numbers:
     ) -> Plan | None:
         """Return the best sequence of at most so many centres, None if none is worth its price.
 
-        From shares of the budget, of a choice and of what is left, the radius of the data as it was
-        found, about the right centre, and that of the ball so far.
+        ``share`` of the budget is that of a choice, ``left`` what is left of it; ``spread`` is the
+        radius of the data as it was found, about the right centre, ``radius`` that of the ball so
+        far.
         """
         best = Plan((), _WORTH_WHILE * self.noise(left) * radius)
         growth = np.array([self.noise(part) for part in CENTRE_SHARES])

@@ -73,9 +73,9 @@ Step = ChoiceStep | CentreStep
 class Search:
     """Receipt of a search: what it asked and was answered, in order, all of it public.
 
-    It began with the public ball, and looked for at most ``rounds`` centres, along the scale axis
-    of the space if ``axis``. The steps and all releases add up to the budget (PureDP, GDP or ZCDP),
-    of which one release on the ball that was found takes ``release``.
+    It began with the public ball, might move its centre along the scale axis of the space if
+    ``axis``, and looked for at most ``rounds`` centres. The steps and all releases add up to the
+    budget (PureDP, GDP or ZCDP), of which one release on the ball that was found takes ``release``.
     """
 
     ball: Ball
