@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -38,16 +39,22 @@ class ArrayFields:
 
     def _seal(self) -> None:
         """Put read-only copies in place of arrays among the arguments."""
-        for field in _fields(type(self)):
-            value = getattr(self, field.name) if field.init else None
+        for name in _given(type(self)):
+            value = getattr(self, name)
             if isinstance(value, np.ndarray):
                 value = np.array(value)
                 value.flags.writeable = False
-                object.__setattr__(self, field.name, value)
+                object.__setattr__(self, name, value)
 
 
 def _fields(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
     return dataclasses.fields(kind)
+
+
+@functools.lru_cache(maxsize=256)
+def _given(kind: type) -> tuple[str, ...]:
+    """Names of the arguments, of every object that is made."""
+    return tuple(field.name for field in _fields(kind) if field.init)
 
 
 def _arguments(kind: type) -> list[str]:

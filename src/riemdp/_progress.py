@@ -190,6 +190,8 @@ class work:  # noqa: N801 -- a context, and a decorator
 
         @functools.wraps(function)
         def called(*arguments: P.args, **keywords: P.kwargs) -> R:
+            if _watching() is None:
+                return function(*arguments, **keywords)
             with work(label):
                 return function(*arguments, **keywords)
 

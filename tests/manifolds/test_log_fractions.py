@@ -111,6 +111,29 @@ def test_what_rounding_decides_is_outside(copies):
     assert (b * c - f * f) + (a * c - e * e) + (a * b - d * d) < 0.0
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2], [1, 2, 0]])
+@pytest.mark.parametrize("copies", [1, 5])
+def test_a_tiny_entry_hides_no_lack_of_rank(order, copies):
+    tiny = 1e-170
+    matrix = np.array([[tiny, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]])[np.ix_(order, order)]
+    assert logarithms_3x3(np.repeat(matrix[None], copies, axis=0)).outside.all()
+    # the control: a square that leaves the range of float64 makes the last pivot 1
+    minor, across = tiny * 1.0, -tiny * 1.0
+    assert across * across / minor == 0.0
+    assert 1.0 - across / minor * across / tiny == 0.0
+
+
+@pytest.mark.parametrize("exponent", [-231, 232])
+def test_traces_next_to_the_limits(exponent):
+    rng = np.random.default_rng(2)
+    data = matrices(rng, 50, rng.choice([0.0, 3.0, 9.0, 12.0], 50))
+    data *= 2.0 ** -np.frexp(np.trace(data, axis1=1, axis2=2))[1][:, None, None]
+    found, expected = logarithms_3x3(data * 2.0**exponent), logarithms_3x3(data)
+    assert not found.outside.any()
+    expected.entries[:3] += exponent * np.log(2.0)
+    np.testing.assert_allclose(found.entries, expected.entries, rtol=0.0, atol=400.0 * EPS)
+
+
 def test_outer_products_are_outside():
     steps = np.arange(1, 30) / 10.0
     vectors = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)

@@ -22,7 +22,7 @@ WIDE = 8
 def rows(number: int) -> FloatArray:
     """Return memory ``(number, WIDE)``, not set; no row lies across two lines of a cache."""
     memory = np.empty((number + 1) * WIDE)
-    start = -memory.ctypes.data // memory.itemsize % WIDE
+    start = -memory.__array_interface__["data"][0] // memory.itemsize % WIDE
     return memory[start : start + number * WIDE].reshape(number, WIDE)
 
 

@@ -27,8 +27,8 @@ LEAST_TRACE, LARGEST_TRACE = 1e-70, 1e70
 LOG_2 = math.log(2.0)
 #: Matrices that are worked on at a time: many, as calls of NumPy cost more than a missed cache.
 CHUNK = 16384
-#: Pivots, as shares of the diagonal entries: less tells nothing of a matrix, and none that a class
-#: covers has less.
+#: Pivots, as shares of the trace: less tells nothing of a matrix, and none that a class covers has
+#: less.
 LEAST_PIVOT = 2.0**-43
 #: By so much T exceeds the condition number, at least: sqrt(T) >= sqrt(c) + 1/sqrt(c) + 1 >= 3.
 _EXCESS = 7.0
@@ -74,13 +74,15 @@ class Logarithms:
     outside: NDArray[np.bool_]
 
 
-def logarithms_3x3(matrices: FloatArray) -> Logarithms:
+def logarithms_3x3(matrices: FloatArray, *, mirrored: bool = False) -> Logarithms:
     """Logarithms of symmetric 3 x 3 matrices, of which the lower triangles are read.
 
     Parameters
     ----------
     matrices : ndarray, shape (n, 3, 3)
         In any layout, and possibly not finite or not positive definite: such ones are outside.
+    mirrored : bool, default False
+        Whether those whose upper triangle is another one are outside as well.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def logarithms_3x3(matrices: FloatArray) -> Logarithms:
     found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
     if n <= _VERY_FEW:
         for i, matrix in enumerate(matrices.tolist()):
-            one = _of_one(matrix)
+            one = _of_one(matrix, mirrored)
             found.outside[i] = one is None
             found.entries[:, i], found.condition[i] = one or (0.0, 0.0)
         return found
@@ -102,11 +104,11 @@ def logarithms_3x3(matrices: FloatArray) -> Logarithms:
     for start in range(0, n, size):
         rows = slice(start, min(start + size, n))
         part = Logarithms(found.entries[:, rows], found.condition[rows], found.outside[rows])
-        _fill(matrices[rows], part, _ROOM.rows[:, : rows.stop - start])
+        _fill(matrices[rows], part, _ROOM.rows[:, : rows.stop - start], mirrored)
     return found
 
 
-def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
+def _of_one(matrix: list[list[float]], mirrored: bool) -> tuple[list[float], float] | None:
     """Do to the numbers of a matrix what :func:`_fill` does, operation by operation.
 
     NumPy takes as long for one matrix as for dozens, and records are often worked on one by one.
@@ -117,9 +119,12 @@ def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
     condition : float
         None of both where the matrix is outside.
     """
-    (a, _, _), (d, b, _), (e, f, c) = matrix
+    (a, *right), (d, b, beside), (e, f, c) = matrix
+    if mirrored and [*right, beside] != [d, e, f]:
+        return None
     trace = a + b + c
-    if not (a > 0.0 and LEAST_TRACE < trace < LARGEST_TRACE):
+    least = trace * LEAST_PIVOT
+    if not (LEAST_TRACE < trace < LARGEST_TRACE and a > least):
         return None
     adjoint = [
         b * c - f * f,
@@ -130,16 +135,13 @@ def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
         d * e - f * a,
     ]
     minors = adjoint[0] + adjoint[1] + adjoint[2]
-    left, below = d / a, e / a
-    second = b - left * d
-    across = f - left * e
-    third = c - below * e
-    if not second > LEAST_PIVOT * b:
+    cc, ff = adjoint[2], adjoint[5]
+    if not cc > least * a:
         return None
-    third -= across * across / second
-    det = a * second * third
-    if not (third > LEAST_PIVOT * c and det > 0.0):
+    third = c - (e * e + ff / cc * ff) / a
+    if not third > least:
         return None
+    det = cc * third
     limits, product = classes(3).limits, trace * minors / det
     if not 0.0 < product <= limits[-1]:
         return None
@@ -156,29 +158,31 @@ def _of_one(matrix: list[list[float]]) -> tuple[list[float], float] | None:
         term *= s
         first += term
         last += term * s
-    pairs = [(x * scale, y * square) for x, y in zip((a, b, c, d, e, f), adjoint, strict=True)]
-    entries = [
-        (x - y + (m - t)) * first + (constant - y) * zeroth + (x - 1.0) * last + exponent * LOG_2
-        for x, y in pairs[:3]
-    ]
-    entries += [x * (first + last) - y * (zeroth + first) for x, y in pairs[3:]]
-    return entries, product - _EXCESS
+    beta, gamma = first + last, zeroth + first
+    alike = constant * gamma - beta + (m - t + (1.0 - constant)) * first + exponent * LOG_2
+    beta, gamma = beta * scale, gamma * square
+    entries = [x * beta - y * gamma for x, y in zip((a, b, c, d, e, f), adjoint, strict=True)]
+    return [*(x + alike for x in entries[:3]), *entries[3:]], product - _EXCESS
 
 
-def _fill(matrices: FloatArray, found: Logarithms, room: FloatArray) -> None:
+def _fill(matrices: FloatArray, found: Logarithms, room: FloatArray, mirrored: bool) -> None:
     """Compute :func:`logarithms_3x3` of a chunk, in place, in the memory that is given."""
     kept, work, taken = room[:15], room[15:20], room[20:]
-    limits = classes(3).limits
-    product, which = work[0], np.zeros(len(matrices), dtype=np.int8)
+    limits, product = classes(3).limits, work[0]
     with np.errstate(all="ignore"):  # of matrices that turn out to be outside
         definite = _invariants(matrices, kept, work)
+        if mirrored:
+            for entry, (i, j) in zip(kept[3:], _PLACES[3:], strict=False):
+                definite &= entry == matrices[:, i, j]
+        np.subtract(product, _EXCESS, out=found.condition)
+        if (definite & (product <= limits[0])).all():
+            found.outside[:] = False
+            return _sum(0, kept, found.entries, work)
+        which = np.zeros(len(matrices), dtype=np.int8)
         for limit in limits:
             which += ~(product <= limit)
         definite &= which < len(limits)
-        np.subtract(product, _EXCESS, out=found.condition)
         np.logical_not(definite, out=found.outside)
-        if definite.all() and not which.any():
-            return _sum(0, kept, found.entries, work)
         found.condition[found.outside] = 0.0
         found.entries[:, found.outside] = 0.0
         for one in range(len(limits)):
@@ -212,40 +216,40 @@ def _invariants(matrices: FloatArray, found: FloatArray, work: FloatArray) -> ND
     for entry, (i, j) in zip(found, _PLACES, strict=False):
         entry[:] = matrices[:, j, i]
     a, b, c, d, e, f = found[:6]
-    trace, minors, det = found[12:]
-    ratio, second, third, across, left = work
-    for adjoint, (p, q, r, s) in zip(
+    _, _, cc, _, _, ff, trace, minors, det = found[6:]
+    ratio, least, third, _, _ = work
+    for adjoint, (p, q, r, s, product) in zip(
         found[6:],
-        ((b, c, f, f), (a, c, e, e), (a, b, d, d), (e, f, d, c), (d, f, e, b), (d, e, f, a)),
+        (
+            (b, c, f, f, ratio),
+            (a, c, e, e, third),  # of which more is needed
+            (a, b, d, d, ratio),
+            (e, f, d, c, ratio),
+            (d, f, e, b, ratio),
+            (d, e, f, a, ratio),
+        ),
         strict=False,
     ):
         np.multiply(p, q, out=adjoint)
-        np.multiply(r, s, out=ratio)
-        np.subtract(adjoint, ratio, out=adjoint)
+        np.multiply(r, s, out=product)
+        np.subtract(adjoint, product, out=adjoint)
     np.add(a, b, out=trace)
     trace += c
     np.add(found[6], found[7], out=minors)
-    minors += found[8]
-    np.divide(d, a, out=left)
-    np.multiply(left, d, out=second)
-    np.subtract(b, second, out=second)
-    left *= e
-    np.subtract(f, left, out=across)
-    np.divide(e, a, out=third)
-    third *= e
+    minors += cc
+    np.divide(ff, cc, out=ratio)
+    ratio *= ff
+    third += ratio
+    third /= a
     np.subtract(c, third, out=third)
-    across *= across
-    across /= second
-    third -= across
-    np.multiply(a, second, out=det)
-    det *= third
+    np.multiply(cc, third, out=det)
     np.multiply(trace, minors, out=ratio)
     ratio /= det
-    definite: NDArray[np.bool_] = a > 0.0
-    for pivot, entry in ((second, b), (third, c)):
-        np.multiply(entry, LEAST_PIVOT, out=left)
-        definite &= pivot > left
-    for holds in (ratio > 0.0, trace > LEAST_TRACE, trace < LARGEST_TRACE):
+    np.multiply(trace, LEAST_PIVOT, out=least)
+    definite: NDArray[np.bool_] = a > least
+    definite &= third > least
+    least *= a
+    for holds in (cc > least, ratio > 0.0, trace > LEAST_TRACE, trace < LARGEST_TRACE):
         definite &= holds
     return definite
 
@@ -254,16 +258,16 @@ def _sum(which: int, invariants: FloatArray, entries: FloatArray, work: FloatArr
     """Write the logarithms of matrices of one class into ``entries``; overwrite the others.
 
     With ``P_i = sum_j w_j s_j^i / det(A + s_j I)``, t the trace, m the sum of the principal minors:
-    ``log A = P_0 (det A I - adj A) + P_1 ((m - t) I + A - adj A) + P_2 (A - I)``.
+    ``log A = (P_1 + P_2) (A - I) + (P_0 + P_1) (det A I - adj A) + P_1 (m - t + 1 - det A) I``.
     """
     fraction = fractions()[which]
     trace, minors, det = invariants[12:]
     scale, zeroth, first, second, square = work
     np.multiply(trace, classes(3).levels[which], out=scale)
     # the exponent that frexp gives, of positive normal numbers, and 1022 more
-    bits = scale.view(np.int64)
+    bits, shift = scale.view(np.int64), entries[5]
     bits >>= 52
-    exponent = bits - 1022
+    np.copyto(shift, bits)
     np.subtract(2045, bits, out=bits)
     bits <<= 52
     np.multiply(scale, scale, out=square)
@@ -273,28 +277,27 @@ def _sum(which: int, invariants: FloatArray, entries: FloatArray, work: FloatArr
     det *= scale
     pole_sums = _few_sums if len(scale) <= _FEW else _many_sums
     pole_sums(fraction, invariants[12:], work[1:])
-    matrix, adjoint = invariants[:6], invariants[6:12]
-    matrix *= scale
-    np.multiply(scale, scale, out=square)  # where the sums were worked out
-    adjoint *= square
-    minors -= trace
-    diagonal, other = entries[:3], entries[3:]
-    np.subtract(matrix[:3], adjoint[:3], out=diagonal)
-    diagonal += minors
-    diagonal *= first
-    np.subtract(det, adjoint[:3], out=other)  # which has room for it
-    other *= zeroth
-    diagonal += other
-    np.subtract(matrix[:3], 1.0, out=other)
-    other *= second
-    diagonal += other
-    np.multiply(exponent, LOG_2, out=trace)
-    diagonal += trace
     second += first
     zeroth += first
-    np.multiply(matrix[3:], second, out=other)
-    adjoint[3:] *= zeroth
-    other -= adjoint[3:]
+    minors -= trace
+    np.subtract(1.0, det, out=square)
+    minors += square
+    minors *= first
+    det *= zeroth
+    det -= second
+    det += minors
+    shift -= 1022.0
+    shift *= LOG_2
+    det += shift
+    second *= scale
+    zeroth *= scale
+    zeroth *= scale
+    for entry, value, adjoint in zip(entries, invariants, invariants[6:], strict=False):
+        np.multiply(value, second, out=entry)
+        np.multiply(adjoint, zeroth, out=adjoint)
+        np.subtract(entry, adjoint, out=entry)
+    for entry in entries[:3]:
+        np.add(entry, det, out=entry)
 
 
 def _many_sums(fraction: Fraction, polynomial: FloatArray, found: FloatArray) -> None:
@@ -310,13 +313,17 @@ def _many_sums(fraction: Fraction, polynomial: FloatArray, found: FloatArray) ->
     """
     trace, minors, det = polynomial
     zeroth, first, second, term = found
-    found[:3] = 0.0
-    for s, w in zip(fraction.shifts, fraction.weights, strict=True):
+    for j, (s, w) in enumerate(zip(fraction.shifts, fraction.weights, strict=True)):
         np.add(trace, s, out=term)
         term *= s
         term += minors
         term *= s
         term += det
+        if j == 0:
+            np.divide(w, term, out=zeroth)
+            np.multiply(zeroth, s, out=first)
+            np.multiply(first, s, out=second)
+            continue
         np.divide(w, term, out=term)
         zeroth += term
         term *= s

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from riemdp.manifolds._points import FloatArray
 
 _LOG_2 = math.log(2.0)
-#: Pivots, as shares of the diagonal entries, at least.
+#: Pivots, as shares of the trace, at least.
 _LEAST_PIVOT = 2.0**-43
 #: By so much T exceeds the condition number, at least.
 _EXCESS = 7.0
@@ -34,12 +34,13 @@ def rows_of_work(poles: int) -> int:
 
 def kernel_3x3(  # noqa: PLR0917
     matrices: FloatArray,
+    mirrored: bool,
     limits: FloatArray,
     levels: FloatArray,
+    extremes: FloatArray,
     counts: NDArray[np.int64],
     shifts: FloatArray,
     weights: FloatArray,
-    extremes: FloatArray,
     work: FloatArray,
     entries: FloatArray,
     condition: FloatArray,
@@ -51,14 +52,16 @@ def kernel_3x3(  # noqa: PLR0917
     Parameters
     ----------
     matrices : ndarray, shape (n, 3, 3)
+    mirrored : bool
+        Whether those whose upper triangle is not the lower one are outside.
     limits, levels : ndarray, shape (c,)
         Of the classes.
+    extremes : ndarray, shape (2,)
+        Least and largest trace.
     counts : ndarray of int, shape (c,)
         Numbers of poles.
     shifts, weights : ndarray, shape (c, p)
         Poles of each class; weights beyond their number are zero, and add nothing.
-    extremes : ndarray, shape (2,)
-        Least and largest trace.
     work : ndarray, shape (rows_of_work(p), WIDE)
     entries : ndarray, shape (6, n)
     condition : ndarray, shape (n,)
@@ -91,17 +94,19 @@ def kernel_3x3(  # noqa: PLR0917
         dd, ee, ff = e * f - d * c, d * f - e * b, d * e - f * a
         trace = (a + b) + c
         minors = (aa + bb) + cc
-        left, below = d / a, e / a
-        pivot = b - left * d
-        across = f - left * e
-        third = c - below * e
-        third = third - (across * across) / pivot
-        det = (a * pivot) * third
+        third = c - (e * e + (ff / cc) * ff) / a
+        det = cc * third
         product = trace * minors / det
+        least = trace * _LEAST_PIVOT
         # what is not a number is not positive
         definite = choose(beyond - product, choose(product, one, zero), zero)
-        definite = choose(third - _LEAST_PIVOT * c, definite, zero)
-        definite = choose(a, choose(pivot - _LEAST_PIVOT * b, definite, zero), zero)
+        definite = choose(a - least, choose(third - least, definite, zero), zero)
+        definite = choose(cc - least * a, definite, zero)
+        if mirrored:
+            for i, entry in ((1, d), (2, e), (5, f)):
+                gap = entry - read(source, at + i, 9)
+                definite = choose(one - gap, definite, zero)  # not of NaN
+                definite = choose(gap, zero, choose(zero - gap, zero, definite))
         if used < WIDE:
             for m in range(WIDE):
                 work[0, m] = 1.0 if m < used else 0.0
@@ -137,20 +142,12 @@ def kernel_3x3(  # noqa: PLR0917
             term = term * pole
             first = first + term
             second = second + term * pole
-        a, b, c, d, e, f = a * scale, b * scale, c * scale, d * scale, e * scale, f * scale
-        aa, bb, cc, dd, ee, ff = (
-            aa * square,
-            bb * square,
-            cc * square,
-            dd * square,
-            ee * square,
-            ff * square,
-        )
-        less, beta, gamma = minors - trace, first + second, zeroth + first
-        a = (a - aa + less) * first + (det - aa) * zeroth + (a - one) * second + shift
-        b = (b - bb + less) * first + (det - bb) * zeroth + (b - one) * second + shift
-        c = (c - cc + less) * first + (det - cc) * zeroth + (c - one) * second + shift
-        a, b, c = choose(definite, a, zero), choose(definite, b, zero), choose(definite, c, zero)
+        beta, gamma = first + second, zeroth + first
+        alike = (det * gamma - beta) + ((minors - trace) + (one - det)) * first + shift
+        beta, gamma = beta * scale, gamma * square
+        a = choose(definite, (a * beta - aa * gamma) + alike, zero)
+        b = choose(definite, (b * beta - bb * gamma) + alike, zero)
+        c = choose(definite, (c * beta - cc * gamma) + alike, zero)
         d = choose(definite, d * beta - dd * gamma, zero)
         e = choose(definite, e * beta - ee * gamma, zero)
         f = choose(definite, f * beta - ff * gamma, zero)

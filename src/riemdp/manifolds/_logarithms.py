@@ -108,12 +108,14 @@ def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
     return _run_3x3(found.small, matrices)
 
 
-def sums_of_3x3(matrices: FloatArray) -> FloatArray | None:
+def sums_of_3x3(matrices: FloatArray, *, mirrored: bool = False) -> FloatArray | None:
     """Sum what compiled code finds of 3 x 3 matrices, without keeping what is summed.
 
     Parameters
     ----------
     matrices : ndarray, shape (n, 3, 3)
+    mirrored : bool, default False
+        Whether those whose upper triangle is not the lower one are outside.
 
     Returns
     -------
@@ -125,40 +127,53 @@ def sums_of_3x3(matrices: FloatArray) -> FloatArray | None:
     if found is None or found.small is None:
         return None
     n = len(matrices)
-    sums = _lanes.rows(-(-n // _log_kernels.SUMMED) * 8)
-    sums[:] = 0.0
     nothing = Logarithms(np.empty((6, 0)), np.empty(0), np.empty(n, dtype=bool))
-    _fill_3x3(found.small, matrices, nothing, sums)
+    number = -(-n // _log_kernels.SUMMED)
+    sums = _fill_3x3(found.small, matrices, nothing, summed=number, mirrored=mirrored)
     if nothing.outside.any():
         return None
-    return np.asarray(sums.reshape(-1, 8, _lanes.WIDE).swapaxes(0, 1).reshape(8, -1).sum(axis=-1))
+    return np.asarray(sums.reshape(number, 8, -1).swapaxes(0, 1).reshape(8, -1).sum(axis=-1))
 
 
 def _run_3x3(kernel: Callable[..., None], matrices: FloatArray) -> Logarithms:
     n = len(matrices)
     found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
-    _fill_3x3(kernel, matrices, found, _lanes.rows(0))
+    _fill_3x3(kernel, matrices, found)
     return found
 
 
 def _fill_3x3(
-    kernel: Callable[..., None], matrices: FloatArray, found: Logarithms, sums: FloatArray
-) -> None:
-    of, (counts, shifts, weights) = classes(3), _poles()
+    kernel: Callable[..., None],
+    matrices: FloatArray,
+    found: Logarithms,
+    *,
+    summed: int = 0,
+    mirrored: bool = False,
+) -> FloatArray:
+    """Run compiled code, and return so many groups of 8 rows of sums."""
+    _, shifts, _ = _poles()
+    memory = _lanes.rows(8 * summed + _log_kernels.rows_of_work(shifts.shape[1]))
+    sums, work = memory[: 8 * summed], memory[8 * summed :]
+    sums[:] = 0.0
     kernel(
         np.ascontiguousarray(matrices),
-        np.array(of.limits),
-        np.array(of.levels),
-        counts,
-        shifts,
-        weights,
-        np.array([LEAST_TRACE, LARGEST_TRACE]),
-        _lanes.rows(_log_kernels.rows_of_work(shifts.shape[1])),
+        mirrored,
+        *_classes(),
+        *_poles(),
+        work,
         found.entries,
         found.condition,
         found.outside,
         sums,
     )
+    return sums
+
+
+@functools.cache
+def _classes() -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Limits and levels of the classes of 3 x 3 matrices; least and largest trace."""
+    of = classes(3)
+    return np.array(of.limits), np.array(of.levels), np.array([LEAST_TRACE, LARGEST_TRACE])
 
 
 def logarithms(matrices: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,13 @@ from riemdp.manifolds import (
     _symmetric_checks,
     raise_first,
 )
+from riemdp.manifolds._log_fractions import logarithms_3x3
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.manifolds import Ball, FloatArray
+    from riemdp.manifolds._log_fractions import Logarithms
 
 _EPS = float(np.finfo(np.float64).eps)
 _LOG_LARGEST = math.log(float(np.finfo(np.float64).max))
@@ -89,9 +92,52 @@ def log_euclidean(data: FloatArray, weights: FloatArray | None) -> tuple[FloatAr
         found = _mean_of_logarithms(data, weights)
     else:
         found = _mean(data, weights)
-    value, condition, square = found
+    return _with_allowance(n, k, *found)
+
+
+def log_euclidean_at_once(k: int, points: ArrayLike) -> tuple[FloatArray, float] | None:
+    """Do what :func:`check_data` and :func:`log_euclidean` do one after the other, in one pass.
+
+    Parameters
+    ----------
+    k : int
+    points : array_like, shape (n, k, k)
+        Not validated.
+
+    Returns
+    -------
+    tuple or None
+        None where those two are to be asked: all but arrays of many 3 x 3 matrices that are
+        symmetric to the last bit and have logarithms at public poles.
+    """
+    plain = k == 3 and type(points) is np.ndarray and points.dtype == np.float64
+    if not plain or points.shape[1:] != (3, 3) or len(points) < _MANY:  # type: ignore[union-attr, arg-type]
+        return None
+    data: FloatArray = points  # type: ignore[assignment]
+    n = len(data)
+    for (_, *right), (d, _, beside), (e, f, _) in data[:: n // 8].tolist():
+        if [*right, beside] != [d, e, f]:
+            return None  # as soon as some show that not all are symmetric
+    compiled = _logarithms.is_worthwhile(n, 3)
+
+    def part(rows: slice) -> FloatArray | None:
+        if compiled:
+            return _logarithms.sums_of_3x3(data[rows], mirrored=True)
+        found = logarithms_3x3(data[rows], mirrored=True)
+        return None if found.outside.any() else _sums(found, None)
+
+    totals = list(_symmetric.map_chunks(part, n, 2, threads=compiled))
+    if any(total is None for total in totals):
+        return None
+    return _with_allowance(n, 3, *_mean_of_sums(np.array(totals) / n))
+
+
+def _with_allowance(
+    n: int, k: int, value: FloatArray, condition: float, square: float
+) -> tuple[FloatArray, float]:
+    """Return a mean and the bound of its rounding error; see :func:`log_euclidean`."""
     allowance = 3.0 * math.sqrt(k) * _EPS * condition
-    allowance += composition_allowance(len(data), k, math.sqrt(square) + 1.0)
+    allowance += composition_allowance(n, k, math.sqrt(square) + 1.0)
     return value, allowance
 
 
@@ -142,22 +188,28 @@ def _mean_3x3(data: FloatArray, weights: FloatArray | None) -> tuple[FloatArray,
             logs, ratios = _decomposed(some, found.outside, rows.start)
             entries[:, found.outside] = logs[:, *_symmetric_places(3)].T
             condition[found.outside] = ratios
-        if weights is None:
-            squares = np.array([row @ row for row in entries])
-            total, spread = entries.sum(axis=-1) / n, condition.sum() / n
-            squares /= n
-        else:
-            scaled = entries * weights[rows]
-            squares = np.array([a @ b for a, b in zip(entries, scaled, strict=True)])
-            total, spread = scaled.sum(axis=-1), condition @ weights[rows]
-        return np.array([*total, spread, squares[:3].sum() + 2.0 * squares[3:].sum()])
+        return _sums(found, None) / n if weights is None else _sums(found, weights[rows])
 
     # what takes logarithms divides chunks itself: they may be larger
-    totals = np.array(list(_symmetric.map_chunks(part, n, 2, threads=compiled)))
-    mean_log = np.empty((3, 3))
-    rows, columns = _symmetric_places(3)
-    mean_log[rows, columns] = mean_log[columns, rows] = pairwise_sum(totals[:, :6])
-    return _symmetric.expm(mean_log), math.fsum(totals[:, 6]), math.fsum(totals[:, 7])
+    return _mean_of_sums(np.array(list(_symmetric.map_chunks(part, n, 2, threads=compiled))))
+
+
+def _sums(found: Logarithms, shares: FloatArray | None) -> FloatArray:
+    """Add what :func:`_logarithms.sums_of_3x3` does, times the share of each matrix."""
+    entries, condition = found.entries, found.condition
+    if shares is None:
+        scaled, spread = entries, condition.sum()
+    else:
+        scaled, spread = entries * shares, condition @ shares
+    diagonal, beside = (np.vdot(scaled[i : i + 3], entries[i : i + 3]) for i in (0, 3))
+    return np.array([*scaled.sum(axis=-1), spread, diagonal + 2.0 * beside])
+
+
+def _mean_of_sums(totals: FloatArray) -> tuple[FloatArray, float, float]:
+    """Return what :func:`_mean` does, of rows whose sum is what :func:`_sums` returns."""
+    a, b, c, d, e, f, condition, square = map(math.fsum, totals.T.tolist())
+    mean_log = np.array([[a, d, e], [d, b, f], [e, f, c]])
+    return _symmetric.expm(mean_log), condition, square
 
 
 def _mean_of_logarithms(
@@ -238,6 +290,7 @@ def least_known(k: int, more: float = 0.0) -> float:
     return (_KNOWN * k + more) * _EPS
 
 
+@functools.lru_cache(maxsize=16)
 def _symmetric_places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows and columns of the entries on and above the diagonal, in the order of the logarithms."""
     rows, columns = _symmetric.above_diagonal(k)

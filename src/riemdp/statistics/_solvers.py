@@ -57,6 +57,20 @@ class LogEuclideanAverage(FlatAverage):
         """Check symmetry alone."""
         return _flat_mean.check_data(manifold.k, points)
 
+    def solve_at_once(
+        self,
+        manifold: Any,
+        points: ArrayLike,
+        weights: ArrayLike | None,
+        ball: Ball | None,  # noqa: ARG002
+        tol: float,
+    ) -> CertifiedMean | None:
+        """Of many 3 x 3 matrices, in one pass; see :meth:`MeanSolver.solve_at_once`."""
+        if weights is not None:
+            return None
+        found = _flat_mean.log_euclidean_at_once(manifold.k, points)
+        return None if found is None or not found[1] <= tol else CertifiedMean(*found, 1)
+
     def solve(
         self, manifold: Manifold, data: FloatArray, weights: Shares, ball: Ball | None, tol: float
     ) -> CertifiedMean:
