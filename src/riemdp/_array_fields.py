@@ -39,7 +39,8 @@ class ArrayFields:
 
     def _seal(self) -> None:
         """Put read-only copies in place of arrays among the arguments."""
-        for name in _given(type(self)):
+        kind: Any = type(self)
+        for name in _given(kind):
             value = getattr(self, name)
             if isinstance(value, np.ndarray):
                 value = np.array(value)

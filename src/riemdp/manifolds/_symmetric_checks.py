@@ -35,9 +35,7 @@ def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
     """
     array, tolerance = check_shape(points, (k, k))
     flat = array.reshape(-1, k, k)
-    step = max(1, CHUNK_ENTRIES // k**2)
-    blocks = (flat[start : start + step] for start in range(0, len(flat), step))
-    if all(_is_plainly_symmetric(block) for block in blocks):
+    if all(_is_plainly_symmetric(flat[rows]) for rows in _blocks(len(flat), k)):
         return array
     check_finite(array, 2)
     diagonal = np.einsum("...ii->...i", array)
@@ -61,6 +59,12 @@ def check_mirrored(points: ArrayLike, k: int) -> FloatArray:
     if all((array[..., i, j] == array[..., j, i]).all() for i in range(k) for j in range(i)):
         return array
     return check_symmetric(points, k)
+
+
+def _blocks(n: int, k: int) -> list[slice]:
+    """Rows of parts of n matrices k x k that a cache holds."""
+    step = max(1, CHUNK_ENTRIES // k**2)
+    return [slice(start, start + step) for start in range(0, n, step)]
 
 
 def _is_plainly_symmetric(matrices: FloatArray) -> bool:
@@ -101,10 +105,18 @@ def check_definite(points: ArrayLike, k: int) -> FloatArray:
     NotOnManifoldError
         If that of a matrix does not; the message names the limit and the remedies.
     """
-    array = check_symmetric(points, k)
+    array, _ = check_shape(points, (k, k))
     given = np.asarray(points).dtype
     precision = given if given.kind == "f" and given.itemsize < 8 else np.dtype(np.float64)
     limit = min(_CONDITIONING * k * float(np.finfo(precision).eps), 0.5)
+    if k == 3 and array.size > 9 * _FEW:
+        flat = array.reshape(-1, 3, 3)
+        sure = (
+            _surely_definite_3x3(flat[rows], limit, mirrored=True) for rows in _blocks(len(flat), 3)
+        )
+        if all(part.all() for part in sure):
+            return array
+    array = check_symmetric(points, k)
     raise_first(
         _nearly_singular(array, limit),
         f"is not positive definite by what {precision} can carry: the smallest eigenvalue of "
@@ -134,9 +146,8 @@ def _nearly_singular(matrices: FloatArray, limit: float) -> NDArray[np.bool_]:
     k = matrices.shape[-1]
     flat = matrices.reshape(-1, k, k)
     found = np.zeros(len(flat), dtype=bool)
-    step = max(1, CHUNK_ENTRIES // k**2)
-    for start in range(0, len(flat), step):
-        block = flat[start : start + step]
+    for rows in _blocks(len(flat), k):
+        block = flat[rows]
         if k == 3 and len(block) > _FEW:
             open_ = ~_surely_definite_3x3(block, limit)
         else:
@@ -146,19 +157,23 @@ def _nearly_singular(matrices: FloatArray, limit: float) -> NDArray[np.bool_]:
         correlation, _ = correlations(block[open_])
         index = np.arange(k)
         correlation[..., index, index] = 1.0 - limit
-        found[start : start + step][open_] = without_factor(correlation)
+        found[rows][open_] = without_factor(correlation)
     return found.reshape(matrices.shape[:-2])
 
 
 #: Up to so many matrices LAPACK is faster than closed forms in NumPy.
 _FEW = 8
+#: Rows and columns of the entries of a symmetric matrix.
+_ENTRIES = ((0, 0), (1, 1), (2, 2), (1, 0), (2, 0), (2, 1))
 #: Diagonal entries of matrices whose products of entries float64 holds.
 _LEAST, _MOST = 1e-90, 1e90
 #: Least determinant, and least 2 x 2 minors, of correlation matrices that closed forms decide.
 _PLAIN = 2.0**-20
 
 
-def _surely_definite_3x3(matrices: FloatArray, limit: float) -> NDArray[np.bool_]:
+def _surely_definite_3x3(
+    matrices: FloatArray, limit: float, *, mirrored: bool = False
+) -> NDArray[np.bool_]:
     """Mark matrices ``(m, 3, 3)`` whose correlation matrix has a Cholesky factor less the limit.
 
     A cheap condition that suffices, so that LAPACK need not be asked. With r the squares of the
@@ -166,20 +181,38 @@ def _surely_definite_3x3(matrices: FloatArray, limit: float) -> NDArray[np.bool_
     ``1 - r`` and the determinant ``1 - r_1 - r_2 - r_3 + 2 t``. Where all are positive it is
     positive definite, of trace 3: the product of the two larger eigenvalues is at most 9/4, and the
     least one at least 4/9 of the determinant. That this is 4 limits, and 2^-20 at the least, leaves
-    1.8e-7 beyond the limit. Terms are at most 1: rounding here and in LAPACK is about 1e-15.
+    1.8e-7 beyond the limit. Both are compared after multiplication by the diagonal entries, where
+    terms are at most their product: rounding here and in LAPACK is about 1e-15 of it.
+
+    With ``mirrored`` only those are marked whose upper triangle is the lower one.
     """
-    (a, d, e), (_, b, f), (_, _, c) = np.moveaxis(matrices, 0, -1)
+    room = np.empty((9, len(matrices)))  # NumPy is slow along memory that is not contiguous
+    for row, (i, j) in zip(room, _ENTRIES, strict=False):
+        row[:] = matrices[:, i, j]
+    (a, b, c, d, e, f), (pair, whole, square) = room[:6], room[6:]
+    share = 1.0 - max(4.0 * limit, _PLAIN)
     with np.errstate(all="ignore"):
-        low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
-        first, second, third = 1.0 / a, 1.0 / b, 1.0 / c
-        squares = [x * x * y * z for x, y, z in
-                   ((d, first, second), (e, first, third), (f, second, third))]  # fmt: skip
-        product = d * e * f * first * second * third
-        largest = np.maximum(np.maximum(*squares[:2]), squares[2])
-        determinant = 1.0 - squares[0] - squares[1] - squares[2] + 2.0 * product
-        least = max(4.0 * limit, _PLAIN)
-        sure = (low > _LEAST) & (high < _MOST)  # not of NaN
-        return np.asarray(sure & (1.0 - largest > least) & (determinant > least))
+        sure = np.ones(len(matrices), dtype=bool)
+        for entry in (a, b, c):
+            sure &= entry > _LEAST  # not of NaN
+            sure &= entry < _MOST
+        for entry, (i, j) in zip((d, e, f), _ENTRIES[3:], strict=True) if mirrored else ():
+            sure &= entry == matrices[:, j, i]
+        for entry, (left, right, other) in ((d, (a, b, c)), (e, (a, c, b)), (f, (b, c, a))):
+            np.multiply(left, right, out=pair)
+            pair *= share
+            if other is c:
+                np.multiply(pair, c, out=whole)
+            np.multiply(entry, entry, out=square)
+            sure &= square < pair
+            square *= other
+            whole -= square
+        np.multiply(d, e, out=pair)
+        pair *= f
+        pair *= 2.0
+        whole += pair
+        sure &= whole > 0.0
+    return sure
 
 
 def _is_plainly_definite(matrices: FloatArray, limit: float) -> bool:

@@ -237,8 +237,10 @@ def _survey(problem: Dense, point: FloatArray, *, moments: bool, compiled: bool)
         logs = whitened_logarithms(inverse, data, rows, compiled=compiled)
         shares = 1.0 / n if weights is None else weights[rows]
         second = second_moments(logs.half(), shares) if moments else None
-        lost = logs.condition * known >= 1.0  # what such a logarithm is wrong by nobody knows
-        spread = math.inf if (lost & (shares > 0.0)).any() else (logs.condition * shares).sum()
+        condition = logs.condition if weights is None else logs.condition[weights[rows] > 0.0]
+        # what a logarithm is wrong by beyond that nobody knows
+        lost = condition.max(initial=0.0) * known >= 1.0
+        spread = math.inf if lost else (logs.condition * shares).sum()
         return logs.total(shares), second, logs.square(shares), float(spread)
 
     # compiled code divides chunks itself: they may be larger
