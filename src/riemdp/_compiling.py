@@ -11,8 +11,13 @@ if TYPE_CHECKING:
 _OLDEST = (0, 59)
 
 
-def compiler() -> Callable[[Callable[..., None]], Callable[..., None]] | None:
-    """Return what compiles a function when it is called first; None where there is no numba."""
+def compiler(
+    *, contracting: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]] | None:
+    """Return what compiles a function when it is called first; None where there is no numba.
+
+    See :func:`compiled` for what ``contracting`` allows.
+    """
     try:
         import numba
     except ImportError:  # also where NumPy is newer than numba allows
@@ -20,15 +25,20 @@ def compiler() -> Callable[[Callable[..., None]], Callable[..., None]] | None:
     settings: Any = numba.config
     if settings.DISABLE_JIT or numba.version_info.short < _OLDEST:
         return None
-    return lambda function: compiled(numba, function)
+    return lambda function: compiled(numba, function, contracting=contracting)
 
 
-def compiled(numba: Any, function: Callable[..., None]) -> Callable[..., None]:
+def compiled(
+    numba: Any, function: Callable[..., None], *, contracting: bool = False
+) -> Callable[..., None]:
     """Compile without rearranging arithmetic; keep the result on disk where that is possible.
 
-    ``function`` is a loop over arrays, in the part of Python that numba knows.
+    ``function`` is a loop over arrays, in the part of Python that numba knows. With ``contracting``
+    a processor that can may round ``a * b + c`` once, so last bits depend on the processor.
     """
-    options = {"error_model": "numpy", "nogil": True}
+    options: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+    if contracting:
+        options["fastmath"] = {"contract"}
     try:
         return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # no folder to write to

@@ -18,6 +18,7 @@ import numpy as np
 
 from riemdp._compiling import compiler
 from riemdp._errors import InvalidParameterError
+from riemdp.manifolds import _lanes
 from riemdp.statistics import _space_form_kernels as loops
 from riemdp.statistics._shares import shares_of
 from riemdp.statistics._space_form_mean import Pass, certificate
@@ -55,9 +56,12 @@ class Kernels:
 @functools.cache
 def kernels() -> Kernels | None:
     """Return what numba compiles when it is called; none where there is no numba."""
-    compiled = compiler()
+    compiled = compiler(contracting=True)
     if compiled is None:
         return None
+    import numba
+
+    _lanes.teach(numba)
     return Kernels(compiled(loops.fill_tiles), compiled(loops.solve))
 
 

@@ -2,7 +2,8 @@
 
 Plain Python, which numba compiles on demand: :mod:`riemdp.statistics._compiled_space_form`.
 Records lie in tiles, an axis of the ambient space after the other, so that the lanes of a processor
-hold records side by side. Sums over records are made lane by lane, in an order that is fixed.
+hold records side by side. Sums over records are made lane by lane, in an order that is fixed; a
+compiler may contract ``a * b + c``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from riemdp.manifolds._lanes import WIDE, turn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,21 +88,26 @@ def fill_tiles(  # noqa: PLR0917
             if weighted:
                 for i in range(begin, min(begin + TILE, n)):
                     tiles[tile, width, i - begin] = weights[i]
-            if not spherical:
-                for i in range(TILE):
-                    tiles[tile, 0, i] = source[at + i, 0]
+            if width < WIDE:
+                for j in range(width):
+                    for i in range(TILE):
+                        tiles[tile, j, i] = source[at + i, j]
+            else:
+                numbers, row = source.reshape(-1), tiles[tile].reshape(-1)
+                for block in range(0, width, WIDE):
+                    j = min(block, width - WIDE)  # the last ones, some of them again
+                    for i in range(0, TILE, WIDE):
+                        turn(numbers, (at + i) * width + j, width, row, j * TILE + i, TILE)
             for j in range(first, width - 1, 2):
                 p, q = center[j], center[j + 1]
                 for i in range(TILE):
-                    x, y = source[at + i, j], source[at + i, j + 1]
-                    tiles[tile, j, i], tiles[tile, j + 1, i] = x, y
+                    x, y = tiles[tile, j, i], tiles[tile, j + 1, i]
                     square[i] += x * x + y * y
                     along[i] += p * x + q * y
             if (width - first) % 2:
                 p = center[width - 1]
                 for i in range(TILE):
-                    x = source[at + i, width - 1]
-                    tiles[tile, width - 1, i] = x
+                    x = tiles[tile, width - 1, i]
                     square[i] += x * x
                     along[i] += p * x
             if spherical:
@@ -253,7 +261,6 @@ def solve(  # noqa: PLR0917
                         ((((((x + b0) * x + b1) * x + b2) * x + b3) * x + b4) * x + b5) * x + b6
                     ) * x + b7
                     over[i], under[i] = y, z
-                    tiles[tile, width + 2, i] = tiles[tile, width, i] * (y / z)
                 for step in range(8, degree, 4):
                     p0, p1 = coefficients[chosen, 0, step], coefficients[chosen, 0, step + 1]
                     p2, p3 = coefficients[chosen, 0, step + 2], coefficients[chosen, 0, step + 3]
@@ -263,9 +270,8 @@ def solve(  # noqa: PLR0917
                         x = 1.0 + tiles[tile, width + 1, i]
                         over[i] = (((over[i] * x + p0) * x + p1) * x + p2) * x + p3
                         under[i] = (((under[i] * x + q0) * x + q1) * x + q2) * x + q3
-                if degree > 8:
-                    for i in range(TILE):
-                        tiles[tile, width + 2, i] = tiles[tile, width, i] * (over[i] / under[i])
+                for i in range(TILE):
+                    tiles[tile, width + 2, i] = tiles[tile, width, i] * (over[i] / under[i])
                 for j in range(width):
                     for i in range(LANES):
                         one = (
