@@ -68,6 +68,23 @@ def test_another_upper_triangle_is_outside_where_that_is_asked(place, row, end):
     assert alone.outside.all()
 
 
+@pytest.mark.parametrize("n", [3, 8, 11])
+def test_logarithms_as_seen_from_elsewhere(n, monkeypatch):
+    rng = np.random.default_rng(n)
+    data, factor = definite(rng, n, 3, 1.0), np.tril(rng.normal(size=(3, 3)))
+    plain = Kernels(_log_kernels.kernel_3x3, _log_lanes.kernel)
+    monkeypatch.setattr(_logarithms, "kernels", lambda: plain)
+    expected = logarithms_3x3(_symmetric.congruent(factor, data))
+    with np.errstate(all="ignore"):
+        found = _logarithms.whitened_logarithms_of_3x3(factor, data)
+    assert not found.outside.any()
+    worst = 20.0 * EPS * expected.condition.max()
+    np.testing.assert_allclose(found.entries, expected.entries, atol=worst * np.linalg.cond(factor))
+    np.testing.assert_allclose(found.condition, expected.condition, rtol=1e-9)
+    monkeypatch.setattr(_logarithms, "kernels", lambda: None)
+    assert _logarithms.whitened_logarithms_of_3x3(factor, data) is None
+
+
 @pytest.mark.parametrize("n", [3, 8, 11, 700])
 def test_sums_are_those_of_what_is_summed(n, monkeypatch):
     rng = np.random.default_rng(n)

@@ -35,6 +35,7 @@ def rows_of_work(poles: int) -> int:
 def kernel_3x3(  # noqa: PLR0917
     matrices: FloatArray,
     mirrored: bool,
+    inverse: FloatArray,
     limits: FloatArray,
     levels: FloatArray,
     extremes: FloatArray,
@@ -54,6 +55,8 @@ def kernel_3x3(  # noqa: PLR0917
     matrices : ndarray, shape (n, 3, 3)
     mirrored : bool
         Whether those whose upper triangle is not the lower one are outside.
+    inverse : ndarray, shape (3, 3) or (0, 0)
+        Lower triangular, P: logarithms are of ``P X P^T``, X the matrices; of X without any.
     limits, levels : ndarray, shape (c,)
         Of the classes.
     extremes : ndarray, shape (2,)
@@ -90,6 +93,15 @@ def kernel_3x3(  # noqa: PLR0917
             source, at = last, 0
         a, b, c = read(source, at, 9), read(source, at + 4, 9), read(source, at + 8, 9)
         d, e, f = read(source, at + 3, 9), read(source, at + 6, 9), read(source, at + 7, 9)
+        if len(inverse) > 0:
+            p, q, r = inverse[0, 0], inverse[1, 0], inverse[1, 1]
+            x, y, z = inverse[2, 0], inverse[2, 1], inverse[2, 2]
+            # rows of P X, as far as they are needed
+            left, right = q * a + r * d, q * d + r * b
+            first, second = x * a + y * d + z * e, x * d + y * b + z * f
+            third = x * e + y * f + z * c
+            a, d, b = p * (p * a), p * left, q * left + r * right
+            e, f, c = p * first, q * first + r * second, x * first + y * second + z * third
         aa, bb, cc = b * c - f * f, a * c - e * e, a * b - d * d
         dd, ee, ff = e * f - d * c, d * f - e * b, d * e - f * a
         trace = (a + b) + c
@@ -103,8 +115,8 @@ def kernel_3x3(  # noqa: PLR0917
         definite = choose(a - least, choose(third - least, definite, zero), zero)
         definite = choose(cc - least * a, definite, zero)
         if mirrored:
-            for i, entry in ((1, d), (2, e), (5, f)):
-                gap = entry - read(source, at + i, 9)
+            for i, j in ((1, 3), (2, 6), (5, 7)):
+                gap = read(source, at + j, 9) - read(source, at + i, 9)
                 definite = choose(one - gap, definite, zero)  # not of NaN
                 definite = choose(gap, zero, choose(zero - gap, zero, definite))
         if used < WIDE:

@@ -108,6 +108,27 @@ def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
     return _run_3x3(found.small, matrices)
 
 
+def whitened_logarithms_of_3x3(inverse: FloatArray, matrices: FloatArray) -> Logarithms | None:
+    """Compiled logarithms of ``P X P^T``.
+
+    Parameters
+    ----------
+    inverse : ndarray, shape (3, 3)
+        P, lower triangular.
+    matrices : ndarray, shape (n, 3, 3)
+        X, of which the lower triangles are read.
+
+    Returns
+    -------
+    Logarithms or None
+        None where there is no such code.
+    """
+    found = kernels()
+    if found is None or found.small is None:
+        return None
+    return _run_3x3(found.small, matrices, inverse)
+
+
 def sums_of_3x3(matrices: FloatArray, *, mirrored: bool = False) -> FloatArray | None:
     """Sum what compiled code finds of 3 x 3 matrices, without keeping what is summed.
 
@@ -135,10 +156,12 @@ def sums_of_3x3(matrices: FloatArray, *, mirrored: bool = False) -> FloatArray |
     return np.asarray(sums.reshape(number, 8, -1).swapaxes(0, 1).reshape(8, -1).sum(axis=-1))
 
 
-def _run_3x3(kernel: Callable[..., None], matrices: FloatArray) -> Logarithms:
+def _run_3x3(
+    kernel: Callable[..., None], matrices: FloatArray, inverse: FloatArray | None = None
+) -> Logarithms:
     n = len(matrices)
     found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
-    _fill_3x3(kernel, matrices, found)
+    _fill_3x3(kernel, matrices, found, inverse=inverse)
     return found
 
 
@@ -149,6 +172,7 @@ def _fill_3x3(
     *,
     summed: int = 0,
     mirrored: bool = False,
+    inverse: FloatArray | None = None,
 ) -> FloatArray:
     """Run compiled code, and return so many groups of 8 rows of sums."""
     _, shifts, _ = _poles()
@@ -158,6 +182,7 @@ def _fill_3x3(
     kernel(
         np.ascontiguousarray(matrices),
         mirrored,
+        np.empty((0, 0)) if inverse is None else np.array(inverse),
         *_classes(),
         *_poles(),
         work,

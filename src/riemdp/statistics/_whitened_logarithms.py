@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.manifolds import _logarithms, _points, _symmetric, raise_first
+from riemdp.manifolds._log_fractions import logarithms_3x3
 from riemdp.statistics._affine_invariant_mean import pieces
 from riemdp.statistics._flat_mean import condition_numbers, sum_of_rows
 
@@ -98,6 +99,16 @@ def _of_3x3(
     inverse: FloatArray, matrices: FloatArray, *, compiled: bool
 ) -> WhitenedLogarithms | None:
     """Logarithms at public poles; None if these do not cover a matrix."""
+    found = _logarithms.whitened_logarithms_of_3x3(inverse, matrices) if compiled else None
+    if found is None:
+        found = logarithms_3x3(_whitened_3x3(inverse, matrices))
+    if found.outside.any():
+        return None
+    return WhitenedLogarithms(3, found.entries.T, found.condition)
+
+
+def _whitened_3x3(inverse: FloatArray, matrices: FloatArray) -> FloatArray:
+    """Return ``L^-1 X L^-T`` in one product for many matrices."""
     twice = (inverse[:, None, :, None] * inverse[None, :, None, :]).reshape(9, 9).T
     flat = matrices.reshape(-1, 9)
     seen = np.empty(flat.shape)
@@ -105,10 +116,7 @@ def _of_3x3(
     for start in range(0, len(flat), step):
         few = slice(start, start + step)
         np.matmul(flat[few], twice, out=seen[few])
-    found = _logarithms.logarithms_of_3x3(seen.reshape(-1, 3, 3), compiled=compiled)
-    if found.outside.any():
-        return None
-    return WhitenedLogarithms(3, found.entries.T, found.condition)
+    return seen.reshape(-1, 3, 3)
 
 
 def _of_larger(inverse: FloatArray, data: FloatArray, rows: slice) -> WhitenedLogarithms | None:
