@@ -62,7 +62,7 @@ def test_set_up(report, kind, k):
     practical_law(kind, k).sample(np.eye(k))
     times = []
     for _ in range(5):
-        laws._draw.cache_clear()
+        laws.affine_invariant_draw.cache_clear()
         envelopes._build.cache_clear()
         series._log_pfaffian.cache_clear()
         law = practical_law(kind, k)
