@@ -31,10 +31,10 @@ def compiler(
 def compiled(
     numba: Any, function: Callable[..., None], *, contracting: bool = False
 ) -> Callable[..., None]:
-    """Compile without rearranging arithmetic; keep the result on disk where that is possible.
+    """Compile without reordering arithmetic; keep the result on disk where that is possible.
 
-    ``function`` is a loop over arrays, in the part of Python that numba knows. With ``contracting``
-    a processor that can may round ``a * b + c`` once, so last bits depend on the processor.
+    ``function`` is a loop over arrays, in the part of Python that numba knows. ``contracting``
+    allows to round ``a * b + c`` once, where the processor can: last bits depend on it then.
     """
     options: dict[str, Any] = {"error_model": "numpy", "nogil": True}
     if contracting:

@@ -82,7 +82,7 @@ def test_near_the_identity_the_error_is_that_of_the_matrix():
         np.eye(3) + scale * _symmetric.symmetrise(rng.normal(size=(5, 3, 3)))
         for scale in (1e-9, 1e-6, 1e-3)
     ]
-    # found by a search for a large error
+    # found by searches for a large error; means allow 3 in place of 2.5, and more for their sum
     found = np.array(
         [
             [1.0998257703092031, 3.830345809927504e-06, -1.4190266654285698e-06],
@@ -90,10 +90,17 @@ def test_near_the_identity_the_error_is_that_of_the_matrix():
             [-1.4190266654285698e-06, -1.2453327627284373e-07, 1.099816356238695],
         ]
     )
-    matrices = np.concatenate([*data, found[None]])
+    worse = np.array(
+        [
+            [1.0688898532666609, -7.800933178886224e-05, 0.0001246608578877883],
+            [-7.800933178886224e-05, 1.0695660327045327, 0.00016941056122729182],
+            [0.0001246608578877883, 0.00016941056122729182, 1.0695083376412124],
+        ]
+    )
+    matrices = np.concatenate([*data, found[None], worse[None]])
     logs = full(logarithms_3x3(matrices).entries)
     for log, matrix in zip(logs, matrices, strict=True):
-        assert np.linalg.norm(log - exact_log(matrix)) <= 1.5 * EPS * np.linalg.norm(matrix)
+        assert np.linalg.norm(log - exact_log(matrix)) <= 2.5 * EPS * np.linalg.norm(matrix)
     for copies in (1, 5):
         assert not logarithms_3x3(np.repeat(np.eye(3)[None], copies, axis=0)).entries.any()
 

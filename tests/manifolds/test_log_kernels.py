@@ -96,6 +96,7 @@ def test_sums_are_those_of_what_is_summed(n, monkeypatch):
     each = np.concatenate([found.entries, [found.condition, squares]])
     with np.errstate(all="ignore"):
         sums = _logarithms.sums_of_3x3(data)
+        assert not _logarithms.sums_of_3x3(data[:0]).any()
     expected = np.array([math.fsum(row) for row in each])
     largest = np.array([math.fsum(abs(row)) for row in each])
     assert (np.abs(sums - expected) <= 32.0 * EPS * largest).all()

@@ -83,7 +83,8 @@ def choose(test: FloatArray, yes: FloatArray, no: FloatArray) -> FloatArray:
 def teach(numba: Any) -> None:
     """Tell numba what the functions above are, and sums, differences, products and quotients.
 
-    Each rounds as IEEE 754 says: nothing allows a compiler to contract or reorder them.
+    Each rounds as IEEE 754 says, in functions that are not compiled with ``contracting``: nothing
+    allows a compiler to contract or reorder them there.
 
     Parameters
     ----------

@@ -36,8 +36,9 @@ _EXCESS = 7.0
 _VERY_FEW = 3
 #: Up to so many matrices all poles are worked on at a time.
 _FEW = 64
-#: Rows and columns of the entries of a symmetric matrix, in the order they are kept in.
-_PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+#: Rows and columns of the entries of a symmetric matrix in the order they are kept in, none of them
+#: below the diagonal.
+PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class _Room(threading.local):
@@ -159,10 +160,10 @@ def _of_one(matrix: list[list[float]], mirrored: bool) -> tuple[list[float], flo
         first += term
         last += term * s
     beta, gamma = first + last, zeroth + first
-    alike = constant * gamma - beta + (m - t + (1.0 - constant)) * first + exponent * LOG_2
+    alpha = constant * gamma - beta + (m - t + (1.0 - constant)) * first + exponent * LOG_2
     beta, gamma = beta * scale, gamma * square
     entries = [x * beta - y * gamma for x, y in zip((a, b, c, d, e, f), adjoint, strict=True)]
-    return [*(x + alike for x in entries[:3]), *entries[3:]], product - _EXCESS
+    return [*(x + alpha for x in entries[:3]), *entries[3:]], product - _EXCESS
 
 
 def _fill(matrices: FloatArray, found: Logarithms, room: FloatArray, mirrored: bool) -> None:
@@ -172,7 +173,7 @@ def _fill(matrices: FloatArray, found: Logarithms, room: FloatArray, mirrored: b
     with np.errstate(all="ignore"):  # of matrices that turn out to be outside
         definite = _invariants(matrices, kept, work)
         if mirrored:
-            for entry, (i, j) in zip(kept[3:], _PLACES[3:], strict=False):
+            for entry, (i, j) in zip(kept[3:], PLACES[3:], strict=False):
                 definite &= entry == matrices[:, i, j]
         np.subtract(product, _EXCESS, out=found.condition)
         if (definite & (product <= limits[0])).all():
@@ -213,7 +214,7 @@ def _invariants(matrices: FloatArray, found: FloatArray, work: FloatArray) -> ND
     ndarray of bool, shape (n,)
         Whether pivots and minors tell that a matrix is positive definite, of a trace in range.
     """
-    for entry, (i, j) in zip(found, _PLACES, strict=False):
+    for entry, (i, j) in zip(found, PLACES, strict=False):
         entry[:] = matrices[:, j, i]
     a, b, c, d, e, f = found[:6]
     _, _, cc, _, _, ff, trace, minors, det = found[6:]
@@ -350,6 +351,6 @@ def _few_sums(fraction: Fraction, polynomial: FloatArray, found: FloatArray) -> 
 def full(entries: FloatArray) -> FloatArray:
     """Matrices ``(n, 3, 3)`` of the entries ``(6, n)`` that :class:`Logarithms` holds."""
     whole = np.empty((entries.shape[1], 3, 3))
-    for row, (i, j) in zip(entries, _PLACES, strict=True):
+    for row, (i, j) in zip(entries, PLACES, strict=True):
         whole[:, i, j] = whole[:, j, i] = row
     return whole

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from riemdp.manifolds._points import FloatArray
 
+# Written here again, as numba keeps compiled code until this file changes.
 _LOG_2 = math.log(2.0)
 #: Pivots, as shares of the trace, at least.
 _LEAST_PIVOT = 2.0**-43
@@ -49,6 +50,8 @@ def kernel_3x3(  # noqa: PLR0917
     sums: FloatArray,
 ) -> None:
     """Do what ``_log_fractions.logarithms_3x3`` does, operation by operation, in place.
+
+    Of matrices as seen from elsewhere, once they are; and sums instead of logarithms if wanted.
 
     Parameters
     ----------
@@ -96,12 +99,12 @@ def kernel_3x3(  # noqa: PLR0917
         if len(inverse) > 0:
             p, q, r = inverse[0, 0], inverse[1, 0], inverse[1, 1]
             x, y, z = inverse[2, 0], inverse[2, 1], inverse[2, 2]
-            # rows of P X, as far as they are needed
+            # the second and the last row of P X, as far as they are needed
             left, right = q * a + r * d, q * d + r * b
-            first, second = x * a + y * d + z * e, x * d + y * b + z * f
-            third = x * e + y * f + z * c
+            near, far = x * a + y * d + z * e, x * d + y * b + z * f
+            corner = x * e + y * f + z * c
             a, d, b = p * (p * a), p * left, q * left + r * right
-            e, f, c = p * first, q * first + r * second, x * first + y * second + z * third
+            e, f, c = p * near, q * near + r * far, x * near + y * far + z * corner
         aa, bb, cc = b * c - f * f, a * c - e * e, a * b - d * d
         dd, ee, ff = e * f - d * c, d * f - e * b, d * e - f * a
         trace = (a + b) + c
@@ -155,11 +158,11 @@ def kernel_3x3(  # noqa: PLR0917
             first = first + term
             second = second + term * pole
         beta, gamma = first + second, zeroth + first
-        alike = (det * gamma - beta) + ((minors - trace) + (one - det)) * first + shift
+        alpha = (det * gamma - beta) + ((minors - trace) + (one - det)) * first + shift
         beta, gamma = beta * scale, gamma * square
-        a = choose(definite, (a * beta - aa * gamma) + alike, zero)
-        b = choose(definite, (b * beta - bb * gamma) + alike, zero)
-        c = choose(definite, (c * beta - cc * gamma) + alike, zero)
+        a = choose(definite, (a * beta - aa * gamma) + alpha, zero)
+        b = choose(definite, (b * beta - bb * gamma) + alpha, zero)
+        c = choose(definite, (c * beta - cc * gamma) + alpha, zero)
         d = choose(definite, d * beta - dd * gamma, zero)
         e = choose(definite, e * beta - ee * gamma, zero)
         f = choose(definite, f * beta - ff * gamma, zero)

@@ -1,8 +1,9 @@
 """Logarithms without eigenvalues, compiled by numba where it is installed and worth its start.
 
-What numba makes of 3 x 3 matrices has the bits that NumPy gives them. Of larger matrices there is
-no other code for this method, and eigenvectors give other bits: a private release, whose bits must
-depend neither on what is installed nor on how many records there are, does not ask for it.
+A private release takes of it what has the bits of NumPy alone, logarithms of 3 x 3 matrices as they
+are: its bits must depend neither on what is installed nor on how many records there are. Sums have
+other bits, and so have 3 x 3 matrices as seen from a point, and larger ones, of which there is no
+other code for this method.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
 
 
 def whitened_logarithms_of_3x3(inverse: FloatArray, matrices: FloatArray) -> Logarithms | None:
-    """Compiled logarithms of ``P X P^T``.
+    """Compiled logarithms of ``P X P^T``: for means that are not private.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ def whitened_logarithms_of_3x3(inverse: FloatArray, matrices: FloatArray) -> Log
 
 
 def sums_of_3x3(matrices: FloatArray, *, mirrored: bool = False) -> FloatArray | None:
-    """Sum what compiled code finds of 3 x 3 matrices, without keeping what is summed.
+    """Sum what compiled code finds of 3 x 3 matrices: for means that are not private.
 
     Parameters
     ----------
@@ -153,7 +154,9 @@ def sums_of_3x3(matrices: FloatArray, *, mirrored: bool = False) -> FloatArray |
     sums = _fill_3x3(found.small, matrices, nothing, summed=number, mirrored=mirrored)
     if nothing.outside.any():
         return None
-    return np.asarray(sums.reshape(number, 8, -1).swapaxes(0, 1).reshape(8, -1).sum(axis=-1))
+    return np.asarray(
+        sums.reshape(number, 8, _lanes.WIDE).swapaxes(0, 1).reshape(8, -1).sum(axis=-1)
+    )
 
 
 def _run_3x3(
@@ -175,7 +178,7 @@ def _fill_3x3(
     inverse: FloatArray | None = None,
 ) -> FloatArray:
     """Run compiled code, and return so many groups of 8 rows of sums."""
-    _, shifts, _ = _poles()
+    (limits, levels, extremes), (counts, shifts, weights) = _limits(), _poles()
     memory = _lanes.rows(8 * summed + _log_kernels.rows_of_work(shifts.shape[1]))
     sums, work = memory[: 8 * summed], memory[8 * summed :]
     sums[:] = 0.0
@@ -183,8 +186,12 @@ def _fill_3x3(
         np.ascontiguousarray(matrices),
         mirrored,
         np.empty((0, 0)) if inverse is None else np.array(inverse),
-        *_classes(),
-        *_poles(),
+        limits,
+        levels,
+        extremes,
+        counts,
+        shifts,
+        weights,
         work,
         found.entries,
         found.condition,
@@ -195,7 +202,7 @@ def _fill_3x3(
 
 
 @functools.cache
-def _classes() -> tuple[FloatArray, FloatArray, FloatArray]:
+def _limits() -> tuple[FloatArray, FloatArray, FloatArray]:
     """Limits and levels of the classes of 3 x 3 matrices; least and largest trace."""
     of = classes(3)
     return np.array(of.limits), np.array(of.levels), np.array([LEAST_TRACE, LARGEST_TRACE])

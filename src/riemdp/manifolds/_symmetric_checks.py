@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp.manifolds._log_fractions import PLACES
 from riemdp.manifolds._points import NOT_POSITIVE_DEFINITE, check_finite, check_shape, raise_first
 from riemdp.manifolds._symmetric import (
     CHUNK_ENTRIES,
@@ -163,8 +164,6 @@ def _nearly_singular(matrices: FloatArray, limit: float) -> NDArray[np.bool_]:
 
 #: Up to so many matrices LAPACK is faster than closed forms in NumPy.
 _FEW = 8
-#: Rows and columns of the entries of a symmetric matrix.
-_ENTRIES = ((0, 0), (1, 1), (2, 2), (1, 0), (2, 0), (2, 1))
 #: Diagonal entries of matrices whose products of entries float64 holds.
 _LEAST, _MOST = 1e-90, 1e90
 #: Least determinant, and least 2 x 2 minors, of correlation matrices that closed forms decide.
@@ -181,14 +180,15 @@ def _surely_definite_3x3(
     ``1 - r`` and the determinant ``1 - r_1 - r_2 - r_3 + 2 t``. Where all are positive it is
     positive definite, of trace 3: the product of the two larger eigenvalues is at most 9/4, and the
     least one at least 4/9 of the determinant. That this is 4 limits, and 2^-20 at the least, leaves
-    1.8e-7 beyond the limit. Both are compared after multiplication by the diagonal entries, where
-    terms are at most their product: rounding here and in LAPACK is about 1e-15 of it.
+    1.8e-7 beyond the limit. Minors are multiplied by two of the diagonal entries and the
+    determinant by all three before they are compared: no term is larger than the product of these
+    entries, so rounding here is about 1e-15 of that product, as it is in LAPACK.
 
     With ``mirrored`` only those are marked whose upper triangle is the lower one.
     """
     room = np.empty((9, len(matrices)))  # NumPy is slow along memory that is not contiguous
-    for row, (i, j) in zip(room, _ENTRIES, strict=False):
-        row[:] = matrices[:, i, j]
+    for row, (i, j) in zip(room, PLACES, strict=False):
+        row[:] = matrices[:, j, i]
     (a, b, c, d, e, f), (pair, whole, square) = room[:6], room[6:]
     share = 1.0 - max(4.0 * limit, _PLAIN)
     with np.errstate(all="ignore"):
@@ -196,13 +196,15 @@ def _surely_definite_3x3(
         for entry in (a, b, c):
             sure &= entry > _LEAST  # not of NaN
             sure &= entry < _MOST
-        for entry, (i, j) in zip((d, e, f), _ENTRIES[3:], strict=True) if mirrored else ():
-            sure &= entry == matrices[:, j, i]
-        for entry, (left, right, other) in ((d, (a, b, c)), (e, (a, c, b)), (f, (b, c, a))):
+        if mirrored:
+            for entry, (i, j) in zip((d, e, f), PLACES[3:], strict=True):
+                sure &= entry == matrices[:, i, j]
+        np.multiply(a, b, out=whole)
+        whole *= c
+        whole *= share
+        for entry, left, right, other in ((d, a, b, c), (e, a, c, b), (f, b, c, a)):
             np.multiply(left, right, out=pair)
             pair *= share
-            if other is c:
-                np.multiply(pair, c, out=whole)
             np.multiply(entry, entry, out=square)
             sure &= square < pair
             square *= other

@@ -238,7 +238,7 @@ def _survey(problem: Dense, point: FloatArray, *, moments: bool, compiled: bool)
         shares = 1.0 / n if weights is None else weights[rows]
         second = second_moments(logs.half(), shares) if moments else None
         condition = logs.condition if weights is None else logs.condition[weights[rows] > 0.0]
-        # what a logarithm is wrong by beyond that nobody knows
+        # nobody knows what the logarithm of a matrix of such a condition is wrong by
         lost = condition.max(initial=0.0) * known >= 1.0
         spread = math.inf if lost else (logs.condition * shares).sum()
         return logs.total(shares), second, logs.square(shares), float(spread)

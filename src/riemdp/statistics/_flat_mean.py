@@ -107,8 +107,9 @@ def log_euclidean_at_once(k: int, points: ArrayLike) -> tuple[FloatArray, float]
     Returns
     -------
     tuple or None
-        None where those two are to be asked: all but arrays of many 3 x 3 matrices that are
-        symmetric to the last bit and have logarithms at public poles.
+        None where those two are to be asked: of all but arrays of many 3 x 3 matrices that are
+        symmetric to the last bit and have logarithms at public poles, and where compiled code would
+        be worth while but does not have the bits of NumPy.
     """
     plain = k == 3 and type(points) is np.ndarray and points.dtype == np.float64
     if not plain or points.shape[1:] != (3, 3) or len(points) < _MANY:  # type: ignore[union-attr, arg-type]
@@ -126,9 +127,11 @@ def log_euclidean_at_once(k: int, points: ArrayLike) -> tuple[FloatArray, float]
         found = logarithms_3x3(data[rows], mirrored=True)
         return None if found.outside.any() else _sums(found, None)
 
-    totals = list(_symmetric.map_chunks(part, n, 2, threads=compiled))
-    if any(total is None for total in totals):
-        return None
+    totals = []
+    for total in _symmetric.map_chunks(part, n, 2, threads=compiled):
+        if total is None:
+            return None
+        totals.append(total)
     return _with_allowance(n, 3, *_mean_of_sums(np.array(totals) / n))
 
 
@@ -292,9 +295,12 @@ def least_known(k: int, more: float = 0.0) -> float:
 
 @functools.lru_cache(maxsize=16)
 def _symmetric_places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of the entries on and above the diagonal, in the order of the logarithms."""
+    """Rows and columns on and above the diagonal, in the order of the logarithms; read-only."""
     rows, columns = _symmetric.above_diagonal(k)
-    return np.concatenate([np.arange(k), rows]), np.concatenate([np.arange(k), columns])
+    found = np.concatenate([np.arange(k), rows]), np.concatenate([np.arange(k), columns])
+    for places in found:
+        places.setflags(write=False)
+    return found
 
 
 def sum_of_compositions(values: FloatArray, vectors: FloatArray) -> FloatArray:
