@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds._lanes import WIDE, choose, get, lanes, put, read, write
+from riemdp._lanes import WIDE, choose, get, lanes, put, read, write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds._lanes import WIDE, choose, get, lanes, put, root
+from riemdp._lanes import WIDE, choose, get, lanes, put, root
 from riemdp.manifolds._log_poles import WIDER
 
 if TYPE_CHECKING:

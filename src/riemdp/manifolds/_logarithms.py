@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riemdp import _lanes
 from riemdp._compiling import compiler
-from riemdp.manifolds import _lanes, _log_kernels, _log_lanes
+from riemdp.manifolds import _log_kernels, _log_lanes
 from riemdp.manifolds._log_fractions import LARGEST_TRACE, LEAST_TRACE, Logarithms, logarithms_3x3
 from riemdp.manifolds._log_poles import FURTHER, classes, fractions
 
@@ -90,7 +91,9 @@ def is_worthwhile(n: int, k: int) -> bool:
     return k > 2 and n * k >= WORTH and kernels() is not None
 
 
-def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
+def logarithms_of_3x3(
+    matrices: FloatArray, *, compiled: bool, mirrored: bool = False
+) -> Logarithms:
     """Do what :func:`logarithms_3x3` does, to the last bit, compiled or not.
 
     Parameters
@@ -98,6 +101,8 @@ def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
     matrices : ndarray, shape (n, 3, 3)
     compiled : bool
         Of :func:`is_worthwhile`, for all matrices of which these are some.
+    mirrored : bool, default False
+        See :func:`logarithms_3x3`.
 
     Returns
     -------
@@ -105,8 +110,8 @@ def logarithms_of_3x3(matrices: FloatArray, *, compiled: bool) -> Logarithms:
     """
     found = kernels() if compiled else None
     if found is None or found.small is None:
-        return logarithms_3x3(matrices)
-    return _run_3x3(found.small, matrices)
+        return logarithms_3x3(matrices, mirrored=mirrored)
+    return _run_3x3(found.small, matrices, mirrored=mirrored)
 
 
 def whitened_logarithms_of_3x3(inverse: FloatArray, matrices: FloatArray) -> Logarithms | None:
@@ -127,7 +132,7 @@ def whitened_logarithms_of_3x3(inverse: FloatArray, matrices: FloatArray) -> Log
     found = kernels()
     if found is None or found.small is None:
         return None
-    return _run_3x3(found.small, matrices, inverse)
+    return _run_3x3(found.small, matrices, inverse=inverse)
 
 
 def sums_of_3x3(matrices: FloatArray, *, mirrored: bool = False) -> FloatArray | None:
@@ -160,11 +165,15 @@ def sums_of_3x3(matrices: FloatArray, *, mirrored: bool = False) -> FloatArray |
 
 
 def _run_3x3(
-    kernel: Callable[..., None], matrices: FloatArray, inverse: FloatArray | None = None
+    kernel: Callable[..., None],
+    matrices: FloatArray,
+    *,
+    mirrored: bool = False,
+    inverse: FloatArray | None = None,
 ) -> Logarithms:
     n = len(matrices)
     found = Logarithms(np.empty((6, n)), np.empty(n), np.empty(n, dtype=bool))
-    _fill_3x3(kernel, matrices, found, inverse=inverse)
+    _fill_3x3(kernel, matrices, found, mirrored=mirrored, inverse=inverse)
     return found
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp import _lanes
 from riemdp._compiling import compiler
 from riemdp._errors import InvalidParameterError
-from riemdp.manifolds import _lanes
 from riemdp.statistics import _space_form_kernels as loops
 from riemdp.statistics._shares import shares_of
 from riemdp.statistics._space_form_mean import Pass, certificate

@@ -17,7 +17,6 @@ from riemdp.manifolds import (
     _symmetric_checks,
     raise_first,
 )
-from riemdp.manifolds._log_fractions import logarithms_3x3
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -124,7 +123,7 @@ def log_euclidean_at_once(k: int, points: ArrayLike) -> tuple[FloatArray, float]
     def part(rows: slice) -> FloatArray | None:
         if compiled:
             return _logarithms.sums_of_3x3(data[rows], mirrored=True)
-        found = logarithms_3x3(data[rows], mirrored=True)
+        found = _logarithms.logarithms_of_3x3(data[rows], compiled=False, mirrored=True)
         return None if found.outside.any() else _sums(found, None)
 
     totals = []

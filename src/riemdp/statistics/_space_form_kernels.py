@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riemdp.manifolds._lanes import WIDE, turn
+from riemdp._lanes import WIDE, turn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

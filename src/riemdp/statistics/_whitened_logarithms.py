@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.manifolds import _logarithms, _points, _symmetric, raise_first
-from riemdp.manifolds._log_fractions import logarithms_3x3
 from riemdp.statistics._affine_invariant_mean import pieces
 from riemdp.statistics._flat_mean import condition_numbers, sum_of_rows
 
@@ -101,7 +100,8 @@ def _of_3x3(
     """Logarithms at public poles; None if these do not cover a matrix."""
     found = _logarithms.whitened_logarithms_of_3x3(inverse, matrices) if compiled else None
     if found is None:
-        found = logarithms_3x3(_whitened_3x3(inverse, matrices))
+        seen = _whitened_3x3(inverse, matrices)
+        found = _logarithms.logarithms_of_3x3(seen, compiled=False)
     if found.outside.any():
         return None
     return WhitenedLogarithms(3, found.entries.T, found.condition)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp.manifolds import _lanes
-from riemdp.manifolds._lanes import WIDE, choose, get, lanes, put, root, turn
+from riemdp import _lanes
+from riemdp._lanes import WIDE, choose, get, lanes, put, root, turn
 
 
 def compute(rows):

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from riemdp.manifolds._points import FloatArray
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
 
 #: Numbers side by side: what the widest processors take at once.
 WIDE = 8
