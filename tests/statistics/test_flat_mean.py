@@ -330,7 +330,7 @@ def test_3x3_matrices_that_no_pole_covers_are_averaged_too(weighted, random_rota
     assert square == pytest.approx(expected[2])
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_many_3x3_matrices_are_checked_while_they_are_averaged(
     compiled, monkeypatch, random_rotation
 ):
