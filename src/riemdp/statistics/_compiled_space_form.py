@@ -168,7 +168,8 @@ def mean(
     except InvalidParameterError:  # of less consequence than what may be wrong with the data
         return None
     weight = float(n) if weights is None else 1.0
-    tiles = np.empty((-(-n // loops.TILE), width + 3, loops.TILE))
+    shape = (-(-n // loops.TILE), width + 3, loops.TILE)
+    tiles = _lanes.rows(math.prod(shape) // _lanes.WIDE).reshape(shape)
     point, known = np.empty(width), np.empty(2)
     center = np.zeros(width) if ball is None else np.array(ball.center)
     compiled.fill_tiles(data, shares, center, manifold.curvature, _ROUNDING, tiles, point, known)
