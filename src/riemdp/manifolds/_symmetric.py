@@ -100,7 +100,18 @@ def eigvalsh(matrices: FloatArray) -> FloatArray:
 
 
 def compose(values: FloatArray, vectors: FloatArray) -> FloatArray:
-    """``V diag(values) V^T``, exactly symmetric, of values ``(..., k)``."""
+    """Return ``V diag(values) V^T``, exactly symmetric.
+
+    Parameters
+    ----------
+    values : ndarray, shape (..., k)
+    vectors : ndarray, shape (..., k, k)
+        V, whose columns go with the values.
+
+    Returns
+    -------
+    ndarray, shape (..., k, k)
+    """
     product = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return symmetrise(product)
 
