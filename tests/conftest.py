@@ -63,11 +63,11 @@ def _refuse_a_key():
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Nothing that is drawn from the secure generator may decide which tests there are."""
-    fresh, _generator._fresh_bit_generator = _generator._fresh_bit_generator, _refuse_a_key
+    fresh, _generator._fresh_key = _generator._fresh_key, _refuse_a_key
     try:
         return (yield)
     finally:
-        _generator._fresh_bit_generator = fresh
+        _generator._fresh_key = fresh
 
 
 @pytest.hookimpl(wrapper=True)

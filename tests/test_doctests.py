@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import inspect
 import pkgutil
-from pathlib import Path
 
 import pytest
 
+import doctests
 import riemdp
-
-PATH = Path(__file__).resolve().parents[1] / "tools" / "doctests.py"
-spec = importlib.util.spec_from_file_location("doctests", PATH)
-doctests = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(doctests)
 
 
 def test_every_public_function_and_class_has_an_example():
@@ -41,13 +35,11 @@ def test_a_page_without_an_example_is_found(monkeypatch):
 
 
 @pytest.mark.slow  # `make docs` runs them too
-def test_examples_run():
+def test_examples_run(request):
     found = list(doctests.examples())
     names = {test.name.rpartition(".")[2] for test in found}
     assert {"private_mean", "plan", "verify", "Sphere"} <= names
-    runner = doctest.DocTestRunner(optionflags=doctests.OPTIONS)
-    for test in found:
-        runner.run(test)
+    runner = doctests.run(found, request.config.getoption("keys"))
     assert runner.tries > 1000
     assert runner.failures == 0
 

@@ -2,11 +2,13 @@
 
     python tools/doctests.py
 
-Examples that need a library which is not installed are left out, and counted.
+Noise is the same in every run; ``--keys 2`` draws other noise, and ``--keys 3``. Examples that
+need a library which is not installed are left out, and counted.
 """
 
 from __future__ import annotations
 
+import argparse
 import doctest
 import importlib
 import inspect
@@ -15,6 +17,8 @@ import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from fixed_keys import fixed_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,6 +58,15 @@ def examples() -> Iterator[doctest.DocTest]:
                         yield test
 
 
+def run(tests: Iterable[doctest.DocTest], keys: str) -> doctest.DocTestRunner:
+    """Run examples, each docstring with keys of its own for the noise."""
+    runner = doctest.DocTestRunner(optionflags=OPTIONS)
+    for test in tests:
+        with fixed_keys(f"{keys} {test.name}"):
+            runner.run(test)
+    return runner
+
+
 def pages(package: str) -> list[str]:
     """Return the names of a package that have a page of their own in docs/api."""
     names, module = [], ""
@@ -79,11 +92,14 @@ def without_example(names: Iterable[str]) -> list[str]:
 
 def main() -> int:
     """Run them; 1 if one fails, or a page has none."""
-    runner = doctest.DocTestRunner(optionflags=OPTIONS)
-    names = [runner.run(test) and test.name for test in examples()]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--keys", default="fixed", help="another text draws other noise")
+    keys = parser.parse_args().keys
+    found = list(examples())
+    runner = run(found, keys)
     absent = [name for name, module in modules() if isinstance(module, ImportError)]
     print(
-        f"{runner.tries} examples in {len(names)} docstrings, {runner.failures} failed; "
+        f"{runner.tries} examples in {len(found)} docstrings, {runner.failures} failed; "
         f"{len(absent)} modules left out: a library that they need is not installed"
     )
     bare = [name for p in PACKAGES if p not in absent for name in without_example(pages(p))]

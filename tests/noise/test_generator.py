@@ -14,6 +14,8 @@ import pytest
 from riemdp._errors import InvalidParameterError
 from riemdp.noise import SecureGenerator, _generator, is_secure, resolve_generator, secure_generator
 
+pytestmark = pytest.mark.system_keys  # where they come from is tested here
+
 
 def _draws_of_child(generator: np.random.Generator) -> bytes:
     """Bytes that a forked child draws from a generator that its parent made."""

@@ -159,10 +159,13 @@ def _maker(generator: SecureGenerator) -> int | None:
 
 def _fresh_bit_generator() -> np.random.BitGenerator:
     keyed, sealed = _bit_generator_classes()
-    key = int.from_bytes(os.urandom(_KEY_BYTES), "little")
-    bit_generator = keyed(key=key, rounds=20)
+    bit_generator = keyed(key=_fresh_key(), rounds=20)
     bit_generator.__class__ = sealed  # ChaCha's own constructor seeds through what is closed now
     return bit_generator  # type: ignore[no-any-return]
+
+
+def _fresh_key() -> int:
+    return int.from_bytes(os.urandom(_KEY_BYTES), "little")
 
 
 @functools.cache
