@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).resolve().parents[1] / "tools" / "check_docs.py"
-spec = importlib.util.spec_from_file_location("check_docs", PATH)
-check_docs = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(check_docs)
+import check_docs
 
 SCRIPT = '<script defer src="_static/tex-svg-full.js?v=1"></script>'
 FORMULA = r'<span class="math notranslate">\(\frac{1}{n}\)</span>'

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import dist
+
 ROOT = Path(__file__).resolve().parents[1]
-spec = importlib.util.spec_from_file_location("dist", ROOT / "tools" / "dist.py")
-dist = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(dist)
 
 
 @pytest.fixture

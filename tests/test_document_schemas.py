@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import document_schemas as tool
 from riemdp import (
     GDP,
     KLDP,
@@ -50,9 +50,6 @@ from riemdp.privacy import Anchor
 from riemdp.release._serialise import mechanism_to_dict
 
 ROOT = Path(__file__).resolve().parents[1]
-spec = importlib.util.spec_from_file_location("schemas", ROOT / "tools" / "document_schemas.py")
-tool = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(tool)
 
 STORED = sorted((ROOT / "tests" / "data").glob("release-*/*.json"))
 LINE = Ball(Euclidean(2), [0.0, 0.0], 1.0)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).resolve().parents[1] / "tools" / "kernels.py"
-spec = importlib.util.spec_from_file_location("kernels", PATH)
-kernels = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = kernels  # a dataclass looks its module up
-spec.loader.exec_module(kernels)
+import kernels
 
 EVERYTHING = {flag for kernel in kernels.KERNELS for flag in kernel.needs}
 FOUND = ["SSE42", "AVX", "F16C", "FMA3", "AVX2", "AVX512F", "AVX512_SKX", "X86_V3", "X86_V4"]

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import importlib.util
-from pathlib import Path
 
 import pytest
 
+import public_api
 import riemdp
-
-PATH = Path(__file__).resolve().parents[1] / "tools" / "public_api.py"
-spec = importlib.util.spec_from_file_location("public_api", PATH)
-public_api = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(public_api)
 
 
 @pytest.fixture(scope="module")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).resolve().parents[1] / "tools" / "pythons.py"
-spec = importlib.util.spec_from_file_location("pythons", PATH)
-pythons = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(pythons)
+import pythons
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-ins are shell scripts")
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).resolve().parents[1] / "tools" / "screens.py"
-spec = importlib.util.spec_from_file_location("screens", PATH)
-screens = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(screens)
+import screens
+
+ROOT = Path(__file__).resolve().parents[1]
 
 LINKS = "".join(f"<li class='nav-item'>{name}</li>" for name in ("Start", "Examples", "API"))
 BAR = "<header class='bd-header'><ul class='navbar-nav' style='{}'>{}</ul></header>"
@@ -55,7 +53,7 @@ def test_what_does_not_fit_is_found(browser, tmp_path, body, width, said):
 
 
 def test_pages_of_the_list_are_sources_of_this_repository():
-    docs = PATH.parents[1] / "docs"
+    docs = ROOT / "docs"
     for path in screens.PAGES.values():
         page = docs / path
         made = path.startswith(("gallery/", "api/generated/"))

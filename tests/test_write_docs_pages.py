@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).resolve().parents[1] / "tools" / "write_docs_pages.py"
-spec = importlib.util.spec_from_file_location("write_docs_pages", PATH)
-pages = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(pages)
+import write_docs_pages as pages
+
 HEAD = ["row", "ours", "peer", "ratio", "target", "met"]
 
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
+import write_docs_pages as pages
 from riemdp import InvalidParameterError
 from riemdp_papers import PAPERS, _theorems
 from riemdp_papers._theorems import Theorem
-
-PATH = Path(__file__).resolve().parents[2] / "tools" / "write_docs_pages.py"
-spec = importlib.util.spec_from_file_location("write_docs_pages", PATH)
-pages = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(pages)
 
 
 @pytest.fixture

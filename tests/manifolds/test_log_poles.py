@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
-from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
+import build_log_poles as tool
 from riemdp.manifolds._log_poles import classes, fractions
-
-TOOL = Path(__file__).parents[2] / "tools" / "build_log_poles.py"
-
-
-@pytest.fixture(scope="module")
-def tool():
-    if not TOOL.exists():
-        pytest.skip("not in a checkout")
-    spec = importlib.util.spec_from_file_location("build_log_poles", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("which", range(4))
-def test_the_error_is_proved_again_on_the_whole_interval(tool, which):
+def test_the_error_is_proved_again_on_the_whole_interval(which):
     fraction = fractions()[which]
     bound = tool.certify(fraction.shifts, fraction.weights, fraction.spread)
     assert bound <= fraction.error <= 2.0**-53
 
 
-def test_a_weight_that_is_off_is_not_certified(tool):
+def test_a_weight_that_is_off_is_not_certified():
     fraction = fractions()[1]
     weights = list(fraction.weights)
     weights[3] *= 1.0 + 1e-13
@@ -53,7 +40,7 @@ def test_the_error_on_a_grid_is_within_what_is_proved(which):
     assert 0.02 * fraction.error <= worst <= fraction.error
 
 
-def test_the_parts_of_the_proof_cover_the_interval(tool):
+def test_the_parts_of_the_proof_cover_the_interval():
     tool.ctx.prec = 200
     parts = sorted(
         ((middle - reach, middle + reach) for middle, reach in tool.intervals(1e4)),
@@ -66,7 +53,7 @@ def test_the_parts_of_the_proof_cover_the_interval(tool):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", [0, 1])
-def test_poles_and_weights_are_built_again(tool, which):
+def test_poles_and_weights_are_built_again(which):
     fraction = fractions()[which]
     spread, count = tool.CLASSES[which]
     shifts = tool.poles(spread, count)

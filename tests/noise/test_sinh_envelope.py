@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import importlib.util
 import math
-from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
+import build_envelope_table as tool
 from riemdp.noise import _sinh_envelope
 from riemdp.noise._sinh_envelope import (
     envelope_table,
@@ -18,7 +17,6 @@ from riemdp.noise._sinh_envelope import (
     volume_bound,
 )
 
-TOOL = Path(__file__).parents[2] / "tools" / "build_envelope_table.py"
 NORMS = np.geomspace(1e-3, 1500.0, 70)
 
 
@@ -119,24 +117,14 @@ def test_least_line_is_the_minimum_over_all_rows():
     assert (np.diff(slope) <= 0.0).all()
 
 
-@pytest.fixture(scope="module")
-def tool():
-    if not TOOL.exists():
-        pytest.skip("not in a checkout")
-    spec = importlib.util.spec_from_file_location("build_envelope_table", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("row", [1, 60, 150, 200, 260])
-def test_rows_are_certified_again(tool, row):
+def test_rows_are_certified_again(row):
     alpha, beta = envelope_table()
     atoms, weights = tool.measure(beta[row])
     assert tool.certify(beta[row], atoms, weights) == pytest.approx(alpha[row], rel=1e-6, abs=1e-9)
 
 
-def test_the_certificate_holds_for_a_measure_that_is_not_optimal(tool):
+def test_the_certificate_holds_for_a_measure_that_is_not_optimal():
     # two atoms: the maximum over a fine grid by itself, in high precision
     beta, atom = 0.03, 7.0
     bound = tool.certify(beta, np.array([atom]), np.array([1.0]))
@@ -152,7 +140,7 @@ def test_the_certificate_holds_for_a_measure_that_is_not_optimal(tool):
 
 
 @pytest.mark.slow
-def test_every_third_row_is_certified_again(tool):
+def test_every_third_row_is_certified_again():
     alpha, beta = envelope_table()
     np.testing.assert_array_equal(beta[1:], tool.slopes())
     for row in range(1, beta.size, 3):

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+import attack_rows as attack
 from riemdp import Euclidean, SPDLogEuclidean
 from riemdp.manifolds import _log_2x2
-
-PATH = Path(__file__).resolve().parents[2] / "tools" / "attack_rows.py"
-spec = importlib.util.spec_from_file_location("attack_rows", PATH)
-attack = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(attack)
 
 
 @pytest.mark.fast("Euclidean(dim=3)", "Sphere(dim=4, curvature=2.5)", "SPDAffineInvariant(k=5)")

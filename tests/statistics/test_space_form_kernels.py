@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import json
 import math
 from importlib import resources
-from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
+import build_arc_weights as tool
 from riemdp import Hyperbolic, Sphere
 from riemdp.statistics import _space_form_kernels as loops
 from riemdp.statistics._compiled_space_form import fractions
 
-TOOL = Path(__file__).parents[2] / "tools" / "build_arc_weights.py"
 EPS = 2.0**-52
 TABLE = json.loads(
     resources.files("riemdp.statistics").joinpath("data/arc_weights.json").read_text("ascii")
@@ -25,26 +23,16 @@ TABLE = json.loads(
 NAMES = [f"{row['space']} {len(row['over'])}" for row in TABLE]
 
 
-@pytest.fixture(scope="module")
-def tool():
-    if not TOOL.exists():
-        pytest.skip("not in a checkout")
-    spec = importlib.util.spec_from_file_location("build_arc_weights", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.fast("sphere 8", "hyperbolic 8")
 @pytest.mark.parametrize("row", TABLE, ids=NAMES)
-def test_the_errors_are_proved_again_on_the_whole_interval(tool, row):
+def test_the_errors_are_proved_again_on_the_whole_interval(row):
     near, error = tool.certify(row["over"], row["under"], row["low"], row["high"])
     assert near <= row["approximation"] <= 1e-15
     assert error <= row["error"] <= 1e-14
 
 
 @pytest.mark.parametrize("which", ["over", "under"])
-def test_a_coefficient_that_is_off_is_not_certified(tool, which):
+def test_a_coefficient_that_is_off_is_not_certified(which):
     row = TABLE[0]
     wrong = {**row, which: [*row[which][:3], row[which][3] * (1.0 + 1e-13), *row[which][4:]]}
     tool.ctx.prec = 300
@@ -58,7 +46,7 @@ def test_a_coefficient_that_is_off_is_not_certified(tool, which):
     assert max(bounds[3:]) > 10.0 * row["approximation"]
 
 
-def test_the_parts_of_the_proof_cover_the_intervals(tool):
+def test_the_parts_of_the_proof_cover_the_intervals():
     tool.ctx.prec = 300
     for row in TABLE:
         parts = [(m - r, m + r) for m, r in tool.intervals(row["low"], row["high"])]
@@ -68,7 +56,7 @@ def test_the_parts_of_the_proof_cover_the_intervals(tool):
         assert all(low <= high for (_, high), (low, _) in itertools.pairwise(parts))
 
 
-def test_the_function_of_the_proof_is_that_of_angles_and_lengths(tool):
+def test_the_function_of_the_proof_is_that_of_angles_and_lengths():
     tool.ctx.prec = 200
     for theta in (1e-8, 0.3, 1.2, 2.5):
         angle = tool.arb(theta)
@@ -113,7 +101,7 @@ def test_what_float64_makes_of_a_weight_is_within_what_is_proved(row):
 
 
 @pytest.mark.slow
-def test_the_table_is_built_again(tool):
+def test_the_table_is_built_again():
     assert tool.build() == TABLE
 
 
