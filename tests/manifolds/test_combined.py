@@ -10,10 +10,12 @@ import pytest
 from riemdp import (
     Ball,
     Euclidean,
+    Hyperbolic,
     Power,
     Product,
     Rotations,
     SPDAffineInvariant,
+    SPDLogEuclidean,
     Sphere,
     Torus,
     UnsupportedBallError,
@@ -71,6 +73,43 @@ def test_balls_of_means_are_small_for_the_least_factor(space, limit):
     assert frechet_mean_sensitivity(Ball(space, space.origin, 0.999 * limit), 10**6) > 0.0
     with pytest.raises(UnsupportedBallError, match="Fréchet mean to be unique"):
         frechet_mean_sensitivity(Ball(space, space.origin, 1.001 * limit), 10**6)
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        Power(SPDLogEuclidean(2), 3),
+        Power(SPDAffineInvariant(2), 3),
+        Product(Sphere(2), Euclidean(2), Hyperbolic(2)),
+        Product(Power(Sphere(2), 2), SPDLogEuclidean(2)),
+    ],
+    ids=str,
+)
+def test_points_coincide_factor_by_factor(space):
+    rng = np.random.default_rng(1)
+    center = space.point(space.origin, 0.3 * rng.normal(size=space.dim))
+    moved = rng.normal(size=(4, space.dim)) * [[0.0], [1e-9], [1.0], [1.0]]
+    moved[3, : space.spaces[0].dim] += 12.0  # one factor far out, where rounding is coarse
+    points = space.point(center, moved)
+    assert space.coincide(center, points, points, 0.0).all()
+    again = space.point(center, moved * (1.0 + 2.0**-52))
+    assert space.coincide(center, points, again, 1e-12).all()
+    off = moved + 1e-9
+    assert not space.coincide(center, space.point(center, off), points, 1e-12).any()
+    off = moved.copy()
+    off[:, -1] += 1e-9  # the last factor alone
+    assert not space.coincide(center, space.point(center, off), points, 1e-12).any()
+    assert space.coincide(center, space.point(center, off), points, 1e-6)[2:].all()
+
+
+def test_points_off_their_space_do_not_coincide():
+    sphere = Sphere(2)
+    point = sphere.origin
+    assert not sphere.coincide(point, 1.001 * point, point, 1e-12)  # at no distance
+    far = Euclidean(2)
+    huge = np.array([1e308, 0.0])
+    assert not far.coincide(np.zeros(2), huge, -huge, 1e-12)
+    assert not far.coincide(np.zeros(2), huge, np.array([np.inf, 0.0]), 1e-12)
 
 
 def test_places_are_counted_bit_by_bit():

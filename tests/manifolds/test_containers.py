@@ -100,6 +100,7 @@ def public_methods(thing):
     asked = {"coordinates", "point", "clip", "check_ball", "rounding", "proofs"}
     asked |= {"extreme_directions", "room"}  # and these an audit, a check or a law
     asked |= {"in_units", "unit", "draw"}  # of a number; draw: tests/manifolds/test_pictures.py
+    asked |= {"coincide"}  # of points that the library computed
     if not isinstance(thing, Sphere):
         asked |= {"unit_vectors"}  # refused elsewhere
     return names - {"whole"} if isinstance(thing, Ball) else names - asked

@@ -10,7 +10,10 @@ from riemdp import (
     ApproxDP,
     Ball,
     Euclidean,
+    Hyperbolic,
     InvalidParameterError,
+    Power,
+    ProductBall,
     PureDP,
     Release,
     RiemdpError,
@@ -368,9 +371,33 @@ def test_what_another_processor_has_released_verifies(path):
     release = Release.from_json(path.read_text())
     assert release.numerical_delta == 0.0
     assert failed(release) == set()
-    rounding = release.ball.rounding
-    away = (1.0 + 2e-12 + 2.0 * rounding) * release.value
+    away = (1.0 + 1e-11 + 8.0 * release.ball.rounding) * release.value
     assert "arithmetic" in failed(replace(release, value=away))
+
+
+ATLAS = Power(SPDLogEuclidean(3), 1200)
+WIDE = [
+    ProductBall(ATLAS, np.eye(3), rms_radius=0.8),
+    ProductBall(Power(SPDAffineInvariant(2), 300), np.eye(2), rms_radius=1.0),
+    ProductBall(Power(Hyperbolic(2), 60), Hyperbolic(2).origin, rms_radius=1.0),
+    Ball(SPDLogEuclidean(3), np.eye(3), 20.0),
+    Ball(SPDAffineInvariant(3), np.eye(3), 20.0),
+]
+
+
+@pytest.mark.parametrize("ball", WIDE, ids=lambda ball: f"{ball.manifold} {ball.radius:.3g}")
+def test_invented_values_on_wide_balls_do_not_verify(ball):
+    """What rounding explains so far out as a ball reaches is no allowance for what lies inside."""
+    records = np.broadcast_to(ball.center, (200, *ball.center.shape))
+    release = private_mean(records, ball, GDP(1.0), mechanism="tangent-gaussian")
+    rng = np.random.default_rng(0)
+    last = release.raw * (1.0 + 2.0**-52 * rng.choice([-1.0, 1.0]))  # control
+    assert "arithmetic" not in failed(replace(release, value=last))
+    one, half = release.raw.copy(), release.raw.copy()
+    one[-1] *= 1.0 + 1e-6
+    half[: len(half) // 2] = ball.center[: len(half) // 2]
+    for value in (one, half, release.raw * (1.0 + 1e-9), ball.center):
+        assert "arithmetic" in failed(replace(release, value=value))
 
 
 @pytest.mark.parametrize("release", [private_mean, private_median, private_moments])

@@ -95,6 +95,20 @@ class Cut(Manifold):
         found = (math.sqrt(count) * space.rounding(at, radius) for space, at, count in places)
         return math.hypot(*found)
 
+    def coincide(
+        self, center: FloatArray, points: FloatArray, others: FloatArray, digits: float
+    ) -> NDArray[np.bool_]:
+        """Whether all factors do; see :meth:`Manifold.coincide`."""
+        found = np.asarray(True)
+        parts = zip(
+            self.spaces, self.split(center), self.split(points), self.split(others), strict=True
+        )
+        for space, middle, here, there in parts:
+            own = space.coincide(middle, here, there, digits)
+            copies = own.ndim - (points.ndim - len(self.point_shape))
+            found = found & own.all(axis=tuple(range(-copies, 0)))
+        return found
+
     def room(self, center: ArrayLike) -> float:
         """Least of the factors."""
         return min(space.room(at) for space, at, _ in self._places(as_floats(center)))

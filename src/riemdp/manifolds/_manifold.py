@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from riemdp.manifolds._units import Unit
 
 _EPS = float(np.finfo(np.float64).eps)
+#: Rounding twice, and of the distance between what came of it.
+_ELSEWHERE = 4.0
 
 
 class Manifold(Part, sort="manifold"):
@@ -475,6 +477,57 @@ class Manifold(Part, sort="manifold"):
             In units of distance.
         """
         return 4.0 * _EPS * float(long_norm(center.reshape(-1)))
+
+    def coincide(
+        self, center: FloatArray, points: FloatArray, others: FloatArray, digits: float
+    ) -> NDArray[np.bool_]:
+        r"""Whether points are the same, as two processors compute them from equal coordinates.
+
+        On spaces side by side every factor has to be, by the numbers of that factor alone.
+
+        Parameters
+        ----------
+        center : ndarray, shape (..., \*point_shape)
+            Where the coordinates start. Leading axes broadcast.
+        points, others : ndarray, shape (..., \*point_shape)
+        digits : float
+            Difference that is allowed besides what :meth:`rounding` explains so far out: a share
+            of the way from the origin to the centre and on to ``others``.
+
+        Returns
+        -------
+        ndarray of bool, shape (...)
+        """
+        points, others = np.broadcast_arrays(points, others)
+        axes = tuple(range(-len(self.point_shape), 0))
+        same = np.asarray((points == others).all(axis=axes))
+        apart = ~same
+        if not apart.any():
+            return same
+        at, others = np.broadcast_to(center, points.shape)[apart], others[apart]
+        points = points[apart]
+        with np.errstate(over="ignore", invalid="ignore"):
+            away = self.dist(at, others)
+            allowed = digits * (self.dist(self.origin, at) + away)
+            allowed += _ELSEWHERE * self._rounding_at(at, away)
+            # Entries besides: no distance sees how far a point lies off the space.
+            size = np.abs(others).max(axis=axes)
+            entries = digits * size + allowed * (1.0 + size)
+            near = np.abs(points - others).max(axis=axes) <= entries
+            near &= self.dist(points, others) <= allowed
+            same[apart] = near & np.isfinite(entries)
+        return same
+
+    def _rounding_at(self, centers: FloatArray, radii: FloatArray) -> FloatArray:
+        """Return :meth:`rounding` for each of the centres, of radii that are up to 5 % larger."""
+        with np.errstate(divide="ignore"):
+            few = np.exp2(np.ceil(16.0 * np.log2(radii)) / 16.0)
+        known: dict[tuple[bytes, float], float] = {}
+        keys = [(at.tobytes(), radius) for at, radius in zip(centers, few.tolist(), strict=True)]
+        for key, at in zip(keys, centers, strict=True):
+            if key not in known:
+                known[key] = self.rounding(at, key[1])
+        return np.array([known[key] for key in keys])
 
     def unit(self, distance: float) -> Unit | None:  # noqa: ARG002
         """Return the unit of those who measured the records, such as degrees.

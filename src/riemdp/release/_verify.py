@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from riemdp._checks import shown
 from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
@@ -36,9 +34,8 @@ if TYPE_CHECKING:
 _ELSEWHERE = 1.0 - 1e-13
 
 
-#: Relative difference of a value that is computed again from the same integers, besides what the
-#: rounding of coordinates explains: about centres of large condition that is another one on each
-#: processor.
+#: Difference of a value that is computed again from the same integers, see
+#: :meth:`Manifold.coincide`.
 _SAME = 1e-12
 #: The same of several answers: each step starts from the point that the one before computed, and on
 #: curved spaces multiplies the differences of processors by how fast geodesics spread.
@@ -247,11 +244,10 @@ def _arithmetic(release: Release, drawn: Rounded) -> tuple[bool, str]:
     """Value from the integers, which a release without allowance for arithmetic has."""
     exact_draw(release.mechanism, release._answers)
     h = shrinkage(release.mechanism, release._answers) if release.shrunk else None
-    value = value_again(release, h)
-    size, rounding = float(np.max(np.abs(value))), release.statistic.range(release.ball).rounding
+    value, range_ = value_again(release, h), release.statistic.range(release.ball)
     digits = _SAME if release.statistic.steps == 1 else _SAME_AFTER_STEPS
     if value.shape != release.raw.shape or not bool(
-        np.max(np.abs(value - release.raw)) <= (digits + rounding) * size
+        range_.manifold.coincide(range_.center, release.raw, value, digits)
     ):
         return False, "the value is not that of the integers"
     return True, (

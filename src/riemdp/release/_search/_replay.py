@@ -6,8 +6,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from riemdp._errors import InvalidParameterError
 from riemdp.privacy import adds_up, bounded_range, within_total
 from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, walked, working_ball
@@ -115,10 +113,10 @@ def _close(first: Budget, second: Budget, error: float) -> bool:
 
 
 def _same_point(ball: Ball, stated: FloatArray, found: FloatArray) -> bool:
-    if stated.shape != found.shape:
-        return False
-    size = float(np.max(np.abs(found)))
-    return bool(np.max(np.abs(stated - found)) <= (_SAME + ball.rounding) * size)
+    """Whether a point is the one that was found, somewhere in a ball."""
+    return stated.shape == found.shape and bool(
+        ball.manifold.coincide(ball.center, stated, found, _SAME)
+    )
 
 
 def search_problem(search: Search, ball: Ball, guarantee: Budget) -> str:
