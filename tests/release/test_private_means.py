@@ -132,6 +132,28 @@ def test_arrays_that_share_memory_are_refused():
     private_means({"a": rows[::2], "b": rows[1::2]}, PLANE, GDP(1.0))
 
 
+def test_ids_that_records_bring_say_who_is_who():
+    def records(**ids):
+        return {name: Records(np.full((2, 2), 0.25), ids=own) for name, own in ids.items()}
+
+    account = Ledger()
+    with pytest.raises(
+        InvalidParameterError, match="row 0 of group 'b' is of the same person"
+    ) as e:
+        private_means(
+            records(a=["ann", "bob"], b=["bob", "cyd"]), PLANE, GDP(1.0), accountant=account
+        )
+    assert "bob" not in str(e.value)
+    with pytest.raises(InvalidParameterError, match="group 'b' have no ids"):
+        private_means(records(a=["ann", "bob"], b=None), PLANE, GDP(1.0), accountant=account)
+    assert account.entries == []
+    # equal rows of different people
+    private_means(records(a=["ann", "bob"], b=["cyd", "dan"]), PLANE, GDP(1.0))
+    # what is given beside them counts: these number the records of each group
+    numbers = records(a=[0, 1], b=[0, 1])
+    private_means(numbers, PLANE, GDP(1.0), ids={"a": ["ann", "bob"], "b": ["cyd", "dan"]})
+
+
 def test_ids_say_who_is_who():
     data = groups((3, 4))
     data["g0"][0] = data["g1"][0]  # of two people

@@ -88,7 +88,8 @@ def private_means(
         What the release of each group has to satisfy; by name budgets of one definition, one of
         which follows from all others. That one is the guarantee, and what is charged.
     ids : mapping of int or str to array_like of int or str, shape (n,), optional
-        Whose each record is. Groups are then disjoint if no id is in two of them, and two people's
+        Whose each record is; by default what ``ids`` of :class:`riemdp.Records` say, of all groups
+        or of none. Groups are then disjoint if no id is in two of them, and two people's
         records may be equal. Without them a row that is in two groups, bit by bit, is refused, and
         so are arrays that share memory: a false alarm of data that take few values, and the
         refusal itself tells of the data. Where the guarantee is about single records, nobody may
@@ -171,9 +172,12 @@ def private_means(
     check_one_group(between)
     takes_users = "users" in between.takes
     whose = users if users is not None else ids
-    owners = None if whose is None else _by_group(whose, given, "users" if has_users else "ids")
+    if whose is None:
+        owners = None if takes_users else _own_ids(given)
+    else:
+        owners = _by_group(whose, given, "users" if has_users else "ids")
     sizes = dict.fromkeys(given) if n is None else _by_group(n, given, "n")
-    if owners is not None and (takes_users or users is not None):
+    if whose is not None and (takes_users or users is not None):
         given = {name: _of_group(name, with_users, given[name], owners[name]) for name in given}
     options = Options(
         mechanism=mechanism,
@@ -240,6 +244,20 @@ def _groups(groups: object) -> dict[Name, Records]:
     if len(found) != len(groups):
         raise InvalidParameterError("two groups have the same name; give each its own")
     check_names(tuple(found))
+    return found
+
+
+def _own_ids(groups: Mapping[Name, Records]) -> dict[Name, Any] | None:
+    """Return the ids that the records of all groups bring with them, None if none has any."""
+    found = {name: each.ids for name, each in groups.items()}
+    bare = [name for name, ids in found.items() if ids is None]
+    if len(bare) == len(found):
+        return None
+    if bare:
+        raise InvalidParameterError(
+            f"the records of group {shown(bare[0])} have no ids, those of others have; say whose "
+            "each record is in all groups: Records(points, ids=...), or ids={name: one a record}"
+        )
     return found
 
 
