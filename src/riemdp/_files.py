@@ -334,3 +334,23 @@ def _read_array(stream: IO[bytes], path: Path, most: int, advice: str) -> NDArra
     if stream.read(1):  # also where an archive compares its checksum
         raise _not_plain(path, "more than one array")
     return array.reshape(shape[::-1]).T if by_columns else array.reshape(shape)
+
+
+def check_written(array: Any, name: str) -> None:
+    """Refuse a Zarr array of which chunks are not there: they would be read as one number.
+
+    Parameters
+    ----------
+    array : object
+    name : str
+        What the error calls it.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    if array.nchunks_initialized < array.nchunks:
+        raise InvalidParameterError(
+            f"{name} has chunks that nobody wrote, which would be read as records of one number; "
+            "if they are meant, write them with write_empty_chunks"
+        )

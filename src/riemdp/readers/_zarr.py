@@ -9,7 +9,7 @@ import numpy as np
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
-from riemdp._files import too_many
+from riemdp._files import check_written, too_many
 from riemdp.readers._optional import library, said_plainly
 from riemdp.readers._table import TEXTS
 
@@ -68,11 +68,8 @@ def _array(node: Any, name: str, path: Path) -> Any:
 
 
 def _numbers(array: Any, path: Path, *, is_points: bool) -> NDArray[Any]:
-    if is_points and array.nchunks_initialized < array.nchunks:
-        raise InvalidParameterError(
-            f"{path.name} has chunks that nobody wrote, which would be read as records of one "
-            "number; if they are meant, write them with write_empty_chunks"
-        )
+    if is_points:
+        check_written(array, path.name)
     kind = array.dtype.kind
     if kind not in ("fiu" if is_points else "fiuUT"):
         raise InvalidParameterError(f"{path.name} must hold real numbers in its arrays of points")

@@ -172,13 +172,14 @@ def private_means(
     check_one_group(between)
     takes_users = "users" in between.takes
     whose = users if users is not None else ids
+    owners: dict[Name, Any] | None
     if whose is None:
         owners = None if takes_users else _own_ids(given)
     else:
-        owners = _by_group(whose, given, "users" if has_users else "ids")
+        owners = people = _by_group(whose, given, "users" if has_users else "ids")
+        if takes_users or users is not None:
+            given = {name: _of_group(name, with_users, given[name], people[name]) for name in given}
     sizes = dict.fromkeys(given) if n is None else _by_group(n, given, "n")
-    if whose is not None and (takes_users or users is not None):
-        given = {name: _of_group(name, with_users, given[name], owners[name]) for name in given}
     options = Options(
         mechanism=mechanism,
         neighbours=between,

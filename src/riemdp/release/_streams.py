@@ -15,6 +15,7 @@ from riemdp._checks import count, kind_of, shown
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
 from riemdp.release._rows_of_file import root_of, rows_of_map
+from riemdp.release._rows_of_zarr import RowsOfZarr, is_zarr
 from riemdp.release._unopened import Source, check_given, check_number
 from riemdp.statistics import Chunks, Neighbours, Records, Streamed, as_records
 
@@ -30,25 +31,6 @@ if TYPE_CHECKING:
 _NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16
 _NAMES = ("labels", "ids")
 _EXTRAS = (*_NAMES, "covariates", "weights")
-
-
-@dataclass(frozen=True)
-class RowsOfZarr:
-    """Some rows of a Zarr array, as zarr sends it anywhere.
-
-    Attributes
-    ----------
-    array : object
-    start, stop : int
-    """
-
-    array: Any
-    start: int
-    stop: int
-
-    def __call__(self) -> NDArray[Any]:
-        """Read them."""
-        return np.asarray(self.array[self.start : self.stop])
 
 
 @dataclass(frozen=True)
@@ -130,7 +112,7 @@ def is_file_of_array(points: object) -> bool:
     -------
     bool
     """
-    return _is_mapped(points) or _is_zarr(points)
+    return _is_mapped(points) or is_zarr(points)
 
 
 def _has_units(neighbours: Neighbours) -> bool:
@@ -149,13 +131,6 @@ def _is_mapped(points: Any) -> bool:
         and not points.dtype.hasobject
         and isinstance(root_of(points), np.memmap)
     )
-
-
-def _is_zarr(points: Any) -> bool:
-    """Whether an array is one of Zarr, with any rows; without it is what it is in memory."""
-    is_one = type(points).__module__.partition(".")[0] == "zarr"
-    shape = getattr(points, "shape", ()) if is_one else ()
-    return len(shape) > 0 and 0 not in shape
 
 
 def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chunks:
@@ -189,7 +164,7 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
         found = replace(found, parts=_with_files(found))
     elif _is_mapped(given):
         found = _cut(given, n, rows, rows_of_map(given))
-    elif _is_zarr(given):
+    elif is_zarr(given):
         found = _cut(given, n, rows, RowsOfZarr)
     elif not is_stream(given):
         raise InvalidParameterError(

@@ -12,6 +12,7 @@ import numpy as np
 from riemdp._checks import count
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp.release._rows_of_zarr import RowsOfZarr, is_zarr
 from riemdp.statistics import (
     Records,
     ReplaceOne,
@@ -120,8 +121,13 @@ class Unopened(Source):
 
 
 def opened(records: Records) -> Records:
-    """Return records whose parts are at hand: what is a function without arguments is called."""
-    given = {each.name: getattr(records, each.name) for each in fields(records)}
+    """Return records whose parts are at hand: what is a function without arguments is called.
+
+    An array of Zarr is read, too.
+    """
+    given: dict[str, Any] = {each.name: getattr(records, each.name) for each in fields(records)}
+    if is_zarr(given["points"]):
+        given["points"] = RowsOfZarr(given["points"], 0, given["points"].shape[0])
     late: dict[str, Any] = {name: value() for name, value in given.items() if callable(value)}
     if isinstance(late.get("points"), Records):
         found = as_records(late.pop("points"))

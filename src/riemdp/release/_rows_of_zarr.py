@@ -1,0 +1,71 @@
+"""Rows of a Zarr array, of which chunks that nobody wrote are no records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riemdp._files import check_written
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class RowsOfZarr:
+    """Some rows of a Zarr array, as zarr sends it anywhere.
+
+    Attributes
+    ----------
+    array : object
+    start, stop : int
+
+    Raises
+    ------
+    InvalidParameterError
+        When it is called, if rows may be of a chunk that nobody wrote.
+    """
+
+    array: Any
+    start: int
+    stop: int
+
+    def __call__(self) -> NDArray[Any]:
+        """Read them."""
+        found = np.asarray(self.array[self.start : self.stop])
+        if self._may_be_absent(found):
+            check_written(self.array, "the array")
+        return found
+
+    def _may_be_absent(self, found: NDArray[Any]) -> bool:
+        """Whether all rows of a chunk have one number in a place: that of chunks without a file.
+
+        Which chunks have one takes longer to find out.
+        """
+        number, size = self.array.fill_value, self.array.chunks[0]
+        if number is None:
+            return True
+        is_nan = found.dtype.kind == "f" and np.isnan(number)
+        equal = np.isnan(found) if is_nan else found == number
+        if not equal.any():
+            return False
+        starts = np.r_[0, np.arange(-self.start % size or size, len(found), size)]
+        return bool(np.logical_and.reduceat(equal, starts, axis=0).any())
+
+
+def is_zarr(points: Any) -> bool:
+    """Whether an array is one of Zarr, with any rows; without it is what it is in memory.
+
+    Parameters
+    ----------
+    points : object
+
+    Returns
+    -------
+    bool
+    """
+    is_one = type(points).__module__.partition(".")[0] == "zarr"
+    shape = getattr(points, "shape", ()) if is_one else ()
+    return len(shape) > 0 and 0 not in shape
