@@ -75,7 +75,7 @@ def discreetly(name: str, compute: Callable[[], R]) -> R:
             return compute()
     except RiemdpError:
         raise
-    except Exception as error:  # whatever it is
+    except (Exception, SystemExit) as error:  # whatever it is
         failure = type(error).__name__
     # Not in the handler: the error would go along as the context of this one.
     raise RiemdpError(

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp._checks import kind_of
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -43,6 +44,31 @@ _PIECE = 2**20
 _MOST_NAMES = 20
 
 
+def path_of(path: object, name: str = "path") -> Path:
+    """Return what a caller names a file by as a path.
+
+    Parameters
+    ----------
+    path : str or Path
+    name : str
+        Of the argument, for the message.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is something else, or empty.
+    """
+    if isinstance(path, (str, Path)) and str(path):
+        return Path(path)
+    raise InvalidParameterError(
+        f"{name} must be that of a file, a str or pathlib.Path, got {kind_of(path)}"
+    )
+
+
 def read_npy(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[Any]:
     """Read the array of real numbers in an ``.npy`` file.
 
@@ -52,6 +78,20 @@ def read_npy(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[
     """
     with opened(path) as file, _damage(path):
         return _read_array(file, path, most, advice)
+
+
+def map_npy(path: Path) -> NDArray[Any]:
+    """Return the array of real numbers in an ``.npy`` file as a map, of which nothing is read yet.
+
+    Errors are those of :func:`read_npy`.
+    """
+    with opened(path) as file, _damage(path):
+        shape, _, dtype = _read_header(file, path)
+        _check_real(dtype, path)
+        if file.tell() + math.prod(shape) * dtype.itemsize > path.stat().st_size:
+            raise _not_plain(path, "cut off")
+        found: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return found
 
 
 def read_npz(
@@ -312,13 +352,7 @@ def _read_header(stream: IO[bytes], path: Path) -> tuple[tuple[int, ...], bool, 
 def _read_array(stream: IO[bytes], path: Path, most: int, advice: str) -> NDArray[Any]:
     """Read an array of the ``.npy`` format to the end of the stream, and no byte beyond."""
     shape, by_columns, dtype = _read_header(stream, path)
-    if dtype.hasobject:
-        raise _not_plain(path, "it holds Python objects")
-    if dtype.kind not in "fiu":
-        what = "several fields" if dtype.kind == "V" else str(dtype)
-        pairs = "; write real and imaginary parts as one more axis of length 2"
-        way_out = pairs if dtype.kind == "c" else ""
-        raise InvalidParameterError(f"{path.name} must hold real numbers, got {what}{way_out}")
+    _check_real(dtype, path)
     size = math.prod(int(length) for length in shape)
     if size > most:
         raise too_many(path, most, advice)
@@ -334,6 +368,16 @@ def _read_array(stream: IO[bytes], path: Path, most: int, advice: str) -> NDArra
     if stream.read(1):  # also where an archive compares its checksum
         raise _not_plain(path, "more than one array")
     return array.reshape(shape[::-1]).T if by_columns else array.reshape(shape)
+
+
+def _check_real(dtype: np.dtype[Any], path: Path) -> None:
+    if dtype.hasobject:
+        raise _not_plain(path, "it holds Python objects")
+    if dtype.kind not in "fiu":
+        what = "several fields" if dtype.kind == "V" else str(dtype)
+        pairs = "; write real and imaginary parts as one more axis of length 2"
+        way_out = pairs if dtype.kind == "c" else ""
+        raise InvalidParameterError(f"{path.name} must hold real numbers, got {what}{way_out}")
 
 
 def check_written(array: Any, name: str) -> None:

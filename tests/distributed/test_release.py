@@ -605,3 +605,34 @@ def test_no_value_gets_into_errors_and_logs(program):
     assert "Traceback" not in found["logs"]
     assert "Compute Failed" not in found["logs"]
     assert "riemdp-" in found["logs"]  # they are logs
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not an .npy file"),
+        (b"secret text", "not an .npy file"),
+        ("cut", "cut off"),
+        (np.array([{"secret": 1}]), "Python objects"),
+        (np.ones((5, 2)) * 1j, "real numbers"),
+        (np.ones((0, 2)), "with rows"),
+        (np.ones(()), "with rows"),
+    ],
+    ids=str,
+)
+def test_files_that_hold_no_records(tmp_path, content, said):
+    path = tmp_path / "points.npy"
+    if isinstance(content, np.ndarray):
+        np.save(path, content, allow_pickle=True)
+    elif content == "cut":
+        np.save(path, np.ones((50, 2)))
+        path.write_bytes(path.read_bytes()[:-1])
+    else:
+        path.write_bytes(content)
+    account = Accountant(GDP(1.0))
+    with pytest.raises(InvalidParameterError, match=said) as caught:
+        private_mean(path, BALL, GDP(1.0), client=map, accountant=account)
+    assert "secret" not in str(caught.value)
+    assert account.ledger == ()
+    with pytest.raises(FileNotFoundError):
+        private_mean(tmp_path / "absent.npy", BALL, GDP(1.0), client=map, accountant=account)

@@ -98,8 +98,16 @@ def test_numbers_of_columns(layout):
 
 
 def test_layouts_that_nobody_knows():
-    with pytest.raises(InvalidParameterError, match="tensor-fsl"):
-        points_of(np.zeros((2, 6)), "tensor", PATH)
+    for layout in ("tensor", ["tensor-fsl"], 6):
+        with pytest.raises(InvalidParameterError, match=r"must be one of .*tensor-fsl"):
+            points_of(np.zeros((2, 6)), layout, PATH)
+
+
+@pytest.mark.parametrize("rows", [[["secret"]], [[1j]], np.array([[None]]), [[1.0], [1.0, 2.0]]])
+def test_rows_that_are_no_numbers(rows):
+    with pytest.raises(InvalidParameterError, match="real numbers") as caught:
+        points_of(rows, None, PATH)
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("layout", [*ORDERS, "matrix", None])
@@ -114,3 +122,11 @@ def test_rows_of_points(layout):
 def test_points_that_are_not_written_so(shape, layout):
     with pytest.raises(InvalidParameterError, match="cannot be written"):
         rows_of(np.zeros(shape), layout)
+
+
+@pytest.mark.parametrize("layout", ORDERS)
+def test_six_numbers_do_not_make_a_matrix_that_is_not_symmetric(layout):
+    turned = MATRIX[None] * (1.0 + 1e-15 * np.arange(9.0).reshape(3, 3))  # rounding
+    assert rows_of(turned, layout).shape == (1, 6)
+    with pytest.raises(InvalidParameterError, match="symmetric"):
+        rows_of(np.arange(9.0).reshape(1, 3, 3), layout)

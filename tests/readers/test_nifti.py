@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from riemdp import InvalidParameterError, NotOnManifoldError
+from riemdp.readers import read_records
 from riemdp.readers._nifti import read_nifti, write_nifti
 
 nibabel = pytest.importorskip("nibabel")
@@ -33,6 +34,29 @@ def test_the_person_is_the_image_unless_voxels_are_asked_for(tmp_path):
     np.testing.assert_array_equal(one[0], many)
     np.testing.assert_array_equal(many[1], [[6, 7, 8], [7, 9, 10], [8, 10, 11]])
     assert read(write(tmp_path / "fa.nii.gz", SIX[..., 0])).shape == (1, 12)
+
+
+def test_complex_numbers_are_refused(tmp_path):
+    path = write(tmp_path / "a.nii", SIX + 5j)
+    with pytest.raises(InvalidParameterError, match=r"a\.nii must hold real numbers"):
+        read(path, "tensor-fsl")
+
+
+def test_paths_may_be_texts(tmp_path):
+    like = write(tmp_path / "like.nii", np.ones(SHAPE))
+    points = np.tile(np.eye(3), (12, 1, 1))
+    write_nifti(str(tmp_path / "a.nii"), points, str(like), layout="tensor-fsl")
+    read_back = read_records(
+        str(tmp_path / "a.nii"), layout="tensor-fsl", unit="voxel", mask=str(like)
+    )
+    np.testing.assert_array_equal(read_back.points, points)
+    for path in (3, "", None):
+        with pytest.raises(InvalidParameterError, match="must be that of a file"):
+            write_nifti(path, points, like)
+        with pytest.raises(InvalidParameterError, match="must be that of a file"):
+            read_records(path, unit="voxel")
+    with pytest.raises(InvalidParameterError, match="one for each voxel"):
+        write_nifti(tmp_path / "a.nii", 1.0, like)
 
 
 def test_the_order_of_the_standard(tmp_path):

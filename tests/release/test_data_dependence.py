@@ -10,13 +10,17 @@ import pytest
 
 import riemdp
 from riemdp import (
+    GDP,
     Accountant,
     Ball,
+    Chunks,
     ConvergenceError,
     Euclidean,
     Hyperbolic,
     InvalidParameterError,
     PureDP,
+    ReleaseFailedError,
+    RiemdpError,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
@@ -197,3 +201,17 @@ def test_a_document_whose_tolerance_rounding_may_have_exceeded_does_not_verify()
     checks = {check.name: check for check in riemdp.verify(old).checks}
     assert not checks["sensitivity"].passed
     assert "less than what float64 can certify" in checks["sensitivity"].detail
+
+
+@pytest.mark.parametrize("charge", ["first", "checked"])
+def test_an_iterator_that_ends_the_process_tells_nothing(charge):
+    def parts():
+        yield np.zeros((10, 2))
+        raise SystemExit("secret")
+
+    account, ball = Accountant(GDP(5.0)), Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    with pytest.raises(RiemdpError) as caught:
+        private_mean(Chunks(parts, n=200), ball, GDP(1.0), accountant=account, charge=charge)
+    assert "secret" not in str(caught.value)
+    assert isinstance(caught.value, ReleaseFailedError) == (charge == "first")
+    assert (account.spent is None) == (charge == "checked")

@@ -151,6 +151,23 @@ def test_releases_are_denoised_and_stay_as_they_are(space, options):
     np.testing.assert_allclose(by_places.value, found.value, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "uint64"])
+def test_coordinates_as_far_apart_as_their_type_allows(kind):
+    """Differences of small integers may be larger than these are."""
+    release, ends = released(Euclidean(3), n=20), np.iinfo(kind)
+    places = np.zeros((VOXELS, 2), dtype=kind)
+    places[:, 0] = [ends.min + (ends.max - ends.min) * i // (VOXELS - 1) for i in range(VOXELS)]
+    if ends.bits == 64:
+        with pytest.raises(InvalidParameterError, match="more than"):
+            release.denoise(grid=places)
+        places[:, 0] = [ends.max - i for i in range(VOXELS)]
+        same = np.c_[VOXELS - np.arange(VOXELS), np.zeros(VOXELS, int)]
+    else:
+        same = places.astype(np.int64)
+    found, wanted = (release.denoise(grid=grid).value for grid in (places, same))
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_what_has_no_known_noise_is_refused():
     release = released(Euclidean(3), n=20)
     for grid in ((8, 6), (8, 6, 5), 3, "8", PLACES[:5], np.zeros((VOXELS, 2), int), (8.0, 24.0)):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.release import chunks_of
-from riemdp.release._rows_of_file import StateOfFile
+from riemdp.release._rows_of_file import StateOfFile, _is_mapped_from
 
 PLANE = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 ROWS = 0.8 * np.random.default_rng(0).normal(size=(40, 2))
@@ -51,6 +53,48 @@ def test_a_file_that_is_not_the_same_any_more_is_refused(tmp_path):
         file.write(b"more")
     with pytest.raises(InvalidParameterError, match=match):
         private_mean(chunks, PLANE, GDP(1.0))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not say what is mapped")
+@pytest.mark.parametrize("how", ["replaced", "put aside", "removed"])
+def test_a_file_that_is_not_the_one_that_is_mapped_is_refused(tmp_path, how):
+    path, other = tmp_path / "the points.npy", tmp_path / "other.npy"
+    np.save(path, ROWS)
+    np.save(other, -ROWS)
+    points = np.load(path, mmap_mode="r")
+    (tmp_path / "link.npy").symlink_to(path)
+    for same in (points, points[3:30:2], np.load(tmp_path / "link.npy", mmap_mode="r")):
+        private_mean(same, PLANE, GDP(1.0))
+    if how == "removed":
+        path.unlink()
+    else:
+        if how == "put aside":
+            path.rename(tmp_path / "old.npy")
+        other.replace(path)
+    account = Accountant(GDP(1.0))
+    with pytest.raises(InvalidParameterError, match="after its array was opened") as caught:
+        private_mean(points, PLANE, GDP(1.0), accountant=account)
+    assert str(path) not in str(caught.value)
+    assert account.ledger == ()
+    with pytest.raises(InvalidParameterError, match="after its array was opened"):
+        private_mean(points[3:30:2], PLANE, GDP(1.0))
+
+
+def test_where_the_system_says_nothing_the_file_is_taken(tmp_path, monkeypatch):
+    np.save(tmp_path / "points.npy", ROWS)
+    points = np.load(tmp_path / "points.npy", mmap_mode="r")
+    path = str(tmp_path / "points.npy")
+    for text in ("", "7f00-7f10 r--s 0 fe:00 1 \n", "0-ffffffffffffffff r--s 0 0:0 0 [heap]\n"):
+        with monkeypatch.context() as patch:
+            patch.setattr("builtins.open", lambda *_, text=text, **__: io.StringIO(text))
+            assert _is_mapped_from(points.ctypes.data, path)
+    # a name that this process cannot see, as of a disk that is mounted elsewhere
+    with monkeypatch.context() as patch:
+        line = "0-ffffffffffffffff r--s 0 fe:00 1    /nowhere/points.npy"
+        patch.setattr("builtins.open", lambda *_, **__: io.StringIO(line))
+        assert _is_mapped_from(points.ctypes.data, path)
+        line += " (deleted)\n"
+        assert not _is_mapped_from(points.ctypes.data, path)
 
 
 def test_what_was_written_through_a_map_is_written_before_the_file_is_looked_at(

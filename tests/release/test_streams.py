@@ -128,36 +128,6 @@ def test_zarr_arrays_are_read_in_chunks(tmp_path):
         assert _whole(65536, (own, 2)) == rows
 
 
-@pytest.mark.parametrize("number", [0.0, 0.25, np.nan])
-@pytest.mark.parametrize("chunks", [(7, 2), (7, 1), (1000, 2)])
-def test_chunks_of_a_zarr_array_that_nobody_wrote_are_no_records(tmp_path, number, chunks):
-    zarr = pytest.importorskip("zarr")
-    rows = np.tile(ROWS, (3, 1))[:119]
-    array = zarr.create_array(
-        str(tmp_path / "a.zarr"), shape=rows.shape, chunks=chunks, dtype="f8", fill_value=number
-    )
-    array[...] = rows
-    rows[3], rows[:, 1] = number, np.where(np.arange(len(rows)) % 2, number, rows[:, 1])
-    if not np.isnan(number):  # control: the number itself is one like others, here and there
-        array[...] = rows
-        for points in (array, chunks_of(array, rows=5)):
-            whole = private_mean(rows, PLANE, GDP(1.0), generator=source())
-            same(private_mean(points, PLANE, GDP(1.0), generator=source()), whole)
-    stored = sorted(path for path in (tmp_path / "a.zarr" / "c").rglob("*") if path.is_file())
-    stored[len(stored) // 2].unlink()
-    lost = zarr.open_array(str(tmp_path / "a.zarr"), mode="r")
-    for points in (lost, chunks_of(lost, rows=5), chunks_of(lost, rows=70)):
-        with pytest.raises(InvalidParameterError, match="nobody wrote"):
-            private_mean(points, PLANE, GDP(1.0))
-    account = Accountant(GDP(1.0))
-    with pytest.raises(ReleaseFailedError):
-        private_mean(lost, PLANE, GDP(1.0), accountant=account)
-    assert account.spent == GDP(1.0)
-    people = Records(lost, users=np.arange(len(rows)))
-    with pytest.raises(InvalidParameterError, match="nobody wrote"):
-        private_mean(people, PLANE, GDP(1.0))
-
-
 def test_iterative_means_make_a_pass_a_step(tmp_path):
     opened = []
 

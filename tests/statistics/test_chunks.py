@@ -15,7 +15,9 @@ def test_n_is_what_sizes_or_a_manifest_say():
     assert Chunks(HALVES, sizes=[3, 2]).n == 5
     assert Chunks(HALVES, sizes=np.array([3, 2])).n == 5
     assert Chunks(HALVES, manifest=["a", "b"]).n == 2
+    assert Chunks(HALVES, manifest=range(5), sizes=3).number == 2
     assert Chunks(HALVES, n=5, sizes=3).number == 2
+    assert Chunks(HALVES, n=5, sizes=np.array(3)).number == 2
     assert Chunks(HALVES, n=5).number is None
 
 
@@ -35,6 +37,10 @@ def test_n_is_what_sizes_or_a_manifest_say():
         {"mapper": 3},
         {"read": "points"},
         {"shape": (0,)},
+        {"shape": 3},
+        {"sizes": np.array([[3, 2]])},
+        {"sizes": [[3], [2]]},
+        {"sizes": 3, "manifest": [1, 2, 3, 4, 5], "n": 4},
     ],
 )
 def test_what_contradicts_itself_is_refused(given):

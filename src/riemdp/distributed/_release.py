@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from riemdp import release
 from riemdp._errors import InvalidParameterError
+from riemdp._files import map_npy, path_of
 from riemdp.distributed._sent import holds_arrays
 from riemdp.distributed._spread import TASKS, Spread
 from riemdp.statistics import Records
@@ -70,7 +69,7 @@ def spread(points: Any, client: object, *, n: int | None = None, tasks: int = TA
     100
     """
     if isinstance(points, (str, Path)):
-        points = np.load(points, mmap_mode="r", allow_pickle=False)
+        points = map_npy(path_of(points, "points"))
     chunks = release.chunks_of(points, n)
     parts = () if isinstance(points, Records) else chunks.parts
     if not (isinstance(parts, Sequence) and parts and all(callable(part) for part in parts)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import shown
+from riemdp._checks import real_array, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def layouts() -> list[str]:
 
 def check_layout(layout: str | None) -> None:
     """Raise ``InvalidParameterError`` for a layout that nobody knows."""
-    if layout is not None and layout not in _LAYOUTS:
+    if layout is not None and layout not in layouts():
         raise InvalidParameterError(
             f"layout must be one of {', '.join(layouts())}, got {shown(layout)}"
         )
@@ -83,7 +83,8 @@ def points_of(rows: NDArray[Any], layout: str | None, path: Path = _NO_FILE) -> 
     Raises
     ------
     InvalidParameterError
-        If there is no such layout, or it takes another number of columns.
+        If the rows are no real numbers, there is no such layout, or it takes another number of
+        columns.
     NotOnManifoldError
         If a number is not finite, or a longitude or latitude out of range. The message names the
         row and the condition.
@@ -96,8 +97,7 @@ def points_of(rows: NDArray[Any], layout: str | None, path: Path = _NO_FILE) -> 
     array([[0., 1., 0.]])
     """
     check_layout(layout)
-    with np.errstate(all="ignore"):  # what float64 cannot hold is not finite there
-        numbers = np.asarray(rows).astype(np.float64)
+    numbers = np.array(real_array(rows, "rows"))  # what float64 cannot hold is not finite there
     finite = np.isfinite(numbers)
     _refuse(~np.all(finite, axis=tuple(range(1, finite.ndim))), "a number is not finite", path)
     return numbers if layout is None else _LAYOUTS[layout](numbers, path)
@@ -117,6 +117,12 @@ def rows_of(points: FloatArray, layout: str | None) -> FloatArray:
             f"matrices can, as {', '.join(_TENSORS)}"
         )
     order = _TENSORS[layout]
+    turned = np.swapaxes(points, -1, -2)
+    if not np.allclose(points, turned, rtol=1e-6, atol=0.0, equal_nan=True):
+        raise InvalidParameterError(
+            f"points must be symmetric to be written as {shown(layout)}, six numbers each; write "
+            "all nine: layout=None"
+        )
     return points.reshape(-1, 9)[:, [order.index(column) for column in range(6)]]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from riemdp._checks import real_array, shown
 from riemdp._errors import InvalidParameterError
-from riemdp._files import MOST_NUMBERS, check_output, opened, too_many, write_files
+from riemdp._files import MOST_NUMBERS, check_output, opened, path_of, too_many, write_files
 from riemdp.readers._layouts import points_of, rows_of
 from riemdp.readers._optional import library, said_plainly
 
@@ -63,17 +63,22 @@ def read_nifti(
 
 
 def write_nifti(
-    path: Path, points: ArrayLike, like: Path, *, layout: str | None = None, masked: bool = True
+    path: Path | str,
+    points: ArrayLike,
+    like: Path | str,
+    *,
+    layout: str | None = None,
+    masked: bool = True,
 ) -> None:
     r"""Write the points of voxels as an image, to look at; a certificate it is not.
 
     Parameters
     ----------
-    path : Path
+    path : Path or str
         ``.nii`` or ``.nii.gz``; a file of that name is replaced.
     points : array_like, shape (V, \*point_shape)
         One for each voxel, in the order of :func:`read_nifti`: the value of an atlas.
-    like : Path
+    like : Path or str
         Image whose grid is taken; the mask, where the records were read with one.
     layout : str, optional
         Order of the six numbers of a symmetric 3 x 3 matrix, ``"tensor-fsl"`` and so on; by
@@ -105,13 +110,17 @@ def write_nifti(
     ...     nibabel.load(path).shape
     (2, 2, 1, 6)
     """
+    path, like = path_of(path), path_of(like, "like")
     if not path.name.lower().endswith((".nii", ".nii.gz")):
         raise InvalidParameterError(f"{path.name} must end in .nii or .nii.gz")
     grid, inside = _image(like, MOST_NUMBERS, "")
     if inside.ndim != 3 and masked:
         raise InvalidParameterError(f"{like.name} must have one number a voxel to be a mask")
     kept = inside != 0.0 if masked else np.ones(inside.shape[:3], dtype=bool)
-    rows = rows_of(real_array(points, "points"), layout)
+    given = real_array(points, "points")
+    if given.ndim == 0:
+        raise InvalidParameterError("points must be one for each voxel, got a single number")
+    rows = rows_of(given, layout)
     if len(rows) != np.count_nonzero(kept):
         raise InvalidParameterError(
             f"{like.name} has {np.count_nonzero(kept)} voxels to write, got {len(rows)} points"
@@ -138,4 +147,7 @@ def _image(path: Path, most: int, advice: str) -> tuple[Any, FloatArray]:
             raise InvalidParameterError(f"{path.name} must have three axes of space")
         if math.prod(image.shape) > most:
             raise too_many(path, most, advice)
-        return image, np.asarray(image.dataobj, dtype=np.float64)
+        numbers = np.asarray(image.dataobj)
+        if numbers.dtype.kind not in "fiu":
+            raise InvalidParameterError(f"{path.name} must hold real numbers")
+        return image, numbers.astype(np.float64, copy=False)

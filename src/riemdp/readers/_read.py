@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import real_array
 from riemdp._errors import InvalidParameterError, RiemdpError
-from riemdp._files import MOST_NUMBERS, read_npy, read_npz, too_many
+from riemdp._files import MOST_NUMBERS, path_of, read_npy, read_npz, too_many
 from riemdp.readers._csv import read_csv
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ def extensions() -> list[str]:
 
 
 def read(
-    path: Path, key: str | None = None, most: int = MOST_NUMBERS, advice: str = ""
+    path: Path | str, key: str | None = None, most: int = MOST_NUMBERS, advice: str = ""
 ) -> NDArray[Any]:
     r"""Read an array of real numbers; the extension of the file, in any case, decides the format.
 
     Parameters
     ----------
-    path : Path
+    path : Path or str
         ``.npy``, ``.npz`` or ``.csv``, or what an installed package reads. Pickled objects are
         refused.
     key : str, optional
@@ -77,6 +77,7 @@ def read(
     >>> rows.shape
     (3, 3)
     """
+    path = path_of(path)
     suffix = path.suffix.lower()
     if suffix == _ARCHIVE:
         return read_npz(path, key, most, advice)

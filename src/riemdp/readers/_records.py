@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
-from riemdp._files import MOST_NUMBERS
+from riemdp._files import MOST_NUMBERS, path_of
 from riemdp.readers._layouts import check_layout, points_of
 from riemdp.readers._nifti import read_nifti
 from riemdp.readers._parquet import read_parquet
@@ -26,7 +26,7 @@ _LONGEST_UNIT = 40
 
 
 def read_records(
-    path: Path,
+    path: Path | str,
     points: Sequence[str] = (),
     *,
     unit: str | None = None,
@@ -35,7 +35,7 @@ def read_records(
     covariates: str | None = None,
     weights: str | None = None,
     users: str | None = None,
-    mask: Path | None = None,
+    mask: Path | str | None = None,
     most: int = MOST_NUMBERS,
     advice: str = "",
 ) -> Records:
@@ -45,7 +45,7 @@ def read_records(
 
     Parameters
     ----------
-    path : Path
+    path : Path or str
         ``.csv``, ``.parquet``, ``.zarr`` (a folder), ``.nii``, ``.nii.gz``, ``.npy``, ``.npz``, or
         what an installed package reads.
     points : sequence of str
@@ -61,7 +61,7 @@ def read_records(
         How the numbers of a row make a point: see :func:`riemdp.readers.points_of`.
     labels, covariates, weights, users : str, optional
         The column, or array, of each. Labels and users are texts in a ``.csv``.
-    mask : Path, optional
+    mask : Path or str, optional
         Of an image: another one, public, that is not zero where voxels are taken.
     most : int
         Most numbers in it.
@@ -101,6 +101,7 @@ def read_records(
     """
     extras = {"labels": labels, "covariates": covariates, "weights": weights, "users": users}
     named = {field: (name,) for field, name in extras.items() if name is not None}
+    path, mask = path_of(path), None if mask is None else path_of(mask, "mask")
     suffix = path.suffix.lower()
     check_layout(layout)
     _check_unit(unit, path, has_users=users is not None)

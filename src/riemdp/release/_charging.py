@@ -144,7 +144,7 @@ def failing_alike(
             return work()
     except passes:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # an iterator of the caller's may end the process
         failure = error
     # Out of the handler: nothing that is raised, or printed by a log that fails, has this context.
     where = "" if anchor is None else f" (charge {anchor.seq} of {anchor.dataset!r})"

@@ -165,14 +165,16 @@ def _places(grid: Any, copies: int) -> tuple[tuple[int, ...], NDArray[np.int64] 
             f"grid must have one row of coordinates for each of {copies} means, got shape "
             f"{given.shape}"
         )
-    first = given.min(axis=0)
-    shape = tuple((given.max(axis=0) - first + 1).tolist())
+    ends = zip(given.min(axis=0).tolist(), given.max(axis=0).tolist(), strict=True)
+    shape = tuple(last - first + 1 for first, last in ends)
     if not 0 < math.prod(shape) <= _PLACES:
         raise InvalidParameterError(
             f"an array of shape {shape} is needed for these coordinates, more than {_PLACES} "
             "places; denoise parts of the field by themselves"
         )
-    places = np.ravel_multi_index(tuple((given - first).T), shape)
+    wide = given if given.dtype.kind == "u" else given.astype(np.int64)
+    from_first = (wide - wide.min(axis=0)).astype(np.int64)
+    places = np.ravel_multi_index(tuple(from_first.T), shape)
     if len(np.unique(places)) != copies:
         raise InvalidParameterError("two voxels have the same coordinates; each mean needs its own")
     return shape, places

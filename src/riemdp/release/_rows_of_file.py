@@ -70,9 +70,7 @@ class RowsOfFile:
         with open(self.path, "rb") as file:
             now = StateOfFile.of(os.fstat(file.fileno()))
             if self.state is not None and not self.state.is_still(now):
-                raise InvalidParameterError(
-                    "the file was replaced or written to after its array was given; open it anew"
-                )
+                raise _another("was replaced or written to after its array was given")
             file.seek(first)
             found = file.read(last - first)
         if len(found) != last - first:
@@ -86,9 +84,14 @@ def rows_of_map(points: Any) -> Callable[[Any, int, int], RowsOfFile]:
     """Return what describes some rows of a map of a file, or of a view of one, as the file is now.
 
     A function of the map, and of the first row and the one after the last.
+
+    ``InvalidParameterError`` if another file has its name by now, as far as the system tells.
     """
     path = str(Path(points.filename).absolute())
-    root_of(points).flush()  # what was written through the map is in the file, and in its time
+    root = root_of(points)
+    root.flush()  # what was written through the map is in the file, and in its time
+    if not _is_mapped_from(root.ctypes.data, path):
+        raise _another("was replaced or removed after its array was opened")
     try:
         with open(path, "rb") as file:
             state = StateOfFile.of(os.fstat(file.fileno()))
@@ -102,6 +105,32 @@ def rows_of_map(points: Any) -> Callable[[Any, int, int], RowsOfFile]:
         return RowsOfFile(path, points.dtype, place, shape, points.strides, state)
 
     return some
+
+
+def _is_mapped_from(address: int, path: str) -> bool:
+    """Whether what is mapped at an address can be the file at a path; Linux alone says what is."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            found = next((line for line in maps if _holds(line, address)), "")
+    except OSError:
+        return True
+    name = found.rstrip("\n").split(maxsplit=5)[5:]  # which may have spaces
+    if not name or not name[0].startswith("/"):
+        return True
+    try:
+        return os.path.samefile(name[0], path)
+    except OSError:  # where it was is nothing now, or nothing that this process can see
+        return not name[0].endswith(" (deleted)")
+
+
+def _holds(line: str, address: int) -> bool:
+    """Whether a line of /proc/self/maps is about an address."""
+    first, _, last = line.partition(" ")[0].partition("-")
+    return int(first, 16) <= address < int(last, 16)
+
+
+def _another(what: str) -> InvalidParameterError:
+    return InvalidParameterError(f"the file {what}; open it anew")
 
 
 def root_of(array: Any) -> Any:

@@ -167,9 +167,10 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
     elif is_zarr(given):
         found = _cut(given, n, rows, RowsOfZarr)
     elif not is_stream(given):
+        shape = f" of shape {given.shape}" if hasattr(given, "shape") else ""
         raise InvalidParameterError(
-            "chunks are an iterator, a numpy.memmap, a Zarr array, a list of paths or of "
-            f"functions, or riemdp.Chunks, got {kind_of(given)}"
+            "chunks are an iterator, a numpy.memmap or a Zarr array with rows, a list of paths or "
+            f"of functions, or riemdp.Chunks, got {kind_of(given)}{shape}"
         )
     else:
         found = Chunks(given, n)

@@ -122,22 +122,30 @@ class Chunks:
             if not callable(given):
                 raise InvalidParameterError(f"{name} must be callable, got {kind_of(given)}")
         if self.shape is not None:
-            shape = tuple(count(size, "a size in shape") for size in self.shape)
+            try:
+                axes = tuple(self.shape)
+            except TypeError:
+                raise InvalidParameterError(
+                    f"shape must be that of a point, such as (3, 3), got {kind_of(self.shape)}"
+                ) from None
+            shape = tuple(count(size, "a size in shape") for size in axes)
             object.__setattr__(self, "shape", shape)
         if self.n is not None:
             object.__setattr__(self, "n", count(self.n, "n"))
-        if self.sizes is not None:
-            object.__setattr__(self, "sizes", self._checked_sizes(is_sequence=is_sequence))
         if self.manifest is not None:
             ids = _ids_of(self.manifest)
             if (row := first_twice(ids)) is not None:
                 raise InvalidParameterError(f"manifest: entry {row} is an earlier one once more")
             object.__setattr__(self, "manifest", ids)
             self._agree(len(ids), "the manifest has")
+        if self.sizes is not None:
+            object.__setattr__(self, "sizes", self._checked_sizes(is_sequence=is_sequence))
 
     def _checked_sizes(self, *, is_sequence: bool) -> int | tuple[int, ...]:
         sizes: Any = self.sizes
-        if not isinstance(sizes, (Sequence, np.ndarray)):
+        if isinstance(sizes, np.ndarray):
+            sizes = sizes.tolist()
+        if not isinstance(sizes, Sequence):
             if self.n is None:
                 raise InvalidParameterError("one size for all parts needs n too: n=...")
             return count(sizes, "sizes")
