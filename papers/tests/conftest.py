@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from keyed_tests import pytest_addoption, pytest_runtest_protocol  # noqa: F401 -- hooks
 from riemdp.cli import app
 
 PROJECT = tomllib.loads(

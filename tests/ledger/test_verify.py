@@ -1,14 +1,30 @@
 """Tampering, and what finds it: the chain, its sums, and the releases since."""
 
 import itertools
+import json
 import shutil
 import sqlite3
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from riemdp import GDP, ApproxDP, InvalidParameterError, LedgerTamperedError, PureDP
+from riemdp import (
+    GDP,
+    ApproxDP,
+    Ball,
+    Euclidean,
+    InvalidParameterError,
+    LedgerTamperedError,
+    PrivateMeans,
+    PureDP,
+    Release,
+    private_ball,
+    private_mean,
+    private_means,
+)
+from riemdp._part_document import encode
 from riemdp.ledger import Ledger, _verify
 from riemdp.ledger._chain import Chain, Row, read_amounts, read_sums, written_sums
 from riemdp.ledger._store import append, read_state
@@ -213,9 +229,74 @@ def test_a_step_is_held_against_what_paid_for_it(ledger, account):
     approx = ledger.register("approx", ApproxDP(1.0, 1e-6), unit="person", adjacency="replace-one")
     taken = approx.reserve(ApproxDP(0.5, 1e-7), "search", GDP(0.05)).spend(GDP(0.01), "first")
     assert ledger.verify([taken]).ok  # of a definition that means nothing in the total's
-    for guarantee, ok in ((PureDP(0.5), True), (PureDP(0.6), False)):
+    for guarantee, ok in ((PureDP(0.25), True), (PureDP(0.3), False), (PureDP(0.5), False)):
         release = SimpleNamespace(anchor=step.anchor, guarantee=guarantee)
         assert ledger.verify([release]).ok == ok
+        document = {"anchor": step.anchor.document(), "guarantee": encode(guarantee)}
+        assert ledger.verify([document]).ok == ok
+    # with the receipt of a search, which all steps paid for
+    for guarantee, part, ok in (
+        (PureDP(0.5), PureDP(0.25), True),
+        (PureDP(0.5), PureDP(0.3), False),
+        (PureDP(0.5), GDP(0.01), False),
+        (PureDP(0.6), PureDP(0.25), False),
+    ):
+        search = SimpleNamespace(release=part)
+        release = SimpleNamespace(anchor=step.anchor, guarantee=guarantee, search=search)
+        assert ledger.verify([release]).ok == ok
+        document = {
+            "anchor": step.anchor.document(),
+            "guarantee": encode(guarantee),
+            "search": {"release": encode(part)},
+        }
+        assert ledger.verify([document]).ok == ok
+
+
+def test_steps_of_a_search_pay_for_no_other_release(ledger, account):
+    ball = Ball(Euclidean(2), [0.0, 0.0], 100.0)
+    rows = np.random.default_rng(0).normal(3.0, 0.5, (4000, 2))
+    found = private_ball(rows, ball, PureDP(0.9), accountant=account)
+    own = [private_mean(rows, found)]
+    assert ledger.verify(own).ok
+    assert ledger.verify([json.loads(own[0].to_json())]).ok
+    for entry in account.entries():
+        if entry.kind == "step":
+            other = replace(private_mean(rows, ball, PureDP(0.9)), anchor=entry.anchor)
+            (finding,) = ledger.verify([other]).findings
+            assert finding.kind == "guarantee changed"
+
+
+def test_groups_are_releases_of_their_own(ledger, account):
+    ball, rng = Ball(Euclidean(2), [0.0, 0.0], 1.0), np.random.default_rng(0)
+    groups = {name: rng.normal(0.0, 0.3, (100, 2)) for name in "ab"}
+    made = private_means(groups, ball, PureDP(0.5), accountant=account, charge="checked")
+    document = json.loads(made.to_json())
+    for honest in (made, document, list(made.groups)):
+        assert ledger.verify(honest if isinstance(honest, list) else [honest]).ok
+    more = json.loads(private_mean(groups["a"], ball, PureDP(0.5)).to_json())
+    more["anchor"] = {**document["releases"][0]["anchor"], "part": 3}
+    forged = {
+        **document,
+        "names": [*document["names"], "c"],
+        "releases": [*document["releases"], more],
+    }
+    for given in (forged, PrivateMeans.from_json(json.dumps(forged))):
+        (finding,) = ledger.verify([given]).findings
+        assert finding.kind == "no charge"
+    more["anchor"]["part"] = 1
+    (finding,) = ledger.verify([forged]).findings
+    assert finding.kind == "charge used twice"
+
+
+def test_the_relation_of_a_document_counts(ledger, account):
+    ball = Ball(Euclidean(2), [0.0, 0.0], 1.0)
+    made = private_mean(np.zeros((50, 2)), ball, PureDP(0.5), accountant=account, n=50)
+    document = json.loads(made.to_json())
+    assert ledger.verify([document]).ok
+    document["neighbours"] = {"type": "replace-user", "contribution": 1}
+    for given in (document, Release.from_json(json.dumps(document))):
+        (finding,) = ledger.verify([given]).findings
+        assert finding.kind == "guarantee changed"
 
 
 def test_what_else_is_wrong(ledger, account, paid):

@@ -13,6 +13,7 @@ from riemdp._errors import (
     RiemdpError,
     UnknownDatasetError,
 )
+from riemdp._part_document import decode
 from riemdp.ledger._chain import read_amounts, written, written_sums
 from riemdp.ledger._entry import CHARGE, CLOSE, STEP, Entry, read_budget
 from riemdp.ledger._store import State, read_names, read_owners, read_rows, read_state
@@ -103,7 +104,8 @@ class Verification:
 
 def verified(backend: Backend, chain: Chain, releases: Iterable[object]) -> Verification:
     """Check a ledger, and releases against it; all in one view of the database."""
-    anchors = [(anchor_of(release), release) for release in releases]
+    every = (one for release in releases for one in _each(release))
+    anchors = [(anchor_of(release), release) for release in every]
     states: dict[str, State] = {}
     rows: dict[str, list[Row]] = {}
     findings: list[Finding] = []
@@ -133,6 +135,14 @@ def verified(backend: Backend, chain: Chain, releases: Iterable[object]) -> Veri
     findings += _of_releases(states, rows, anchors)
     count = sum(map(len, rows.values()))
     return Verification(tuple(findings), len(names), count, len(anchors))
+
+
+def _each(release: object) -> Iterable[object]:
+    """Return the releases of all groups, or of their document, where that is what is given."""
+    groups = getattr(release, "groups", None)
+    if groups is None and isinstance(release, Mapping) and "names" in release:
+        groups = release.get("releases")
+    return groups if isinstance(groups, (tuple, list)) else (release,)
 
 
 def anchor_of(release: object) -> Anchor | None:
@@ -311,21 +321,45 @@ def _covers(state: State, row: Row, there: Mapping[int, Row], release: object) -
         return False
     if guarantee is None or isinstance(release, Entry):  # of a step it is that of the step
         return True
-    paid = [one for one in there.values() if one.charge_id == row.parent] if row.parent else [row]
     try:
         total = Filter(read_budget(state.dataset.total, state.dataset.adjacency))
         if guarantee.adjacency != total.total.adjacency:
             return False
         asked = total.price(guarantee)
+        if row.kind != STEP:
+            return _at_most(asked, read_amounts(row.price))
+        # Steps cost nothing by themselves. A release with the receipt of a search promises what
+        # all steps do together, and its own part is that of its step.
+        step = read_budget(row.guarantee, total.total.adjacency)
+        part = _part_of_search(release, step.adjacency)
+        if part is None:
+            return _at_most(asked, total.price(step))
+        if type(part) is not type(step) or not _at_most(part.price(), step.price()):
+            return False
+        paid = [one for one in there.values() if one.charge_id == row.parent]
         return any(_at_most(asked, read_amounts(one.price)) for one in paid)
-    except RiemdpError:
+    except _UNREADABLE:
         return False
+
+
+def _part_of_search(release: object, adjacency: str) -> Any:
+    """Return what a release takes of the budget of its search; None if there was no search."""
+    if isinstance(release, Mapping) and _NAMED.isdisjoint(dir(release)):
+        search = release.get("search")
+        found = search.get("release") if isinstance(search, Mapping) else None
+        return None if found is None else read_budget(written(found), adjacency)
+    own = getattr(getattr(release, "search", None), "release", None)
+    return None if own is None else own.under(adjacency)
 
 
 def _promised(release: object, adjacency: str) -> Any:
     """Return the guarantee that a release, or its document, states; None where it states none."""
     if _NAMED.isdisjoint(dir(release)) and isinstance(release, Mapping):
-        found = release.get("guarantee")  # whose relation documents keep elsewhere
+        found, between = release.get("guarantee"), release.get("neighbours")
+        if between is not None:  # the relation of the guarantee, in a document
+            from riemdp.statistics import Neighbours
+
+            adjacency = decode(between, Neighbours.sort).adjacency
         return None if found is None else read_budget(written(found), adjacency)
     return getattr(release, "guarantee", None)
 

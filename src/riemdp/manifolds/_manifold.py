@@ -492,7 +492,7 @@ class Manifold(Part, sort="manifold"):
         points, others : ndarray, shape (..., \*point_shape)
         digits : float
             Difference that is allowed besides what :meth:`rounding` explains so far out: a share
-            of the way from the origin to the centre and on to ``others``.
+            of the distance from the centre.
 
         Returns
         -------
@@ -508,8 +508,7 @@ class Manifold(Part, sort="manifold"):
         points = points[apart]
         with np.errstate(over="ignore", invalid="ignore"):
             away = self.dist(at, others)
-            allowed = digits * (self.dist(self.origin, at) + away)
-            allowed += _ELSEWHERE * self._rounding_at(at, away)
+            allowed = digits * away + _ELSEWHERE * self._rounding_at(at, away)
             # Entries besides: no distance sees how far a point lies off the space.
             size = np.abs(others).max(axis=axes)
             entries = digits * size + allowed * (1.0 + size)

@@ -19,6 +19,7 @@ from riemdp.privacy import Budget, check_budget
 from riemdp.release._disjoint import weakest
 from riemdp.release._release import Release
 from riemdp.release._verify import Verification, verify
+from riemdp.release._written import malformed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,6 +107,10 @@ class PrivateMeans(Described, Mapping["Name", Release]):
             if _paid(release) != _paid(first):
                 raise InvalidParameterError(
                     f"group {shown(name)} was charged elsewhere than group {shown(self.names[0])}"
+                )
+            if release.value.shape != first.value.shape:
+                raise InvalidParameterError(
+                    f"group {shown(name)} is another statistic than group {shown(self.names[0])}"
                 )
             if release.ball != first.ball or release.neighbours != first.neighbours:
                 raise InvalidParameterError(
@@ -205,15 +210,17 @@ class PrivateMeans(Described, Mapping["Name", Release]):
         See :meth:`Release.from_json` of texts that are refused, with ``InvalidParameterError``.
         """
         wanted = {"format", "names", "guarantee", "releases"}
-        found = _document.fields(_document.load(text), wanted)
+        with malformed("written by PrivateMeans.to_json"):
+            found = _document.fields(_document.load(text), wanted)
         names, every = found["names"], found["releases"]
         if found["format"] != _FORMAT or not isinstance(names, list) or not isinstance(every, list):
             raise InvalidParameterError("this was not written by PrivateMeans.to_json")
         releases = tuple(Release.from_json(json.dumps(each)) for each in every)
-        guarantee: Budget = decode(found["guarantee"], Budget.sort)
-        if releases:
-            guarantee = guarantee.under(releases[0].neighbours.adjacency)
-        return cls(tuple(names), releases, guarantee)
+        with malformed("written by PrivateMeans.to_json"):
+            guarantee: Budget = decode(found["guarantee"], Budget.sort)
+            if releases:
+                guarantee = guarantee.under(releases[0].neighbours.adjacency)
+            return cls(tuple(names), releases, guarantee)
 
 
 def check_one_group(neighbours: Neighbours) -> None:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from riemdp._checks import shown
 from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp._keywords import with_advice
 from riemdp._progress import work
+from riemdp.noise.exact import default_grid
 from riemdp.privacy import product_up
 from riemdp.release._container import ContainerError
 from riemdp.release._offer import exact_draw
@@ -39,10 +42,10 @@ _ELSEWHERE = 1.0 - 1e-13
 _SAME = 1e-12
 #: The same of several answers: each step starts from the point that the one before computed, and on
 #: curved spaces multiplies the differences of processors by how fast geodesics spread.
-_SAME_AFTER_STEPS = 1e-6
+_SAME_AFTER_STEPS = 1e-9
 
 #: What computing something again may raise.
-_FAILED = (RiemdpError, ArithmeticError)
+_FAILED = (RiemdpError, ArithmeticError, np.linalg.LinAlgError)
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,7 @@ def _checks(release: Release) -> Iterator[Check]:
     if (search := release.search) is not None:
         yield _check("search", lambda: _search(release, search))
     yield _check("error", lambda: _error(release))
-    yield Check("value", *_value(release))
+    yield _check("value", lambda: _value(release))
     if (drawn := release._on_grid) is not None:
         yield _check("arithmetic", lambda: _arithmetic(release, drawn))
     if release.shrunk:
@@ -236,6 +239,8 @@ def _value(release: Release) -> tuple[bool, str]:
         said = "one point of the public ball"
     else:
         said = f"one point of the range, a ball of radius {range_.radius:.9g} on {range_.manifold}"
+    if not bool(np.isfinite(release.raw).all()):
+        return False, "it is not finite"
     kept = release.projected or statistic.keeps_range
     return one and (not kept or bool(range_.contains(release.raw))), said
 
@@ -243,6 +248,8 @@ def _value(release: Release) -> tuple[bool, str]:
 def _arithmetic(release: Release, drawn: Rounded) -> tuple[bool, str]:
     """Value from the integers, which a release without allowance for arithmetic has."""
     exact_draw(release.mechanism, release._answers)
+    if drawn.grid != (grid := default_grid(release.mechanism.sigma)):
+        return False, f"the grid is 2^-{drawn.grid}, noise of this scale is drawn on 2^-{grid}"
     h = shrinkage(release.mechanism, release._answers) if release.shrunk else None
     value, range_ = value_again(release, h), release.statistic.range(release.ball)
     digits = _SAME if release.statistic.steps == 1 else _SAME_AFTER_STEPS
@@ -323,9 +330,10 @@ def _sensitivity(release: Release) -> float:
 
 def _search(release: Release, search: Search) -> tuple[bool, str]:
     """Compute the steps of a search again, each from public numbers and the answers before it."""
-    problem = search_problem(search, release.ball, release.guarantee)
-    if not problem and (release.n != search.n or release.neighbours != ReplaceOne()):
+    if release.n != search.n or release.neighbours != ReplaceOne():
         problem = "it was made in other records, or for another relation"
+    else:
+        problem = search_problem(search, release.ball, release.guarantee)
     steps = ", ".join(step.label for step in search.steps)
     said = f"{steps}; with {search.release!r} for the release within {search.budget!r}"
     return not problem, problem or said

@@ -77,7 +77,7 @@ class Written(ABC):
             If the text is no release; also every error of the objects in it.
         """
         _check_document(text)
-        with _malformed():
+        with malformed():
             document = load(text)
             if _container.is_certificate(document):
                 raise InvalidParameterError(
@@ -168,22 +168,20 @@ class Written(ABC):
         That is the name and the SHA-256 of the file of arrays; None where the release is in one
         file. See :meth:`load` for the path and the errors.
         """
-        with _malformed():
+        with malformed():
             document, container = _container.read_document(Path(path))
             return cls._of_document(document), container
 
 
 @contextlib.contextmanager
-def _malformed() -> Iterator[None]:
+def malformed(what: str = "a release written by Release.to_json") -> Iterator[None]:
     """Say that something is no release, in whichever way the objects in it fail."""
     try:
         yield
     except (RiemdpError, OSError):
         raise
     except _MALFORMED as error:
-        raise InvalidParameterError(
-            f"this is not a release written by Release.to_json ({type(error).__name__})"
-        ) from None
+        raise InvalidParameterError(f"this is not {what} ({type(error).__name__})") from None
 
 
 def _check_document(text: object) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from riemdp._errors import InvalidParameterError
+from riemdp.noise.exact import default_grid
 from riemdp.privacy import adds_up, bounded_range, within_total
 from riemdp.release._search._schedule import Centre, Choice, Outcome, schedule, walked, working_ball
 from riemdp.release._search._steps import (
@@ -82,7 +83,7 @@ def _check_choice(question: Choice, step: ChoiceStep) -> None:
 def _check_centre(question: Centre, step: CentreStep, public: Ball, n: int) -> None:
     ball = question.ball
     _check_same("radius", step.radius, ball.radius)
-    if not _same_point(ball, step.center, ball.center):
+    if not _same_point(public, step.center, ball.center):
         raise _MismatchError("the ball is another one")
     _check_guarantee(question.guarantee, step.guarantee)
     if step.mechanism != centre_kind(type(step.guarantee)).name:
@@ -90,6 +91,8 @@ def _check_centre(question: Centre, step: CentreStep, public: Ball, n: int) -> N
     made = centre_offer(ball, n, step.guarantee)
     _check_same("sensitivity", step.sensitivity, made.sensitivity)
     _check_same("sigma", step.sigma, made.mechanism.sigma, _CLOSE)
+    if step.grid != default_grid(step.sigma):
+        raise _MismatchError("the grid is not that of noise of this scale")
     if not _same_point(public, step.value, centre_again(step, ball, public)):
         raise _MismatchError("value is not that of the integers")
 
@@ -134,15 +137,15 @@ def search_problem(search: Search, ball: Ball, guarantee: Budget) -> str:
     if not within_total(search.budget, parts):
         return f"its steps and the release take more than {search.budget}"
     found = found_ball(search.ball, replay(search))
-    if not any(_same_ball(ball, other) for other in (found, search.ball)):
+    if not any(_same_ball(search.ball, ball, other) for other in (found, search.ball)):
         return "the ball of the release is not the one that was found"
     return ""
 
 
-def _same_ball(first: Ball, second: Ball) -> bool:
+def _same_ball(public: Ball, first: Ball, second: Ball) -> bool:
     same = first.radius == second.radius or math.isclose(first.radius, second.radius, rel_tol=_SAME)
     return (
         first.manifold == second.manifold
         and same
-        and _same_point(first, first.center, second.center)
+        and _same_point(public, first.center, second.center)
     )
