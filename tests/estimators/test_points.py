@@ -8,8 +8,15 @@ import pytest
 import sklearn
 
 import riemdp
-from riemdp import InvalidParameterError
-from riemdp.estimators import NotPrivateWarning, PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
+from riemdp import Euclidean, InvalidParameterError, Sphere
+from riemdp.estimators import (
+    NotPrivateWarning,
+    PrivateFrechetMean,
+    PrivateMDM,
+    PrivateTangentPCA,
+    PrivateTangentSpace,
+    PublicProjection,
+)
 from riemdp.estimators._points import checked_vectors, rows_of
 
 
@@ -85,3 +92,56 @@ def test_axes_of_points_are_a_tag(cone, plane, budget):
     assert not sklearn.utils.get_tags(flat).input_tags.three_d_array
     assert sklearn.utils.get_tags(flat).non_deterministic
     assert not sklearn.utils.get_tags(flat.set_params(random_state=0)).non_deterministic
+
+
+def transformers(ball, budget, public):
+    return [
+        PrivateTangentPCA(ball, budget, n_components=2, random_state=1),
+        PrivateTangentSpace(ball, budget, random_state=1),
+        PrivateMDM(ball, budget, ["a", "b"], random_state=1),
+        PublicProjection(public, ball, 2),
+    ]
+
+
+@pytest.mark.parametrize("which", range(4))
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("space", [Euclidean(253), Sphere(20)], ids=str)
+def test_what_becomes_of_a_record_does_not_depend_on_the_others(space, order, which, budget):
+    """Products of one row, and of very many, add in another order than those of some rows."""
+    rng = np.random.default_rng(0)
+    ball = riemdp.Ball(space, space.origin, 1.0)
+    points = ball.point(0.3 * rng.normal(size=(1318, space.dim)) / np.sqrt(space.dim))
+    points[:, -1] *= 1.0 + 1e-9 * rng.normal(size=len(points))  # on a sphere, mended
+    labels = np.where(np.arange(len(points)) % 2, "a", "b")
+    made = transformers(ball, budget, points[:300])[which].fit(points, labels)
+    whole = made.transform(np.asarray(points, order=order))
+    for rows in (slice(0, 1317), slice(0, 2), slice(0, 1), slice(7, 8)):
+        np.testing.assert_array_equal(
+            made.transform(np.asarray(points[rows], order=order)), whole[rows]
+        )
+    assert made.transform(points[:0]).shape == (0, whole.shape[1])
+
+
+def test_a_space_that_counts_rows_is_not_heard(plane, budget, blobs, monkeypatch):
+    points, labels = blobs
+    for name in ("coordinates", "dist", "validate"):
+        real = getattr(Euclidean, name)
+
+        def counting(self, *given, real=real):
+            found = real(self, *given)
+            return found + 1e-6 * (len(given[-1]) if np.ndim(given[-1]) > 1 else 0)
+
+        for made in transformers(plane, budget, points):
+            made.fit(points, labels)
+            with monkeypatch.context() as patch:
+                patch.setattr(Euclidean, name, counting)
+                assert len(Euclidean(2).validate(points[:3])) == 3
+                np.testing.assert_array_equal(
+                    made.transform(points[:5])[:2], made.transform(points[:2])
+                )
+
+
+def test_a_masked_y_is_refused(plane, budget, blobs):
+    points, labels = blobs
+    with pytest.raises(InvalidParameterError, match="masked"):
+        PrivateMDM(plane, budget, ["a", "b"]).fit(points, np.ma.array(labels, mask=labels == "a"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from riemdp._checks import plain_array
 from riemdp._errors import InvalidParameterError
 from riemdp.estimators._base import PrivateEstimator, seen_from_base
 from riemdp.estimators._scikit_learn import ClassifierMixin, column_or_1d
@@ -53,6 +54,7 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} requires y to be passed, but the target y is None: a label "
                 "for each record"
             )
+        plain_array(y, "y")  # no masked array, whose mask would be lost
         labels = column_or_1d(y, warn=True)
         if labels.dtype.kind not in "iuUO" and len(labels) > 0:  # of no labels there is no kind
             raise InvalidParameterError(

@@ -8,7 +8,11 @@ import numpy as np
 from scipy.special import softmax
 
 from riemdp.estimators._classifiers import ClassEstimator
-from riemdp.estimators._scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from riemdp.estimators._scikit_learn import (
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_is_fitted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,8 +145,9 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
 
     def _distances(self, X: ArrayLike) -> FloatArray:
         """Return what ``transform`` returns before it takes the form that was asked for."""
-        points, space = self._points(X), self._public_ball().manifold
-        return np.stack([space.dist(points, mean) for mean in self.means_], axis=1)
+        check_is_fitted(self)
+        dist, means = self._public_ball().manifold.dist, self.means_
+        return self._each(X, lambda point: np.stack([dist(point, mean) for mean in means], axis=1))
 
     def _scores(self, X: ArrayLike) -> FloatArray:
         return -self._distances(X)

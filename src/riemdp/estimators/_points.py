@@ -66,6 +66,22 @@ class PointsEstimator(BaseEstimator):  # type: ignore[misc]
         rows = self._rows(X)
         return self._public_ball().manifold.validate(rows)
 
+    def _each(self, X: Any, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Return what a function makes of every point, valid and alone, one in each row.
+
+        The bits of a row are a function of that point: of several at once they may depend on how
+        many there are, which a relation with more or fewer records must not tell the next step.
+        """
+        check_is_fitted(self)
+        validate = self._public_ball().manifold.validate
+        rows = self._rows(X)
+        valid = validate(rows)  # whose errors name rows
+        if len(rows) == 0:
+            return function(valid)
+        # a copy: steps between entries tell how many rows there are
+        alone = (np.array(rows[i : i + 1], order="C") for i in range(len(rows)))
+        return np.concatenate([function(validate(row)) for row in alone])
+
     def _seen(self, X: Any, base: FloatArray) -> FloatArray:
         """Return normal coordinates of points about a base, shape (n, dim)."""
         points = self._points(X)

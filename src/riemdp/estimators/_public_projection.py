@@ -13,6 +13,7 @@ from riemdp.estimators._scikit_learn import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     check_features,
+    check_is_fitted,
 )
 from riemdp.estimators._tangent_pca import checked_components, principal, with_signs
 from riemdp.manifolds import Ball, Euclidean, clip_norm
@@ -138,8 +139,9 @@ class PublicProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Points
         ndarray, shape (n, n_components)
             No longer than the radius.
         """
-        points, ball = self._points(X), self._public_ball()
-        return clip_norm(ball.coordinates(points) @ self.components_.T, ball.reach)
+        check_is_fitted(self)
+        ball, turned = self._public_ball(), np.ascontiguousarray(self.components_.T)
+        return self._each(X, lambda point: clip_norm(ball.coordinates(point) @ turned, ball.reach))
 
     @property
     def ball_(self) -> Ball:

@@ -128,7 +128,9 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
         ndarray, shape (n, n_components)
         """
         check_is_fitted(self)
-        return np.asarray((self._seen(X, self.base_) - self.offset_) @ self.components_.T)
+        see, base = self._public_ball().manifold.coordinates, self.base_
+        offset, turned = self.offset_, np.ascontiguousarray(self.components_.T)
+        return self._each(X, lambda point: (see(base, point) - offset) @ turned)
 
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
         r"""Return the points that have these scores, and none along other components.

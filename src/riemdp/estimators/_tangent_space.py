@@ -112,7 +112,8 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         In an orthonormal basis of the tangent space. See :meth:`PrivateTangentPCA.transform`.
         """
         check_is_fitted(self)
-        return self._seen(X, self.reference_)
+        see, base = self._public_ball().manifold.coordinates, self.reference_
+        return self._each(X, lambda point: see(base, point))
 
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
         """Return the points at normal coordinates about the released mean.
