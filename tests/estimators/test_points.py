@@ -14,10 +14,12 @@ from riemdp.estimators import (
     PrivateFrechetMean,
     PrivateMDM,
     PrivateTangentPCA,
+    PrivateTangentRegression,
     PrivateTangentSpace,
     PublicProjection,
 )
 from riemdp.estimators._points import checked_vectors, rows_of
+from riemdp.ledger import Ledger
 
 
 def test_containers(plane, budget, blobs):
@@ -145,3 +147,30 @@ def test_a_masked_y_is_refused(plane, budget, blobs):
     points, labels = blobs
     with pytest.raises(InvalidParameterError, match="masked"):
         PrivateMDM(plane, budget, ["a", "b"]).fit(points, np.ma.array(labels, mask=labels == "a"))
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_a_ledger_is_charged_before_labels_and_covariates_are_looked_at(
+    plane, blobs, tmp_path, missing
+):
+    """What one record decides is no error for free."""
+    points = blobs[0]
+    ledger = Ledger(tmp_path / "ledger.db")
+    numbers = np.r_[np.zeros(120), np.ones(120)].astype(object)
+    numbers[3] = missing
+    column = numbers if missing is None else numbers.astype(float)
+    for name, made, fit in (
+        ("a", PrivateMDM(plane, riemdp.GDP(1.0), [0, 1]), lambda made: made.fit(points, column)),
+        (
+            "b",
+            PrivateTangentRegression(plane, riemdp.GDP(1.0), 0.0, 1.0),
+            lambda made: made.fit(column, points),
+        ),
+    ):
+        account = ledger.register(name, riemdp.GDP(1.0), unit="record", adjacency="replace-one")
+        with pytest.raises(riemdp.ReleaseFailedError):
+            fit(made.set_params(accountant=account))
+        assert account.remaining is None
+        with pytest.raises(riemdp.RiemdpError) as caught:  # the control: without an account
+            fit(made.set_params(accountant=None))
+        assert not isinstance(caught.value, riemdp.ReleaseFailedError)
