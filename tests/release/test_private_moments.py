@@ -30,6 +30,7 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     TangentGaussian,
+    UnsupportedBallError,
     plan,
     private_ball,
     private_mean,
@@ -246,6 +247,24 @@ def test_rows_that_are_no_points_are_refused():
     ball = BALLS[2]
     with pytest.raises(NotOnManifoldError, match="row 1"):
         private_moments(np.array([[0.6, 0.0, 0.8], [2.0, 0.0, 0.0]]), ball, GDP(1.0))
+
+
+def test_a_ball_that_was_found_in_a_large_one_has_no_region():
+    """Coordinates about its centre may jump: as about a mean that is released first."""
+    sphere = Sphere(2)
+    near = Ball(sphere, sphere.origin, 0.5)
+    points = near.point(np.random.default_rng(0).normal([0.2, 0.0], 0.05, (3000, 2)))
+    for radius, refused in ((1.5, False), (2.9, True)):
+        public = Ball(sphere, sphere.origin, radius)
+        found = private_ball(points, public, GDP(2.0), generator=seeded())
+        assert found.ball != public
+        release = private_moments(points, found, second="matrix", generator=seeded())
+        if refused:
+            with pytest.raises(UnsupportedBallError, match="public ball of less than half"):
+                release.confidence_region()
+        else:
+            assert release.released_moments().released_base
+            release.confidence_region()
 
 
 def test_tampering_is_found():

@@ -40,6 +40,7 @@ from riemdp.statistics import (
     Neighbours,
     ReplaceOne,
     Statistic,
+    check_inference,
     check_neighbours,
     check_statistic,
     confidence_region,
@@ -543,6 +544,9 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         UnsupportedError
             If no matrix of second moments was released, the draw was projected or shrunk, or its
             noise is not Gaussian.
+        UnsupportedBallError
+            If the base was released too, from records of a public ball of half the injectivity
+            radius or more.
         InvalidParameterError
             If ``level`` or ``method`` is outside its domain.
         InsufficientSamplesError
@@ -571,6 +575,8 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 "inference is known for a public number of records, and that of this release is "
                 "private; release under replace-one"
             )
+        if self.search is not None and self.search.ball != self.ball:
+            check_inference(self.search.ball)
         deviation = gaussian_deviation(self.mechanism, self._answers)
         found = self.statistic.released_moments(self.ball, self.raw, deviation, self.n)
         # A ball that was found is a release about the same records.

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from riemdp.statistics._point_statistic import PointStatistic
     from riemdp.statistics._question import Pass, Question
-    from riemdp.statistics._recentred import Recentred
+    from riemdp.statistics._recentred import Recentred, check_inference
     from riemdp.statistics._refined_mean import RefinedMean
     from riemdp.statistics._regions import (
         ConfidenceEllipsoid,
@@ -106,7 +106,7 @@ else:
             ),
             "_point_statistic": "PointStatistic",
             "_question": "Pass Question",
-            "_recentred": "Recentred",
+            "_recentred": "Recentred check_inference",
             "_refined_mean": "RefinedMean",
             "_regions": (
                 "ConfidenceEllipsoid ConfidenceRegion DirectionalRegion confidence_region "
@@ -192,6 +192,7 @@ __all__ = [
     "answer",
     "as_records",
     "check_extras",
+    "check_inference",
     "check_neighbours",
     "check_rows",
     "check_shape_of_rows",

@@ -284,12 +284,7 @@ class Recentred(Around, StepsToMeans):
         Refused where records may lie at cut points of the base, where coordinates jump: for a base
         that was released from them no region is proved there.
         """
-        if 2.0 * ball.reach >= ball.manifold.injectivity_radius:
-            raise UnsupportedBallError(
-                "inference about a base that was released needs a ball of less than half the "
-                f"injectivity radius, {0.5 * ball.manifold.injectivity_radius:.6g}, got "
-                f'{ball.reach:.6g}; take a smaller ball, or base="public"'
-            )
+        check_inference(ball)
         read = self._read(ball, value, deviation)
         return self.statistic.moments_in(*read, n, released_base=True)
 
@@ -301,3 +296,29 @@ class Recentred(Around, StepsToMeans):
         view = View(ball, steps_ball(ball).point(value[:dim]), float(value[dim]))
         noisy = value[dim + 1 :][: self.statistic.size(dim)]
         return view, noisy / ball.reach, deviation / scale
+
+
+def check_inference(ball: Ball) -> None:
+    """Refuse inference about a base that was released from records of too large a ball.
+
+    Parameters
+    ----------
+    ball : Ball
+        Public ball, before any other was released.
+
+    Raises
+    ------
+    UnsupportedBallError
+        If its reach is half the injectivity radius or more, so that coordinates about a base in it
+        may jump.
+
+    References
+    ----------
+    docs/proofs/confidence-regions.md, When the assumptions hold
+    """
+    if 2.0 * ball.reach >= ball.manifold.injectivity_radius:
+        raise UnsupportedBallError(
+            "inference about a base that was released needs a public ball of less than half the "
+            f"injectivity radius, {0.5 * ball.manifold.injectivity_radius:.6g}, got "
+            f"{ball.reach:.6g}; take a smaller one, or a public base"
+        )
