@@ -1,3 +1,4 @@
+import contextlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -398,6 +399,49 @@ def test_invented_values_on_wide_balls_do_not_verify(ball):
     half[: len(half) // 2] = ball.center[: len(half) // 2]
     for value in (one, half, release.raw * (1.0 + 1e-9), ball.center):
         assert "arithmetic" in failed(replace(release, value=value))
+
+
+@pytest.mark.parametrize(
+    ("center", "radius", "release", "options"),
+    [
+        ([500000.0, 4649776.0], 4.0, private_mean, {"method": "refined"}),  # metres
+        ([1.7e9], 300.0, private_median, {}),  # seconds
+        ([1e9, 1.0], 1.0, private_mean, {}),
+    ],
+)
+def test_values_far_from_the_origin_are_those_of_their_integers(center, radius, release, options):
+    ball = Ball(Euclidean(len(center)), center, radius)
+    rows = center + 0.2 * radius * np.random.default_rng(0).normal(size=(500, len(center)))
+    made = release(rows, ball, GDP(1.0), **options)
+    assert verify(made).passed
+    for value in (ball.center, made.value + 0.01 * made.sigma):
+        assert failed(replace(made, value=value)) == {"arithmetic"}
+
+
+def test_a_grid_that_is_not_that_of_the_scale_does_not_verify():
+    """It gives away the scale that the noise was drawn with."""
+    document = json.loads(release_of(Euclidean(2), GDP(1.0)).to_json())
+    assert verify(Release.from_json(json.dumps(document))).passed
+    document["guarantee"]["mu"] = 0.01
+    document["mechanism"]["sigma"] *= 100.0
+    for name in ("expected_distance", "error_quantile_95"):
+        document[name] *= 100.0
+    assert failed(Release.from_json(json.dumps(document))) == {"arithmetic"}
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_values_that_are_not_finite_do_not_verify(number):
+    made = release_of(Euclidean(2), GDP(1.0), arithmetic="float64", project=False)
+    assert failed(made) == set()
+    assert "value" in failed(replace(made, value=np.full(2, number)))
+
+
+def test_centres_beyond_float64_fail():
+    path = next(path for path in STORED if "SPDAffineInvariant" in path.stem)
+    document = json.loads(path.read_text())
+    document["ball"]["center"][0][0] = 1e308
+    with contextlib.suppress(InvalidParameterError):
+        assert not verify(Release.from_json(json.dumps(document))).passed
 
 
 @pytest.mark.parametrize("release", [private_mean, private_median, private_moments])

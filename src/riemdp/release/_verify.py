@@ -42,7 +42,7 @@ _ELSEWHERE = 1.0 - 1e-13
 _SAME = 1e-12
 #: The same of several answers: each step starts from the point that the one before computed, and on
 #: curved spaces multiplies the differences of processors by how fast geodesics spread.
-_SAME_AFTER_STEPS = 1e-9
+_SAME_AFTER_STEPS = 1e-7
 
 #: What computing something again may raise.
 _FAILED = (RiemdpError, ArithmeticError, np.linalg.LinAlgError)

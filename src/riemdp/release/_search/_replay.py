@@ -49,7 +49,7 @@ def replay(search: Search) -> Outcome:
         if step is None:
             raise _MismatchError(f"the search goes on: {question.label} is missing")
         try:
-            _check(question, step, public, search.n)
+            _check(question, step, search)
         except _MismatchError as error:
             raise _MismatchError(f"{question.label}: {error}") from None
         return step.value
@@ -61,39 +61,43 @@ def replay(search: Search) -> Outcome:
     return outcome
 
 
-def _check(question: Choice | Centre, step: Step, public: Ball, n: int) -> None:
+def _check(question: Choice | Centre, step: Step, search: Search) -> None:
     if isinstance(question, Choice) and isinstance(step, ChoiceStep):
-        _check_choice(question, step)
+        _check_choice(question, step, search.ball)
     elif isinstance(question, Centre) and isinstance(step, CentreStep):
-        _check_centre(question, step, public, n)
+        _check_centre(question, step, search)
     else:
         raise _MismatchError("another question is due")
 
 
-def _check_choice(question: Choice, step: ChoiceStep) -> None:
+def _check_choice(question: Choice, step: ChoiceStep, public: Ball) -> None:
     if question.query != step.query or question.count != step.count:
         raise _MismatchError("another question is due, or another number of candidates")
-    for name in ("rate", "top", "penalty"):
+    for name in ("rate", "penalty"):
         _check_same(name, getattr(step, name), getattr(question, name))
+    # of a distance between centres, the rest of which is the public radius
+    room = _rounding(public, max(question.top - public.reach, 0.0))
+    if not math.isclose(step.top, question.top, rel_tol=_SAME, abs_tol=room):
+        raise _MismatchError(f"top is stated {step.top:.12g}, recomputed {question.top:.12g}")
     _check_guarantee(step.guarantee, bounded_range(type(step.guarantee), step.rate))
     if step.value not in replace(question, top=step.top).candidates:
         raise _MismatchError("value is not one of the candidates")
 
 
-def _check_centre(question: Centre, step: CentreStep, public: Ball, n: int) -> None:
-    ball = question.ball
+def _check_centre(question: Centre, step: CentreStep, search: Search) -> None:
+    ball, public = question.ball, working_ball(search.ball)
     _check_same("radius", step.radius, ball.radius)
-    if not _same_point(public, step.center, ball.center):
+    if not _same_point(search.ball, public, step.center, ball.center):
         raise _MismatchError("the ball is another one")
     _check_guarantee(question.guarantee, step.guarantee)
     if step.mechanism != centre_kind(type(step.guarantee)).name:
         raise _MismatchError("the mechanism is another one")
-    made = centre_offer(ball, n, step.guarantee)
+    made = centre_offer(ball, search.n, step.guarantee)
     _check_same("sensitivity", step.sensitivity, made.sensitivity)
     _check_same("sigma", step.sigma, made.mechanism.sigma, _CLOSE)
     if step.grid != default_grid(step.sigma):
         raise _MismatchError("the grid is not that of noise of this scale")
-    if not _same_point(public, step.value, centre_again(step, ball, public)):
+    if not _same_point(search.ball, public, step.value, centre_again(step, ball, public)):
         raise _MismatchError("value is not that of the integers")
 
 
@@ -115,11 +119,23 @@ def _close(first: Budget, second: Budget, error: float) -> bool:
     return all(x == y or math.isclose(x, y, rel_tol=error) for x, y in pairs)
 
 
-def _same_point(ball: Ball, stated: FloatArray, found: FloatArray) -> bool:
-    """Whether a point is the one that was found, somewhere in a ball."""
-    return stated.shape == found.shape and bool(
-        ball.manifold.coincide(ball.center, stated, found, _SAME)
-    )
+def _same_point(public: Ball, searched: Ball, stated: FloatArray, found: FloatArray) -> bool:
+    """Whether a point is the one that was found, in the public ball or its image in the chart.
+
+    The chart of the public centre is rounded too, as distances from there are.
+    """
+    space, center = searched.manifold, searched.center
+    if stated.shape != found.shape:
+        return False
+    if bool(space.coincide(center, stated, found, _SAME)):
+        return True
+    allowed = _rounding(public, float(space.dist(center, found)))
+    return public.manifold.chart is not None and bool(space.dist(stated, found) <= allowed)
+
+
+def _rounding(public: Ball, radius: float) -> float:
+    """Difference of what two processors make of a place so far from the public centre."""
+    return 4.0 * public.manifold.rounding(public.center, radius)
 
 
 def search_problem(search: Search, ball: Ball, guarantee: Budget) -> str:
@@ -147,5 +163,5 @@ def _same_ball(public: Ball, first: Ball, second: Ball) -> bool:
     return (
         first.manifold == second.manifold
         and same
-        and _same_point(public, first.center, second.center)
+        and _same_point(public, public, first.center, second.center)
     )
