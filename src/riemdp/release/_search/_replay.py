@@ -75,8 +75,9 @@ def _check_choice(question: Choice, step: ChoiceStep, public: Ball) -> None:
         raise _MismatchError("another question is due, or another number of candidates")
     for name in ("rate", "penalty"):
         _check_same(name, getattr(step, name), getattr(question, name))
-    # of a distance between centres, the rest of which is the public radius
-    room = _rounding(public, max(question.top - public.reach, 0.0))
+    # besides the public radius it has the distance between the centres, of a radius alone
+    away = question.top - public.reach if question.query == "radius" else 0.0
+    room = _rounding(public, away) if away > 0.0 else 0.0
     if not math.isclose(step.top, question.top, rel_tol=_SAME, abs_tol=room):
         raise _MismatchError(f"top is stated {step.top:.12g}, recomputed {question.top:.12g}")
     _check_guarantee(step.guarantee, bounded_range(type(step.guarantee), step.rate))
