@@ -21,6 +21,7 @@ from riemdp import (
     PrivateMeans,
     PureDP,
     Records,
+    ReleaseFailedError,
     RiemdpError,
     Sphere,
     UnsupportedNeighboursError,
@@ -152,6 +153,28 @@ def test_ids_that_records_bring_say_who_is_who():
     # what is given beside them counts: these number the records of each group
     numbers = records(a=[0, 1], b=[0, 1])
     private_means(numbers, PLANE, GDP(1.0), ids={"a": ["ann", "bob"], "b": ["cyd", "dan"]})
+
+
+@pytest.mark.parametrize("what", ["ids", "users"])
+def test_what_is_opened_late_says_who_is_who(what):
+    def records(first, second):
+        rows = np.full((2, 2), 0.25)
+        return {
+            "a": Records(lambda: rows, **{what: lambda: first}),
+            "b": Records(lambda: rows, **{what: lambda: second}),
+        }
+
+    account, n = Accountant(GDP(9.0)), {"a": 2, "b": 2}
+    apart, together = records(["ann", "bob"], ["cyd", "dan"]), records(["ann", "bob"], ["bob", "x"])
+    private_means(apart, PLANE, GDP(1.0))
+    with pytest.raises(InvalidParameterError, match="nobody may be in two groups"):
+        private_means(together, PLANE, GDP(1.0))
+    if what == "ids":
+        private_means(apart, PLANE, GDP(1.0), accountant=account, charge="first", n=n)
+        with pytest.raises(ReleaseFailedError):
+            private_means(together, PLANE, GDP(1.0), accountant=account, charge="first", n=n)
+        beside = {name: Records(each.points) for name, each in apart.items()}
+        private_means(beside, PLANE, GDP(1.0), ids={"a": [1, 2], "b": [3, 4]})
 
 
 def test_ids_say_who_is_who():

@@ -151,7 +151,7 @@ def anchor_of(release: object) -> Anchor | None:
     Anything else is an ``InvalidParameterError``.
     """
     found: object = release
-    if not _NAMED.isdisjoint(dir(release)):  # which may be a mapping too, of groups
+    if not _NAMED.isdisjoint(dir(release)):
         found = getattr(release, "anchor", None)
     elif isinstance(release, Mapping) and not _NAMED.isdisjoint(release):
         found = release.get("anchor")

@@ -209,8 +209,9 @@ def private_means(
             )
         else:
             people = {
-                name: _of_group(name, labels_of, owners[name], len(each), "ids").tolist()
-                for name, each in given.items()
+                # users are one for each record: it has been looked at
+                name: _of_group(name, _ids, owners[name], None if takes_users else len(each))
+                for name, each in seen.items()
             }
             check_people(people, many_records=takes_users)
 
@@ -259,6 +260,13 @@ def _own_ids(groups: Mapping[Name, Records]) -> dict[Name, Any] | None:
             f"the records of group {shown(bare[0])} have no ids, those of others have; say whose "
             "each record is in all groups: Records(points, ids=...), or ids={name: one a record}"
         )
+    return found
+
+
+def _ids(values: Any, rows: int | None) -> list[int | str]:
+    """Return ids, one for each of so many rows where it is known how many; they may be opened."""
+    given = values() if callable(values) else values
+    found: list[int | str] = labels_of(given, len(given) if rows is None else rows, "ids").tolist()
     return found
 
 

@@ -125,15 +125,15 @@ def opened(records: Records) -> Records:
 
     An array of Zarr is read, too.
     """
-    given: dict[str, Any] = {each.name: getattr(records, each.name) for each in fields(records)}
-    if is_zarr(given["points"]):
-        given["points"] = RowsOfZarr(given["points"], 0, given["points"].shape[0])
+    given = {each.name: getattr(records, each.name) for each in fields(records)}
     late: dict[str, Any] = {name: value() for name, value in given.items() if callable(value)}
     if isinstance(late.get("points"), Records):
         found = as_records(late.pop("points"))
         if twice := [name for name in found.extras if given[name] is not None]:
             raise InvalidParameterError(f"give {' and '.join(twice)} once")
         late = {name: getattr(found, name) for name in ("points", *found.extras)} | late
+    if is_zarr(points := late.get("points", given["points"])):
+        late["points"] = RowsOfZarr(points, 0, points.shape[0])()
     return replace(records, **late) if late else records
 
 
