@@ -50,7 +50,7 @@ def test_a_ledger_from_its_start_to_its_end(riemdp, fails, url, matrices, tmp_pa
     release = Release.from_json(document.read_text(encoding="utf-8"))
     (entry,) = account.entries()
     assert release.anchor == entry.anchor
-    assert f"charge             entry 1 of study, hash {entry.hash}\n" in result.stdout
+    assert f"charge          entry 1 of study, hash {entry.hash}\n" in result.stdout
 
     shown = riemdp("ledger", "show", "--ledger", url).stdout.splitlines()
     assert shown[0].split() == [

@@ -75,7 +75,7 @@ def test_a_median_says_what_its_error_is_not(riemdp, matrices, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0
     release = library.Release.from_json(document.read_text(encoding="utf-8"))
-    assert f"expected distance  {release.expected_distance:.6g}\n" in result.stdout
+    assert f"expected error  {release.expected_distance:.6g}\n" in result.stdout
     assert "stopping moved the value is not bounded" in result.stdout
     assert riemdp("verify", document).exit_code == 0
 
@@ -492,7 +492,7 @@ def test_columns_of_a_table(riemdp, fails, matrices, table, tmp_path):
     # what a row is has to be said, and is
     assert "say what a row" in fails(2, "mean", table, *budget, *columns)
     epochs = riemdp("mean", table, *budget, *columns, "--unit", "epoch")
-    assert "record             epoch" in epochs.stdout
+    assert "record          epoch" in epochs.stdout
     assert "of n = 50," in epochs.stdout
     # six numbers without an order are no matrix
     assert "square matrix" in fails(2, "mean", table, *budget, *columns[:2], "--unit", "epoch")

@@ -145,6 +145,20 @@ def test_target_error_beyond_reach_is_none():
     assert row.required_budget is None
 
 
+def test_noise_that_several_mechanisms_share_has_one_line():
+    flat = plan(Euclidean(2), 1.0, 500, ApproxDP(1.0, 1e-6))
+    assert [row.mechanism for row in flat.distinct if row.summary != "refined-mean"] == [
+        "riemannian-laplace",
+        "riemannian-gaussian",
+    ]
+    text = str(flat)
+    assert "wrapped-laplace" not in text
+    assert "not listed" in text
+    curved = plan(Sphere(2), 1.0, 500, ApproxDP(1.0, 1e-6))
+    assert curved.distinct == curved.rows
+    assert flat["wrapped-laplace"].sigma == flat["riemannian-laplace"].sigma
+
+
 def test_text_is_a_table():
     text = str(plan(Hyperbolic(2), 1.0, 100, PureDP(1.0), target_error=0.1))
     assert "tangent-laplace" in text

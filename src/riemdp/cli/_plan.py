@@ -68,15 +68,15 @@ def plan(
             neighbours=related,
             adapt=adapt,
         )
-    columns = ["mechanism", "summary", "arithmetic"]
-    columns += ["sensitivity", "sigma", "E[distance]", "95 % quantile"]
+    columns = ["mechanism", "statistic", "arithmetic"]
+    columns += ["sensitivity", "noise scale", "expected error", "95 % quantile"]
     if target_error is not None:
         columns += ["n needed", "budget needed"]
     title = f"{space}, radius {radius:g}, n = {n}, {describe(wanted)}, {related.title}"
     if target_error is not None:
-        title += f", expected distance {target_error:g}"
+        title += f", target error {target_error:g}"
     say(title)
-    print_table(columns, [_cells(row, target_error is not None) for row in table])
+    print_table(columns, [_cells(row, target_error is not None) for row in table.distinct])
     for row in table:
         if row.problem is not None:
             say(f"{row.mechanism}: {row.problem}")

@@ -51,6 +51,8 @@ _CONFORMAL = (
     "on their factor or prior"
 )
 
+_SAME_NOISE = "not listed: mechanisms whose noise is that of one above them, on this space"
+
 _SUPPOSED = (
     "n is private, and supposed here: noise is the same for any number; errors are those for n = {}"
 )
@@ -200,22 +202,31 @@ class Plan(Table):
     def _table(self) -> tuple[str, list[list[str]], list[str]]:
         numbers = {
             "sensitivity": "sensitivity",
-            "sigma": "sigma",
-            "E[distance]": "expected_distance",
-            "95 %": "quantile_95",
+            "noise scale": "sigma",
+            "expected error": "expected_distance",
+            "95 % quantile": "quantile_95",
         }
         if any(row.noise_per_mean is not None for row in self.rows):
             numbers["per mean"] = "noise_per_mean"
         needed = {"n needed": "required_n", "budget needed": "required_budget"}
         if self.target_error is None:
             needed = {}
-        lines = [["mechanism", "estimates", "arithmetic", *numbers, *needed]]
-        for row in self.rows:
+        lines = [["mechanism", "statistic", "arithmetic", *numbers, *needed]]
+        for row in self.distinct:
             fields = vars(row)
             cells = [row.mechanism, row.summary, row.arithmetic or "-"]
             cells += [_cell(fields[name], ".6g") for name in numbers.values()]
             lines.append(cells + [_cell(fields[name]) for name in needed.values()])
         return self.title, lines, self._remarks()
+
+    @property
+    def distinct(self) -> tuple[PlanRow, ...]:
+        """Rows without the noise that an earlier row has, too, as on flat spaces."""
+        found: dict[object, PlanRow] = {}
+        for row in self.rows:
+            noise = (row.sensitivity, row.sigma, row.expected_distance)
+            found.setdefault((row.summary, row.mechanism if row.sigma is None else noise), row)
+        return tuple(found.values())
 
     def _records(self) -> list[dict[str, Any]]:
         return [vars(row) for row in self.rows]
@@ -278,6 +289,8 @@ class Plan(Table):
         curved = self.manifold.constant_curvature is None
         pure = math.isfinite(self.budget.epsilon_at(0.0))
         found = [_CONFORMAL] if pure and not curved else []
+        if len(self.distinct) < len(self.rows):
+            found.append(_SAME_NOISE)
         if not self.neighbours.size_is_public:
             found.append(_SUPPOSED.format(self.n))
         if self.adapt is not None:

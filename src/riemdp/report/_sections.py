@@ -104,8 +104,8 @@ def _search(release: Release) -> list[tuple[object, object]]:
 
 def _error(release: Release) -> str:
     known = {
-        "expected": if_known(lambda: release.expected_distance),
-        "in 95 of 100 cases under": if_known(release.error_quantile, 0.95),
+        "expected error": if_known(lambda: release.expected_distance),
+        "95 % quantile": if_known(release.error_quantile, 0.95),
     }
     space = release.statistic.range(release.ball).manifold
     said = ", ".join(
