@@ -3,6 +3,7 @@
 They need the extra ``riemdp[sklearn]``.
 """
 
+from riemdp.estimators._hashed_fold import HashedFold
 from riemdp.estimators._mdm import PrivateMDM
 from riemdp.estimators._means import PrivateFrechetMean, PrivateMedian
 from riemdp.estimators._pipeline import check_pipeline, make_private_pipeline
@@ -14,6 +15,7 @@ from riemdp.estimators._tangent_space import PrivateTangentSpace
 from riemdp.estimators._warning import NotPrivateWarning
 
 __all__ = [
+    "HashedFold",
     "NotPrivateWarning",
     "PrivateFrechetMean",
     "PrivateMDM",

@@ -11,20 +11,23 @@ try:
         ClassNamePrefixFeaturesOutMixin,
         TransformerMixin,
     )
+    from sklearn.model_selection import BaseCrossValidator
     from sklearn.pipeline import Pipeline, make_pipeline
     from sklearn.utils import validation
-    from sklearn.utils.validation import check_is_fitted, column_or_1d
+    from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 except ImportError as error:
     raise ImportError(
         "riemdp.estimators needs scikit-learn 1.4 or newer: pip install 'riemdp[sklearn]'"
     ) from error
 
 __all__ = [
+    "BaseCrossValidator",
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
     "ClassifierMixin",
     "Pipeline",
     "TransformerMixin",
+    "_num_samples",
     "check_features",
     "check_is_fitted",
     "column_or_1d",
