@@ -221,8 +221,8 @@ def test_people_and_private_numbers(riemdp, url, matrices, tmp_path):
     users = tmp_path / "users.txt"
     users.write_text("".join(f"person {i // 2}\n" for i in range(50)), encoding="utf-8")
     for adjacency, more in (
-        ("replace-user", ("--n", 25)),
-        ("add-remove-user", ("--adjacency", "add-remove")),
+        ("replace-user", ("--people", 25)),
+        ("add-remove-user", ()),
     ):
         register = ("--mu", 1, "--unit", "person", "--adjacency", adjacency)
         assert riemdp("ledger", "register", adjacency, *register, "--ledger", url).exit_code == 0
@@ -353,7 +353,7 @@ def test_columns_are_opened_after_the_charge_and_options_before(riemdp, fails, u
     table.write_text("who,a,b\np,0.1,0.2\np,0.3,0.1\nq,-0.1,0.2\n", encoding="utf-8")
     people = (*REGISTER[:-1], "replace-user")
     assert riemdp("ledger", "register", "study", *people, "--ledger", url).exit_code == 0
-    on = ("--ledger", url, "--dataset", "study", "--unit", "person", "--n", 2)
+    on = ("--ledger", url, "--dataset", "study", "--unit", "person", "--people", 2)
     given = (
         "--manifold",
         "euclidean",

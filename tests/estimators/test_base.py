@@ -222,7 +222,7 @@ def test_a_plan_is_of_public_numbers(make, fit, plane, budget):
 
 @pytest.mark.parametrize("n", [0, 2.5, True])
 def test_a_plan_is_of_a_number_of_records(plane, budget, n):
-    with pytest.raises(InvalidParameterError, match="n must be"):
+    with pytest.raises(InvalidParameterError, match="n, the number of points, must be"):
         PrivateFrechetMean(plane, budget).plan(n)
 
 
@@ -270,13 +270,41 @@ def test_people_are_protected_where_it_is_said_whose_each_record_is(make, blobs,
     estimator = make(plane, budget, random_state=0)
     regression = type(estimator).__name__ == "PrivateTangentRegression"
     data = (points[:, 0], points) if regression else (points, labels)
-    fitted = estimator.fit(*data, users=users)
+    fitted = estimator.fit(*data, users=users, people=60)
     assert fitted.release_.n == 60
     assert fitted.guarantee_ == GDP(1.0, adjacency="replace-user")
+    assert riemdp.verify(fitted.release_).passed
+    assert estimator.plan(users=True, people=60).budget == fitted.guarantee_
+    fitted = estimator.fit(*data, users=users)
+    assert fitted.release_.n is None
+    assert fitted.guarantee_ == GDP(1.0, adjacency="add-remove-user")
     assert riemdp.verify(fitted.release_).passed
     assert estimator.plan(60, users=True).budget == fitted.guarantee_
     with pytest.raises(InvalidParameterError, match="one for each point"):
         estimator.fit(*data, users=users[1:])
+
+
+def test_folds_tell_no_number_of_people(blobs, plane, budget):
+    """Person 0 has 3 records or 30, and no public number of any fit of a cross-validation moves."""
+    points, labels = blobs
+    order = np.argsort(labels, kind="stable")
+    points, labels = points[order][:146], labels[order][:146]
+    public = []
+    for own in (3, 30):
+        users = np.concatenate([[0] * own, 1 + np.arange(146 - own) % 39])
+        found = cross_validate(
+            PrivateFrechetMean(plane, budget),
+            points,
+            labels,
+            groups=users,
+            cv=GroupKFold(5),
+            params={"users": users},
+            return_estimator=True,
+            scoring=lambda *_: 0.0,
+        )["estimator"]
+        public.append([(fit.release_.n, fit.release_.sigma) for fit in found])
+    assert public[0] == public[1]
+    assert {n for n, _ in public[0]} == {None}
 
 
 @pytest.mark.fast(3)
@@ -313,13 +341,13 @@ def test_users_go_through_pipelines_and_folds(blobs, plane, budget):
     points, labels, users = points[order], labels[order], np.arange(240) // 4
     model = PrivateMDM(plane, budget, ["a", "b"])
     pipeline = make_pipeline(FunctionTransformer(), clone(model))
-    pipeline.fit(points, labels, privatemdm__users=users)
+    pipeline.fit(points, labels, privatemdm__users=users, privatemdm__people=60)
     assert pipeline[-1].guarantee_.adjacency == "replace-user"
     account = Accountant(GDP(1.5))
     with pytest.raises(riemdp.UnsupportedError):  # an account of records
         model.set_params(accountant=account).fit(points, labels, users=users)
     assert account.spent is None
-    account = Accountant(GDP(2.0), adjacency="replace-user")
+    account = Accountant(GDP(2.0), adjacency="add-remove-user")
     model.set_params(accountant=account, random_state=0)
     folds = {"groups": users, "cv": HashedFold(3), "params": {"users": users}}
     scores = cross_val_score(model, points, labels, error_score="raise", **folds)

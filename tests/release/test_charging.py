@@ -53,7 +53,7 @@ from riemdp.ledger import Ledger, _file_systems
 from riemdp.ledger import _schema as schema
 from riemdp.ledger._tables import DATASETS, ENTRIES, TIPS
 from riemdp.privacy import Anchor
-from riemdp.statistics import AddRemove, FrechetMean, ReplaceUser
+from riemdp.statistics import AddRemove, FrechetMean
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 2.0)
 NORTH = Ball(Sphere(2), np.array([0.0, 0.0, 1.0]), 0.5)
@@ -223,8 +223,10 @@ def test_directions_are_opened_after_the_charge(account, name):
     assert len(account.entries()) == 2
     with pytest.raises(NotOnManifoldError):
         function(np.full_like(points, np.nan), BUDGET, accountant=account, charge="checked")
-    with pytest.raises(InvalidParameterError, match=r"n=\.\.\."):
+    with pytest.raises(UnsupportedNeighboursError, match="add-remove-user"):
         function(points, BUDGET, accountant=account, users=list(range(60)))
+    with pytest.raises(InvalidParameterError, match="people="):
+        function(points, BUDGET, accountant=account, users=list(range(60)), n=60)
     assert len(account.entries()) == 2
 
 
@@ -383,6 +385,10 @@ def test_what_public_arguments_rule_out_is_said_and_costs_nothing(ledger, accoun
         (InvalidParameterError, lambda: private_mean(never, PLANE, BUDGET, accountant=account)),
         (
             InvalidParameterError,
+            lambda: private_mean(never, PLANE, BUDGET, users=never, accountant=account, n=9),
+        ),
+        (
+            UnsupportedNeighboursError,
             lambda: private_mean(never, PLANE, BUDGET, users=never, accountant=account),
         ),
         (
@@ -566,12 +572,12 @@ def test_units_are_not_mixed(ledger, rows):
     refused(
         ledger,
         lambda points: private_mean(
-            points, PLANE, BUDGET, n=9, neighbours=ReplaceUser(), users=points, accountant=records
+            points, PLANE, BUDGET, people=9, users=points, accountant=records
         ),
         DatasetMismatchError,
     )
     users = [i // 2 for i in range(60)]
-    release = private_mean(rows, PLANE, BUDGET, n=30, users=users, accountant=people)
+    release = private_mean(rows, PLANE, BUDGET, people=30, users=users, accountant=people)
     assert release.n == 30
     assert release.anchor == people.last
 
@@ -642,19 +648,18 @@ def test_estimators_share_the_one_account(ledger, rows):
     assert len(more.entries()) == 1
 
 
-def test_estimators_count_people_before_the_charge(ledger, rows):
+def test_estimators_are_told_how_many_people_there_are(ledger, rows):
     pytest.importorskip("sklearn")
     from riemdp.estimators import PrivateFrechetMean
 
     users = [i // 2 for i in range(60)]
     for adjacency, n in (("replace-user", 30), ("add-remove-user", None)):
         account = ledger.register(adjacency, GDP(1.0), unit="person", adjacency=adjacency)
-        asked = None if n else "add-remove"
-        mean = PrivateFrechetMean(PLANE, BUDGET, adjacency=asked, accountant=account)
-        assert mean.fit(rows, users=users).release_.n == n
+        mean = PrivateFrechetMean(PLANE, BUDGET, accountant=account)
+        assert mean.fit(rows, users=users, people=n).release_.n == n
         assert mean.release_.anchor == account.last
         with pytest.raises(ReleaseFailedError):
-            mean.fit(bad(rows, 7, np.nan), users=users)
+            mean.fit(bad(rows, 7, np.nan), users=users, people=n)
         assert len(account.entries()) == 2
 
 

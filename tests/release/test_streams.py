@@ -669,7 +669,7 @@ def test_a_ball_that_was_found_knows_how_many_records_there_are(tmp_path):
 def test_people_and_searches_need_all_records():
     for call in (
         lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, users=range(N)),
-        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, neighbours=ReplaceUser()),
+        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), people=N, neighbours=ReplaceUser()),
         lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, adapt=True),
         lambda: riemdp.private_ball(iter([ROWS]), PLANE, GDP(1.0), n=N),
         lambda: riemdp.private_means({"a": iter([ROWS])}, PLANE, GDP(1.0)),

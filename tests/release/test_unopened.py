@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from riemdp import Ball, Euclidean, InvalidParameterError, NotOnManifoldError, Records
-from riemdp.release._unopened import Unopened, check_given, opened, public_size, size_of
+from riemdp.release._unopened import (
+    Unopened,
+    check_given,
+    opened,
+    public_size,
+    size_of,
+    with_absent,
+)
 from riemdp.statistics import AddRemove, ClassMoments, FrechetMean, ReplaceOne, ReplaceUser
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 1.0)
@@ -28,7 +35,7 @@ def test_the_size_is_read_off_a_shape_or_a_length():
     assert public_size(Records([["x"], None]), every, None) == 2
     assert public_size(Records(pytest.fail), every, 5) == 5
     assert public_size(Records(Shaped()), every, 5) == 5
-    assert public_size(Records(pytest.fail, users=pytest.fail), ReplaceUser(), 3) == 3
+    assert public_size(Records(pytest.fail, users=pytest.fail), ReplaceUser(), 3) == 3  # people
     assert public_size(Records(pytest.fail), AddRemove(), None) is None
 
 
@@ -99,3 +106,20 @@ def test_records_are_checked_once_and_kept():
     wrong = Unopened(Records([[np.nan, 0]]), PLANE.manifold, PLANE, ReplaceOne(), late=True)
     with pytest.raises(NotOnManifoldError):
         wrong.read()
+
+
+def test_the_centre_stands_for_who_has_no_record():
+    data = Records(np.full((2, 2), 0.5))
+    assert with_absent(data, 2, PLANE) is data
+    np.testing.assert_array_equal(
+        with_absent(data, 4, PLANE).points, [[0.5, 0.5], [0.5, 0.5], [0.0, 0.0], [0.0, 0.0]]
+    )
+    weighted = with_absent(Records(data.points, weights=np.array([0.5, 1.0])), 3, PLANE)
+    assert weighted.weights.tolist() == [0.5, 1.0, 0.0]
+    nobody = with_absent(Records(np.empty((0, 2))), 3, PLANE)
+    np.testing.assert_array_equal(nobody.points, np.zeros((3, 2)))
+    for name in ("labels", "covariates"):
+        known = Records(data.points, **{name: np.array([0, 1])})
+        assert with_absent(known, 2, PLANE) is known
+        with pytest.raises(InvalidParameterError, match=name):
+            with_absent(known, 3, PLANE)

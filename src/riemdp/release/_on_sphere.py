@@ -51,7 +51,9 @@ def released_on_sphere(
     """
     users, n = options.users, options.n
     has_users = users is not None
-    related = relation(options.neighbours, options.adjacency, budget, has_users=has_users)
+    related = relation(
+        options.neighbours, options.adjacency, budget, has_users=has_users, people=options.people
+    )
     if is_stream(points, related):
         chunks: Any = chunks_of(points, n if related.size_is_public else None)
         made = functools.partial(_read_twice, chunks.read, read) if chunks.read else read
@@ -66,13 +68,17 @@ def released_on_sphere(
         late: Any = (lambda: opened()[0], lambda: opened()[1])
         records = Records(late[0], users=None if users is None else late[1])
         width = width or _width(points, read)
-        n = public_size(as_records(points), related, n)
+        if not has_users:
+            n = public_size(as_records(points), related, n)
     else:
         rows, ids = _rows(points, read, own, related, users)
         records = Records(rows, users=ids)
         width = rows.shape[1]
     ball = Ball.whole(Sphere(width - 1))
-    options = replace(options, neighbours=related, adjacency=None, users=None, n=n)
+    averaged = has_users and "users" in related.takes
+    options = replace(
+        options, neighbours=related, adjacency=None, users=None, n=n, averaged=averaged
+    )
     return run(lambda *_: statistic, records, ball, budget, options, label=label)
 
 

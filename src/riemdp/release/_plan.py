@@ -313,7 +313,7 @@ def _cell(value: object, spec: str = "") -> str:
 def plan(
     manifold: Manifold,
     radius: float | Ball,
-    n: int,
+    n: int | None,
     budget: Budget,
     *,
     target_error: float | None = None,
@@ -321,6 +321,7 @@ def plan(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: bool = False,
+    people: int | None = None,
     mechanisms: Iterable[str | type[Mechanism] | Choice] | None = None,
     adapt: bool = False,
     spread: float | None = None,
@@ -335,9 +336,9 @@ def plan(
     radius : float or Ball
         Radius of the public ball about the origin, in units of geodesic distance; or the ball
         itself, as of :func:`riemdp.ProductBall`.
-    n : int
-        Number of records, or of people. Where it is private, one that is supposed: errors are for
-        so many, and noise does not depend on it.
+    n : int or None
+        Number of records. Where it is private, one that is supposed, with ``users`` of people:
+        errors are for so many, and noise does not depend on it. None with ``people``.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the release.
     target_error : float, optional
@@ -352,7 +353,10 @@ def plan(
     adjacency : {"replace-one", "add-remove"}, optional
         As in :func:`riemdp.private_mean`.
     users : bool, default False
-        Whether people are protected with all their records, and ``n`` is their number.
+        Whether people are protected with all their records. Their number is private, and ``n`` one
+        that is supposed, unless ``people`` states it.
+    people : int, optional
+        Public number of people, in place of ``n``.
     mechanisms : iterable of str, Mechanism class or Choice, optional
         What is compared; by default what ``"auto"`` chooses among. A name may be followed by what
         is left to choose, as in ``"generalized-gaussian:power=1.5"``.
@@ -397,8 +401,12 @@ def plan(
         target_error = positive(target_error, "target_error, a distance,")
     if statistic is not None:
         check_statistic(statistic)
-    neighbours = relation(neighbours, adjacency, budget, has_users=users)
+    neighbours = relation(neighbours, adjacency, budget, has_users=users, people=people)
     budget = budget.under(neighbours.adjacency)
+    if people is not None:
+        if n is not None:
+            raise InvalidParameterError("people=... takes the place of n: give None for n")
+        n = people
     n = count(n, "n, the number of points,")
     if adapt:
         check_searched(neighbours)

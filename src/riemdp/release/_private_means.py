@@ -52,6 +52,7 @@ def private_means(
     *,
     ids: Mapping[Name, ArrayLike] | None = None,
     users: Mapping[Name, ArrayLike] | None = None,
+    people: Mapping[Name, int] | None = None,
     contribution: int = 1,
     method: Literal["one-shot", "refined"] = "one-shot",
     rounds: int = 2,
@@ -96,16 +97,19 @@ def private_means(
         have two.
     users : mapping of int or str to array_like of int or str, shape (n,), optional
         The same where people have several records each and the guarantee is about people.
+    people : mapping of int or str to int, optional
+        Public number of people of each group, beside ``users``; see :func:`riemdp.private_mean`.
+        Without it these numbers are private.
     contribution : int, default 1
         Largest number of records that a person counts for; see :func:`riemdp.private_mean`.
     method, rounds, shares, alpha, mechanism
         See :func:`riemdp.private_mean`. ``"auto"`` chooses group by group, by public numbers.
     neighbours : Neighbours, optional
         Which data sets the guarantee is about: those that differ in one record, by default, or in
-        one person if there are ``users``.
+        one person if there are ``users``. In place of ``adjacency``.
     adjacency : {"replace-one", "add-remove"}, optional
-        The same by name. With ``"add-remove"`` the sizes of the groups are private; a group
-        without records is released like any other.
+        The same by name. With ``"add-remove"``, the default with ``users`` and without ``people``,
+        the sizes of the groups are private; a group without records is released like any other.
     generator : numpy.random.Generator, optional
         Source of noise; this process's secure generator by default. Any other marks the releases
         ``private=False``, and draws in the order of the groups.
@@ -115,7 +119,7 @@ def private_means(
     charge : {"auto", "first", "checked"}, default "auto"
         As in :func:`private_statistic`, of the records of any group.
     n : mapping of int or str to int, optional
-        Number of records, or people, of each group, where it is public and charged first.
+        Number of records of each group, where it is public and charged first.
     allow_unproven, tol, arithmetic, project
         See :func:`riemdp.private_mean`.
 
@@ -162,7 +166,9 @@ def private_means(
             "give ids or users, not both: users where the guarantee is about people"
         )
     has_users = users is not None or any(each.users is not None for each in given.values())
-    between = relation(neighbours, adjacency, entry, has_users=has_users)
+    numbers = dict.fromkeys(given) if people is None else _by_group(people, given, "people")
+    known = next(iter(numbers.values()), None)
+    between = relation(neighbours, adjacency, entry, has_users=has_users, people=known)
     between = with_contribution(between, contribution)
     if (weighs := people_weigh(between)) is not None and method != "one-shot":
         raise InvalidParameterError(
@@ -176,9 +182,9 @@ def private_means(
     if whose is None:
         owners = None if takes_users else _own_ids(given)
     else:
-        owners = people = _by_group(whose, given, "users" if has_users else "ids")
+        owners = named = _by_group(whose, given, "users" if has_users else "ids")
         if takes_users or users is not None:
-            given = {name: _of_group(name, with_users, given[name], people[name]) for name in given}
+            given = {name: _of_group(name, with_users, given[name], named[name]) for name in given}
     sizes = dict.fromkeys(given) if n is None else _by_group(n, given, "n")
     options = Options(
         mechanism=mechanism,
@@ -193,7 +199,7 @@ def private_means(
     )
 
     def prepared_group(name: Name) -> Ready:
-        chosen = replace(options, n=sizes[name])
+        chosen = replace(options, n=sizes[name], people=numbers[name])
         return prepared(wanted, given[name], ball, budgets[name], chosen, together=True)
 
     ready = {name: _of_group(name, prepared_group, name) for name in given}
@@ -208,12 +214,12 @@ def private_means(
                 {name: each.points for name, each in given.items()},
             )
         else:
-            people = {
+            everybody = {
                 # users are one for each record: it has been looked at
                 name: _of_group(name, _ids, owners[name], None if takes_users else len(each))
                 for name, each in seen.items()
             }
-            check_people(people, many_records=takes_users)
+            check_people(everybody, many_records=takes_users)
 
     first = charges_first(charge, accountant)
     if not first:

@@ -68,7 +68,7 @@ class Unopened(Source):
     """Records that are checked when they are first read, and then kept.
 
     As they were given, or with functions that open them. Their points are on the manifold, and the
-    public ball is that of the units.
+    public ball is that of the units. ``averaged`` records are one of each person already.
     """
 
     records: Records
@@ -76,6 +76,11 @@ class Unopened(Source):
     ball: Ball
     neighbours: Neighbours
     late: bool = field(kw_only=True)
+    averaged: bool = field(default=False, kw_only=True)
+
+    @property
+    def _of_people(self) -> bool:
+        return "users" in self.neighbours.takes
 
     def read(self) -> Records:
         """Return what the statistic sees, valid."""
@@ -85,39 +90,54 @@ class Unopened(Source):
     def _data(self) -> Records:
         one_by_one = not self.neighbours.keeps_places
         valid = opened(self.records).validated(self.manifold, one_by_one=one_by_one)
-        check = check_rows if self.neighbours.size_is_public else check_shape_of_rows
+        may_be_none = self._of_people or not self.neighbours.size_is_public
+        check = check_shape_of_rows if may_be_none else check_rows
         check(np.asarray(valid.points), self.manifold)
+        if self.averaged:
+            return without(valid, self.neighbours.takes)
         return units_of(self.neighbours, self.ball, valid)
 
     def size(self, n: int | None) -> int | None:
-        """Return the shape's, or that of checked records; see :meth:`Source.size`."""
-        if self.late:
+        """Return the shape's, or that of checked records; see :meth:`Source.size`.
+
+        People are not counted: they are as many as was stated.
+        """
+        if self.late or self._of_people:
             return public_size(self.records, self.neighbours, n)
         return size_of(self.read(), self.neighbours, n)
 
     def check(self, made: Offer) -> None:
         """Look at names alone, or at records; see :meth:`Source.check`."""
-        checked = made.statistic  # of another package it may fail in ways that tell of the data
-        if self.late:
-            check_given(self.records, self.neighbours, checked)
-        else:
-            discreetly(checked.name, lambda: checked.check_records(self.read()))
+        if self.late or self.averaged:
+            check_given(self.records, self.neighbours, made.statistic)
+        if not self.late:
+            self._checked(made)
 
     def opened(self, made: Offer) -> Records:
         """Return them, once as many as were stated; see :meth:`Source.opened`."""
-        data = self.read()
-        if self.late:
-            if made.n is not None and len(data) != made.n:
+        return self._checked(made) if self.late else self.read()
+
+    def _checked(self, made: Offer) -> Records:
+        data, checked = self.read(), made.statistic
+        if made.n is not None and self._of_people:
+            if len(data) > made.n:
                 raise InvalidParameterError(
-                    f"n = {made.n} was given before they were opened, and there are {len(data)}"
+                    f"there are more people among the records than people = {made.n}"
                 )
-            checked = made.statistic
-            discreetly(checked.name, lambda: checked.check_records(data))
+        elif made.n is not None and len(data) != made.n:
+            raise InvalidParameterError(
+                f"n = {made.n} was given before they were opened, and there are {len(data)}"
+            )
+        # a statistic of another package may fail in ways that tell of the data
+        discreetly(checked.name, lambda: checked.check_records(data))
         return data
 
     def seen(self, made: Offer) -> Records:
         """Return all of them; see :meth:`Source.seen`."""
-        return self.opened(made)
+        data = self.opened(made)
+        if made.n is None or not self._of_people:
+            return data
+        return with_absent(data, made.n, self.ball)
 
 
 def opened(records: Records) -> Records:
@@ -150,19 +170,21 @@ def public_size(records: Records, neighbours: Neighbours, n: object) -> int | No
         return None
     if n is not None:
         return count(n, "n")
-    people = "users" in neighbours.takes
+    if "users" in neighbours.takes:
+        raise InvalidParameterError(
+            "people are not counted: state their number, where it is public, as people=..."
+        )
     shape = getattr(records.points, "shape", None)
-    if people or callable(records.points):
+    if callable(records.points):
         found = None
     elif isinstance(shape, tuple):
         found = shape[0] if shape else None
     else:
         found = len(records.points) if isinstance(records.points, (list, tuple)) else None
     if found is None:
-        what = "people, which nobody counts" if people else "records, which nobody opens"
         raise InvalidParameterError(
-            f"the account is charged first, so give the public number of {what} before: n=...; or "
-            'charge="checked", which checks the data before it charges'
+            "the account is charged first, so give the public number of records, which nobody "
+            'opens, before: n=...; or charge="checked", which checks the data before it charges'
         )
     return count(found, "n")
 
@@ -204,6 +226,27 @@ def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
         )
     found = neighbours.units(ball, records)
     return without(found, neighbours.takes)
+
+
+def with_absent(data: Records, people: int, ball: Ball) -> Records:
+    """Return one record for each of so many people: the centre for those who have none.
+
+    Their weight, where people count for as many records as they have, is 0. Nobody knows their
+    labels and covariates: ``InvalidParameterError``.
+    """
+    absent = people - len(data)
+    if absent == 0:
+        return data
+    if unknown := [name for name in ("labels", "covariates") if name in data.extras]:
+        raise InvalidParameterError(
+            f"there are fewer people than people = {people}, and nobody knows the "
+            f"{' or '.join(unknown)} of who has no record"
+        )
+    center = np.broadcast_to(ball.center, (absent, *ball.center.shape))
+    found = data.with_points(np.concatenate([np.asarray(data.points), center]))
+    if data.weights is None:
+        return found
+    return replace(found, weights=np.append(np.asarray(data.weights), np.zeros(absent)))
 
 
 def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:
