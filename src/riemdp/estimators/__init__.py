@@ -3,6 +3,7 @@
 They need the extra ``riemdp[sklearn]``.
 """
 
+from riemdp.estimators._cross_validate import private_cross_validate
 from riemdp.estimators._hashed_fold import HashedFold
 from riemdp.estimators._mdm import PrivateMDM
 from riemdp.estimators._means import PrivateFrechetMean, PrivateMedian
@@ -12,7 +13,7 @@ from riemdp.estimators._tangent_lda import PrivateTangentLDA
 from riemdp.estimators._tangent_pca import PrivateTangentPCA
 from riemdp.estimators._tangent_regression import PrivateTangentRegression
 from riemdp.estimators._tangent_space import PrivateTangentSpace
-from riemdp.estimators._warning import NotPrivateWarning
+from riemdp.estimators._warning import NotPrivateWarning, RecordLevelWarning
 
 __all__ = [
     "HashedFold",
@@ -25,6 +26,8 @@ __all__ = [
     "PrivateTangentRegression",
     "PrivateTangentSpace",
     "PublicProjection",
+    "RecordLevelWarning",
     "check_pipeline",
     "make_private_pipeline",
+    "private_cross_validate",
 ]

@@ -50,11 +50,15 @@ class HashedFold(BaseCrossValidator):  # type: ignore[misc]
     InvalidParameterError
         If a parameter is outside its domain, or an id is listed twice.
 
+    See Also
+    --------
+    private_cross_validate
+
     Notes
     -----
     An id belongs to its record or to its person. The number of the row is no id: if a record is
     removed, the rows after it have other numbers. The integer 1 and the text ``"1"`` are one id,
-    so that one text among integers, which NumPy and pandas turn into texts, moves nobody.
+    so that one text among integers, of which NumPy and pandas make texts, changes no fold.
 
     References
     ----------
@@ -80,7 +84,8 @@ class HashedFold(BaseCrossValidator):  # type: ignore[misc]
         self.n_splits = count(n_splits, "n_splits")
         if self.n_splits < 2:
             raise InvalidParameterError(f"n_splits must be at least 2, got {self.n_splits}")
-        whole = isinstance(key, (int, np.integer)) and not isinstance(key, bool)
+        given: object = key
+        whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
         if not whole or not 0 <= key <= LARGEST_COUNT:
             raise InvalidParameterError(
                 f"key must be an integer from 0 to under 2^63, got {shown(key)}"
@@ -92,7 +97,7 @@ class HashedFold(BaseCrossValidator):  # type: ignore[misc]
         if ids is not None:
             self._list(ids)
 
-    def _list(self, ids: ArrayLike) -> None:
+    def _list(self, ids: Any) -> None:
         """Deal a public list to the folds, in the order of hashes."""
         texts = _texts(ids, len(ids) if hasattr(ids, "__len__") else None, "ids")
         order = sorted(texts, key=lambda text: (self._hash(text), text))

@@ -10,10 +10,20 @@ try:
         ClassifierMixin,
         ClassNamePrefixFeaturesOutMixin,
         TransformerMixin,
+        clone,
     )
-    from sklearn.model_selection import BaseCrossValidator
+    from sklearn.metrics import check_scoring
+    from sklearn.model_selection import (
+        BaseCrossValidator,
+        KFold,
+        LeaveOneOut,
+        LeavePOut,
+        RepeatedKFold,
+        ShuffleSplit,
+        TimeSeriesSplit,
+    )
     from sklearn.pipeline import Pipeline, make_pipeline
-    from sklearn.utils import validation
+    from sklearn.utils import _safe_indexing, validation
     from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 except ImportError as error:
     raise ImportError(
@@ -25,11 +35,20 @@ __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
     "ClassifierMixin",
+    "KFold",
+    "LeaveOneOut",
+    "LeavePOut",
     "Pipeline",
+    "RepeatedKFold",
+    "ShuffleSplit",
+    "TimeSeriesSplit",
     "TransformerMixin",
     "_num_samples",
+    "_safe_indexing",
     "check_features",
     "check_is_fitted",
+    "check_scoring",
+    "clone",
     "column_or_1d",
     "make_pipeline",
 ]
