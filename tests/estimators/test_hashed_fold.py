@@ -84,6 +84,27 @@ def test_one_record_more_of_a_person_moves_nobody_else(splitter, moved):
     assert sum(more[one] != less[one] for one in PEOPLE[1:]) == moved
 
 
+@pytest.mark.parametrize("splitter", [HashedFold(5), HashedFold(5, ids=PEOPLE), GroupKFold(5)])
+def test_a_record_more_of_a_person_moves_sums_of_people_by_that_person(splitter):
+    """Each fit adds one point for each person, of a radius of at most one."""
+    points = np.random.default_rng(0).normal(size=(81, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)  # the first record comes later
+
+    def sums(ids, points):
+        folds, ids = folds_of(splitter, ids), np.array(ids)
+        means = {one: points[ids == one].mean(axis=0) for one in PEOPLE}
+        return [sum(means[one] for one in sorted(set(ids[folds != k]))) for k in range(5)]
+
+    pairs = zip(sums(records(3), points), sums(records(2), points[1:]), strict=True)
+    moves = [np.linalg.norm(more - less) for more, less in pairs]
+    if isinstance(splitter, GroupKFold):  # negative control
+        assert max(moves) > 4.0
+    else:
+        own = np.linalg.norm(points[:3].mean(axis=0) - points[1:3].mean(axis=0))
+        assert 0.0 < own < 2.0
+        np.testing.assert_allclose(sorted(moves), [0.0, own, own, own, own], atol=1e-12)
+
+
 @pytest.mark.parametrize("splitter", [HashedFold(5), HashedFold(5, ids=PEOPLE)])
 def test_one_person_more_moves_nobody_else(splitter):
     ids = records(4)
