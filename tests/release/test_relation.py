@@ -419,21 +419,45 @@ def test_more_people_than_were_stated_are_an_error_of_the_data(release_of):
     assert account.spent == GDP(0.5, adjacency="replace-user")
 
 
-def test_nobody_knows_the_label_of_who_has_no_record():
-    """So that a release of labels fails, and not for nothing."""
-    account = Accountant(GDP(2.0), adjacency="replace-user")
-    records = Records(POINTS, labels=[0, 0, 0, 0, 1, 1, 1, 1] * 5, users=USERS)
-    draw = functools.partial(
-        private_statistic, riemdp.statistics.ClassMoments((0, 1)), records, BALL, GDP(0.5)
-    )
-    assert draw(people=10, accountant=account).n == 10
+LABELS = np.repeat(["a", "b"], [8, 32])
+
+
+def test_who_has_no_record_is_in_no_class():
+    records = Records(POINTS, labels=LABELS, users=USERS)
+    classes = riemdp.statistics.ClassMoments(("a", "b"), second="scalar")
+    draw = functools.partial(private_statistic, classes, records, BALL, GDP(1e6))
+    value, all_there = draw(people=20).value, draw(people=10).value
+    np.testing.assert_allclose(value.shares, [0.1, 0.4], atol=1e-4)
+    np.testing.assert_allclose(value.coordinates, all_there.coordinates, atol=1e-3)
     assert draw().n is None
-    with pytest.raises(InvalidParameterError, match=r"fewer people than people = 11.* labels"):
-        draw(people=11, accountant=account)
-    assert len(account.ledger) == 2
-    with pytest.raises(riemdp.ReleaseFailedError):
-        draw(people=11, accountant=account, charge="first")
-    assert len(account.ledger) == 3
+
+
+def test_who_has_no_record_is_in_the_middle_of_a_range():
+    ages = 20.0 + np.repeat(np.arange(10.0), 4)
+    line = riemdp.statistics.TangentRegression(20.0, 40.0)
+    draw = functools.partial(private_statistic, line, ball=BALL, budget=GDP(1e6))
+    value = draw(Records(POINTS, covariates=ages, users=USERS), people=12).value
+    more = np.concatenate([POINTS, [BALL.center] * 2])
+    same = Records(more, covariates=[*ages, 30.0, 30.0], users=[*USERS, 98, 99])
+    expected = draw(same, people=12).value
+    np.testing.assert_allclose(value.coefficients, expected.coefficients, atol=1e-3)
+
+
+@pytest.mark.parametrize("charge", ["checked", "first"])
+def test_a_statistic_that_does_not_know_who_is_absent_is_for_a_private_number(monkeypatch, charge):
+    """By public facts, and so also where everybody has a record."""
+    classes, account = (
+        riemdp.statistics.ClassMoments,
+        Accountant(GDP(2.0, adjacency="replace-user")),
+    )
+    monkeypatch.setattr(classes, "absent", riemdp.statistics.Statistic.absent)
+    records = Records(POINTS, labels=LABELS, users=USERS)
+    draw = functools.partial(private_statistic, classes(("a", "b")), records, BALL, GDP(0.5))
+    for people in (10, 11):
+        with pytest.raises(UnsupportedError, match="leave out people"):
+            draw(people=people, accountant=account, charge=charge)
+    assert account.spent is None
+    assert draw().n is None
 
 
 @pytest.mark.parametrize("people", [None, 40])

@@ -110,16 +110,15 @@ def test_records_are_checked_once_and_kept():
 
 def test_the_centre_stands_for_who_has_no_record():
     data = Records(np.full((2, 2), 0.5))
-    assert with_absent(data, 2, PLANE) is data
+    assert with_absent(data, 2, PLANE, {}) is data
     np.testing.assert_array_equal(
-        with_absent(data, 4, PLANE).points, [[0.5, 0.5], [0.5, 0.5], [0.0, 0.0], [0.0, 0.0]]
+        with_absent(data, 4, PLANE, {}).points, [[0.5, 0.5], [0.5, 0.5], [0.0, 0.0], [0.0, 0.0]]
     )
-    weighted = with_absent(Records(data.points, weights=np.array([0.5, 1.0])), 3, PLANE)
-    assert weighted.weights.tolist() == [0.5, 1.0, 0.0]
-    nobody = with_absent(Records(np.empty((0, 2))), 3, PLANE)
+    nobody = with_absent(Records(np.empty((0, 2))), 3, PLANE, {})
     np.testing.assert_array_equal(nobody.points, np.zeros((3, 2)))
-    for name in ("labels", "covariates"):
-        known = Records(data.points, **{name: np.array([0, 1])})
-        assert with_absent(known, 2, PLANE) is known
-        with pytest.raises(InvalidParameterError, match=name):
-            with_absent(known, 3, PLANE)
+    labels, extras = np.array(["a", 7], dtype=object), {"labels": None, "weights": 0.0}
+    beside = with_absent(
+        Records(data.points, labels=labels, weights=np.array([0.5, 1.0])), 3, PLANE, extras
+    )
+    assert beside.labels.tolist() == ["a", 7, None]
+    assert beside.weights.tolist() == [0.5, 1.0, 0.0]

@@ -116,7 +116,7 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
         users : array_like of int or str, shape (n,), optional
             Whose record each is, as in :meth:`PrivateFrechetMean.fit`; a person has one label.
         people : int, optional
-            As in :meth:`PrivateFrechetMean.fit`; each of them has to have a record.
+            As in :meth:`PrivateFrechetMean.fit`.
 
         Returns
         -------

@@ -137,7 +137,7 @@ class PrivateTangentRegression(PrivateEstimator):
             Whose record each is, as in :meth:`PrivateFrechetMean.fit`; covariates of a person are
             averaged, too.
         people : int, optional
-            As in :meth:`PrivateFrechetMean.fit`; each of them has to have a record.
+            As in :meth:`PrivateFrechetMean.fit`.
 
         Returns
         -------

@@ -129,8 +129,8 @@ def private_mean(
     people : int, optional
         Public number of people, beside ``users``: that of a list which is not made of the records.
         It is ``release.n``, and one person's records are replaced. Who has no record counts as the
-        centre of the ball; a statistic of labels or covariates then fails, after the charge.
-        Without it the number of people is private, and is never read off the ids.
+        centre of the ball, or with ``contribution`` not at all. Without it the number of people is
+        private, and is never read off the ids.
     contribution : int, default 1
         With ``users``: how many records a person counts for at most, public. More than 1 releases
         the tangent mean of all records, in which a person with more of them counts for so many:

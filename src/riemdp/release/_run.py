@@ -137,7 +137,7 @@ def private_statistic(
     people : int, optional
         Public number of people, beside ``users``: that of a list which is not made of the records.
         It is ``release.n``, and one person's records are replaced. Who has no record counts as the
-        centre of the ball; a statistic of labels or covariates then fails, after the charge.
+        centre of the ball, in no class, in the middle of the range of covariates, with weight 0.
         Without it the number of people is private, and is never read off the ids.
     generator : numpy.random.Generator, optional
         Source of noise; this process's secure generator by default. Any other marks the release

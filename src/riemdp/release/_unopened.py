@@ -24,7 +24,7 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.release._offer import Offer
@@ -108,6 +108,8 @@ class Unopened(Source):
 
     def check(self, made: Offer) -> None:
         """Look at names alone, or at records; see :meth:`Source.check`."""
+        if self._of_people and made.n is not None:
+            made.statistic.absent()
         if self.late or self.averaged:
             check_given(self.records, self.neighbours, made.statistic)
         if not self.late:
@@ -137,7 +139,7 @@ class Unopened(Source):
         data = self.opened(made)
         if made.n is None or not self._of_people:
             return data
-        return with_absent(data, made.n, self.ball)
+        return with_absent(data, made.n, self.ball, made.statistic.absent())
 
 
 def opened(records: Records) -> Records:
@@ -228,25 +230,20 @@ def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
     return without(found, neighbours.takes)
 
 
-def with_absent(data: Records, people: int, ball: Ball) -> Records:
-    """Return one record for each of so many people: the centre for those who have none.
+def with_absent(data: Records, people: int, ball: Ball, extras: Mapping[str, object]) -> Records:
+    """Return one record for each of so many people: a public one for those who have none.
 
-    Their weight, where people count for as many records as they have, is 0. Nobody knows their
-    labels and covariates: ``InvalidParameterError``.
+    That is the centre, with ``extras`` of :meth:`riemdp.statistics.Statistic.absent`.
     """
     absent = people - len(data)
     if absent == 0:
         return data
-    if unknown := [name for name in ("labels", "covariates") if name in data.extras]:
-        raise InvalidParameterError(
-            f"there are fewer people than people = {people}, and nobody knows the "
-            f"{' or '.join(unknown)} of who has no record"
-        )
-    center = np.broadcast_to(ball.center, (absent, *ball.center.shape))
-    found = data.with_points(np.concatenate([np.asarray(data.points), center]))
-    if data.weights is None:
-        return found
-    return replace(found, weights=np.append(np.asarray(data.weights), np.zeros(absent)))
+    points = [np.asarray(data.points), np.broadcast_to(ball.center, (absent, *ball.center.shape))]
+    beside: dict[str, Any] = {
+        name: np.append(np.asarray(getattr(data, name)), np.full(absent, extras[name]))
+        for name in data.extras
+    }
+    return replace(data, points=np.concatenate(points), **beside)
 
 
 def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:
