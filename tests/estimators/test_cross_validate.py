@@ -179,6 +179,18 @@ def test_people_without_a_list_are_a_private_number(blobs, plane):
     assert {each.guarantee_.adjacency for each in found["estimator"]} == {PEOPLE}
 
 
+def test_a_number_of_people_comes_of_a_list(blobs, plane):
+    """What the message about a public number says leads to a list."""
+    model, given = mdm(plane, "replace-user"), {"users": whose(blobs[1]), "cv": HashedFold(3)}
+    model.set_params(adjacency="replace-one")
+    with pytest.raises(InvalidParameterError, match=r"give people=..."):
+        private_cross_validate(model, *blobs, **given)
+    with pytest.raises(TypeError, match=r"cv=HashedFold\(5, ids=everybody\)"):
+        private_cross_validate(model, *blobs, people=60, **given)
+    given["cv"] = HashedFold(5, ids=range(60))
+    assert len(private_cross_validate(model, *blobs, **given)["estimator"]) == 5
+
+
 def test_who_is_not_on_the_list_is_an_error_before_the_charge(blobs, plane):
     model = mdm(plane, RECORDS)
     with pytest.raises(InvalidParameterError, match="row 239: its id is not in"):

@@ -143,7 +143,17 @@ class HashedFold(BaseCrossValidator):  # type: ignore[misc]
             yield np.flatnonzero(folds == fold)
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:  # noqa: ARG002
-        """Return the number of folds; all parameters are ignored."""
+        """Return the number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Not used.
+
+        Returns
+        -------
+        int
+        """
         return self.n_splits
 
 
