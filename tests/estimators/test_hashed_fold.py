@@ -76,12 +76,14 @@ def test_numbers_of_people_are_public_with_a_list():
     assert found == [[32] * 5, [39, 30, 30, 30, 31]]
 
 
-@pytest.mark.parametrize(
-    ("splitter", "moved"), [(HashedFold(5), 0), (HashedFold(5, ids=PEOPLE), 0), (GroupKFold(5), 39)]
-)
-def test_one_record_more_of_a_person_moves_nobody_else(splitter, moved):
+@pytest.mark.parametrize("splitter", [HashedFold(5), HashedFold(5, ids=PEOPLE), GroupKFold(5)])
+def test_one_record_more_of_a_person_moves_nobody_else(splitter):
     more, less = (of_people(splitter, records(m))[0] for m in (3, 2))
-    assert sum(more[one] != less[one] for one in PEOPLE[1:]) == moved
+    moved = sum(more[one] != less[one] for one in PEOPLE[1:])
+    if isinstance(splitter, GroupKFold):  # negative control: 39, and 34 with scikit-learn 1.4
+        assert moved > 30
+    else:
+        assert moved == 0
 
 
 @pytest.mark.parametrize("splitter", [HashedFold(5), HashedFold(5, ids=PEOPLE), GroupKFold(5)])
