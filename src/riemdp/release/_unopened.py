@@ -176,13 +176,14 @@ def public_size(records: Records, neighbours: Neighbours, n: object) -> int | No
         raise InvalidParameterError(
             "people are not counted: state their number, where it is public, as people=..."
         )
-    shape = getattr(records.points, "shape", None)
-    if callable(records.points):
+    points: Any = records.points
+    shape = getattr(points, "shape", None)
+    if callable(points):
         found = None
     elif isinstance(shape, tuple):
         found = shape[0] if shape else None
     else:
-        found = len(records.points) if isinstance(records.points, (list, tuple)) else None
+        found = len(points) if isinstance(points, (list, tuple)) else None
     if found is None:
         raise InvalidParameterError(
             "the account is charged first, so give the public number of records, which nobody "
