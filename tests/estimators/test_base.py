@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import riemdp
 from riemdp import GDP, Accountant, BudgetExceededError, InvalidParameterError, PureDP
-from riemdp.estimators import PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
+from riemdp.estimators import HashedFold, PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
 from riemdp.estimators._base import AccountLeftBehind, generator_of, is_recentred
 
 
@@ -116,11 +116,11 @@ def test_cross_validation_is_charged_fold_by_fold(blobs, plane):
     account = Accountant(GDP(2.0))  # four folds of GDP(1)
     mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
     with pytest.raises(BudgetExceededError):
-        cross_val_score(mdm, *blobs, cv=5, error_score="raise")
+        cross_val_score(mdm, *blobs, cv=KFold(5), error_score="raise")
     assert account.remaining is None
     assert len(account.ledger) == 4
     # negative control: each fold has a budget of its own
-    assert len(cross_val_score(mdm.set_params(accountant=None), *blobs, cv=5)) == 5
+    assert len(cross_val_score(mdm.set_params(accountant=None), *blobs, cv=KFold(5))) == 5
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
@@ -137,7 +137,7 @@ def test_folds_beyond_the_budget_have_no_attributes(blobs, plane):
 def test_a_search_is_charged_for_every_fit(blobs, plane):
     account = Accountant(GDP(10.0))
     mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
-    search = GridSearchCV(mdm, {"alpha": [1.5, 2.0], "budget": [GDP(0.5), GDP(1.0)]}, cv=3)
+    search = GridSearchCV(mdm, {"alpha": [1.5, 2.0], "budget": [GDP(0.5), GDP(1.0)]}, cv=KFold(3))
     search.fit(*blobs)
     assert len(account.ledger) == 13
     assert search.best_estimator_.accountant is account
@@ -171,7 +171,7 @@ def test_workers_have_no_account(blobs, plane):
     account = Accountant(GDP(9.0))
     mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
     with pytest.raises(BudgetExceededError, match="set_params"):
-        cross_val_score(mdm, *blobs, cv=3, n_jobs=2, error_score="raise")
+        cross_val_score(mdm, *blobs, cv=KFold(3), n_jobs=2, error_score="raise")
     assert account.spent is None
 
 
@@ -349,7 +349,7 @@ def test_users_go_through_pipelines_and_folds(blobs, plane, budget):
     assert account.spent is None
     account = Accountant(GDP(2.0), adjacency="add-remove-user")
     model.set_params(accountant=account, random_state=0)
-    folds = {"groups": users, "cv": GroupKFold(3), "params": {"users": users}}
+    folds = {"groups": users, "cv": HashedFold(3), "params": {"users": users}}
     scores = cross_val_score(model, points, labels, error_score="raise", **folds)
     assert scores.min() > 0.8
     assert len(model.accountant.ledger) == 3

@@ -622,20 +622,20 @@ def test_a_network_file_system_is_refused(ledger, account, tmp_path, monkeypatch
 
 def test_estimators_share_the_one_account(ledger, rows):
     sklearn = pytest.importorskip("sklearn")
-    from sklearn.model_selection import GridSearchCV, cross_val_score
+    from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
     from riemdp.estimators import PrivateFrechetMean, PrivateMDM
 
     account = ledger.register("folds", GDP(2.0), unit="person", adjacency="replace-one")
     mdm = PrivateMDM(PLANE, GDP(1.0), ["a", "b"], accountant=account)
     labels = np.array(["a", "b"] * 30)
-    cross_val_score(mdm, rows, labels, cv=4)  # four folds of GDP(1)
+    cross_val_score(mdm, rows, labels, cv=KFold(4))  # four folds of GDP(1)
     assert account.remaining is None
     before = size_of(ledger)
     with pytest.raises(BudgetExceededError):
-        cross_val_score(mdm, rows, labels, cv=2, error_score="raise")
+        cross_val_score(mdm, rows, labels, cv=KFold(2), error_score="raise")
     with pytest.raises(BudgetExceededError):
-        GridSearchCV(mdm, {"base": ["public"]}, cv=2, error_score="raise").fit(rows, labels)
+        GridSearchCV(mdm, {"base": ["public"]}, cv=KFold(2), error_score="raise").fit(rows, labels)
     assert size_of(ledger) == before
 
     more = ledger.register("more", GDP(0.12), unit="person", adjacency="replace-one")
