@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 import functools
+import re
+
+from riemdp._checks import shown
+from riemdp._errors import InvalidParameterError
 
 #: Distributions whose arithmetic or random bits are in a released value.
-_PACKAGES = ("riemdp", "numpy", "scipy", "python-flint", "randomgen")
+PACKAGES = ("riemdp", "numpy", "scipy", "python-flint", "randomgen")
+
+#: What a version looks like: a document must not have sentences in its place.
+PATTERN = "^[0-9][0-9A-Za-z.!+_-]{0,99}$"
+
+
+def check_versions(stated: tuple[tuple[str, str], ...]) -> None:
+    """Refuse versions of anything else than these distributions, and texts that are no versions."""
+    for name, version in stated:
+        if name not in PACKAGES or not re.fullmatch(PATTERN[1:-1], version):
+            raise InvalidParameterError(
+                f"versions must be version numbers of {', '.join(PACKAGES)}, got "
+                f"{shown(name)}: {shown(version)}"
+            )
 
 
 @functools.cache
@@ -14,7 +31,7 @@ def installed_versions() -> tuple[tuple[str, str], ...]:
 
     One that is not installed as a distribution, such as a folder on the path, is left out.
     """
-    return tuple((name, version) for name in _PACKAGES if (version := _version(name)) is not None)
+    return tuple((name, version) for name in PACKAGES if (version := _version(name)) is not None)
 
 
 def _version(name: str) -> str | None:

@@ -17,6 +17,7 @@ from riemdp._checks import real, real_array, shown
 from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._part import both_proved
+from riemdp._versions import check_versions
 from riemdp.manifolds import check_ball
 from riemdp.mechanisms import check_mechanism
 from riemdp.noise.exact import check_grid
@@ -188,6 +189,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         if self.stated_proofs is not None:
             _check_pairs(self.stated_proofs, "stated_proofs", (str,), (str, type(None)))
         _check_pairs(self.stated_versions, "stated_versions", (str,), (str,))
+        check_versions(self.stated_versions)
         if self.stated_error is not None:
             _check_pairs((self.stated_error,), "stated_error", *2 * ((float, type(None)),))
         _check_rounded(self.grid, self.rounded)
