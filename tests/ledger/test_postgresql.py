@@ -92,7 +92,7 @@ def test_an_entry_that_a_rule_lets_fall_is_missed(ledger, study, server, url):
 
 def test_names_that_are_registered_can_be_charged(ledger):
     random_ = random.Random(1)
-    name = "".join(chr(random_.randrange(0x10000, 0x20000)) for _ in range(500))
+    name = "".join(chr(random_.randrange(0x20000, 0x2A000)) for _ in range(500))
     account = ledger.register(name, PureDP(1.0), unit="person", adjacency="replace-one")
     assert account.spend(PureDP(0.25), "x").seq == 1
     with pytest.raises(InvalidParameterError, match="2000 bytes"):
