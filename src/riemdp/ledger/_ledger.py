@@ -53,7 +53,7 @@ class Ledger:
         Nothing is made before :meth:`register` or :meth:`upgrade`.
     key : bytes, optional
         Secret of at least 16 bytes. With it nobody who can write to the database, but does not know
-        the key, can make hashes that match. It is never stored.
+        the key, can make hashes that match. It is never stored, and not pickled.
 
     Raises
     ------
@@ -66,6 +66,10 @@ class Ledger:
     before it. What replaces the whole database by an older copy of itself is found by the releases
     since: :meth:`verify`. A privileged user of the database can remove triggers and, without a key,
     make all hashes anew.
+
+    A pickle, such as workers of joblib get, holds neither passwords nor the key. Where it is read,
+    PostgreSQL takes a password from ``PGPASSFILE`` or ``PGPASSWORD``, and the key is read from the
+    file that ``RIEMDP_LEDGER_KEY`` names, when it is first needed.
 
     Examples
     --------
@@ -86,7 +90,6 @@ class Ledger:
     def __init__(self, url: str | os.PathLike[str], *, key: bytes | None = None) -> None:
         self.chain = Chain(key)
         self.backend = backend_of(url)
-        self._made_of = (url, key)
 
     def register(self, name: str, total: Budget, *, unit: str, adjacency: str) -> LedgerAccount:
         """Enter a data set with its total, once and for all; makes the tables if there are none.
@@ -270,10 +273,13 @@ class Ledger:
         upgrade(self.backend)
 
     def __repr__(self) -> str:
-        return f"Ledger({self.backend.shown!r}{'' if self._made_of[1] is None else ', key=...'})"
+        return f"Ledger({self.backend.shown!r}{', key=...' if self.chain.keyed else ''})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, self._made_of
+        return _again, (self.backend.location, self.chain)
+
+    def __deepcopy__(self, memo: object) -> Ledger:
+        return self
 
     def _described(self, name: str, total: Budget, unit: str, adjacency: str) -> Dataset:
         limits = Filter(total).limits
@@ -302,5 +308,8 @@ class Ledger:
             self.upgrade()
 
 
-def _again(url: str, key: bytes | None) -> Ledger:
-    return Ledger(url, key=key)
+def _again(location: str, chain: Chain) -> Ledger:
+    """Return a ledger that was pickled: the place alone, without a password or a key."""
+    found = Ledger(location)
+    found.chain = chain
+    return found
