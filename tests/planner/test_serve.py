@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -39,14 +40,16 @@ def test_a_browser_is_opened_where_the_port_listens(monkeypatch, capsys):
 
     import uvicorn
 
-    seen = []
+    seen, done = [], threading.Event()
 
     def opened(address):
         host, port = re.fullmatch(r"http://([\d.]+):(\d+)/\?token=[\w-]{43}", address).groups()
         socket.create_connection((host, int(port)), timeout=9.0).close()
         seen.append(address)
+        done.set()
 
     def run(server, sockets):
+        assert done.wait(60)
         seen.append(sockets[0].getsockname()[0])
         assert server.config.ws_max_size == 2**16
         raise KeyboardInterrupt

@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import socket
+import threading
 import webbrowser
 
 from riemdp._checks import shown
@@ -59,8 +60,8 @@ def serve(port: int = 0, *, open_browser: bool = True) -> None:
     with _listening(port) as listening, contextlib.suppress(KeyboardInterrupt):
         address = f"http://{HOST}:{listening.getsockname()[1]}/?token={token}"
         print(f"The planner is at {address} until Ctrl-C; the address works once.", flush=True)
-        if open_browser:
-            webbrowser.open(address)  # which waits: the port listens already
+        if open_browser:  # beside the server: some browsers end before this call does
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         uvicorn.Server(config).run(sockets=[listening])
 
 
