@@ -137,9 +137,17 @@ def test_pickles_hold_neither_passwords_nor_keys(account, tmp_path, monkeypatch)
     (tmp_path / "key").write_bytes(key + b"\n")
     monkeypatch.setenv(KEY_VARIABLE, str(tmp_path / "key"))
     twin.spend(PureDP(0.25), "from the file")
-    assert copy.deepcopy(paid).remaining == paid.remaining == PureDP(0.5)
+    monkeypatch.setenv(KEY_VARIABLE, str(tmp_path / "none"))
+    with pytest.raises(InvalidParameterError, match=f"{KEY_VARIABLE} names cannot be read"):
+        pickle.loads(pickle.dumps(keyed)).account("study")
+    # copies in the process keep the key
+    for each in (copy.copy(paid), copy.deepcopy(paid)):
+        assert each.remaining == paid.remaining == PureDP(0.5)
+    assert copy.copy(keyed).verify().ok
+    assert copy.deepcopy(keyed).verify().ok
     assert keyed.verify().ok
     # negative control: another key
+    monkeypatch.setenv(KEY_VARIABLE, str(tmp_path / "key"))
     (tmp_path / "key").write_bytes(b"q" * 32)
     with pytest.raises(LedgerTamperedError):
         pickle.loads(pickle.dumps(paid)).spend(PureDP(0.25), "x")

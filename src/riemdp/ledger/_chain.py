@@ -137,7 +137,12 @@ def _key_of_environment() -> bytes:
             f"{KEY_VARIABLE}, or open the ledger with Ledger(url, key=...) and take its account, "
             "which an estimator gets by set_params(accountant=...)"
         )
-    key = Path(path).read_bytes().rstrip(b"\r\n")
+    try:
+        key = Path(path).read_bytes().rstrip(b"\r\n")
+    except OSError as error:
+        raise InvalidParameterError(
+            f"the file that {KEY_VARIABLE} names cannot be read: {error.strerror}"
+        ) from None
     _check_key(key)
     return key
 

@@ -278,6 +278,9 @@ class Ledger:
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (self.backend.location, self.chain)
 
+    def __copy__(self) -> Ledger:
+        return self
+
     def __deepcopy__(self, memo: object) -> Ledger:
         return self
 

@@ -41,7 +41,7 @@ def checked_name(value: object, what: str) -> str:
                 f"U+{ord(character):04X}"
             )
         if not called.startswith(_APART):
-            scripts.add(called.split()[0])
+            scripts.add("ARABIC" if "ARABIC" in called else called.split()[0])
     if len(scripts) > 1:
         raise InvalidParameterError(
             f"{what} has letters of several alphabets ({', '.join(sorted(scripts))}), which look "
