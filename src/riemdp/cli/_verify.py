@@ -60,7 +60,7 @@ def verify(
             guarantee = describe(release.guarantee)
             say(f"{guarantee} holds for a {release.statistic.name} drawn that way")
         if release is not None and not release.private:
-            warn(f"the noise of {name} was seeded: it is not private")
+            warn(f"{name} was seeded: its noise can be repeated, and it is not private")
     releases = [release for release, _ in found if release is not None]
     charged = ledger is None or (
         len(releases) == len(files) and _charged(files, releases, ledger, key)
