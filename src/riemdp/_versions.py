@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 import functools
-import re
-
-from riemdp._checks import shown
-from riemdp._errors import InvalidParameterError
 
 #: Distributions whose arithmetic or random bits are in a released value.
 PACKAGES = ("riemdp", "numpy", "scipy", "python-flint", "randomgen")
 #: What a version looks like: a document must not have sentences in its place.
 PATTERN = "^[0-9][0-9A-Za-z.!+_-]{0,99}$"
-
-
-def check_versions(stated: tuple[tuple[str, str], ...]) -> None:
-    """Refuse versions of anything else than these distributions, and texts that are no versions."""
-    for name, version in stated:
-        if name not in PACKAGES or not re.fullmatch(PATTERN, version):
-            raise InvalidParameterError(
-                f"versions must be version numbers of {', '.join(PACKAGES)}, got "
-                f"{shown(name)}: {shown(version)}"
-            )
 
 
 @functools.cache
