@@ -153,6 +153,18 @@ def test_what_is_wrong_is_found(riemdp, url, study, matrices, tmp_path):
     assert found["without_charge"] == ["free.json"]
 
 
+def test_a_seeded_release_ends_with_exit_code_3(riemdp, url, study, matrices, tmp_path):
+    paid, free = tmp_path / "paid.json", tmp_path / "free.json"
+    assert riemdp("mean", matrices, *MEAN, *study, "--seed", 1, "--release", paid).exit_code == 0
+    assert riemdp("verify", paid).exit_code == 3
+    result = riemdp("verify", paid, "--ledger", url)
+    assert result.exit_code == 3
+    assert "ok    ledger" in result.stdout
+    assert "it is not private" in result.stderr
+    riemdp("mean", matrices, *BALL[:-2], "--mu", 0.5, "--seed", 1, "--release", free)
+    assert riemdp("verify", free, "--ledger", url).exit_code == 1  # no charge, and seeded
+
+
 def wrong_files(folder):
     """Names of files that are wrong in different ways, all of what could be data."""
     good = np.broadcast_to(np.eye(3), (50, 3, 3)).copy()

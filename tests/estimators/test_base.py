@@ -175,6 +175,26 @@ def test_workers_have_no_account(blobs, plane):
     assert account.spent is None
 
 
+@pytest.mark.slow  # it starts processes
+def test_workers_share_a_ledger_with_a_key(blobs, plane, tmp_path, monkeypatch):
+    pytest.importorskip("sqlalchemy")
+    from riemdp.ledger import Ledger
+
+    (tmp_path / "key").write_bytes(b"k" * 32)
+    ledger = Ledger(tmp_path / "ledger.db", key=b"k" * 32)
+    account = ledger.register("folds", GDP(2.0), unit="record", adjacency="replace-one")
+    mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
+    assert b"kkkk" not in pickle.dumps(mdm)
+    monkeypatch.delenv("RIEMDP_LEDGER_KEY", raising=False)
+    with pytest.raises(InvalidParameterError, match="RIEMDP_LEDGER_KEY"):
+        pickle.loads(pickle.dumps(mdm)).fit(*blobs)
+    assert account.spent is None
+    monkeypatch.setenv("RIEMDP_LEDGER_KEY", str(tmp_path / "key"))
+    cross_val_score(mdm, *blobs, cv=4, n_jobs=2, error_score="raise")
+    assert account.remaining is None
+    assert len(account.entries()) == 4
+
+
 def test_seeded_fits_are_not_private(make, fit, plane, budget):
     one, two = (fit(make(plane, budget, random_state=3)) for _ in range(2))
     np.testing.assert_array_equal(one.release_.raw, two.release_.raw)

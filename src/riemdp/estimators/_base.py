@@ -145,8 +145,8 @@ class PrivateEstimator(PointsEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but an account that a copy would double.
 
-        An account of a ledger is one and the same wherever it gets to, and stays; with it the URL
-        of its database.
+        An account of a ledger is one and the same wherever it gets to, and stays: the place of its
+        database, without a password or a key.
         """
         state = super().__getstate__()
         durable = is_durable(self.accountant)

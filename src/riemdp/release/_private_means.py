@@ -17,7 +17,12 @@ from riemdp.noise import resolve_generator
 from riemdp.privacy import Budget, check_budget, label_of_groups
 from riemdp.release._charging import charged, charges_first, failing_alike
 from riemdp.release._disjoint import check_apart, check_people, weakest
-from riemdp.release._group_releases import PrivateMeans, check_names, check_one_group
+from riemdp.release._group_releases import (
+    PrivateMeans,
+    check_names,
+    check_one_group,
+    plain_name,
+)
 from riemdp.release._private_mean import _wanted
 from riemdp.release._relation import relation, with_users
 from riemdp.release._run import Options, Ready, prepared
@@ -248,7 +253,7 @@ def _groups(groups: object) -> dict[Name, Records]:
             "groups must be a mapping of public names to points, such as {'a': points_a, 'b': "
             f"points_b}}, got {kind_of(groups)}"
         )
-    found = {_plain(name): as_records(points) for name, points in groups.items()}
+    found = {plain_name(name): as_records(points) for name, points in groups.items()}
     if len(found) != len(groups):
         raise InvalidParameterError("two groups have the same name; give each its own")
     check_names(tuple(found))
@@ -276,17 +281,13 @@ def _ids(values: Any, rows: int | None) -> list[int | str]:
     return found
 
 
-def _plain(name: Any) -> Any:
-    return name.item() if isinstance(name, (np.integer, np.str_)) else name
-
-
 def _by_group(values: object, groups: Mapping[Name, Records], what: str) -> dict[Name, Any]:
     """Return a mapping by the names of the groups, all of them."""
     if not isinstance(values, Mapping):
         raise InvalidParameterError(
             f"{what} must be a mapping with the names of the groups, got {kind_of(values)}"
         )
-    found = {_plain(name): value for name, value in values.items()}
+    found = {plain_name(name): value for name, value in values.items()}
     if found.keys() != groups.keys():
         raise InvalidParameterError(
             f"{what} must have the names of the groups and no other, one entry for each group"
