@@ -186,7 +186,7 @@ class Mechanism(Part, sort="mechanism"):
         InvalidBudgetError
             If the mechanism cannot satisfy this kind of budget.
         InvalidParameterError
-            If ``sensitivity`` is not positive and finite.
+            If ``sensitivity`` is not between 1e-75 and 1e75.
         NotAttainableError
             If no scale suffices.
         """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import positive
+from riemdp._checks import scale
 from riemdp._described import Described
 from riemdp.mechanisms._conformal_density import (
     LARGEST_SCALING,
@@ -222,7 +222,7 @@ class ConformalLaplace(ArrayFields, Described):
         """
         part, rest = split_budget(epsilon, epsilon_density)
         if sensitivity is not None:
-            sensitivity = positive(sensitivity, "sensitivity")
+            sensitivity = scale(sensitivity, "sensitivity")
         source = resolve_generator(generator)
         check_accountant(accountant)
         net = public_net(ball, None, nodes)

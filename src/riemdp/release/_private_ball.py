@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from riemdp._checks import positive, shown
+from riemdp._checks import positive, scale, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
@@ -31,7 +31,6 @@ from riemdp.release._search._found import PrivateBall
 from riemdp.release._search._numbers import CENTRE_SHARES, LEAST_LEFT, Numbers
 from riemdp.release._search._schedule import working_ball
 from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
-from riemdp.release._sensitivity import LEAST_RADIUS
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import check_given, check_number, opened, size_and_rows
 from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_rows
@@ -219,12 +218,8 @@ def _validated(ball: Ball, records: Records, n: int | None) -> FloatArray:
 def _check_possible(search: Search, allow_unproven: bool) -> None:
     """Refuse, by public numbers alone, what a search could not finish."""
     reach, ball = search.ball.reach, working_ball(search.ball)
-    if not LEAST_RADIUS <= _SMALLEST * reach <= reach <= 1.0 / LEAST_RADIUS:
-        raise UnsupportedBallError(
-            f"radius {search.ball.radius:.3g} must lie between {LEAST_RADIUS / _SMALLEST:.2g} and "
-            f"{1.0 / LEAST_RADIUS:g} for a search, so that squares of distances stay in the range "
-            "of float64; change the unit of the data"
-        )
+    scale(reach, "the radius of the ball")
+    scale(_SMALLEST * reach, "the least radius of a search")
     exact_choice([0], [0], generator=np.random.default_rng(0))  # raises without python-flint
     least = share_of(search.budget, CENTRE_SHARES[0])
     made = centre_offer(ball, search.n, least)

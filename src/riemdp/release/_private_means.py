@@ -95,11 +95,9 @@ def private_means(
         which follows from all others. That one is the guarantee, and what is charged.
     ids : mapping of int or str to array_like of int or str, shape (n,), optional
         Whose each record is; by default what ``ids`` of :class:`riemdp.Records` say, of all groups
-        or of none. Groups are then disjoint if no id is in two of them, and two people's
-        records may be equal. Without them a row that is in two groups, bit by bit, is refused, and
-        so are arrays that share memory: a false alarm of data that take few values, and the
-        refusal itself tells of the data. Where the guarantee is about single records, nobody may
-        have two.
+        or of none. An id that is in two groups is refused; where the guarantee is about single
+        records, so is an id that comes twice. Without ids that groups are disjoint is your
+        claim: the library does not compare rows, because records of two people may be equal.
     users : mapping of int or str to array_like of int or str, shape (n,), optional
         The same where people have several records each and the guarantee is about people.
     people : mapping of int or str to int, optional
@@ -136,8 +134,8 @@ def private_means(
     Raises
     ------
     InvalidParameterError
-        If somebody is in two groups, or a row (the message names groups and rows); or an argument
-        is of the wrong kind or outside its domain.
+        If somebody is in two groups, as ids say (the message names groups and rows); arrays of
+        two groups share memory; or an argument is of the wrong kind or outside its domain.
     UnsupportedNeighboursError
         If neighbours may differ in several groups.
     RiemdpError
@@ -211,14 +209,12 @@ def private_means(
     if takes_users:
         owners = {name: each.users for name, each in given.items()}
 
+    if owners is None:
+        check_apart({name: each.points for name, each in given.items()})
+
     def check_groups() -> None:
         seen = {name: _of_group(name, each.opened) for name, each in ready.items()}
-        if owners is None:
-            check_apart(
-                {name: np.asarray(each.points) for name, each in seen.items()},
-                {name: each.points for name, each in given.items()},
-            )
-        else:
+        if owners is not None:
             everybody = {
                 # users are one for each record: it has been looked at
                 name: _of_group(name, _ids, owners[name], None if takes_users else len(each))
