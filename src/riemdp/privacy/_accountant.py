@@ -66,8 +66,9 @@ class Accountant(Account, Described):
     The requested guarantee is charged. Sums are exact up to one rounding, and a spend passes if the
     total is over the limit by at most 1e-12 of it. Threads may share an accountant; it cannot be
     copied or pickled, and pays for nothing in a process that was forked, as each copy would hold
-    the whole budget. Keep one per data set and relation: guarantees under different ones do not
-    add up.
+    the whole budget. A restored snapshot has the account as it was then: if there are any, use an
+    account of a :class:`riemdp.ledger.Ledger` outside of the image. Keep one per data set and
+    relation: guarantees under different ones do not add up.
 
     References
     ----------
