@@ -38,6 +38,8 @@ from riemdp.ledger._store import (
 from riemdp.privacy import Account, Anchor, Filter, Reservation, check_budget, check_same
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from sqlalchemy import Connection
 
     from riemdp.ledger._chain import Dataset
@@ -198,7 +200,7 @@ class LedgerAccount(Account):
     def __repr__(self) -> str:
         return f"LedgerAccount({self.name!r}, total={self.total}, unit={self.unit!r})"
 
-    def _price(self, guarantee: Budget, label: str) -> tuple[float, ...]:
+    def _price(self, guarantee: Budget, label: str) -> tuple[float | Fraction, ...]:
         check_budget(guarantee, "guarantee")
         check_text(label, "label")
         check_same(guarantee, self.adjacency, f"the account of {self.name!r}")
@@ -230,7 +232,7 @@ class LedgerAccount(Account):
         kind: str,
         guarantee: Budget | None,
         label: str,
-        price: tuple[float, ...],
+        price: tuple[float | Fraction, ...],
         parent: str = "",
     ) -> Entry:
         """Write one entry, in one transaction that checks all that it relies on."""
@@ -320,7 +322,7 @@ class LedgerReservation(Reservation):
         guarantee: Budget,
         label: str,
         shared: Budget | None,
-        price: tuple[float, ...],
+        price: tuple[float | Fraction, ...],
     ) -> None:
         super().__init__(guarantee, label, shared)
         self._account = account
