@@ -148,7 +148,7 @@ class Filter:
     def remaining(self, sums: Sums) -> Budget | None:
         """Return what may still be charged, in the total's definition; None for nothing.
 
-        Rounded down: together with :meth:`spent` it costs at most the total.
+        Rounded down: together with :meth:`spent` it costs at most the total. See :meth:`charged`.
         """
         spent = self.spent(sums)
         if spent is None:
