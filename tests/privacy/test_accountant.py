@@ -3,6 +3,7 @@ import dataclasses
 import math
 import pickle
 import random
+import sys
 import threading
 from fractions import Fraction
 
@@ -222,6 +223,31 @@ def test_spent_is_rounded_up_and_remaining_down(name, count):
             over += near + Fraction(float(limit - one)) > limit
     assert nearest > count / 10
     assert over > count / 10
+
+
+@pytest.mark.parametrize(
+    "total",
+    [
+        angle(math.nextafter(math.pi, 0.0)),
+        angle(1e-140),
+        parametric(1e150),
+        GDP(1e-140),
+        GDP(1.3e154),
+        PureDP(sys.float_info.max),
+        PureDP(1e-290),
+        ApproxDP(1.0, math.nextafter(1.0, 0.0)),
+    ],
+)
+def test_totals_at_the_ends_of_float64_have_balances(total):
+    account = Accountant(total)
+    account.spend(total.split(2), "half")
+    assert account.remaining is not None
+    account.spend(account.remaining, "the rest")
+    size = total.sizes[0]
+    assert getattr(account.spent, size) == pytest.approx(getattr(total, size), rel=1e-6)
+    assert account.remaining is None
+    with pytest.raises(BudgetExceededError):
+        account.spend(total, "again")
 
 
 def test_spent_delta_alone_leaves_a_pure_remainder():

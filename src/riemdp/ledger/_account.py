@@ -110,14 +110,17 @@ class LedgerAccount(Account):
 
     @property
     def spent(self) -> Budget | None:
-        """What was spent, as one guarantee of the total's definition; ``None`` if nothing was."""
+        """What was spent, as one guarantee of the total's definition; ``None`` if nothing was.
+
+        Rounded up; see :attr:`riemdp.Accountant.spent`.
+        """
         return self._filter.spent(self._sums())
 
     @property
     def remaining(self) -> Budget | None:
         """What may still be spent, in the total's definition; ``None`` if nothing is left.
 
-        Of a closed account too.
+        Rounded down; of a closed account too.
         """
         return self._filter.remaining(self._sums())
 

@@ -153,11 +153,9 @@ class Filter:
         spent = self.spent(sums)
         if spent is None:
             return self.total
-        paid = map(_exact, self.total.price_of(spent))
-        state = zip(sums, self._full, self._exact, paid, strict=True)
-        return self._worth(
-            tuple(limit - cost if one < full else 0 for one, full, limit, cost in state), 0.0
-        )
+        state = zip(sums, self._full, self._exact, self._costs(spent), strict=True)
+        rest = (limit - cost if one < full else 0 for one, full, limit, cost in state)
+        return self._worth(tuple(max(one, 0) for one in rest), 0.0)
 
     def _worth(self, sums: Sums, side: float) -> Budget | None:
         """Return a guarantee that costs these sums, or more if ``side`` is inf, or less if 0."""
@@ -166,8 +164,8 @@ class Filter:
             found = self.total.total(tuple(near))
             if found is None:
                 return None
-            costs = map(_exact, self.total.price_of(found))
-            wrong = [c < s if side else c > s for c, s in zip(costs, sums, strict=True)]
+            costs = zip(self._costs(found), sums, strict=True)
+            wrong = [cost < one if side else cost > one for cost, one in costs]
             if not any(wrong):
                 return found
             for i, apart in enumerate(wrong):
@@ -175,6 +173,10 @@ class Filter:
                     moved = near[i] * (1.0 + step if side else 1.0 - step)
                     near[i] = math.nextafter(moved, side)
         return found if side else None
+
+    def _costs(self, guarantee: Budget) -> Sums:
+        """Return the price of a guarantee, of which sums beyond float64 count as the largest."""
+        return tuple(_exact(min(one, _LARGEST)) for one in self.total.price_of(guarantee))
 
 
 def added(sums: Sums, price: Sequence[Amount]) -> Sums:
