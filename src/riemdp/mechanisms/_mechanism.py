@@ -276,7 +276,7 @@ class Mechanism(Part, sort="mechanism"):
         size : int or tuple of int, optional
             Leading axes of the result.
         generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default. A seeded one makes
+            Source of randomness; a new secure generator by default. A seeded one makes
             the draw predictable, hence not private.
 
         Returns

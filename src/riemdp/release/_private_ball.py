@@ -18,7 +18,7 @@ from riemdp._errors import (
 from riemdp._keywords import with_advice
 from riemdp._progress import uncounted, work
 from riemdp.manifolds import Ball, ball_proofs, check_ball
-from riemdp.noise import is_secure, resolve_generator
+from riemdp.noise import source_of
 from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, PureDP, Reservation, adds_up, check_budget, share_of
 from riemdp.release._charging import anchored, charged, charges_first, check_relation, failing_alike
@@ -90,7 +90,7 @@ def private_ball(
     axis : {"auto", None}, default "auto"
         Whether to move along the scale axis where the space has one.
     generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default. Any other marks the result,
+        Source of noise; a new secure generator by default. Any other marks the result,
         and every release on it, as not private.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the whole budget, before the records are used; with an
@@ -172,7 +172,7 @@ def find_ball(
     check_searched(relation(None, None, budget, has_users=False))
     rounds, along = _rounds(rounds), _axis(axis)
     check_accountant(accountant)
-    source = resolve_generator(options.generator)
+    source = source_of(options.generator)
     first = charges_first(options.charge, accountant)
     check_relation(accountant, ReplaceOne())
     records = as_records(points)
@@ -197,10 +197,9 @@ def find_ball(
     def found() -> PrivateBall:
         with uncounted(True):  # which steps there are depends on answers
             done, outcome = searched(search, rows(), source, entered)
-        secure = is_secure(source)
         smaller = found_ball(ball, outcome)
         return PrivateBall(
-            smaller, outcome.reason, done, budget, secure, account, accountant, anchor
+            smaller, outcome.reason, done, budget, source is None, account, accountant, anchor
         )
 
     return failing_alike(found, anchor, but=(LedgerError,)) if first else found()

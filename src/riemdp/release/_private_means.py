@@ -13,7 +13,7 @@ from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
 from riemdp.manifolds import check_ball
-from riemdp.noise import resolve_generator
+from riemdp.noise import source_of
 from riemdp.privacy import Budget, check_budget, label_of_groups
 from riemdp.release._charging import charged, charges_first, failing_alike
 from riemdp.release._disjoint import check_apart, check_people, weakest
@@ -114,7 +114,7 @@ def private_means(
         The same by name. With ``"add-remove"``, the default with ``users`` and without ``people``,
         the sizes of the groups are private; a group without records is released like any other.
     generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default. Any other marks the releases
+        Source of noise; a new secure generator by default. Any other marks the releases
         ``private=False``, and draws in the order of the groups.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged once for all groups, before anything is drawn. An account of a ledger gives one
@@ -192,7 +192,7 @@ def private_means(
     options = Options(
         mechanism=mechanism,
         neighbours=between,
-        generator=resolve_generator(generator),
+        generator=source_of(generator),
         accountant=accountant,
         charge=charge,
         allow_unproven=allow_unproven,
