@@ -35,7 +35,7 @@ def said(release, words):
 
 def test_records_in_other_units_put_the_value_at_the_boundary():
     """Volts squared in a ball of microvolts squared: nothing else tells."""
-    assert said(made(NEAR * 1e12), "look at the centre, the radius and the units")
+    assert said(made(NEAR * 1e12), "check the centre, the radius and the units")
     assert not said(made(NEAR), "boundary")
 
 
@@ -75,11 +75,20 @@ def test_noise_longer_than_the_radius_is_said():
     assert not said(made(NEAR[:40], budget=PureDP(1.0)), "this release is noise")
 
 
-def test_means_of_several_factors_are_not_at_a_boundary():
+def test_means_of_several_factors_are_at_a_boundary_too():
+    """As a whole, where records are clipped so; else factor by factor."""
     many = Power(SPACE, 3)
-    ball = ProductBall(many, many.origin, rms_radius=1.0)
-    points = np.broadcast_to(1e9 * np.eye(2), (400, 3, 2, 2))
-    assert not said(made(points, ball), "boundary")
+    points = np.broadcast_to(1e9 * np.eye(2), (400, 3, 2, 2)).copy()
+    whole = ProductBall(many, many.origin, rms_radius=1.0)
+    assert said(made(points, whole), "at its boundary")
+    assert said(made(points, whole), "covariances in microvolts squared")
+    each = ProductBall(many, many.origin, radii=1.0)
+    assert said(made(points, each), "(as in 3 of 3 factors)")
+    points[:, 1:] = np.eye(2)
+    assert said(made(points, each), "(as in 1 of 3 factors)")
+    points[:, 0] = 1.1 * np.eye(2)
+    assert not said(made(points, each), "boundary")
+    assert not said(made(points, whole), "boundary")
 
 
 def test_sums_of_features_lie_in_no_ball_of_points():

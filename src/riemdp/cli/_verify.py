@@ -11,7 +11,7 @@ from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import read_text
 from riemdp._progress import ticks
 from riemdp.cli._accounts import LedgerKeyOption, ledger_of
-from riemdp.cli._output import describe, describe_anchor, say, warn, working
+from riemdp.cli._output import describe, describe_anchor, say, warn, warn_of, working
 from riemdp.release import Check, PrivateMeans, Release, read_checked
 from riemdp.release import verify as check
 
@@ -49,8 +49,7 @@ def verify(
             warn("the release does not verify" if len(files) == 1 else f"{file.name} does not")
             continue
         say(f"{describe(release.guarantee)} holds for a {release.statistic.name} drawn that way")
-        if not release.private:
-            warn("the noise was seeded: this release is not private")
+        warn_of(release, file.name if len(files) > 1 else "")
     releases = [release for release, _ in found if release is not None]
     charged = ledger is None or (
         len(releases) == len(files) and _charged(files, releases, ledger, key)
@@ -81,16 +80,21 @@ def read_charged(files: list[Path]) -> tuple[list[Any], list[Path]]:
     found: list[Any] = []
     without = []
     for file in files:
-        text = read_text(file)
-        try:
-            release: Any = PrivateMeans.from_json(text)
-        except (RiemdpError, ValueError, OverflowError, RecursionError):
-            release = read_release(file)
+        release: Any = read_any(file)
         if release.anchor is None:
             without.append(file)
         else:
             found.append(release)
     return found, without
+
+
+def read_any(file: Path) -> Release | PrivateMeans:
+    """Return the release, or the releases of groups, that a file holds."""
+    text = read_text(file)
+    try:
+        return PrivateMeans.from_json(text)
+    except (RiemdpError, ValueError, OverflowError, RecursionError):
+        return read_release(file)
 
 
 def read_release(file: Path) -> Release:
