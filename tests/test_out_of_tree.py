@@ -387,7 +387,7 @@ def test_the_command_line(outside, tmp_path):
     done = run(*mean, "--allow-unproven", "--release", path)
     assert done.exit_code == 0, done.output
     assert "outside.FrechetVariance of n = 60" in done.stdout
-    assert "unproven: no proof is known of outside.FrechetVariance" in done.stderr
+    assert "not proved: no proof is known of outside.FrechetVariance" in done.stderr
     checked = run("verify", path)
     assert checked.exit_code == 1
     assert "FAIL  proof        no proof is known of outside.FrechetVariance" in checked.stdout
