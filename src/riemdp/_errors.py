@@ -22,6 +22,7 @@ class PublicWarning(UserWarning):
     >>> import riemdp
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
     ...     release = riemdp.private_mean(np.full((500, 2), 70.0), ball, riemdp.GDP(2.0))
     >>> said[0].category.__name__, said[0].message.release is release
     ('PublicWarning', True)

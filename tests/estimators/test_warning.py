@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.ensemble import BaggingClassifier
+from sklearn.pipeline import make_pipeline
 
 import riemdp
 from riemdp import GDP, Ball, PublicWarning, SPDLogEuclidean, estimators
@@ -51,6 +52,13 @@ def test_every_fit_issues_the_warnings_of_its_release_once(make, fit, plane, bud
     issued = [each for each in caught if each.category is PublicWarning]
     assert sorted(str(each.message) for each in issued) == sorted(release.warnings)
     assert {Path(each.filename).name for each in issued} == {"conftest.py"}  # where fit was called
+
+
+def test_a_pipeline_points_at_its_caller_too(plane, blobs):
+    points, labels = blobs
+    with pytest.warns(PublicWarning) as caught:
+        make_pipeline(PrivateMDM(plane, GDP(1.0), ["a", "b"])).fit(points, labels)
+    assert {each.filename for each in caught} == {__file__}
 
 
 def test_every_private_estimator_is_tried(makers, plane, budget):

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="_Remarked")
 
+#: Packages that a call goes through: a pipeline calls ``fit``, too.
+_BETWEEN = ("riemdp", "sklearn", "joblib")
+
 #: Standard deviations by which noise may keep a value from the boundary: the normal and the Laplace
 #: distribution exceed them on one side in 0.02 % and 0.35 % of draws.
 _DEVIATIONS = 3.5
@@ -49,8 +52,8 @@ _ALONG = 0.9
 def tell(found: T, *, but: tuple[str, ...] = ()) -> T:
     """Return a result; issue its warnings, except for some that were issued before.
 
-    To be called outside of :func:`riemdp._discreet.silence`. Warnings point at the caller of the
-    library. A part of another package that fails at its remarks costs no release.
+    Call it outside of :func:`riemdp._discreet.silence`. A part of another package that fails at its
+    remarks costs no release.
     """
     texts: tuple[str, ...] = ()
     with contextlib.suppress(RiemdpError):
@@ -64,10 +67,10 @@ def tell(found: T, *, but: tuple[str, ...] = ()) -> T:
 
 
 def _outside() -> int:
-    """Return the ``stacklevel``, for whoever calls this, of the first frame of other packages."""
+    """Return the ``stacklevel``, for whoever calls this, of the line that called the library."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None:
-        if str(frame.f_globals.get("__name__")).partition(".")[0] != "riemdp":
+        if str(frame.f_globals.get("__name__")).partition(".")[0] not in _BETWEEN:
             break
         frame, level = frame.f_back, level + 1
     return level
