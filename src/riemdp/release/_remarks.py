@@ -160,6 +160,7 @@ def _places(release: Release, ball: Ball) -> Iterator[_Place]:
             yield from _of_point(release, ball)
         return
     value, dim = release.value, ball.manifold.dim
+    names = set(value)  # those of another package's statistic may be any
 
     def place(what: str, point: Any, deviation: float, relative: float) -> _Place:
         seen = ball.manifold.coordinates(ball.center, point)
@@ -168,18 +169,18 @@ def _places(release: Release, ball: Ball) -> Iterator[_Place]:
         return _Place(what, ball, seen, noise, _DEVIATIONS * math.hypot(deviation, along))
 
     share = 0.0  # standard deviation of the number of records, as a share of it
-    if "count_sd" in value:
+    if names >= {"count", "count_sd"}:
         share = value["count_sd"] / max(value["count"], 1.0)
-    if "base_sd" in value:
+    if names >= {"base", "base_sd"}:
         found = [
             place("the mean that records were seen from", value["base"], value["base_sd"], share)
         ]
-    elif "means" in value:
+    elif names >= {"classes", "means", "means_sd", "shares", "shares_sd"}:
         sd = value["shares_sd"]
         of_class = sd / np.maximum(value["shares"], max(2.0 * sd, 1e-300))
         rows = zip(value["classes"], value["means"], value["means_sd"], of_class, strict=True)
         found = [place(f"the mean of class {name!r}", *each) for name, *each in rows]
-    elif "mean" in value:
+    elif names >= {"mean", "mean_sd"}:
         found = [place("the mean", value["mean"], value["mean_sd"], share)]
     else:
         return
