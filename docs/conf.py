@@ -4,11 +4,17 @@ import inspect
 import os
 import re
 import sys
+import warnings
 from importlib.metadata import files as installed_files
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
 import numpydoc.xref
+
+import riemdp
+
+# examples have seeds, and pages would show the warnings with paths of this machine
+warnings.filterwarnings("ignore", category=riemdp.PublicWarning)
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))  # of _gallery

@@ -10,8 +10,8 @@ import warnings
 import numpy as np
 import pytest
 
-from riemdp import ConvergenceError, RiemdpError
-from riemdp._discreet import discreetly
+from riemdp import ConvergenceError, PublicWarning, RiemdpError
+from riemdp._discreet import discreetly, silence
 
 SECRET = "0.737312"
 
@@ -106,3 +106,27 @@ def test_threads_that_overlap_put_back_what_there_was():
             thread.join()
     assert shown == []
     assert warnings.filters == before
+
+
+def test_public_warnings_of_other_threads_go_on():
+    def work():
+        warnings.warn("of a release", PublicWarning, stacklevel=1)
+        warnings.warn("of a record", UserWarning, stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        with silence():
+            worker = threading.Thread(target=work)
+            worker.start()
+            worker.join()
+    assert [str(each.message) for each in shown] == ["of a release"]
+
+
+def test_the_filters_for_public_warnings_stay():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PublicWarning)
+        with silence(), pytest.raises(PublicWarning):
+            warnings.warn("of a release", PublicWarning, stacklevel=1)
+        warnings.simplefilter("ignore")
+        with silence():
+            warnings.warn("of a release", PublicWarning, stacklevel=1)

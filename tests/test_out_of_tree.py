@@ -387,12 +387,14 @@ def test_the_command_line(outside, tmp_path):
     done = run(*mean, "--allow-unproven", "--release", path)
     assert done.exit_code == 0, done.output
     assert "outside.FrechetVariance of n = 60" in done.stdout
-    assert "unproven: no proof is known of outside.FrechetVariance" in done.stderr
+    assert "not proved: no proof is known of outside.FrechetVariance" in done.stderr
     checked = run("verify", path)
     assert checked.exit_code == 3
     assert "FAIL  proof        no proof is known of outside.FrechetVariance" in checked.stdout
     assert checked.stdout.count("FAIL") == 1
-    assert checked.stderr == "riemdp: the guarantee of the release is not proved\n"
+    assert checked.stderr == (
+        "riemdp: the guarantee is not proved: no proof is known of outside.FrechetVariance\n"
+    )
     # who states a proof that nobody knows is not believed
     document = json.loads(path.read_text(encoding="utf-8"))
     document["proofs"]["outside.FrechetVariance"] = "docs/proofs/mine.md"

@@ -6,11 +6,11 @@ import contextlib
 import sys
 import threading
 import warnings
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from riemdp._errors import RiemdpError
+from riemdp._errors import PublicWarning, RiemdpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,8 +18,19 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
+def _for_public_warnings() -> list[Any]:
+    """Return the filters of the process as far as they are about public warnings."""
+    return [
+        (action, message, PublicWarning, module, line)
+        for action, message, category, module, line in warnings.filters
+        if issubclass(PublicWarning, category)
+    ]
+
+
 class _Silence:
-    """Ignores warnings while anything is computed, in any thread.
+    """Ignores warnings while anything is computed, in any thread, but for public ones.
+
+    Other threads may issue those meanwhile.
 
     Filters are those of the process, so the first that comes sets them, and the last that goes puts
     them back: each for itself would put back what another one had set.
@@ -35,7 +46,11 @@ class _Silence:
             if self._computing == 0:
                 self._filters = warnings.catch_warnings()
                 self._filters.__enter__()
-                warnings.simplefilter("ignore")
+                warnings.filters[:] = [  # type: ignore[index]
+                    *_for_public_warnings(),
+                    ("default", None, PublicWarning, None, 0),
+                ]
+                warnings.simplefilter("ignore", append=True)
             self._computing += 1
 
     def __exit__(self, *error: object) -> None:

@@ -160,7 +160,7 @@ def test_a_seeded_release_ends_with_exit_code_3(riemdp, url, study, matrices, tm
     result = riemdp("verify", paid, "--ledger", url)
     assert result.exit_code == 3
     assert "ok    ledger" in result.stdout
-    assert "it is not private" in result.stderr
+    assert "this release is not private" in result.stderr
     riemdp("mean", matrices, *BALL[:-2], "--mu", 0.5, "--seed", 1, "--release", free)
     assert riemdp("verify", free, "--ledger", url).exit_code == 1  # no charge, and seeded
 

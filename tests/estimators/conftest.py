@@ -51,6 +51,12 @@ def make(request):
     return lambda ball, budget=None, **options: maker(ball, budget, **options)
 
 
+@pytest.fixture(scope="session")
+def makers():
+    """What makes every private estimator, by name."""
+    return MAKERS
+
+
 @pytest.fixture
 def plane():
     return Ball(Euclidean(2), np.zeros(2), 2.0)

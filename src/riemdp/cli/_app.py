@@ -16,7 +16,7 @@ from riemdp.cli._demo import demo
 from riemdp.cli._failures import failures_as_exits, plain_app, report, settle
 from riemdp.cli._ledger import ledger
 from riemdp.cli._mean import mean
-from riemdp.cli._output import prepare_streams, say
+from riemdp.cli._output import prepare_streams, public_warnings, say
 from riemdp.cli._parts import parts
 from riemdp.cli._plan import plan
 from riemdp.cli._report import report as report_
@@ -52,7 +52,7 @@ class _Commands(TyperGroup):
             return super().make_context(*arguments, **options)
 
     def invoke(self, ctx: Any) -> Any:
-        with failures_as_exits():
+        with failures_as_exits(), public_warnings():
             return super().invoke(ctx)
 
 

@@ -49,6 +49,4 @@ def combine(
             ("noise", f"{found.noise_sd:.6g}, standard deviation of a coordinate"),
         ]
     )
-    for warning in found.warnings:
-        warn(warning)
     print_value(found.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from riemdp._errors import InvalidParameterError
+from riemdp._errors import InvalidParameterError, PublicWarning
 from riemdp._files import check_output, write_files
 from riemdp._progress import ticks
 from riemdp.cli._output import describe, print_table, say, say_lines, working
@@ -95,7 +96,9 @@ def demo(
     raw = frechet_mean(ball.manifold, digits.all_private).value
     moved = float(ball.manifold.dist(raw, exact[-1]))
     explain(digits, ball, moved)
-    with working("Private means"):
+    with working("Private means"), warnings.catch_warnings():
+        # the table says how long the noise of all these is
+        warnings.filterwarnings("ignore", "(?!the noise was seeded)", PublicWarning)
         rows = list(ticks(measure(digits, ball, exact, seed), len(settings()), "settings"))
     say("Distances to the exact mean of all private images and to those of the classes:")
     print_table((*COLUMNS, "accuracy"), [row.cells() for row in rows])

@@ -16,7 +16,16 @@ from riemdp.cli._accounts import VARIABLE, LedgerKeyOption, LedgerOption, files_
 from riemdp.cli._failures import plain_app
 from riemdp.cli._io import check_output
 from riemdp.cli._options import budget_of
-from riemdp.cli._output import describe, print_fields, print_rows, say, say_lines, warn, working
+from riemdp.cli._output import (
+    describe,
+    print_fields,
+    print_rows,
+    say,
+    say_lines,
+    warn,
+    warn_of,
+    working,
+)
 from riemdp.cli._verify import read_charged
 
 if TYPE_CHECKING:
@@ -130,6 +139,8 @@ def verify(
     an older copy of itself.
     """
     releases, without = read_charged(files or [])
+    for release in releases:
+        warn_of(release)
     with working("Verifying"):
         found = ledger_of(url, key).verify(releases)
     if as_json:

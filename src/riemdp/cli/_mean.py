@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from riemdp import _files
-from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, PublicWarning
 from riemdp._files import MOST_NUMBERS, write_files
 from riemdp._part_document import from_text
 from riemdp.cli import _options as options
@@ -27,7 +27,7 @@ from riemdp.cli._accounts import (
 )
 from riemdp.cli._io import DataOptions, check_output, check_readable, read_users, write_array
 from riemdp.cli._options import budget_of, center_of, manifold_of, records_of, relation_of
-from riemdp.cli._output import print_release, warn, working
+from riemdp.cli._output import print_release, working
 from riemdp.manifolds import Aligned, Ball
 from riemdp.readers import layouts
 from riemdp.release import charges_first, private_mean, private_statistic
@@ -250,10 +250,10 @@ def mean(
         check_output(release_file.with_suffix(".npz"), (".npz",), inputs, (output,))
     generator = None
     if seed is not None:
-        warn("--seed makes the noise reproducible: this release is not private")
         generator = np.random.default_rng(seed)
     with details_in(details), working(f"Private {statistic or 'mean'}"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they would tell of the data
+        warnings.simplefilter("always", PublicWarning)
         release_of: Callable[..., Release] = partial(private_mean, adapt=adapt)
         if statistic is not None:
             release_of = partial(private_statistic, from_text(statistic, Statistic.sort))

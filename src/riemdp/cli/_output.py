@@ -11,12 +11,14 @@ import functools
 import io
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp._errors import PublicWarning
 from riemdp._progress import progress, work
 from riemdp.mechanisms import if_known
 from riemdp.privacy import GDP, ZCDP, ApproxDP, Budget, PureDP, RaoDP
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from riemdp.privacy import Anchor
-    from riemdp.release import Release
+    from riemdp.release import PrivateMeans, Release
 
 #: How characters that an encoding lacks are written; all others by their number.
 _PLAIN = {"δ": "delta", "ε": "epsilon", "θ": "theta", "μ": "mu", "ξ": "xi", "ρ": "rho"}
@@ -86,6 +88,30 @@ def say_lines(text: str) -> None:
 def warn(message: str) -> None:
     """Write one line to stderr."""
     say(f"riemdp: {message}", err=True)
+
+
+@contextmanager
+def public_warnings() -> Iterator[None]:
+    """Print public warnings as lines on stderr, each text once, whatever filters Python has."""
+    before, said = warnings.showwarning, set()
+
+    def show(message: Any, category: type[Warning], *where: Any, **options: Any) -> None:
+        if not issubclass(category, PublicWarning):
+            before(message, category, *where, **options)
+        elif (text := str(message)) not in said:
+            said.add(text)
+            warn(text)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PublicWarning)
+        warnings.showwarning = show
+        yield
+
+
+def warn_of(release: Release | PrivateMeans, name: str = "") -> None:
+    """Print the warnings of a release that was read; ``name`` says which, of several."""
+    for text in release.warnings:
+        warn(f"{name}: {text}" if name else text)
 
 
 @functools.singledispatch
@@ -186,11 +212,8 @@ def print_release(release: Release, unit: str | None = None) -> None:
             ("arithmetic", _arithmetic(release)),
             ("randomness", seeded if release.reproducible else "secure generator"),
             *([] if release.anchor is None else [("charge", describe_anchor(release.anchor))]),
-            *([("note", release.statistic.caveat)] if release.statistic.caveat else []),
         ]
     )
-    if missing := [name for name, proof in release.proofs.items() if proof is None]:
-        warn(f"unproven: no proof is known of {', '.join(missing)}")
     print_value(release.value)
 
 

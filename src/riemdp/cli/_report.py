@@ -11,7 +11,8 @@ from riemdp import _document
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import read_text, write_files
 from riemdp.cli._io import check_output
-from riemdp.cli._output import say, working
+from riemdp.cli._output import say, warn_of, working
+from riemdp.cli._verify import read_any
 from riemdp.report import html
 
 
@@ -43,6 +44,7 @@ def report(
     try:
         with working("Verifying"):
             page = html(file, audit=found, unit=unit)
+        warn_of(read_any(file))
     except RiemdpError as error:  # whatever is wrong, the file is
         raise InvalidParameterError(str(error)) from None
     except (ValueError, OverflowError, RecursionError):

@@ -12,7 +12,7 @@ from riemdp._files import read_text
 from riemdp._progress import ticks
 from riemdp.cli._accounts import LedgerKeyOption, ledger_of
 from riemdp.cli._failures import BUDGET, FAILED
-from riemdp.cli._output import describe, describe_anchor, say, warn, working
+from riemdp.cli._output import describe, describe_anchor, say, warn, warn_of, working
 from riemdp.release import Check, PrivateMeans, Release, read_checked
 from riemdp.release import verify as check
 
@@ -51,16 +51,13 @@ def verify(
         for item in checks:
             say(f"{'ok  ' if item.passed else 'FAIL'}  {item.name:<12} {item.detail}")
         codes.append(_code(release, checks))
-        name = "the release" if len(files) == 1 else file.name
         if release is None or codes[-1] == FAILED:
-            warn(f"{name} does not verify")
-        elif not release.proven:
-            warn(f"the guarantee of {name} is not proved")
-        else:
+            warn("the release does not verify" if len(files) == 1 else f"{file.name} does not")
+            continue
+        if release.proven:
             guarantee = describe(release.guarantee)
             say(f"{guarantee} holds for a {release.statistic.name} drawn that way")
-        if release is not None and not release.private:
-            warn(f"{name} was seeded: its noise can be repeated, and it is not private")
+        warn_of(release, file.name if len(files) > 1 else "")
     releases = [release for release, _ in found if release is not None]
     charged = ledger is None or (
         len(releases) == len(files) and _charged(files, releases, ledger, key)
@@ -103,16 +100,21 @@ def read_charged(files: list[Path]) -> tuple[list[Any], list[Path]]:
     found: list[Any] = []
     without = []
     for file in files:
-        text = read_text(file)
-        try:
-            release: Any = PrivateMeans.from_json(text)
-        except (RiemdpError, ValueError, OverflowError, RecursionError):
-            release = read_release(file)
+        release: Any = read_any(file)
         if release.anchor is None:
             without.append(file)
         else:
             found.append(release)
     return found, without
+
+
+def read_any(file: Path) -> Release | PrivateMeans:
+    """Return the release, or the releases of groups, that a file holds."""
+    text = read_text(file)
+    try:
+        return PrivateMeans.from_json(text)
+    except (RiemdpError, ValueError, OverflowError, RecursionError):
+        return read_release(file)
 
 
 def read_release(file: Path) -> Release:

@@ -18,6 +18,7 @@ from riemdp.privacy import PrivacyCurve, compose
 from riemdp.release._average import averaged, noise_deviations, shares
 from riemdp.release._disjoint import weakest
 from riemdp.release._release import Release
+from riemdp.release._remarks import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,8 +207,8 @@ def combine(
     notes += _of_sizes(found, weights)
     first = found[0]
     value = first.statistic.present(first.ball, raw, lambda: noise_sd)
-    return Combination(
-        value, guarantee, tuple(found), tuple(parts), noise_sd, disjoint, tuple(notes)
+    return tell(
+        Combination(value, guarantee, tuple(found), tuple(parts), noise_sd, disjoint, tuple(notes))
     )
 
 

@@ -25,6 +25,7 @@ from riemdp.release._group_releases import (
 )
 from riemdp.release._private_mean import _wanted
 from riemdp.release._relation import relation, with_users
+from riemdp.release._remarks import tell
 from riemdp.release._run import Options, Ready, prepared
 from riemdp.release._streams import no_stream
 from riemdp.release._weights import people_weigh, with_contribution
@@ -240,7 +241,7 @@ def private_means(
         )
         return PrivateMeans(tuple(given), tuple(releases), entry)
 
-    return failing_alike(released, anchor) if first else released()
+    return tell(failing_alike(released, anchor) if first else released())
 
 
 def _groups(groups: object) -> dict[Name, Records]:

@@ -32,7 +32,7 @@ from riemdp.release._noise_of_value import NoiseOfValue
 from riemdp.release._offer import Offer, exact_draw
 from riemdp.release._per_mean import pure_noise
 from riemdp.release._pictures import View, draw_release
-from riemdp.release._remarks import at_the_boundary, is_noise, rows_of
+from riemdp.release._remarks import at_the_boundary, is_noise, rows_of, tell
 from riemdp.release._rounded_value import value_again
 from riemdp.release._search._steps import Search
 from riemdp.release._shrink import gaussian_deviation, shrinkage, shrunk
@@ -272,7 +272,11 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before the value is used, in words, from public facts alone."""
+        """What to know before the value is used, in words.
+
+        Made of public numbers and of what was released. The function that made the release issued
+        each text as a :class:`riemdp.PublicWarning`.
+        """
         found = []
         if not self.private:
             found.append("the noise was seeded: this release is not private")
@@ -465,7 +469,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
             )
         h = shrinkage(self.mechanism, answers)
         if self.rounded is not None:
-            return dataclasses.replace(self, value=value_again(self, h), shrunk=True)
+            return self._shrunk(value_again(self, h))
         if self.projected or answers != self.statistic.range(self.ball):
             raise UnsupportedError(
                 "the draw before its projection is not known of this release, which was made in "
@@ -477,7 +481,11 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 'which was made in float64; release with arithmetic="exact"'
             )
         noisy = answers.manifold.coordinates(answers.center, self.raw)
-        return dataclasses.replace(self, value=answers.point(shrunk(noisy, h)), shrunk=True)
+        return self._shrunk(answers.point(shrunk(noisy, h)))
+
+    def _shrunk(self, value: Any) -> Release:
+        found = dataclasses.replace(self, value=value, shrunk=True)
+        return tell(found, but=self.warnings)
 
     def denoise(self, method: Literal["wiener"] = "wiener", *, grid: ArrayLike) -> Denoised:
         """Estimate a field of means with less noise, where neighbours are alike.
@@ -519,7 +527,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         ----------
         docs/proofs/denoising.md
         """
-        return denoised(self, method, grid)
+        return tell(denoised(self, method, grid), but=self.warnings)
 
     def confidence_region(
         self,

@@ -35,6 +35,7 @@ from riemdp.release._offer import Offer, Terms, check_arithmetic, noise_length
 from riemdp.release._projection import check_project, with_projection
 from riemdp.release._relation import check_searched, relation, stated_number, with_users
 from riemdp.release._release import Release
+from riemdp.release._remarks import tell
 from riemdp.release._rounded_value import rounded_point
 from riemdp.release._search._found import PrivateBall
 from riemdp.release._streams import Stream, is_file_of_array, is_stream
@@ -281,7 +282,7 @@ def run(
     """Release the statistic that is wanted with a mechanism; see :func:`private_statistic`."""
     ready = prepared(wanted, points, ball, budget, options)
     # Charged before the data are used: nothing that happens to them afterwards is free of charge.
-    return ready.release(ready.charge(label))
+    return tell(ready.release(ready.charge(label)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -326,7 +326,8 @@ class CountedRecentred(WithoutInference, CountedAnswers):
         inner = sd * self._factor(ball, 1) / number
         parts = self.statistic.present(ball, value[:-1], lambda: inner)
         found = self.statistic.statistic.with_count(dict(parts.items()), count_sd / number)
-        return NamedValues(value, {**found, "count": number, "count_sd": count_sd})
+        base = {"base_sd": sd / (self._scale(ball, 0) * number)}
+        return NamedValues(value, {**found, **base, "count": number, "count_sd": count_sd})
 
 
 def steps_weight(norm: float, dim: int) -> float:

@@ -273,8 +273,14 @@ class Recentred(Around, StepsToMeans):
         return np.concatenate([base, [place.unit], noisy])
 
     def present(self, ball: Ball, value: FloatArray, deviation: Callable[[], float]) -> NamedValues:
-        """Return the parts of the inner statistic, at the released mean."""
-        return NamedValues(value, self.statistic.parts(*self._read(ball, value, deviation())))
+        """Return the parts of the inner statistic, at the released mean.
+
+        With ``base_sd``, the standard deviation of the noise of a coordinate of ``base``.
+        """
+        sd = deviation()
+        parts = self.statistic.parts(*self._read(ball, value, sd))
+        base_sd = sd / float(self.answer_factor(ball.manifold.dim, 0))
+        return NamedValues(value, {**parts, "base_sd": base_sd})
 
     def released_moments(
         self, ball: Ball, value: FloatArray, deviation: float, n: int
