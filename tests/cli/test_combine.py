@@ -30,7 +30,7 @@ def test_it_prints_what_the_function_returns(riemdp, releases):
     with np.printoptions(floatmode="unique"):
         assert result.stdout.splitlines()[-1] == str(found.value)
     assert "μ = 1, replace-one" in result.stdout
-    assert "no person is in two" in result.stderr
+    assert "no person is in two" in result.stdout
     result = riemdp("combine", *releases, "--overlapping", "--weights", "sizes")
     assert "μ = 1.73205" in result.stdout
 

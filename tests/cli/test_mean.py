@@ -76,7 +76,7 @@ def test_a_median_says_what_its_error_is_not(riemdp, matrices, tmp_path):
     assert result.exit_code == 0
     release = library.Release.from_json(document.read_text(encoding="utf-8"))
     assert f"expected error  {release.expected_distance:.6g}\n" in result.stdout
-    assert "stopping moved the value is not bounded" in result.stderr
+    assert "stopping moved the value is not bounded" in result.stdout
     assert riemdp("verify", document).exit_code == 0
 
 

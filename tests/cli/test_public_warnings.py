@@ -84,7 +84,6 @@ def test_a_report_of_groups_has_theirs(riemdp, tmp_path):
     assert isinstance(means, PrivateMeans)
     told = riemdp("report", path).stderr
     assert "riemdp: group 'a': the value lies" in told
-    assert f"riemdp: {means.caveat}" in told
 
 
 @pytest.mark.parametrize("action", ["error", "ignore"])

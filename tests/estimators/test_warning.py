@@ -56,6 +56,7 @@ def test_every_fit_issues_the_warnings_of_its_release_once(make, fit, plane, bud
 
 def test_a_pipeline_points_at_its_caller_too(plane, blobs):
     points, labels = blobs
+    points = points + 9.0  # at the boundary
     with pytest.warns(PublicWarning) as caught:
         make_pipeline(PrivateMDM(plane, GDP(1.0), ["a", "b"])).fit(points, labels)
     assert {each.filename for each in caught} == {__file__}

@@ -201,9 +201,9 @@ def test_the_guarantee_is_the_weakest_of_disjoint_sites():
     releases = [site(GDP(mu), seed) for seed, mu in enumerate((0.5, 1.0, 0.25))]
     found = combine(releases)
     assert found.guarantee == GDP(1.0)
-    assert "no person is in two" in found.warnings[0]
+    assert "no person is in two" in found.caveat
     assert combine(releases, disjoint=False).guarantee.mu == pytest.approx(math.sqrt(1.3125))
-    assert "composed" in combine(releases, disjoint=False).warnings[0]
+    assert "composed" in combine(releases, disjoint=False).caveat
     assert combine(releases, disjoint=False).value == pytest.approx(found.value)
 
 

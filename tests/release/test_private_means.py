@@ -77,7 +77,7 @@ def test_each_group_is_released_as_by_itself(ball):
         assert means[name] == private_mean(points, ball, GDP(0.5), generator=source)
     assert not means.private
     assert any("seeded" in warning for warning in means.warnings)
-    assert "public" in means.warnings[0]
+    assert "  note " in str(means)
     assert list(means) == list(data) == list(means.names)
     np.testing.assert_array_equal(means.means[1], means["g1"].value)
     assert means.releases == dict(means)

@@ -47,6 +47,7 @@ def combine(
             ("guarantee", f"{describe(guarantee)}, {releases[0].neighbours.title} neighbours"),
             ("weights", ", ".join(f"{weight:.4g}" for weight in found.weights)),
             ("noise", f"{found.noise_sd:.6g}, standard deviation of a coordinate"),
+            ("note", found.caveat),
         ]
     )
     print_value(found.value)

@@ -212,6 +212,7 @@ def print_release(release: Release, unit: str | None = None) -> None:
             ("arithmetic", _arithmetic(release)),
             ("randomness", seeded if release.reproducible else "secure generator"),
             *([] if release.anchor is None else [("charge", describe_anchor(release.anchor))]),
+            *([("note", release.statistic.caveat)] if release.statistic.caveat else []),
         ]
     )
     print_value(release.value)

@@ -98,6 +98,7 @@ class Combination(ArrayFields, Described):
             ("noise", f"standard deviation {self.noise_sd:.4g} in each coordinate"),
             ("private", "yes" if self.private else "NO: noise was seeded"),
             ("proved", "yes" if self.proven else "NO"),
+            ("note", self.caveat),
             *(("warning", text) for text in self.warnings),
         ]
 
@@ -123,13 +124,13 @@ class Combination(ArrayFields, Described):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before the value is used: :attr:`caveat` first."""
+        """What to know before the value is used."""
         of_releases = [
             f"release {place}: {warning}"
             for place, release in enumerate(self.releases)
             for warning in release.warnings
         ]
-        return (self.caveat, *self.notes, *of_releases)
+        return (*self.notes, *of_releases)
 
 
 @with_advice

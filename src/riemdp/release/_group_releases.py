@@ -88,6 +88,7 @@ class PrivateMeans(Described, Mapping["Name", Release]):
         rows = [(str(name), digits(release.value)) for name, release in self.items()]
         warned = dict.fromkeys(text for each in self.groups for text in each.warnings)
         rows.append(("guarantee", f"{self.guarantee}, of all together"))
+        rows.append(("note", self.caveat))
         return "Private means of groups", rows + [("warning", text) for text in warned]
 
     def __post_init__(self) -> None:
@@ -173,13 +174,12 @@ class PrivateMeans(Described, Mapping["Name", Release]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before the values are used: :attr:`caveat` first, then by group."""
-        found = (
+        """What to know before the values are used, by group."""
+        return tuple(
             f"group {name!r}: {warning}"
             for name, release in self.items()
             for warning in release.warnings
         )
-        return (self.caveat, *found)
 
     def verify(self) -> dict[Name, Verification]:
         """Return what :func:`riemdp.verify` says of each group.

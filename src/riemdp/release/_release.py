@@ -287,8 +287,6 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
                 "the value was shrunk towards the centre of the ball: it is biased, and its error "
                 "has not the law of the noise"
             )
-        if caveat := self.statistic.caveat:
-            found.append(caveat)
         if pure := pure_noise(self.guarantee, self._answers):
             found.append(pure)
         found += filter(None, (at_the_boundary(self), is_noise(self)))

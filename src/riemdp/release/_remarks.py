@@ -272,6 +272,8 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
         ("proved", "yes" if release.proven else "NO"),
         ("arithmetic", "exact" if release.numerical_delta == 0.0 else "float64"),
     ]
+    if caveat := release.statistic.caveat:
+        rows.append(("note", caveat))
     return rows + [("warning", text) for text in release.warnings]
 
 

@@ -40,6 +40,7 @@ def verdict(release: Release, checks: Iterable[Check]) -> Markup:
         said = "The stated guarantee follows from the public numbers of this release."
         boxes.append(_box("good", said))
     notes = [] if release.numerical_delta == 0.0 else [_arithmetic(release)]
+    notes += [release.statistic.caveat] if release.statistic.caveat else []
     boxes += [_box("note", note) for note in (*notes, *release.warnings)]
     return joined(boxes)
 
