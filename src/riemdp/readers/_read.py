@@ -7,6 +7,7 @@ import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import real_array
+from riemdp._discreet import unheard
 from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import MOST_NUMBERS, path_of, read_npy, read_npz, too_many
 from riemdp.readers._csv import read_csv
@@ -98,7 +99,8 @@ def _read_foreign(
     point: importlib.metadata.EntryPoint, path: Path, most: int, advice: str
 ) -> NDArray[Any]:
     try:
-        found = real_array(point.load()(path), f"the records of {path.name}")
+        with unheard():
+            found = real_array(point.load()(path), f"the records of {path.name}")
     except (OSError, RiemdpError):
         raise
     except Exception as error:  # its text may hold data

@@ -12,7 +12,7 @@ import numpy as np
 
 import riemdp._errors as errors
 from riemdp._checks import kind_of
-from riemdp._discreet import discreetly
+from riemdp._discreet import discreetly, unlogged
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp._progress import ticks, uncounted
 from riemdp.statistics._answer import Prepared, Summaries
@@ -130,7 +130,8 @@ class Summarise:
             return Outcome(number, failure=(RiemdpError.__name__, text))
 
     def _found(self, number: int, part: Part) -> Outcome:
-        records = as_records(opened_part(part))
+        with unlogged():
+            records = as_records(opened_part(part))
         if len(records) == 0:
             return Outcome(number)
         if self.read is not None:
@@ -360,7 +361,8 @@ class _Counted:
         return self
 
     def __next__(self) -> Any:
-        found = next(self._tasks)
+        with unlogged():  # an iterator may open files
+            found = next(self._tasks)
         self._total += 1
         return found
 
