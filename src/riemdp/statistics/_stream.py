@@ -15,6 +15,7 @@ from riemdp._checks import kind_of
 from riemdp._discreet import discreetly, unlogged
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp._progress import ticks, uncounted
+from riemdp._zarr_arrays import is_zarr, whole
 from riemdp.statistics._answer import Prepared, Summaries
 from riemdp.statistics._chunks import opened_part
 from riemdp.statistics._data import Records, as_records, labels_of
@@ -132,6 +133,8 @@ class Summarise:
     def _found(self, number: int, part: Part) -> Outcome:
         with unlogged():
             records = as_records(opened_part(part))
+            if is_zarr(records.points):
+                records = records.with_points(whole(records.points, "the array"))
         if len(records) == 0:
             return Outcome(number)
         if self.read is not None:
