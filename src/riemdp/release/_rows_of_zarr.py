@@ -12,6 +12,9 @@ from riemdp._zarr_arrays import bounded, check_written, is_zarr
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: Stores of Zarr that are not in the memory of a process.
+_STORES = ("LocalStore", "ZipStore", "FsspecStore", "ObjectStore")
+
 
 @dataclass(frozen=True)
 class RowsOfZarr:
@@ -32,6 +35,11 @@ class RowsOfZarr:
     array: Any
     start: int
     stop: int
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether they only say where records are: the array is not in memory."""
+        return type(self.array.store).__name__ in _STORES
 
     def __call__(self) -> NDArray[Any]:
         """Read them."""

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,9 @@ class File:
     """
 
     path: Path
+
+    #: Whether it only says where records are, and holds none.
+    elsewhere: ClassVar[bool] = True
 
     def __call__(self) -> NDArray[Any]:
         """Read it."""
