@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import traceback
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from riemdp import ConvergenceError, PublicWarning, RiemdpError
-from riemdp._discreet import discreetly, silence
+from riemdp._discreet import discreetly, silence, unheard, unlogged
 
 SECRET = "0.737312"
 
@@ -130,3 +131,59 @@ def test_the_filters_for_public_warnings_stay():
         warnings.simplefilter("ignore")
         with silence():
             warnings.warn("of a release", PublicWarning, stacklevel=1)
+
+
+def test_what_is_logged_while_data_are_read_is_dropped(caplog):
+    """From any thread, and by a logger without a handler, which else writes to the error stream."""
+    logger = logging.getLogger("a.library")
+
+    def log():
+        logger.critical(SECRET)
+
+    with unlogged():
+        for thread in [threading.Thread(target=log) for _ in range(3)]:
+            thread.start()
+            thread.join()
+        with unlogged():
+            log()
+        log()
+    assert SECRET not in caplog.text
+    log()  # control
+    assert SECRET in caplog.text
+
+
+def test_logs_are_let_through_when_the_last_thread_has_read(caplog):
+    entered, leave = threading.Event(), threading.Event()
+
+    def read():
+        with unlogged():
+            entered.set()
+            leave.wait(10)
+
+    before = logging.root.manager.disable
+    thread = threading.Thread(target=read)
+    with unlogged():
+        thread.start()
+        entered.wait(10)
+    logging.critical("one still reads")
+    leave.set()
+    thread.join()
+    logging.critical("none reads")
+    assert logging.root.manager.disable == before
+    assert [record.message for record in caplog.records] == ["none reads"]
+
+
+def test_what_is_printed_while_foreign_code_reads_is_dropped(capsys):
+    def speak():
+        print(SECRET)
+        print(SECRET, file=sys.stderr)
+        raise KeyError
+
+    streams = sys.stdout, sys.stderr
+    with pytest.raises(KeyError), unheard():
+        speak()
+    assert capsys.readouterr() == ("", "")
+    assert streams == (sys.stdout, sys.stderr)
+    with pytest.raises(KeyError):
+        speak()  # control
+    assert capsys.readouterr() == (f"{SECRET}\n", f"{SECRET}\n")

@@ -12,7 +12,9 @@ import pytest
 from riemdp import InvalidParameterError
 from riemdp._files import (
     MOST_NUMBERS,
+    MOST_OF_FILE,
     check_output,
+    most_numbers,
     npz_headers,
     read_npy,
     read_npz,
@@ -139,7 +141,7 @@ def test_damaged_members(tmp_path):
     refused("plain numbers")
     npz(path)
     patched(path, 22, (2**31).to_bytes(4, "little"))
-    refused(f"more than {MOST_NUMBERS}")
+    refused(f"more than {MOST_OF_FILE}")
 
 
 def test_an_archive_of_other_things(tmp_path):
@@ -159,9 +161,42 @@ def test_an_archive_of_other_things(tmp_path):
 def test_more_than_the_limit_is_refused_before_it_is_read(tmp_path, header):
     (tmp_path / "a.npy").write_bytes(npy(header=header))
     npz(tmp_path / "a.npz", npy(header=header))
-    for read, name in ((read_npy, "a.npy"), (read_npz, "a.npz")):
-        with pytest.raises(InvalidParameterError, match=f"{name} holds more than {MOST_NUMBERS}"):
+    for read, name, most in (
+        (read_npy, "a.npy", MOST_NUMBERS),
+        (read_npz, "a.npz", MOST_OF_FILE),
+    ):
+        with pytest.raises(InvalidParameterError, match=f"{name} holds more than {most} .*most="):
             read(tmp_path / name)
+
+
+def test_a_compressed_file_becomes_so_many_numbers_for_each_byte():
+    assert most_numbers(None, 189) == MOST_OF_FILE == 2**24
+    assert most_numbers(None, 10**6) == 25 * 10**6
+    assert most_numbers(None, 10**9) == MOST_NUMBERS
+    assert most_numbers(10**12, 1) == 10**12  # the caller's word
+
+
+def test_records_without_a_number_count_as_well(tmp_path):
+    for read, name in ((read_npy, "a.npy"), (read_npz, "a.npz")):
+        save = np.save if name == "a.npy" else np.savez_compressed
+        save(tmp_path / name, np.empty((2**28, 0)))
+        with pytest.raises(InvalidParameterError, match="more than"):
+            read(tmp_path / name)
+        assert len(read(tmp_path / name, most=2**28)) == 2**28
+        save(tmp_path / name, np.empty((0, 3)))  # control
+        assert read(tmp_path / name).shape == (0, 3)
+
+
+def test_a_header_without_end_is_not_read(tmp_path):
+    content = b"\x93NUMPY\x02\x00" + (2**27).to_bytes(4, "little") + b" " * 2**27
+    npz(tmp_path / "a.npz", content)
+    del content
+    tracemalloc.start()
+    with pytest.raises(InvalidParameterError, match=r"not an \.npz file"):
+        read_npz(tmp_path / "a.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**24
 
 
 def test_headers_of_an_archive_are_read_alone(tmp_path):

@@ -249,18 +249,21 @@ def test_a_failure_that_says_nothing_is_not_placed_by_a_count():
     assert events(whole).of("parts") == full("parts", 3)
 
 
+def part_of_five():
+    return np.zeros((5, 2))
+
+
 def test_workers_tell_when_tasks_come_back():
     from concurrent.futures import ThreadPoolExecutor
 
     from riemdp.distributed import private_mean as mean
 
-    def part():
-        return np.zeros((5, 2))
-
     def events(**options):
         with ThreadPoolExecutor(2) as pool:
             return watched(
-                lambda: mean(Chunks([part] * 4, **options), PLANE, BUDGET, client=pool, tasks=3)
+                lambda: mean(
+                    Chunks([part_of_five] * 4, **options), PLANE, BUDGET, client=pool, tasks=3
+                )
             )
 
     assert events(n=20, sizes=5).of("tasks") == full("tasks", 3)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import InvalidParameterError, RiemdpError
+from riemdp._zarr_arrays import is_zarr, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,8 +128,9 @@ def plain_array(
 
     There is none of rows of different lengths, or where another library refuses. Masked arrays are
     refused, by themselves, in nested sequences, and where a container hands one out: the conversion
-    would bring to light what they hide.
+    would bring to light what they hide. An array of Zarr is read, with known codecs.
     """
+    values = whole(values, name) if is_zarr(values) else values
     try:
         array = None if _hides_a_mask(values) else np.asanyarray(values)
     except (TypeError, ValueError):

@@ -12,7 +12,6 @@ import os
 import secrets
 import shutil
 import stat
-import warnings
 import zipfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._checks import kind_of
+from riemdp._discreet import silence
 from riemdp._errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 #: Most numbers in one array, 512 MiB in float64: a small archive may declare terabytes.
 MOST_NUMBERS = 2**26
+#: Numbers that every compressed file may become, 128 MiB in float64, and numbers for each of its
+#: bytes, where that is more: 200 times the file.
+MOST_OF_FILE, MOST_OF_BYTE = 2**24, 25
+#: Way out of a limit, for a caller in Python.
+ADVICE = "if you trust the file and memory allows, give a larger one: most=..."
 #: Most bytes of a text that describes something: a release, a specification.
 MOST_TEXT = 2**26
 _READERS = {
@@ -69,7 +74,30 @@ def path_of(path: object, name: str = "path") -> Path:
     )
 
 
-def read_npy(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[Any]:
+def most_numbers(most: int | None, stored: int) -> int:
+    """Return how many numbers may be decoded of so many bytes: as the caller says, or as it has.
+
+    Parameters
+    ----------
+    most : int or None
+        What the caller allows, however large the file is.
+    stored : int
+        Bytes that are compressed.
+    """
+    if most is not None:
+        return most
+    return min(MOST_NUMBERS, max(MOST_OF_FILE, MOST_OF_BYTE * stored))
+
+
+def numbers_of(shape: Iterable[int]) -> int:
+    """Return how many numbers an array takes; an axis of length 0 counts as one of length 1.
+
+    Billions of records without a number take memory as well.
+    """
+    return math.prod(max(1, int(length)) for length in shape)
+
+
+def read_npy(path: Path, most: int | None = None, advice: str = ADVICE) -> NDArray[Any]:
     """Read the array of real numbers in an ``.npy`` file.
 
     What the file declares is checked against ``most`` numbers before it is read; ``advice`` is the
@@ -77,7 +105,7 @@ def read_npy(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[
     :class:`InvalidParameterError`, one that cannot be opened ``OSError``.
     """
     with opened(path) as file, _damage(path):
-        return _read_array(file, path, most, advice)
+        return _read_array(file, path, MOST_NUMBERS if most is None else most, advice)
 
 
 def map_npy(path: Path) -> NDArray[Any]:
@@ -95,7 +123,7 @@ def map_npy(path: Path) -> NDArray[Any]:
 
 
 def read_npz(
-    path: Path, key: str | None = None, most: int = MOST_NUMBERS, advice: str = ""
+    path: Path, key: str | None = None, most: int | None = None, advice: str = ADVICE
 ) -> NDArray[Any]:
     """Read one array of real numbers from an ``.npz`` archive.
 
@@ -105,7 +133,7 @@ def read_npz(
     key : str, optional
         Name of the array, needed when there are several. The others are not read.
     most, advice
-        As in :func:`read_npy`.
+        As in :func:`read_npy`; by default :func:`most_numbers` of the file.
 
     Raises
     ------
@@ -124,29 +152,27 @@ def read_npz(
             raise InvalidParameterError(
                 f"name one array of {path.name} with --key: {', '.join(names)}{more}"
             )
-        entry = _checked(members[key], path)
-        if entry.file_size > _WIDEST * most + _LONGEST_HEADER:
-            raise too_many(path, most, advice)
-        with archive.open(entry) as stream:
-            return _read_array(stream, path, most, advice)
+        limit = most_numbers(most, path.stat().st_size)
+        with archive.open(_checked(members[key], path, limit, advice)) as stream:
+            return _read_array(stream, path, limit, advice)
 
 
 def npz_arrays(content: bytes, path: Path) -> dict[str, NDArray[Any]]:
     """Return all arrays of real numbers in an ``.npz`` archive that was read already.
 
-    ``MOST_NUMBERS`` is the limit of all of them together; errors are those of :func:`read_npy`.
-    Two arrays of one name are refused.
+    :func:`most_numbers` of the archive is the limit of all of them together; errors are those of
+    :func:`read_npy`. Two arrays of one name are refused.
     """
     found: dict[str, NDArray[Any]] = {}
-    left = MOST_NUMBERS
+    left = most_numbers(None, len(content))
     with _damage(path), zipfile.ZipFile(io.BytesIO(content)) as archive:
         for entry in archive.infolist():
             name = entry.filename.removesuffix(".npy")
             if name in found:
                 raise _not_plain(path, "two arrays of one name")
-            with archive.open(_checked(entry, path)) as stream:
+            with archive.open(_checked(entry, path, left, "")) as stream:
                 found[name] = _read_array(stream, path, left, "")
-            left -= found[name].size
+            left -= numbers_of(found[name].shape)
     return found
 
 
@@ -172,21 +198,23 @@ def npz_headers(
     with opened(path) as file, _damage(path), zipfile.ZipFile(file) as archive:
         members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
         for key in members.keys() & set(keys):
-            with archive.open(_checked(members[key], path)) as stream:
+            with archive.open(_checked(members[key], path, None, "")) as stream:
                 start = io.BytesIO(stream.read(_LONGEST_HEADER))
             shape, _, dtype = _read_header(start, path)
             found[key] = shape, dtype
     return found
 
 
-def _checked(entry: zipfile.ZipInfo, path: Path) -> zipfile.ZipInfo:
-    """Check that a member of an archive is one that NumPy may have written."""
+def _checked(entry: zipfile.ZipInfo, path: Path, most: int | None, advice: str) -> zipfile.ZipInfo:
+    """Check that a member of an archive is one that NumPy may have written, of so many numbers."""
     if entry.flag_bits & 1:
         raise InvalidParameterError(f"{path.name} is encrypted: write it without a password")
     if entry.compress_type not in _COMPRESSIONS:
         raise InvalidParameterError(
             f"{path.name} has a compression that numpy.savez does not write; save it anew"
         )
+    if most is not None and entry.file_size > _WIDEST * most + _LONGEST_HEADER:
+        raise too_many(path, most, advice)
     return entry
 
 
@@ -325,8 +353,7 @@ def _same(path: Path, other: Path) -> bool:
 def _damage(path: Path) -> Iterator[None]:
     """Say that a file is damaged, in whichever way its decoders fail on bytes like these."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about oddities of the header
+        with silence():  # about oddities of the header
             yield
     except (InvalidParameterError, MemoryError):
         raise
@@ -343,19 +370,33 @@ def _not_plain(path: Path, why: str) -> InvalidParameterError:
 
 def _read_header(stream: IO[bytes], path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read shape, order and type of an array of the ``.npy`` format."""
-    header = _READERS[np.lib.format.read_magic(stream)](stream)
+    start: Any = _Start(stream)
+    header = _READERS[np.lib.format.read_magic(start)](start)
     if any(length < 0 for length in header[0]):
         raise _not_plain(path, "a negative length")
     return header
+
+
+class _Start:
+    """The start of a stream: a header of more bytes is refused before it is read."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._left = stream, _LONGEST_HEADER
+
+    def read(self, size: int) -> bytes:
+        if size > self._left:
+            raise ValueError("a header without end")
+        self._left -= size
+        return self._stream.read(size)
 
 
 def _read_array(stream: IO[bytes], path: Path, most: int, advice: str) -> NDArray[Any]:
     """Read an array of the ``.npy`` format to the end of the stream, and no byte beyond."""
     shape, by_columns, dtype = _read_header(stream, path)
     _check_real(dtype, path)
-    size = math.prod(int(length) for length in shape)
-    if size > most:
+    if numbers_of(shape) > most:
         raise too_many(path, most, advice)
+    size = math.prod(int(length) for length in shape)
     array: NDArray[Any] = np.empty(size, dtype)
     place = array.view(np.uint8).data
     done = 0
@@ -378,23 +419,3 @@ def _check_real(dtype: np.dtype[Any], path: Path) -> None:
         pairs = "; write real and imaginary parts as one more axis of length 2"
         way_out = pairs if dtype.kind == "c" else ""
         raise InvalidParameterError(f"{path.name} must hold real numbers, got {what}{way_out}")
-
-
-def check_written(array: Any, name: str) -> None:
-    """Refuse a Zarr array of which chunks are not there: they would be read as one number.
-
-    Parameters
-    ----------
-    array : object
-    name : str
-        What the error calls it.
-
-    Raises
-    ------
-    InvalidParameterError
-    """
-    if array.nchunks_initialized < array.nchunks:
-        raise InvalidParameterError(
-            f"{name} has chunks that nobody wrote, which would be read as records of one number; "
-            "if they are meant, write them with write_empty_chunks"
-        )

@@ -293,8 +293,11 @@ def test_more_numbers_than_the_limit(riemdp, fails, matrices, tmp_path):
     large = tmp_path / "large.npz"
     message = fails(2, "mean", large, *BALL, *BUDGET)
     assert message.endswith(
-        "67108864 numbers, the limit; raise it with --max-numbers if memory allows\n"
+        "16777216 numbers, the limit; if you trust the file and memory allows, raise it with "
+        "--max-numbers\n"
     )
+    # the way out: it is read, and refused for its shape
+    assert "data must have shape" in fails(2, "mean", large, *BALL, *BUDGET, "--max-numbers", 2**27)
     np.savetxt(tmp_path / "rows.csv", np.load(matrices).reshape(-1, 9), delimiter=",")
     for name in ("matrices.npy", "rows.csv"):
         arguments = ("mean", tmp_path / name, *BALL, *BUDGET, "--max-numbers")

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,24 +32,18 @@ DIRECTIONS = Ball(SPHERE, np.array([0.0, 0.0, 1.0]), 1.0)
 CAP = Ball(SPHERE, np.array([0.0, 0.0, 1.0]), 0.4)
 
 
-@dataclass(frozen=True)
-class Slowly:
+def slowly(path, notes, seconds):
     """Open a file, and take a while; into a file of all workers goes how many records that were."""
+    points = np.load(path)
+    note(notes, f"begins {os.getpid()} {len(points)}")
+    time.sleep(seconds)
+    note(notes, f"ends {os.getpid()}")
+    return points
 
-    path: Path
-    notes: Path
-    seconds: float = 0.0
 
-    def __call__(self):
-        points = np.load(self.path)
-        self._note(f"begins {os.getpid()} {len(points)}")
-        time.sleep(self.seconds)
-        self._note(f"ends {os.getpid()}")
-        return points
-
-    def _note(self, text):
-        with open(self.notes, "a") as notes:
-            notes.write(f"{text}\n")
+def note(notes, text):
+    with open(notes, "a") as opened:
+        opened.write(f"{text}\n")
 
 
 def records(folder):
@@ -74,7 +68,7 @@ def records(folder):
 
 def chunks(folder, name, seconds=0.0, *, stated=True):
     paths = sorted(folder.glob(f"{name}[0-9]*.npy"))
-    parts = [Slowly(path, folder / f"notes_{name}", seconds) for path in paths]
+    parts = [partial(slowly, path, folder / f"notes_{name}", seconds) for path in paths]
     sizes = [len(np.load(path)) for path in paths] if stated else None
     return Chunks(parts, N, sizes=sizes)
 
@@ -213,21 +207,18 @@ def pools(folder):
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
         found["processes"] = made(*(spread(each, pool) for each in parts))
         try:
-            private_mean(Chunks([Dies(os.getpid())] * 3, N), MATRICES, GDP(1.0), client=pool)
+            private_mean(
+                Chunks([partial(dies, os.getpid())] * 3, N), MATRICES, GDP(1.0), client=pool
+            )
         except riemdp.WorkersFailedError as error:
             found["error"] = str(error)
     return found
 
 
-@dataclass(frozen=True)
-class Dies:
+def dies(driver):
     """Take the worker along."""
-
-    driver: int
-
-    def __call__(self):
-        if os.getpid() != self.driver:
-            os._exit(1)
+    if os.getpid() != driver:
+        os._exit(1)
 
 
 class Heard(logging.Handler):

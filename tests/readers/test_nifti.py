@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 
-from riemdp import InvalidParameterError, NotOnManifoldError
+from riemdp import InvalidParameterError, NotOnManifoldError, _files
 from riemdp.readers import read_records
 from riemdp.readers._nifti import read_nifti, write_nifti
 
@@ -139,3 +141,56 @@ def test_damage(tmp_path):
         read(write(tmp_path / "flat.nii", SIX[0, 0, :, 0]))
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "absent.nii")
+
+
+def test_what_nibabel_logs_of_a_header_is_not_shown(tmp_path, capfd, caplog):
+    """It warns of odd values, and names them, on the standard error stream."""
+    path = write(tmp_path / "a.nii", SIX)
+    content = bytearray(path.read_bytes())
+    content[252:254] = (7373).to_bytes(2, "little")  # qform_code
+    path.write_bytes(content)
+    read(path)
+    assert capfd.readouterr() == ("", "")
+    assert caplog.text == ""
+    nibabel.load(path)  # control
+    assert "7373" in capfd.readouterr().err + caplog.text
+
+
+@pytest.mark.parametrize("kind", ["Nifti1", "Nifti2"])
+@pytest.mark.parametrize("order", "<>")
+def test_both_versions_and_orders_of_bytes(tmp_path, kind, order):
+    header = getattr(nibabel, f"{kind}Header")(endianness=order)
+    header.set_data_dtype(np.float32)
+    image = getattr(nibabel, f"{kind}Image")(SIX, np.diag([2.0, 2.0, 3.0, 1.0]), header)
+    for name in ("a.nii", "a.nii.gz"):
+        nibabel.save(image, tmp_path / name)
+        np.testing.assert_array_equal(read(tmp_path / name), SIX.reshape(1, 12, 6))
+
+
+@pytest.mark.parametrize("start", [0, 351, 2**24 + 1, 2**31, -16])
+@pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
+def test_numbers_start_after_the_header_and_not_far_from_it(tmp_path, name, start):
+    """A small file may say that they start after gigabytes, which would be decompressed."""
+    header = nibabel.Nifti1Image(SIX, np.eye(4)).header
+    header["vox_offset"] = start
+    pack = gzip.compress if name.endswith(".gz") else bytes
+    (tmp_path / name).write_bytes(pack(header.binaryblock + bytes(5000)))
+    with pytest.raises(InvalidParameterError, match=r"start at a byte from 352|cannot be read"):
+        read(tmp_path / name)
+
+
+def test_a_small_file_of_many_voxels(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "MOST_OF_FILE", 10)
+    image = nibabel.Nifti1Image(np.zeros((64, 64, 64), np.uint8), np.eye(4))
+    nibabel.save(image, tmp_path / "a.nii.gz")
+    limit = 25 * (tmp_path / "a.nii.gz").stat().st_size
+    with pytest.raises(InvalidParameterError, match=f"more than {limit} numbers"):
+        read_records(tmp_path / "a.nii.gz", unit="person")
+    allowed = read_records(tmp_path / "a.nii.gz", unit="person", most=2**18)
+    assert allowed.points.shape == (1, 2**18)  # the caller's word
+
+
+def test_images_without_space(tmp_path):
+    path = write(tmp_path / "a.nii", np.ones((1, 1, 1, 1, 5, 6)), intent=3002)
+    with pytest.raises(InvalidParameterError, match="three axes"):
+        read(path)

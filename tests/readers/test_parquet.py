@@ -105,3 +105,42 @@ def test_damage(path):
         read(path, ("a",))
     with pytest.raises(FileNotFoundError):
         read(path.with_name("absent.parquet"), ("a",))
+
+
+def test_texts_whose_starts_are_repeated(path):
+    """A text may be as long as the file there, and stand in every row."""
+    texts = [f"{'x' * 1000}{i:03}" for i in range(500)]
+    table = pyarrow.table({"a": np.zeros(500), "who": texts})
+    options = {"use_dictionary": False, "column_encoding": {"who": "DELTA_BYTE_ARRAY"}}
+    parquet.write_table(table, path, **options)
+    with pytest.raises(InvalidParameterError, match="encoding that may take any amount"):
+        read(path, ("a",), users="who")
+    assert len(read(path, ("a",))["points"]) == 500  # where nobody asks for them
+    for options in ({}, {"use_dictionary": False}):  # the way out
+        parquet.write_table(table, path, **options)
+        assert read(path, ("a",), most=500 + 500 + 10**5, users="who")["users"] == texts
+
+
+def test_equal_texts_are_in_memory_once(path, monkeypatch):
+    monkeypatch.setattr(_parquet, "_BATCH", 7)
+    write(path, a=np.zeros(100), who=["one person", "another"] * 50)
+    users = read(path, ("a",), users="who")["users"]
+    assert users == ["one person", "another"] * 50
+    assert len(set(map(id, users))) == 2
+
+
+def test_what_columns_declare_is_counted_before_they_are_decoded(path, monkeypatch):
+    def decoded(*arguments, **options):
+        raise AssertionError
+
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "iter_batches", decoded)
+    zeros = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(np.zeros(6000)), 6)
+    write(path, d=zeros, who=["x" * 1000 + str(i) for i in range(1000)], other=np.zeros(1000))
+    with pytest.raises(InvalidParameterError, match="more than 5999 numbers"):
+        read(path, ("d",), most=5999)
+    with pytest.raises(InvalidParameterError, match="more than 50000 numbers"):
+        read(path, ("d",), most=50000, users="who")  # a megabyte of texts
+    with pytest.raises(InvalidParameterError, match="must hold numbers"):
+        read(path, ("who",), most=10)
+    with pytest.raises(InvalidParameterError, match="cannot be read"):  # control: it is asked for
+        read(path, ("d",), most=6000)

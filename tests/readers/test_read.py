@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+import warnings
 from importlib.metadata import EntryPoint
 
 import numpy as np
@@ -29,6 +32,13 @@ def read_nothing(path):
     return path.with_name("absent").read_text()
 
 
+def read_aloud(path):
+    logging.getLogger("another").critical("secret")
+    warnings.warn("secret", stacklevel=1)
+    print("secret", file=sys.stderr)
+    return ROWS
+
+
 def refuse(path):
     raise NotOnManifoldError("row 2 is no image")
 
@@ -44,6 +54,7 @@ def installed(monkeypatch):
             "words": "read_sentence",
             "nothing": "read_nothing",
             "refused": "refuse",
+            "aloud": "read_aloud",
             "gone": "no_such_function",
             "npy": "read_badly",
         }.items()
@@ -102,3 +113,14 @@ def test_errors_that_say_what_they_may_are_passed_on(tmp_path, installed):
 def test_unknown_formats_are_refused(tmp_path):
     with pytest.raises(InvalidParameterError, match=r"\.npy, \.npz or \.csv.*riemdp\.readers"):
         readers.read(tmp_path / "data.txt")
+
+
+def test_what_another_package_says_while_it_reads_is_dropped(tmp_path, installed, capfd, caplog):
+    (tmp_path / "a.aloud").write_text("")
+    np.testing.assert_array_equal(readers.read(tmp_path / "a.aloud"), ROWS)
+    assert capfd.readouterr() == ("", "")
+    assert caplog.text == ""
+    with pytest.warns(UserWarning, match="secret"):  # control
+        read_aloud(tmp_path)
+    assert "secret" in caplog.text
+    assert "secret" in capfd.readouterr().err

@@ -49,6 +49,7 @@ from riemdp import (
     private_variance,
     verify,
 )
+from riemdp._discreet import unlogged
 from riemdp.ledger import Ledger, _file_systems
 from riemdp.ledger import _schema as schema
 from riemdp.ledger._tables import DATASETS, ENTRIES, TIPS
@@ -337,9 +338,13 @@ def test_the_holder_of_the_data_can_read_why(account, capsys):
     assert "row 7" not in "".join(capsys.readouterr())
     with read_by("riemdp.data_holder"), pytest.raises(ReleaseFailedError):
         private_mean(bad(near_north(), 7, np.nan), NORTH, BUDGET, accountant=account)
-    (found,) = lines
+    with read_by("riemdp.data_holder"), unlogged(), pytest.raises(ReleaseFailedError):
+        # while another thread reads a file
+        private_mean(bad(near_north(), 7, np.nan), NORTH, BUDGET, accountant=account)
+    found, other = lines
     assert "charge 3 of 'study'" in found
     assert "row 7" in found
+    assert "row 7" in other
 
 
 @pytest.mark.parametrize("fails", ["printing", "raising"])

@@ -35,6 +35,7 @@ from riemdp import (
     Sphere,
     UnsupportedError,
     UnsupportedNeighboursError,
+    _files,
     private_mean,
     private_statistic,
 )
@@ -655,9 +656,20 @@ def test_a_zarr_array_without_rows_is_one_of_zero_records(tmp_path):
     alike = private_mean(ROWS[:0], PLANE, GDP(0.5), adjacency="add-remove", generator=source())
     same(found, alike)
     one = zarr.open(str(tmp_path / "b.zarr"), mode="w", shape=(), dtype="f8")
+    one[...] = 0.5
     for points in (empty, one):
         with pytest.raises(NotOnManifoldError):
             private_mean(points, PLANE, GDP(0.5))
+
+
+def test_the_way_out_for_a_file_that_becomes_too_much_works(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "MOST_OF_FILE", 10)
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, x=np.zeros((10**4, 2)))
+    with pytest.raises(InvalidParameterError, match=r"partial\(riemdp\.readers\.read, path, most="):
+        private_mean([path], PLANE, GDP(1.0), n=10**4)
+    given = Chunks([partial(riemdp.readers.read, path, most=2**15)], n=10**4)
+    assert private_mean(given, PLANE, GDP(1.0)).n == 10**4
 
 
 def test_n_is_public_or_given():

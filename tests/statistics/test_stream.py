@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 import random
 import re
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -257,6 +259,22 @@ def test_an_error_of_a_part_is_a_value_that_tells_nothing():
     with pytest.raises(RiemdpError, match="chunk 0: a chunk failed with ValueError") as caught:
         streamed([leaking])
     assert caught.value.__context__ is None
+
+
+def logging_part():
+    logging.getLogger("a.library").critical("Ann has 3.14159")
+    warnings.warn("Ann has 3.14159", stacklevel=1)
+    return records_of(TangentMean(), CAP).points
+
+
+def test_what_a_part_logs_while_it_is_opened_is_dropped(caplog):
+    """Also what is logged by an iterator, on its way to the next part."""
+    streamed([logging_part])
+    streamed(logging_part() for _ in range(1))
+    assert caplog.text == ""
+    with pytest.warns(UserWarning, match="Ann"):  # control
+        logging_part()
+    assert "Ann" in caplog.text
 
 
 class Gone(BaseException):

@@ -16,7 +16,7 @@ import numpy as np
 import typer
 
 from riemdp._errors import InvalidParameterError, RiemdpError
-from riemdp._files import MOST_NUMBERS, write_files
+from riemdp._files import write_files
 from riemdp.auditing import AuditResult, LearnedScore, tail_delta
 from riemdp.auditing import audit as run_audit
 from riemdp.cli._audit_spec import AuditSpec, read_spec
@@ -46,7 +46,7 @@ def audit(
     figure: Annotated[
         Path | None, typer.Option(help="Draw the trade-off curves there (.png, .pdf, .svg).")
     ] = None,
-    max_numbers: MaxNumbersOption = MOST_NUMBERS,
+    max_numbers: MaxNumbersOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Look for a violation of a claimed guarantee in the outputs of a mechanism.

@@ -16,7 +16,7 @@ import numpy as np
 from riemdp import auditing
 from riemdp._checks import real, shown
 from riemdp._errors import InvalidParameterError
-from riemdp._files import MOST_NUMBERS, read_text
+from riemdp._files import read_text
 from riemdp._part import lookup
 from riemdp._part_document import from_text
 from riemdp.auditing._floating_point import LowBitScore
@@ -73,7 +73,7 @@ class AuditSpec:
     neighbour_users: Any = None
 
 
-def read_spec(path: Path, most: int = MOST_NUMBERS) -> AuditSpec:
+def read_spec(path: Path, most: int | None = None) -> AuditSpec:
     """Read and check a specification; scripts that it names are imported from its folder.
 
     ``most`` is the limit of numbers in a file of data. An error names the key.
@@ -238,7 +238,7 @@ def _inputs(table: Mapping[str, Any], path: Path) -> tuple[Path, ...]:
     return (*data, *(Path(file) for file in loaded if file is not None))
 
 
-def _data(table: Mapping[str, Any], key: str, path: Path, most: int) -> Any:
+def _data(table: Mapping[str, Any], key: str, path: Path, most: int | None) -> Any:
     """Return the array of a file next to the specification, or what the key itself holds."""
     if key not in table:
         raise InvalidParameterError(f"{key} is missing: a list of records, or the name of a file")

@@ -12,7 +12,6 @@ import numpy as np
 
 from riemdp import _files, readers
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
-from riemdp._files import MOST_NUMBERS
 from riemdp.statistics import Records
 
 if TYPE_CHECKING:
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
 
 #: Formats whose rows are whatever somebody says that they are.
 _WITH_UNIT = (".parquet", ".zarr", ".nii", ".gz")
-_ADVICE = "raise it with --max-numbers if memory allows"
+_ADVICE = "if you trust the file and memory allows, raise it with --max-numbers"
 
 
-def read_array(path: Path, key: str | None = None, most: int = MOST_NUMBERS) -> NDArray[Any]:
+def read_array(path: Path, key: str | None = None, most: int | None = None) -> NDArray[Any]:
     """Read an array of real numbers; see :func:`riemdp.readers.read` for formats and errors.
 
     ``key`` names the array in an ``.npz``; what a file declares is checked against ``most`` numbers
@@ -47,7 +46,7 @@ class DataOptions:
 
     path: Path
     key: str | None
-    most: int
+    most: int | None
     _: KW_ONLY
     columns: str | None = None
     layout: str | None = None
@@ -102,7 +101,7 @@ class DataOptions:
         return not named and self.path.suffix.lower() not in _WITH_UNIT
 
 
-def read_point(path: Path, point_shape: tuple[int, ...], most: int = MOST_NUMBERS) -> NDArray[Any]:
+def read_point(path: Path, point_shape: tuple[int, ...], most: int | None = None) -> NDArray[Any]:
     """Read one point, in its shape or flattened row by row."""
     array = read_array(path, most=most)
     if array.size != math.prod(point_shape):
@@ -112,7 +111,7 @@ def read_point(path: Path, point_shape: tuple[int, ...], most: int = MOST_NUMBER
     return array.reshape(point_shape)
 
 
-def read_users(path: Path, most: int = MOST_NUMBERS) -> list[int] | list[str]:
+def read_users(path: Path, most: int | None = None) -> list[int] | list[str]:
     """Read whose record each is: integers from an array, or texts from the lines of a ``.txt``."""
     if path.suffix.lower() == ".txt":
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()

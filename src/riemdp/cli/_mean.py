@@ -14,7 +14,7 @@ import typer
 
 from riemdp import _files
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, PublicWarning
-from riemdp._files import MOST_NUMBERS, write_files
+from riemdp._files import write_files
 from riemdp._part_document import from_text
 from riemdp.cli import _options as options
 from riemdp.cli._accounts import (
@@ -153,7 +153,7 @@ def mean(
         ),
     ] = None,
     key: Annotated[str | None, typer.Option(help="Array of an .npz that holds several.")] = None,
-    max_numbers: options.MaxNumbersOption = MOST_NUMBERS,
+    max_numbers: options.MaxNumbersOption = None,
     output: Annotated[
         Path | None,
         typer.Option(

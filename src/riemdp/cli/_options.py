@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from riemdp._errors import InvalidBudgetError, InvalidParameterError, NotOnManifoldError
-from riemdp._files import MOST_NUMBERS
 from riemdp._part_document import from_text
 from riemdp.cli._io import read_point
 from riemdp.manifolds import (
@@ -118,7 +117,12 @@ DeltaOption = Annotated[
 MuOption = Annotated[float | None, typer.Option(help="mu of Gaussian differential privacy.")]
 RhoOption = Annotated[float | None, typer.Option(help="rho of zero-concentrated DP.")]
 MaxNumbersOption = Annotated[
-    int, typer.Option(min=1, help="Most numbers that a file of data may hold.")
+    int | None,
+    typer.Option(
+        min=1,
+        help="Most numbers that a file of data may hold. [default: 67108864, fewer for a small "
+        "compressed file]",
+    ),
 ]
 ThetaOption = Annotated[float | None, typer.Option(help="theta of Rao DP, with --distance.")]
 
@@ -274,7 +278,7 @@ def _shape(array: NDArray[Any]) -> str:
     return f"({', '.join(map(str, ('n', *array.shape[1:])))}{',' if array.ndim == 1 else ''})"
 
 
-def center_of(center: str, manifold: Manifold, most: int = MOST_NUMBERS) -> FloatArray:
+def center_of(center: str, manifold: Manifold, most: int | None = None) -> FloatArray:
     """Return the centre of the ball: the space's own named point, or the one in a file."""
     name = manifold.origin_name
     if center == name:

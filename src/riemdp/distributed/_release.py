@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riemdp import release
+from riemdp._checks import kind_of
 from riemdp._errors import InvalidParameterError
 from riemdp._files import map_npy, path_of
-from riemdp.distributed._sent import holds_arrays
+from riemdp.distributed._sent import MOST_CHARACTERS, MOST_VALUES, is_description
 from riemdp.distributed._spread import TASKS, Spread
 from riemdp.statistics import Records
 
@@ -33,8 +34,9 @@ def spread(points: Any, client: object, *, n: int | None = None, tasks: int = TA
     ----------
     points : path, list of Path, memmap, Zarr array, or Chunks
         Where the records are, for every worker alike: a file that :func:`numpy.save` wrote, files
-        of any format that can be read; or chunks whose parts are functions without arguments that
-        open some. See :class:`riemdp.Chunks`.
+        of any format that can be read; or chunks whose parts are functions of a module that open
+        some, or :func:`functools.partial` of one with at most 16 numbers, texts and paths. See
+        :class:`riemdp.Chunks`.
     client : distributed.Client, concurrent.futures.Executor, joblib.Parallel or callable
         Whose workers; or a function like :func:`map` that takes a function and a list, and returns
         in any order what the function returns. Workers need the same version of this library.
@@ -50,7 +52,7 @@ def spread(points: Any, client: object, *, n: int | None = None, tasks: int = TA
     Raises
     ------
     InvalidParameterError
-        If records are given themselves, or with the parts, or the client is of no known class.
+        If a part is another object, which may hold records, or the client is of no known class.
     WorkersFailedError
         If the workers that are there would not compute the same bits of a record.
 
@@ -78,12 +80,15 @@ def spread(points: Any, client: object, *, n: int | None = None, tasks: int = TA
             "whose parts are functions, of labels and the like too; or give a path, a list of "
             "Path, a memmap or a Zarr array"
         )
-    if any(map(holds_arrays, parts)):
-        raise InvalidParameterError(
-            "a part holds an array, which would be sent with it: workers are sent where records "
-            "are, and not records. Let each function open what it needs, of labels and the like "
-            "too; an array that is in memory has to be in a file first"
-        )
+    for part in (*parts, *(() if chunks.read is None else (chunks.read,))):
+        if not is_description(part):
+            raise InvalidParameterError(
+                f"a {kind_of(part)} may hold records, which would be sent with it, and workers are "
+                "sent where records are: give paths, rows of a memmap or of a Zarr array in files, "
+                "or functions that stand in a module, alone or as functools.partial(function, ...) "
+                f"of at most {MOST_VALUES} numbers and texts, in all {MOST_CHARACTERS} characters, "
+                "that open what they need, labels and the like too"
+            )
     return chunks.mapped(Spread(client, tasks))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riemdp._errors import InvalidParameterError
-from riemdp._files import MOST_NUMBERS, opened, too_many
+from riemdp._files import ADVICE, MOST_NUMBERS, opened, too_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _LONGEST_ROW = 2**26
 
 
-def read_csv(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[Any]:
+def read_csv(path: Path, most: int | None = None, advice: str = ADVICE) -> NDArray[Any]:
     """Read rows of numbers with commas between them, without a header.
 
     Parameters
     ----------
     path : Path
-    most : int
+    most : int, optional
         Most numbers in it.
     advice : str
         Way out, for the message about too many numbers.
@@ -60,8 +60,9 @@ def read_csv(path: Path, most: int = MOST_NUMBERS, advice: str = "") -> NDArray[
     )
 
 
-def lines(file: io.TextIOWrapper, path: Path, most: int, advice: str) -> Iterator[str]:
+def lines(file: io.TextIOWrapper, path: Path, most: int | None, advice: str) -> Iterator[str]:
     """Yield the rows of a file, up to so many numbers; a row without end is too many."""
+    most = MOST_NUMBERS if most is None else most
     left = most
     while row := file.readline(_LONGEST_ROW):
         left -= row.count(",") + 1

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import math
+import gzip
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riemdp._checks import real_array, shown
 from riemdp._errors import InvalidParameterError
-from riemdp._files import MOST_NUMBERS, check_output, opened, path_of, too_many, write_files
+from riemdp._files import (
+    ADVICE,
+    check_output,
+    most_numbers,
+    numbers_of,
+    opened,
+    path_of,
+    too_many,
+    write_files,
+)
 from riemdp.readers._layouts import points_of, rows_of
 from riemdp.readers._optional import library, said_plainly
 
@@ -24,12 +33,18 @@ if TYPE_CHECKING:
 _SYMMETRIC = 1005
 #: Most difference of the places of voxels in two images, in their unit, mostly mm.
 _SAME_PLACE = 1e-3
+#: Codes of CIFTI, whose images have no axes of space.
+_CIFTI = range(3000, 3100)
+#: Most bytes before the numbers, where extensions may stand.
+_LONGEST_START = 2**24
+#: Bytes of a header of either version.
+_HEADER = 540
 #: What a row is where every voxel is to be a record of its own.
 VOXEL = "voxel"
 
 
 def read_nifti(
-    path: Path, most: int, advice: str, *, layout: str | None, unit: str, mask: Path | None
+    path: Path, most: int | None, advice: str, *, layout: str | None, unit: str, mask: Path | None
 ) -> FloatArray:
     r"""Read the points of an image: one record of all its voxels, or a record for each.
 
@@ -42,8 +57,8 @@ def read_nifti(
     :func:`riemdp.readers.read_records`; refused is also a mask of another space, and a header that
     says that the six numbers have another order than the layout.
     """
-    image, numbers = _image(path, most, advice)
-    if image.header["intent_code"] == _SYMMETRIC and layout != "tensor-nifti":
+    header, numbers = _image(path, most, advice)
+    if header["intent_code"] == _SYMMETRIC and layout != "tensor-nifti":
         raise InvalidParameterError(
             f"the header of {path.name} says that its numbers are the lower triangle of a matrix, "
             f"the layout is {shown(layout)}: it must be 'tensor-nifti'"
@@ -51,10 +66,11 @@ def read_nifti(
     rows = numbers.reshape(-1, *(length for length in numbers.shape[3:] if length > 1))
     if mask is not None:
         other, inside = _image(mask, most, advice)
+        affines = other.get_best_affine(), header.get_best_affine()
         if (
             inside.size != len(rows)
             or inside.shape[:3] != numbers.shape[:3]
-            or not np.allclose(other.affine, image.affine, rtol=0.0, atol=_SAME_PLACE)
+            or not np.allclose(*affines, rtol=0.0, atol=_SAME_PLACE)
         ):
             raise InvalidParameterError(f"{mask.name} is of another space than {path.name}")
         rows = rows[inside.reshape(-1) != 0.0]
@@ -113,7 +129,7 @@ def write_nifti(
     path, like = path_of(path), path_of(like, "like")
     if not path.name.lower().endswith((".nii", ".nii.gz")):
         raise InvalidParameterError(f"{path.name} must end in .nii or .nii.gz")
-    grid, inside = _image(like, MOST_NUMBERS, "")
+    grid, inside = _image(like, None, ADVICE)
     if inside.ndim != 3 and masked:
         raise InvalidParameterError(f"{like.name} must have one number a voxel to be a mask")
     kept = inside != 0.0 if masked else np.ones(inside.shape[:3], dtype=bool)
@@ -129,25 +145,39 @@ def write_nifti(
     numbers[kept] = rows
     is_standard = layout == "tensor-nifti"
     numbers = numbers[..., None, :] if is_standard else numbers
-    image = library("nibabel", path).Nifti1Image(numbers, grid.affine)
+    image = library("nibabel", path).Nifti1Image(numbers, grid.get_best_affine())
     image.header["intent_code"] = _SYMMETRIC if is_standard else 0
     content = image.to_bytes()
     if path.suffix.lower() == ".gz":
-        import gzip
-
         content = gzip.compress(content, mtime=0)
     write_files({check_output(path, [like]): lambda file: file.write(content)})
 
 
-def _image(path: Path, most: int, advice: str) -> tuple[Any, FloatArray]:
+def _image(path: Path, most: int | None, advice: str) -> tuple[Any, FloatArray]:
+    """Return the header and the numbers of an image; extensions are not read."""
     nibabel = library("nibabel", path)
-    with opened(path), said_plainly(path):
-        image = nibabel.load(path)
-        if len(image.shape) < 3:
+    with opened(path) as file, said_plainly(path):
+        stream: Any = gzip.GzipFile(fileobj=file) if path.suffix.lower() == ".gz" else file
+        header = _header(nibabel, stream.read(_HEADER))
+        shape = header.get_data_shape()
+        if len(shape) < 3 or int(header["intent_code"]) in _CIFTI:
             raise InvalidParameterError(f"{path.name} must have three axes of space")
-        if math.prod(image.shape) > most:
-            raise too_many(path, most, advice)
-        numbers = np.asarray(image.dataobj)
-        if numbers.dtype.kind not in "fiu":
+        if header.get_data_dtype().kind not in "fiu":
             raise InvalidParameterError(f"{path.name} must hold real numbers")
-        return image, numbers.astype(np.float64, copy=False)
+        least = header.single_vox_offset
+        if not least <= header.get_data_offset() <= _LONGEST_START:
+            raise InvalidParameterError(
+                f"the numbers of {path.name} must start at a byte from {least} to {_LONGEST_START}"
+            )
+        limit = most_numbers(most, path.stat().st_size)
+        if numbers_of(shape) > limit:
+            raise too_many(path, limit, advice)
+        numbers = np.asarray(nibabel.arrayproxy.ArrayProxy(stream, header, mmap=False))
+        return header, numbers.astype(np.float64, copy=False)
+
+
+def _header(nibabel: Any, start: bytes) -> Any:
+    """Return the header that an image starts with, of the version that its length is of."""
+    second = _HEADER in (int.from_bytes(start[:4], order) for order in ("little", "big"))
+    kind = nibabel.Nifti2Header if second else nibabel.Nifti1Header
+    return kind(start[: kind.template_dtype.itemsize])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import warnings
 from typing import TYPE_CHECKING, Any
 
+from riemdp._discreet import unheard
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def library(name: str, path: Path) -> Any:
 def said_plainly(path: Path) -> Iterator[None]:
     """Say that a library cannot read a file by its error's class alone: its text may hold data.
 
-    Errors of riemdp, and about opening the file, stay as they are.
+    What the library warns about, logs or prints is dropped: nibabel logs values of headers. Errors
+    of riemdp, and about opening the file, stay as they are.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they may show data
+        with unheard():
             yield
     except (RiemdpError, FileNotFoundError, PermissionError, IsADirectoryError, MemoryError):
         raise

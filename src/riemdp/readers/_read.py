@@ -7,8 +7,9 @@ import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import real_array
+from riemdp._discreet import unheard
 from riemdp._errors import InvalidParameterError, RiemdpError
-from riemdp._files import MOST_NUMBERS, path_of, read_npy, read_npz, too_many
+from riemdp._files import ADVICE, MOST_NUMBERS, path_of, read_npy, read_npz, too_many
 from riemdp.readers._csv import read_csv
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def extensions() -> list[str]:
 
 
 def read(
-    path: Path | str, key: str | None = None, most: int = MOST_NUMBERS, advice: str = ""
+    path: Path | str, key: str | None = None, most: int | None = None, advice: str = ADVICE
 ) -> NDArray[Any]:
     r"""Read an array of real numbers; the extension of the file, in any case, decides the format.
 
@@ -47,9 +48,10 @@ def read(
         refused.
     key : str, optional
         Name of the array in an ``.npz``; needed when it holds more than one.
-    most : int
-        Most numbers in it. What a file of this library's formats declares is checked before it is
-        read; what another package returns, afterwards.
+    most : int, optional
+        Most numbers in it: by default 2**26, and of a compressed file no more than 2**24, or 25 for
+        each of its bytes where that is more. What a file of this library's formats declares is
+        checked before it is read; what another package returns, afterwards.
     advice : str
         Way out, for the message about too many numbers.
 
@@ -95,10 +97,12 @@ def read(
 
 
 def _read_foreign(
-    point: importlib.metadata.EntryPoint, path: Path, most: int, advice: str
+    point: importlib.metadata.EntryPoint, path: Path, most: int | None, advice: str
 ) -> NDArray[Any]:
+    most = MOST_NUMBERS if most is None else most
     try:
-        found = real_array(point.load()(path), f"the records of {path.name}")
+        with unheard():
+            found = real_array(point.load()(path), f"the records of {path.name}")
     except (OSError, RiemdpError):
         raise
     except Exception as error:  # its text may hold data

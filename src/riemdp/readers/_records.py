@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError
-from riemdp._files import MOST_NUMBERS, path_of
+from riemdp._files import ADVICE, path_of
 from riemdp.readers._layouts import check_layout, points_of
 from riemdp.readers._nifti import read_nifti
 from riemdp.readers._parquet import read_parquet
@@ -36,8 +36,8 @@ def read_records(
     weights: str | None = None,
     users: str | None = None,
     mask: Path | str | None = None,
-    most: int = MOST_NUMBERS,
-    advice: str = "",
+    most: int | None = None,
+    advice: str = ADVICE,
 ) -> Records:
     r"""Read records from a file; its extension, in any case, decides the format.
 
@@ -63,8 +63,10 @@ def read_records(
         The column, or array, of each. Labels and users are texts in a ``.csv``.
     mask : Path or str, optional
         Of an image: another one, public, that is not zero where voxels are taken.
-    most : int
-        Most numbers in it.
+    most : int, optional
+        Most numbers that the file may become in memory, counted before it is decoded: by default
+        2**26, and of a compressed file no more than 2**24, or 25 for each of its bytes where that
+        is more.
     advice : str
         Way out, for the message about too many numbers.
 

@@ -23,7 +23,7 @@ TEXTS = ("labels", "users")
 
 
 def read_table(
-    path: Path, columns: Mapping[str, Sequence[str]], most: int, advice: str
+    path: Path, columns: Mapping[str, Sequence[str]], most: int | None, advice: str
 ) -> dict[str, Any]:
     """Read columns of a CSV file in UTF-8 whose first row names them, by field of the records.
 

@@ -149,6 +149,11 @@ def failing_alike(
     # Out of the handler: nothing that is raised, or printed by a log that fails, has this context.
     where = "" if anchor is None else f" (charge {anchor.seq} of {anchor.dataset!r})"
     with contextlib.suppress(Exception):  # a full disk of the holder's changes nothing here
-        HOLDER.error("a release failed after its charge%s", where, exc_info=failure)
+        # not HOLDER.error: another thread may read a file, which switches logs off
+        why = type(failure), failure, failure.__traceback__
+        said = "a release failed after its charge%s"
+        HOLDER.handle(
+            HOLDER.makeRecord(HOLDER.name, logging.ERROR, __file__, 0, said, (where,), why)
+        )
     del failure
     raise ReleaseFailedError(_FAILED)

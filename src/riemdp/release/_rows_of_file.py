@@ -7,7 +7,7 @@ import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class RowsOfFile:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     state: StateOfFile | None = None
+    #: Whether they only say where records are, and hold none.
+    elsewhere: ClassVar[bool] = True
 
     def __call__(self) -> NDArray[Any]:
         """Read them; the file is not kept open, nor in memory."""

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._files import check_written
+from riemdp._zarr_arrays import bounded, check_written, is_zarr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+#: Stores of Zarr that are not in the memory of a process.
+_STORES = ("LocalStore", "ZipStore", "FsspecStore", "ObjectStore")
 
 
 @dataclass(frozen=True)
@@ -25,16 +28,22 @@ class RowsOfZarr:
     Raises
     ------
     InvalidParameterError
-        When it is called, if rows may be of a chunk that nobody wrote.
+        When it is called, if rows may be of a chunk that nobody wrote, a codec is not known, or a
+        chunk becomes too much.
     """
 
     array: Any
     start: int
     stop: int
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether they only say where records are: the array is not in memory."""
+        return type(self.array.store).__name__ in _STORES
+
     def __call__(self) -> NDArray[Any]:
         """Read them."""
-        found = np.asarray(self.array[self.start : self.stop])
+        found = np.asarray(bounded(self.array, "the array")[self.start : self.stop])
         if self._may_be_absent(found):
             check_written(self.array, "the array")
         return found
@@ -55,7 +64,7 @@ class RowsOfZarr:
         return bool(np.logical_and.reduceat(equal, starts, axis=0).any())
 
 
-def is_zarr(points: Any) -> bool:
+def has_zarr_rows(points: Any) -> bool:
     """Whether an array is one of Zarr, with any rows; without it is what it is in memory.
 
     Parameters
@@ -66,6 +75,4 @@ def is_zarr(points: Any) -> bool:
     -------
     bool
     """
-    is_one = type(points).__module__.partition(".")[0] == "zarr"
-    shape = getattr(points, "shape", ()) if is_one else ()
-    return len(shape) > 0 and 0 not in shape
+    return is_zarr(points) and len(points.shape) > 0 and 0 not in points.shape

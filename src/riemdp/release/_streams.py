@@ -7,15 +7,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from riemdp._checks import count, kind_of, shown
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
+from riemdp._zarr_arrays import bounded, is_zarr, whole
 from riemdp.release._rows_of_file import root_of, rows_of_map
-from riemdp.release._rows_of_zarr import RowsOfZarr, is_zarr
+from riemdp.release._rows_of_zarr import RowsOfZarr, has_zarr_rows
 from riemdp.release._unopened import Source, check_given, check_number
 from riemdp.statistics import Chunks, Neighbours, Records, Streamed, as_records
 
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
 
 #: Numbers that are read at a time, and the fewest and most records that hold them.
 _NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16
+#: Most rows that a Zarr array may declare, as a small folder may declare any number.
+_MOST_ROWS = 2**36
 _NAMES = ("labels", "ids")
+_ADVICE = (
+    "if you trust the file and memory allows, let a function read it: "
+    "Chunks([functools.partial(riemdp.readers.read, path, most=...)], n=...)"
+)
 _EXTRAS = (*_NAMES, "covariates", "weights")
 
 
@@ -44,11 +51,14 @@ class File:
 
     path: Path
 
+    #: Whether it only says where records are, and holds none.
+    elsewhere: ClassVar[bool] = True
+
     def __call__(self) -> NDArray[Any]:
         """Read it."""
         from riemdp.readers import read
 
-        return read(self.path)
+        return read(self.path, advice=_ADVICE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +122,7 @@ def is_file_of_array(points: object) -> bool:
     -------
     bool
     """
-    return _is_mapped(points) or is_zarr(points)
+    return _is_mapped(points) or has_zarr_rows(points)
 
 
 def _has_units(neighbours: Neighbours) -> bool:
@@ -164,7 +174,13 @@ def chunks_of(points: Any, n: int | None = None, rows: int | None = None) -> Chu
         found = replace(found, parts=_with_files(found))
     elif _is_mapped(given):
         found = _cut(given, n, rows, rows_of_map(given))
-    elif is_zarr(given):
+    elif has_zarr_rows(given):
+        bounded(given, "the array")  # refused before anything is charged or read
+        if given.shape[0] > _MOST_ROWS:
+            raise InvalidParameterError(
+                f"a Zarr array may have at most {_MOST_ROWS} rows; of more give functions that "
+                "return some of them: Chunks(functions, n=...)"
+            )
         found = _cut(given, n, rows, RowsOfZarr)
     elif not is_stream(given):
         shape = f" of shape {given.shape}" if hasattr(given, "shape") else ""
@@ -256,7 +272,7 @@ def _column(name: str, values: Any) -> NDArray[Any]:
     """
     if name in _NAMES and isinstance(values, (list, tuple)):
         return np.fromiter(values, dtype=object, count=len(values))
-    return np.asanyarray(values)
+    return whole(values, name) if is_zarr(values) else np.asanyarray(values)
 
 
 def no_stream(points: object, what: str) -> None:

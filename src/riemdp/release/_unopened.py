@@ -12,7 +12,7 @@ import numpy as np
 from riemdp._checks import count
 from riemdp._discreet import discreetly
 from riemdp._errors import InvalidParameterError, UnsupportedError
-from riemdp.release._rows_of_zarr import RowsOfZarr, is_zarr
+from riemdp._zarr_arrays import is_zarr, whole
 from riemdp.statistics import (
     Records,
     ReplaceOne,
@@ -155,7 +155,7 @@ def opened(records: Records) -> Records:
             raise InvalidParameterError(f"give {' and '.join(twice)} once")
         late = {name: getattr(found, name) for name in ("points", *found.extras)} | late
     if is_zarr(points := late.get("points", given["points"])):
-        late["points"] = RowsOfZarr(points, 0, points.shape[0])()
+        late["points"] = whole(points, "the array of points")
     return replace(records, **late) if late else records
 
 

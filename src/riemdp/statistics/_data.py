@@ -9,6 +9,7 @@ import numpy as np
 
 from riemdp._checks import kind_of, plain_array, real_entries
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
+from riemdp._zarr_arrays import check_codecs, is_zarr
 from riemdp.statistics._ids import first_twice
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class Records:
     ids : array_like of int or str, shape (n,), optional
         An id for each record: the same one twice is an error. Nothing is computed from it.
 
+    Raises
+    ------
+    InvalidParameterError
+        If one of them is a Zarr array with an unknown codec, which may run code.
+
     Examples
     --------
     >>> import numpy as np
@@ -67,6 +73,11 @@ class Records:
     users: ArrayLike | None = None
     unit: str | None = None
     ids: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("points", *_EXTRAS, "ids"):
+            if is_zarr(getattr(self, name)):
+                check_codecs(getattr(self, name), f"the array of {name}")
 
     def __len__(self) -> int:
         return len(np.asarray(self.points))

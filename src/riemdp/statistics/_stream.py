@@ -12,9 +12,10 @@ import numpy as np
 
 import riemdp._errors as errors
 from riemdp._checks import kind_of
-from riemdp._discreet import discreetly
+from riemdp._discreet import discreetly, unlogged
 from riemdp._errors import InvalidParameterError, RiemdpError, UnsupportedError
 from riemdp._progress import ticks, uncounted
+from riemdp._zarr_arrays import is_zarr, whole
 from riemdp.statistics._answer import Prepared, Summaries
 from riemdp.statistics._chunks import opened_part
 from riemdp.statistics._data import Records, as_records, labels_of
@@ -130,7 +131,10 @@ class Summarise:
             return Outcome(number, failure=(RiemdpError.__name__, text))
 
     def _found(self, number: int, part: Part) -> Outcome:
-        records = as_records(opened_part(part))
+        with unlogged():
+            records = as_records(opened_part(part))
+            if is_zarr(records.points):
+                records = records.with_points(whole(records.points, "the array"))
         if len(records) == 0:
             return Outcome(number)
         if self.read is not None:
@@ -360,7 +364,8 @@ class _Counted:
         return self
 
     def __next__(self) -> Any:
-        found = next(self._tasks)
+        with unlogged():  # an iterator may open files
+            found = next(self._tasks)
         self._total += 1
         return found
 
