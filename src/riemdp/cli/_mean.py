@@ -184,6 +184,10 @@ def mean(
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     if adapt and statistic is not None:
         raise InvalidParameterError("--adapt is for the mean: leave out --statistic")
+    if weights is not None and statistic is None:
+        raise InvalidParameterError(
+            "--weights is for a statistic that takes them: --statistic weighted-mean"
+        )
     related = relation_of(neighbours, adjacency, wanted, has_users=users is not None)
     account = account_of(ledger, ledger_key, dataset, unit if dataset is not None else None)
     named = None
@@ -220,20 +224,22 @@ def mean(
             raise NotOnManifoldError(f"{file.name} holds no points of {named}")
         return space, given.with_points(rows)
 
-    def records_of_file() -> Any:
-        given = opened()[1]
-        return replace(given, users=None) if set(given.extras) - {"users"} else given.points
+    def of_file(name: str) -> Any:
+        return getattr(opened()[1], name)
 
     def users_of_file() -> Any:
-        return opened()[1].users if people is None else read_users(people, max_numbers)
+        return of_file("users") if people is None else read_users(people, max_numbers)
 
-    records: Any = records_of_file
+    extras = {"labels": labels, "covariates": covariates, "weights": weights}
+    names = ("points", *(name for name, column in extras.items() if column is not None))
+    records: Any = Records(**{name: partial(of_file, name) for name in names})
     ids: Any = None if users is None else users_of_file
     if charges_first(charge, account):
         check_readable(file, people, mask)
         named = space = named or manifold_of(manifold, dim, size, curvature)
     else:
-        space, records = opened()[0], records_of_file()
+        space, given = opened()
+        records = replace(given, users=None)
         ids = None if ids is None else ids()
     middle = center_of(center, space, max_numbers)
     ball = Ball(Aligned(space, middle) if aligned else space, middle, radius)  # type: ignore[arg-type]

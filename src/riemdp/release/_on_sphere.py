@@ -16,7 +16,7 @@ from riemdp.release._own_directions import own_directions
 from riemdp.release._relation import relation
 from riemdp.release._run import run
 from riemdp.release._streams import chunks_of, is_stream
-from riemdp.release._unopened import public_size
+from riemdp.release._unopened import check_shapes, public_size
 from riemdp.statistics import Records, as_records
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def released_on_sphere(
         late: Any = (lambda: opened()[0], lambda: opened()[1])
         records = Records(late[0], users=None if users is None else late[1])
         width = width or _width(points, read)
+        check_shapes(Records(points, users=users), None, None if has_users else n)
         n = public_size(as_records(points), related, n)
     else:
         rows, ids = _rows(points, read, own, related, users)
@@ -91,6 +92,8 @@ def _width(points: Any, read: Callable[[Any], FloatArray]) -> int:
             "the account is charged first, and only the shape of the data is looked at before: "
             'give a NumPy array, or charge="checked"'
         )
+    if isinstance(points, np.ndarray) and points.dtype.kind not in "fiuc":
+        read(np.zeros_like(points[:1]))  # says what it should be
     any_ = np.random.default_rng(0).normal(size=(1, *shape[1:]))
     is_complex = len(shape) == 2 and np.iscomplexobj(points)
     return int(read(any_ + 1j if is_complex else any_).shape[1])

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import count
+from riemdp._checks import count, real_entries
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp.release._rows_of_zarr import RowsOfZarr, is_zarr
 from riemdp.statistics import (
     Records,
@@ -96,10 +96,11 @@ class Unopened(Source):
         return size_of(self.read(), self.neighbours, n)
 
     def check(self, made: Offer) -> None:
-        """Look at names alone, or at records; see :meth:`Source.check`."""
+        """Look at what is public alone, or at records; see :meth:`Source.check`."""
         checked = made.statistic  # of another package it may fail in ways that tell of the data
         if self.late:
-            check_given(self.records, self.neighbours, checked)
+            check_given(self.records, self.neighbours, checked, self.manifold, made.n)
+            check_places(self.records, made)
         else:
             discreetly(checked.name, lambda: checked.check_records(self.read()))
 
@@ -183,8 +184,18 @@ def size_and_rows(
     return len(rows), lambda: rows
 
 
-def check_given(records: Records, neighbours: Neighbours, statistic: Statistic) -> None:
-    """Refuse by names alone what a statistic cannot be computed of; no record is looked at."""
+def check_given(
+    records: Records,
+    neighbours: Neighbours,
+    statistic: Statistic,
+    manifold: Manifold | None,
+    n: int | None,
+) -> None:
+    """Refuse by names, shapes and types what a statistic cannot be computed of.
+
+    No entry of an array is looked at, and nothing is opened. ``manifold`` is None where points are
+    still to be made of what is there, ``n`` where the number of records is not public.
+    """
     extras = set(records.extras)
     if missing := set(neighbours.takes) - extras:
         raise InvalidParameterError(
@@ -193,6 +204,63 @@ def check_given(records: Records, neighbours: Neighbours, statistic: Statistic) 
     seen = (extras - set(neighbours.takes)) | set(neighbours.adds)
     named: dict[str, Any] = dict.fromkeys(sorted(seen), ())
     check_extras(Records((), **named), statistic.takes, statistic.name)
+    check_shapes(records, manifold, None if "users" in neighbours.takes else n)
+
+
+def check_shapes(records: Records, manifold: Manifold | None, n: int | None) -> None:
+    """Refuse arrays of another shape, length or type; see :func:`check_given`."""
+    given = {name: getattr(records, name) for name in (*records.extras, "ids")}
+    points, shape = records.points, shape_of(records.points)
+    if shape is not None and manifold is not None and not isinstance(points, (list, tuple)):
+        _check_points(points, shape, manifold)
+    if shape:
+        check_number(n, shape[0])
+    rows = shape[0] if shape else n
+    shapes = {name: found for name in given if (found := shape_of(given[name])) is not None}
+    for name, found in shapes.items():
+        rows = found[0] if rows is None and found else rows
+        if found != (rows,):
+            raise InvalidParameterError(
+                f"{name} must be one for each point, a sequence of that length"
+            )
+    if rows:
+        arrays = {name: each for name, each in given.items() if isinstance(each, np.ndarray)}
+        alike = {name: np.zeros_like(each[:1]) for name, each in arrays.items()}
+        Records((), **alike).checked_beside(1)
+
+
+def shape_of(values: Any) -> tuple[int, ...] | None:
+    """Return the shape of an array, of a list its length; None of what is not opened yet."""
+    if isinstance(values, (list, tuple, range)):
+        return (len(values),)
+    shape = None if callable(values) else getattr(values, "shape", None)
+    return shape if isinstance(shape, tuple) else None
+
+
+def _check_points(points: Any, shape: tuple[int, ...], manifold: Manifold) -> None:
+    """Refuse points of another shape or type, in words that do not say how many there are."""
+    if isinstance(points, np.ndarray):
+        one = np.zeros_like(points[:1] if shape else points)
+        real_entries(one, "points", error=NotOnManifoldError)
+    wanted = manifold.point_shape
+    if shape[1:] == wanted:
+        return
+    alike = np.zeros(shape if shape == wanted else (1, *shape[1:]))
+    if alike.shape[alike.ndim - len(wanted) :] == wanted:
+        check_shape_of_rows(alike, manifold)
+    manifold.validate(alike)
+
+
+def check_places(records: Records, made: Offer) -> None:
+    """Check what is public and belongs to places, where it is at hand, without the points."""
+    statistic, public = made.statistic, made.statistic.by_place
+    given: dict[str, Any] = {name: getattr(records, name) for name in public}
+    at_hand = all(values is not None and not callable(values) for values in given.values())
+    if not public or not at_hand or made.n is None or made.neighbours.takes:
+        return
+    center, n = made.ball.center, made.n
+    some = Records(np.broadcast_to(center, (n, *center.shape)), **given)
+    discreetly(statistic.name, lambda: statistic.check_records(some.checked_beside(n)))
 
 
 def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
