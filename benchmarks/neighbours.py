@@ -216,6 +216,7 @@ def people(draws: int) -> Iterator[Row]:
                 ball,
                 GDP(mu),
                 neighbours=relation,
+                people=PEOPLE,
                 generator=np.random.default_rng(0),
                 **options,
             )

@@ -89,4 +89,4 @@ first, second = (
     for k in (0, 1)
 )
 test = riemdp.two_sample_test(first, second)
-print(f"difference {np.linalg.norm(test.difference):.3f}, p-value {test.p_value:.2g}")
+print(f"difference {np.linalg.norm(test.difference):.3f}, p-value {test.pvalue:.2g}")

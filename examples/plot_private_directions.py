@@ -55,7 +55,7 @@ print(f"mean direction  {degrees_between(value.direction, exact):.2f} degrees fr
 print(f"                within {np.degrees(value.direction_bound):.2f} degrees with p = .95")
 print(f"mean length     {value.corrected_length:.3f} (exact {np.linalg.norm(exact):.3f})")
 print(f"concentration   {value.kappa:.2f}")
-print(f"uniform?        p = {riemdp.rayleigh_test(release).p_value:.2g} (Rayleigh)")
+print(f"uniform?        p = {riemdp.rayleigh_test(release).pvalue:.2g} (Rayleigh)")
 print(f"first axis      {'significant' if value.axis_significant else 'means nothing'}: ")
 print(f"                gap {value.gap:.3f}, noise alone {value.gap_limit:.3f} at most (p = .95)")
 

@@ -389,9 +389,15 @@ def test_the_command_line(outside, tmp_path):
     assert "outside.FrechetVariance of n = 60" in done.stdout
     assert "unproven: no proof is known of outside.FrechetVariance" in done.stderr
     checked = run("verify", path)
-    assert checked.exit_code == 1
+    assert checked.exit_code == 3
     assert "FAIL  proof        no proof is known of outside.FrechetVariance" in checked.stdout
     assert checked.stdout.count("FAIL") == 1
+    assert checked.stderr == "riemdp: the guarantee of the release is not proved\n"
+    # who states a proof that nobody knows is not believed
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["proofs"]["outside.FrechetVariance"] = "docs/proofs/mine.md"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert run("verify", path).exit_code == 1
     planned = run("plan", *common, "--dim", 2, "--n", 60)
     assert planned.exit_code == 0
     assert "auto takes riemannian-laplace (outside.FrechetVariance)" in planned.stdout
@@ -410,7 +416,7 @@ def test_the_command_line_with_a_foreign_mechanism(outside, tmp_path):
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert Release.from_json(path.read_text()).mechanism.name == "outside.Logistic"
-    assert run("verify", path).exit_code == 1
+    assert run("verify", path).exit_code == 3
     scale = run(
         "calibrate", "--mechanism", "outside.Logistic", "--manifold", "euclidean", "--dim", 1,
         "--sensitivity", 1, "--epsilon", 1,

@@ -18,6 +18,7 @@ from typing import Any
 
 import riemdp
 from riemdp import _part
+from riemdp._versions import PACKAGES, PATTERN
 
 STORED = Path(riemdp.__file__).parent / "release" / "schemas"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -40,7 +41,7 @@ COUNT = {"type": "integer", "minimum": 1}
 INTEGERS = {"type": "array", "items": INTEGER}
 #: JSON has no name for it.
 SIZE = {"anyOf": [NUMBER, {"const": "infinity"}]}
-TEXTS = {"type": "object", "additionalProperties": TEXT}
+VERSION = {"type": "string", "pattern": PATTERN}
 SHA256 = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 #: Types of fields that are no parts, as the classes write them.
 WORDS: dict[str, dict[str, Any]] = {
@@ -272,7 +273,7 @@ def _release() -> dict[str, Any]:
             "shrunk": FLAG,
             "search": ref("search"),
             "anchor": ref("anchor"),
-            "versions": TEXTS,
+            "versions": closed({}, dict.fromkeys(PACKAGES, VERSION)),
         },
         dependentRequired={"grid": ["rounded"], "rounded": ["grid"]},
         allOf=[_size(public_sizes, COUNT), _size(private_sizes, {"type": "null"})],

@@ -59,6 +59,7 @@ _ADVICE = [
     ("neighbors", "neighbours", "it is spelled neighbours"),
     ("neighbor", "neighbour", "it is spelled neighbour"),
     ("groups", "users", "whose record each is is called users"),
+    ("people", "cv users", "a public list of people goes to cv=HashedFold(5, ids=everybody)"),
     ("metric", "ball", "the metric is that of the ball's manifold"),
     ("metric", "manifold", "the metric is that of the manifold"),
     ("axis", "points", "records lie along the first axis"),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 
 #: Distributions whose arithmetic or random bits are in a released value.
-_PACKAGES = ("riemdp", "numpy", "scipy", "python-flint", "randomgen")
+PACKAGES = ("riemdp", "numpy", "scipy", "python-flint", "randomgen")
+#: What a version looks like: a document must not have sentences in its place.
+PATTERN = "^[0-9][0-9A-Za-z.!+_-]{0,99}$"
 
 
 @functools.cache
@@ -14,7 +16,7 @@ def installed_versions() -> tuple[tuple[str, str], ...]:
 
     One that is not installed as a distribution, such as a folder on the path, is left out.
     """
-    return tuple((name, version) for name in _PACKAGES if (version := _version(name)) is not None)
+    return tuple((name, version) for name in PACKAGES if (version := _version(name)) is not None)
 
 
 def _version(name: str) -> str | None:

@@ -23,10 +23,10 @@ def test_sigma_is_that_of_the_library(riemdp):
     expected = library.TangentGaussian.calibrate(
         library.SPDLogEuclidean(3), 1.0, library.ApproxDP(1.0, 1e-6)
     )
-    assert float(field(result, "sigma")) == expected.sigma
+    assert float(field(result, "noise scale")) == expected.sigma
     assert expected.sigma == pytest.approx(4.224678889, rel=1e-8)
     assert field(result, "guarantee") == "ε = 1, δ = 1e-06"
-    assert field(result, "expected distance") == f"{expected.expected_distance():.6g}"
+    assert field(result, "expected error") == f"{expected.expected_distance():.6g}"
 
 
 @pytest.mark.parametrize("mechanism", ["riemannian-laplace", "tangent-laplace", "tangent-gaussian"])
@@ -40,7 +40,7 @@ def test_radius_and_n_give_what_a_release_uses(riemdp, mechanism):
         library.ApproxDP(1.0, 1e-6),
         mechanism=mechanism,
     )
-    assert float(field(result, "sigma")) == release.sigma
+    assert float(field(result, "noise scale")) == release.sigma
     assert float(field(result, "sensitivity")) == release.sensitivity
     assert release.statistic.name in field(result, "mechanism")
 
@@ -49,7 +49,7 @@ def test_curved_tangent_mechanism_by_sensitivity(riemdp):
     result = riemdp(
         "calibrate", "--mechanism", "tangent-laplace", *SPHERE, "--sensitivity", 2, "--epsilon", 4
     )
-    assert float(field(result, "sigma")) == pytest.approx(0.5, rel=1e-12)
+    assert float(field(result, "noise scale")) == pytest.approx(0.5, rel=1e-12)
 
 
 def test_exit_codes(riemdp, fails):
@@ -74,7 +74,7 @@ def test_laplace_without_normaliser_exits_with_3(fails):
 def test_gaussian_on_curved_spaces(riemdp, fails):
     gaussian = ("calibrate", "--mechanism", "riemannian-gaussian", "--sensitivity", 1)
     result = riemdp(*gaussian, *SPHERE, "--mu", 1)
-    assert float(field(result, "sigma")) == pytest.approx(0.86602276842, rel=3e-9)
+    assert float(field(result, "noise scale")) == pytest.approx(0.86602276842, rel=3e-9)
     assert "GDP(mu=1)" in field(result, "privacy")
     for budget in (("--epsilon", 0.5), ("--rho", 0.1), BUDGET):
         assert riemdp(*gaussian, *SPHERE, *budget).exit_code == 0
@@ -89,7 +89,7 @@ def test_an_error_that_is_not_known_is_said_to_be_so(riemdp):
         "--size", 65, "--sensitivity", 1e-5, "--epsilon", 1,
     )  # fmt: skip
     assert field(result, "95 % quantile") == "not known"
-    assert float(field(result, "expected distance")) > 0.0
+    assert float(field(result, "expected error")) > 0.0
 
 
 def test_a_private_number_of_records_sets_no_scale(riemdp):
@@ -100,6 +100,6 @@ def test_a_private_number_of_records_sets_no_scale(riemdp):
     result = riemdp(*shared)
     assert result.exit_code == 0
     assert "add-remove neighbours" in result.stdout
-    sigma = float(re.search(r"^sigma +(\S+)$", result.stdout, re.MULTILINE)[1])
+    sigma = float(re.search(r"^noise scale +(\S+)$", result.stdout, re.MULTILINE)[1])
     assert sigma == pytest.approx(2.0 * (1.0 + 6**-0.5) ** 0.5, rel=1e-9)
     assert riemdp(*shared, "--n", 100).exit_code != 0

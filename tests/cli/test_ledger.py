@@ -50,7 +50,7 @@ def test_a_ledger_from_its_start_to_its_end(riemdp, fails, url, matrices, tmp_pa
     release = Release.from_json(document.read_text(encoding="utf-8"))
     (entry,) = account.entries()
     assert release.anchor == entry.anchor
-    assert f"charge             entry 1 of study, hash {entry.hash}\n" in result.stdout
+    assert f"charge          entry 1 of study, hash {entry.hash}\n" in result.stdout
 
     shown = riemdp("ledger", "show", "--ledger", url).stdout.splitlines()
     assert shown[0].split() == [
@@ -153,6 +153,18 @@ def test_what_is_wrong_is_found(riemdp, url, study, matrices, tmp_path):
     assert found["without_charge"] == ["free.json"]
 
 
+def test_a_seeded_release_ends_with_exit_code_3(riemdp, url, study, matrices, tmp_path):
+    paid, free = tmp_path / "paid.json", tmp_path / "free.json"
+    assert riemdp("mean", matrices, *MEAN, *study, "--seed", 1, "--release", paid).exit_code == 0
+    assert riemdp("verify", paid).exit_code == 3
+    result = riemdp("verify", paid, "--ledger", url)
+    assert result.exit_code == 3
+    assert "ok    ledger" in result.stdout
+    assert "it is not private" in result.stderr
+    riemdp("mean", matrices, *BALL[:-2], "--mu", 0.5, "--seed", 1, "--release", free)
+    assert riemdp("verify", free, "--ledger", url).exit_code == 1  # no charge, and seeded
+
+
 def wrong_files(folder):
     """Names of files that are wrong in different ways, all of what could be data."""
     good = np.broadcast_to(np.eye(3), (50, 3, 3)).copy()
@@ -221,8 +233,8 @@ def test_people_and_private_numbers(riemdp, url, matrices, tmp_path):
     users = tmp_path / "users.txt"
     users.write_text("".join(f"person {i // 2}\n" for i in range(50)), encoding="utf-8")
     for adjacency, more in (
-        ("replace-user", ("--n", 25)),
-        ("add-remove-user", ("--adjacency", "add-remove")),
+        ("replace-user", ("--people", 25)),
+        ("add-remove-user", ()),
     ):
         register = ("--mu", 1, "--unit", "person", "--adjacency", adjacency)
         assert riemdp("ledger", "register", adjacency, *register, "--ledger", url).exit_code == 0
@@ -353,7 +365,7 @@ def test_columns_are_opened_after_the_charge_and_options_before(riemdp, fails, u
     table.write_text("who,a,b\np,0.1,0.2\np,0.3,0.1\nq,-0.1,0.2\n", encoding="utf-8")
     people = (*REGISTER[:-1], "replace-user")
     assert riemdp("ledger", "register", "study", *people, "--ledger", url).exit_code == 0
-    on = ("--ledger", url, "--dataset", "study", "--unit", "person", "--n", 2)
+    on = ("--ledger", url, "--dataset", "study", "--unit", "person", "--people", 2)
     given = (
         "--manifold",
         "euclidean",

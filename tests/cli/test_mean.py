@@ -75,7 +75,7 @@ def test_a_median_says_what_its_error_is_not(riemdp, matrices, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0
     release = library.Release.from_json(document.read_text(encoding="utf-8"))
-    assert f"expected distance  {release.expected_distance:.6g}\n" in result.stdout
+    assert f"expected error  {release.expected_distance:.6g}\n" in result.stdout
     assert "stopping moved the value is not bounded" in result.stdout
     assert riemdp("verify", document).exit_code == 0
 
@@ -432,7 +432,7 @@ def test_no_records_are_data_where_their_number_is_private(riemdp, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["npy", "csv", "txt"])
-def test_people_are_protected_with_all_their_records(riemdp, matrices, tmp_path, kind):
+def test_people_are_protected_with_all_their_records(riemdp, fails, matrices, tmp_path, kind):
     users, document = tmp_path / f"users.{kind}", tmp_path / "release.json"
     ids = np.arange(50) // 5
     if kind == "npy":
@@ -441,10 +441,16 @@ def test_people_are_protected_with_all_their_records(riemdp, matrices, tmp_path,
         np.savetxt(users, ids[:, None], fmt="%d")
     else:
         users.write_text("".join(f"person {i}\n" for i in ids), encoding="utf-8")
-    result = riemdp("mean", matrices, *BALL, "--mu", 0.5, "--users", users, "--release", document)
+    given = ("mean", matrices, *BALL, "--mu", 0.5, "--users", users)
+    result = riemdp(*given, "--people", 10, "--release", document)
     assert result.exit_code == 0
     assert "of n = 10 people" in result.stdout
     assert "replace-user neighbours" in result.stdout
+    private = riemdp(*given)
+    assert "add-remove-user neighbours" in private.stdout
+    assert "10" not in private.stdout.split("people")[0]
+    assert "people=" in fails(2, *given, "--adjacency", "replace-one")
+    assert "people" in fails(2, *given, "--n", 10)
     release = library.Release.from_json(document.read_text(encoding="utf-8"))
     assert release.guarantee == library.GDP(0.5, adjacency="replace-user")
     assert riemdp("verify", document).exit_code == 0
@@ -482,17 +488,20 @@ def test_columns_of_a_table(riemdp, fails, matrices, table, tmp_path):
     users.write_text("".join(f"p{i // 5}\n" for i in range(50)), encoding="utf-8")
     budget = (*BALL, "--mu", 1, "--seed", 3)
     columns = ("--points", ",".join(NAMES), "--layout", "tensor-fsl")
-    by_column = riemdp("mean", table, *budget, *columns, "--users", "person", "--output", value)
+    people = ("--people", 10)
+    by_column = riemdp(
+        "mean", table, *budget, *columns, "--users", "person", *people, "--output", value
+    )
     assert by_column.exit_code == 0, by_column.output
     assert "of n = 10 people" in by_column.stdout
-    by_file = riemdp("mean", matrices, *budget, "--users", users)
+    by_file = riemdp("mean", matrices, *budget, "--users", users, *people)
     assert by_column.stdout == by_file.stdout
     with np.load(value, allow_pickle=False) as arrays:
         assert arrays["value"].shape == (3, 3)
     # what a row is has to be said, and is
     assert "say what a row" in fails(2, "mean", table, *budget, *columns)
     epochs = riemdp("mean", table, *budget, *columns, "--unit", "epoch")
-    assert "record             epoch" in epochs.stdout
+    assert "record          epoch" in epochs.stdout
     assert "of n = 50," in epochs.stdout
     # six numbers without an order are no matrix
     assert "square matrix" in fails(2, "mean", table, *budget, *columns[:2], "--unit", "epoch")

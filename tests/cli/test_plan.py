@@ -104,6 +104,12 @@ def test_a_private_number_is_supposed(riemdp):
     assert result.exit_code == 0
     assert "n = 400, μ = 0.5, add-remove" in result.stdout
     assert "n is private, and supposed here" in result.stdout
-    people = riemdp(*shared, "--n", 400, "--users")
-    assert "replace-user" in people.stdout
+    people = riemdp(*shared, "--people", 400, "--users")
+    assert "n = 400, μ = 0.5, replace-user" in people.stdout
     assert "supposed" not in people.stdout
+    private = riemdp(*shared, "--n", 400, "--users")
+    assert "n = 400, μ = 0.5, add-remove-user" in private.stdout
+    assert "supposed" in private.stdout
+    nothing = riemdp(*shared)
+    assert nothing.exit_code == 2
+    assert "--people" in nothing.stderr

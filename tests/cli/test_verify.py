@@ -115,8 +115,17 @@ def test_seeded_release(riemdp, release, matrices):
         "--radius", 2, "--epsilon", 1, "--release", release, "--seed", 1,
     )  # fmt: skip
     result = riemdp("verify", release)
-    assert result.exit_code == 0
+    assert result.exit_code == 3
     assert "not private" in result.stderr
+    assert "FAIL" not in result.stdout
+    other = release.with_name("other.json")
+    other.write_bytes(release.read_bytes())
+    assert riemdp("verify", release, other).exit_code == 3
+    change(other, "sensitivity", by=lambda x: 0.99 * x)
+    assert riemdp("verify", release, other).exit_code == 1  # what fails counts most
+    change(other, "sensitivity", by=lambda x: x / 0.99)
+    change(release, "sensitivity", by=lambda x: 0.99 * x)
+    assert riemdp("verify", release).exit_code == 1
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import riemdp
 from riemdp import GDP, Accountant, BudgetExceededError, InvalidParameterError, PureDP
-from riemdp.estimators import PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
+from riemdp.estimators import HashedFold, PrivateFrechetMean, PrivateMDM, PrivateTangentSpace
 from riemdp.estimators._base import AccountLeftBehind, generator_of, is_recentred
 
 
@@ -116,11 +116,11 @@ def test_cross_validation_is_charged_fold_by_fold(blobs, plane):
     account = Accountant(GDP(2.0))  # four folds of GDP(1)
     mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
     with pytest.raises(BudgetExceededError):
-        cross_val_score(mdm, *blobs, cv=5, error_score="raise")
+        cross_val_score(mdm, *blobs, cv=KFold(5), error_score="raise")
     assert account.remaining is None
     assert len(account.ledger) == 4
     # negative control: each fold has a budget of its own
-    assert len(cross_val_score(mdm.set_params(accountant=None), *blobs, cv=5)) == 5
+    assert len(cross_val_score(mdm.set_params(accountant=None), *blobs, cv=KFold(5))) == 5
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
@@ -137,7 +137,7 @@ def test_folds_beyond_the_budget_have_no_attributes(blobs, plane):
 def test_a_search_is_charged_for_every_fit(blobs, plane):
     account = Accountant(GDP(10.0))
     mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
-    search = GridSearchCV(mdm, {"alpha": [1.5, 2.0], "budget": [GDP(0.5), GDP(1.0)]}, cv=3)
+    search = GridSearchCV(mdm, {"alpha": [1.5, 2.0], "budget": [GDP(0.5), GDP(1.0)]}, cv=KFold(3))
     search.fit(*blobs)
     assert len(account.ledger) == 13
     assert search.best_estimator_.accountant is account
@@ -171,8 +171,28 @@ def test_workers_have_no_account(blobs, plane):
     account = Accountant(GDP(9.0))
     mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
     with pytest.raises(BudgetExceededError, match="set_params"):
-        cross_val_score(mdm, *blobs, cv=3, n_jobs=2, error_score="raise")
+        cross_val_score(mdm, *blobs, cv=KFold(3), n_jobs=2, error_score="raise")
     assert account.spent is None
+
+
+@pytest.mark.slow  # it starts processes
+def test_workers_share_a_ledger_with_a_key(blobs, plane, tmp_path, monkeypatch):
+    pytest.importorskip("sqlalchemy")
+    from riemdp.ledger import Ledger
+
+    (tmp_path / "key").write_bytes(b"k" * 32)
+    ledger = Ledger(tmp_path / "ledger.db", key=b"k" * 32)
+    account = ledger.register("folds", GDP(2.0), unit="record", adjacency="replace-one")
+    mdm = PrivateMDM(plane, GDP(1.0), ["a", "b"], accountant=account)
+    assert b"kkkk" not in pickle.dumps(mdm)
+    monkeypatch.delenv("RIEMDP_LEDGER_KEY", raising=False)
+    with pytest.raises(InvalidParameterError, match="RIEMDP_LEDGER_KEY"):
+        pickle.loads(pickle.dumps(mdm)).fit(*blobs)
+    assert account.spent is None
+    monkeypatch.setenv("RIEMDP_LEDGER_KEY", str(tmp_path / "key"))
+    cross_val_score(mdm, *blobs, cv=4, n_jobs=2, error_score="raise")
+    assert account.remaining is None
+    assert len(account.entries()) == 4
 
 
 def test_seeded_fits_are_not_private(make, fit, plane, budget):
@@ -222,7 +242,7 @@ def test_a_plan_is_of_public_numbers(make, fit, plane, budget):
 
 @pytest.mark.parametrize("n", [0, 2.5, True])
 def test_a_plan_is_of_a_number_of_records(plane, budget, n):
-    with pytest.raises(InvalidParameterError, match="n must be"):
+    with pytest.raises(InvalidParameterError, match="n, the number of points, must be"):
         PrivateFrechetMean(plane, budget).plan(n)
 
 
@@ -270,13 +290,41 @@ def test_people_are_protected_where_it_is_said_whose_each_record_is(make, blobs,
     estimator = make(plane, budget, random_state=0)
     regression = type(estimator).__name__ == "PrivateTangentRegression"
     data = (points[:, 0], points) if regression else (points, labels)
-    fitted = estimator.fit(*data, users=users)
+    fitted = estimator.fit(*data, users=users, people=60)
     assert fitted.release_.n == 60
     assert fitted.guarantee_ == GDP(1.0, adjacency="replace-user")
+    assert riemdp.verify(fitted.release_).passed
+    assert estimator.plan(users=True, people=60).budget == fitted.guarantee_
+    fitted = estimator.fit(*data, users=users)
+    assert fitted.release_.n is None
+    assert fitted.guarantee_ == GDP(1.0, adjacency="add-remove-user")
     assert riemdp.verify(fitted.release_).passed
     assert estimator.plan(60, users=True).budget == fitted.guarantee_
     with pytest.raises(InvalidParameterError, match="one for each point"):
         estimator.fit(*data, users=users[1:])
+
+
+def test_folds_tell_no_number_of_people(blobs, plane, budget):
+    """Person 0 has 3 records or 30, and no public number of any fit of a cross-validation moves."""
+    points, labels = blobs
+    order = np.argsort(labels, kind="stable")
+    points, labels = points[order][:146], labels[order][:146]
+    public = []
+    for own in (3, 30):
+        users = np.concatenate([[0] * own, 1 + np.arange(146 - own) % 39])
+        found = cross_validate(
+            PrivateFrechetMean(plane, budget),
+            points,
+            labels,
+            groups=users,
+            cv=GroupKFold(5),
+            params={"users": users},
+            return_estimator=True,
+            scoring=lambda *_: 0.0,
+        )["estimator"]
+        public.append([(fit.release_.n, fit.release_.sigma) for fit in found])
+    assert public[0] == public[1]
+    assert {n for n, _ in public[0]} == {None}
 
 
 @pytest.mark.fast(3)
@@ -313,15 +361,15 @@ def test_users_go_through_pipelines_and_folds(blobs, plane, budget):
     points, labels, users = points[order], labels[order], np.arange(240) // 4
     model = PrivateMDM(plane, budget, ["a", "b"])
     pipeline = make_pipeline(FunctionTransformer(), clone(model))
-    pipeline.fit(points, labels, privatemdm__users=users)
+    pipeline.fit(points, labels, privatemdm__users=users, privatemdm__people=60)
     assert pipeline[-1].guarantee_.adjacency == "replace-user"
     account = Accountant(GDP(1.5))
     with pytest.raises(riemdp.UnsupportedError):  # an account of records
         model.set_params(accountant=account).fit(points, labels, users=users)
     assert account.spent is None
-    account = Accountant(GDP(2.0), adjacency="replace-user")
+    account = Accountant(GDP(2.0), adjacency="add-remove-user")
     model.set_params(accountant=account, random_state=0)
-    folds = {"groups": users, "cv": GroupKFold(3), "params": {"users": users}}
+    folds = {"groups": users, "cv": HashedFold(3), "params": {"users": users}}
     scores = cross_val_score(model, points, labels, error_score="raise", **folds)
     assert scores.min() > 0.8
     assert len(model.accountant.ledger) == 3

@@ -1,4 +1,5 @@
 import os
+import pickle
 import sqlite3
 import threading
 import time
@@ -52,9 +53,10 @@ def test_names_of_databases(tmp_path, monkeypatch):
         assert isinstance(found, PostgreSQL)
         assert found.engine.dialect.driver == "psycopg"
         assert "secret" not in found.shown
-    found = backend_of("postgresql://me@host/db?password=secret&sslpassword=secret")
+    found = backend_of("postgresql://me@host/db?password=secret&sslpassword=secret&sslmode=require")
     assert found.shown == "postgresql://me@host/db"
-    assert found.engine.url.query["password"] == "secret"
+    assert found.location == "postgresql://me@host/db?sslmode=require"
+    assert "secret" not in repr(found.engine)
     with pytest.raises(InvalidParameterError, match="%40") as error:
         backend_of("postgresql://me:a@secret@host/db")
     assert "secret" not in str(error.value)
@@ -65,6 +67,31 @@ def test_a_server_that_is_not_there(monkeypatch):
     with pytest.raises(LedgerUnavailableError, match="nothing was read") as error:
         Ledger("postgresql://me:secret@127.0.0.1:1/db").datasets()
     assert "secret" not in str(error.value)
+
+
+def test_the_server_gets_the_passwords(monkeypatch):
+    psycopg = pytest.importorskip("psycopg")
+    seen = []
+
+    def connect(*_, **options):
+        seen.append(options)
+        raise psycopg.OperationalError("fe_sendauth: no password supplied\nmore")
+
+    monkeypatch.setattr(psycopg.Connection, "connect", connect)
+    monkeypatch.setattr(psycopg, "connect", connect)
+    for url in (
+        "postgresql://me:one@host/db?sslpassword=two",
+        "postgresql://me@host/db?password=one",
+    ):
+        with pytest.raises(LedgerUnavailableError, match=r"was read; no pickle .* PGPASSFILE"):
+            Ledger(url).datasets()
+    assert [each["password"] for each in seen] == ["one", "one"]
+    assert seen[0]["sslpassword"] == "two"
+    again = pickle.loads(pickle.dumps(Ledger("postgresql://me:one@host/db?sslpassword=two&port=5")))
+    with pytest.raises(LedgerUnavailableError, match="PGPASSFILE"):
+        again.datasets()
+    assert not {"password", "sslpassword"}.intersection(seen[-1])
+    assert seen[-1]["port"] == "5"
 
 
 def test_odd_names_of_files(tmp_path):

@@ -33,6 +33,7 @@ from riemdp import (
     private_mean,
 )
 from riemdp.ledger import Ledger
+from riemdp.ledger._chain import KEY_VARIABLE
 
 WHO = {"unit": "person", "adjacency": "replace-one"}
 
@@ -109,6 +110,55 @@ def test_copies_are_about_one_total(ledger, account):
         twin.spend(PureDP(0.25), "twin")
     assert account.remaining == PureDP(0.5)
     assert pickle.loads(pickle.dumps(ledger)).datasets() == ("study",)
+
+
+SECRETS = "postgresql+psycopg://me:secret%21@host/db?sslmode=require&password=secret2"
+
+
+def test_pickles_hold_neither_passwords_nor_keys(account, tmp_path, monkeypatch):
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    key = b"k" * 32
+    for text in (repr(Ledger(SECRETS, key=key)), str(pickle.dumps(Ledger(SECRETS, key=key)))):
+        assert "secret" not in text
+        assert "kkkk" not in text
+    again = pickle.loads(pickle.dumps(Ledger(SECRETS, key=key)))
+    assert again.backend.location == "postgresql+psycopg://me@host/db?sslmode=require"
+    assert repr(again) == "Ledger('postgresql+psycopg://me@host/db', key=...)"
+    keyed = Ledger(tmp_path / "keyed.db", key=key)
+    paid = keyed.register("study", PureDP(1.0), **WHO)
+    assert b"kkkk" not in pickle.dumps(paid) + pickle.dumps(keyed.chain)
+    twin = pickle.loads(pickle.dumps(paid))
+    for action in (lambda: twin.spend(PureDP(0.5), "x"), lambda: twin.remaining):
+        with pytest.raises(InvalidParameterError, match=f"in no pickle: .*{KEY_VARIABLE}.*set_par"):
+            action()
+    assert paid.remaining == PureDP(1.0)
+    # both ways out
+    Ledger(tmp_path / "keyed.db", key=key).account("study").spend(PureDP(0.25), "opened again")
+    (tmp_path / "key").write_bytes(key + b"\n")
+    monkeypatch.setenv(KEY_VARIABLE, str(tmp_path / "key"))
+    twin.spend(PureDP(0.25), "from the file")
+    monkeypatch.setenv(KEY_VARIABLE, str(tmp_path / "none"))
+    with pytest.raises(InvalidParameterError, match=f"{KEY_VARIABLE} names cannot be read"):
+        pickle.loads(pickle.dumps(keyed)).account("study")
+    # copies in the process keep the key
+    for each in (copy.copy(paid), copy.deepcopy(paid)):
+        assert each.remaining == paid.remaining == PureDP(0.5)
+    assert copy.copy(keyed).verify().ok
+    assert copy.deepcopy(keyed).verify().ok
+    assert keyed.verify().ok
+    # negative control: another key
+    monkeypatch.setenv(KEY_VARIABLE, str(tmp_path / "key"))
+    (tmp_path / "key").write_bytes(b"q" * 32)
+    with pytest.raises(LedgerTamperedError):
+        pickle.loads(pickle.dumps(paid)).spend(PureDP(0.25), "x")
+
+
+def test_pickles_name_the_file_wherever_they_are_read(account, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    there = pickle.dumps(Ledger("ledger.db").account("study"))
+    monkeypatch.chdir("/")
+    pickle.loads(there).spend(PureDP(0.25), "x")
+    assert account.remaining == PureDP(0.75)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

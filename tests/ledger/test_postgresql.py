@@ -1,5 +1,6 @@
 """The same on a server: locks, kills, and a server that stops at once."""
 
+import pickle
 import random
 import time
 
@@ -49,7 +50,7 @@ def test_one_account(ledger, study, server):
         study.spend(PureDP(0.2), "too much")
     reserved = study.reserve(PureDP(0.0625), "search")
     step = reserved.spend(PureDP(0.03125), "first step")
-    again = Ledger(ledger._made_of[0]).account("study")
+    again = Ledger(ledger.backend.location).account("study")
     assert again.entries() == (entry, reserved.entry, step)
     assert again.remaining == PureDP(0.0625)
     with pytest.raises(DatasetExistsError):
@@ -78,7 +79,7 @@ def test_the_tables_only_grow(ledger, study, server, statement):
 
     study.spend(PureDP(0.125), "x")
     with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
-        server.execute(statement, ledger._made_of[0])
+        server.execute(statement, ledger.backend.location)
 
 
 def test_an_entry_that_a_rule_lets_fall_is_missed(ledger, study, server, url):
@@ -92,7 +93,7 @@ def test_an_entry_that_a_rule_lets_fall_is_missed(ledger, study, server, url):
 
 def test_names_that_are_registered_can_be_charged(ledger):
     random_ = random.Random(1)
-    name = "".join(chr(random_.randrange(0x10000, 0x20000)) for _ in range(500))
+    name = "".join(chr(random_.randrange(0x20000, 0x2A000)) for _ in range(500))
     account = ledger.register(name, PureDP(1.0), unit="person", adjacency="replace-one")
     assert account.spend(PureDP(0.25), "x").seq == 1
     with pytest.raises(InvalidParameterError, match="2000 bytes"):
@@ -100,7 +101,7 @@ def test_names_that_are_registered_can_be_charged(ledger):
 
 
 def test_an_analyst_needs_few_rights(ledger, study, server):
-    url = ledger._made_of[0]
+    url = ledger.backend.location
     for statement in (
         "DROP ROLE IF EXISTS analyst",
         "CREATE ROLE analyst LOGIN",
@@ -117,6 +118,38 @@ def test_an_analyst_needs_few_rights(ledger, study, server):
         theirs.register("more", PureDP(1.0), **WHO)
     server.execute("DROP OWNED BY analyst", url)
     server.execute("DROP ROLE analyst", url)
+
+
+def test_workers_get_the_password_from_the_environment(ledger, study, server, monkeypatch):
+    for name in ("PGPASSWORD", "PGPASSFILE"):
+        monkeypatch.delenv(name, raising=False)
+    url = ledger.backend.location
+    for statement in (
+        "DROP ROLE IF EXISTS worker",
+        "CREATE ROLE worker LOGIN PASSWORD 'secret'",
+        "GRANT ALL ON ALL TABLES IN SCHEMA public TO worker",
+    ):
+        server.execute(statement, url)
+    rules = server.folder / "data" / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text(f"local all worker scram-sha-256\n{before}")
+    server.execute("SELECT pg_reload_conf()")
+    time.sleep(0.5)
+    try:
+        theirs = Ledger(url.replace("riemdp@", "worker:secret@")).account("study")
+        theirs.spend(PureDP(0.0625), "with a password")
+        sent = pickle.dumps(theirs)
+        assert b"secret" not in sent
+        with pytest.raises(LedgerUnavailableError, match=r"no pickle holds .*PGPASSFILE"):
+            pickle.loads(sent).spend(PureDP(0.0625), "without")
+        monkeypatch.setenv("PGPASSWORD", "secret")
+        pickle.loads(sent).spend(PureDP(0.0625), "from the environment")
+        assert study.remaining == PureDP(0.125)
+    finally:
+        rules.write_text(before)
+        server.execute("SELECT pg_reload_conf()")
+        server.execute("DROP OWNED BY worker", url)
+        server.execute("DROP ROLE worker", url)
 
 
 def test_an_empty_database_and_a_newer_one(ledger, server, url):
@@ -154,7 +187,7 @@ def test_decisions_are_those_of_an_accountant(ledger):
 
 @pytest.mark.parametrize("kills", [40, 500])
 def test_killed_processes_never_overspend(kills, ledger, study, crowd, audit):
-    done, draws = crowd(ledger._made_of[0], kills=kills)
+    done, draws = crowd(ledger.backend.location, kills=kills)
     assert done["killed"] == kills
     assert len(draws) > 0
     assert audit(ledger, draws) >= len(draws)
@@ -162,13 +195,13 @@ def test_killed_processes_never_overspend(kills, ledger, study, crowd, audit):
 
 
 def test_the_total_is_reached_and_not_passed(ledger, study, crowd, audit):
-    _, draws = crowd(ledger._made_of[0], kills=10**6, epsilon=TOTAL / 100)
+    _, draws = crowd(ledger.backend.location, kills=10**6, epsilon=TOTAL / 100)
     assert len(draws) == 100
     assert audit(ledger, draws) == 100
 
 
 def test_without_the_lock_the_second_line_holds(ledger, study, crowd, audit):
-    _, draws = crowd(ledger._made_of[0], how="unlocked", kills=10**6, epsilon=TOTAL / 60)
+    _, draws = crowd(ledger.backend.location, how="unlocked", kills=10**6, epsilon=TOTAL / 60)
     assert 0 < len(draws) <= 60
     audit(ledger, draws)
 
@@ -181,7 +214,7 @@ def test_control_default_transactions_overspend(url, server, crowd):
 
 @pytest.mark.parametrize("stride", [13])
 def test_a_kill_at_each_instruction(stride, ledger, study, killed, audit):
-    done, draws = killed(ledger._made_of[0], stride)
+    done, draws = killed(ledger.backend.location, stride)
     assert len(draws) == done["through"] == 2
     assert done["killed"] * stride > 1000
     assert audit(ledger, draws) > 2
@@ -190,7 +223,7 @@ def test_a_kill_at_each_instruction(stride, ledger, study, killed, audit):
 @pytest.fixture
 def writers(program, tmp_path, study, ledger):
     """Four processes that write until there is a file ``stop``."""
-    return program("crowd", ledger._made_of[0], tmp_path, "ledger", 4, 10**6, 1, EPSILON)
+    return program("crowd", ledger.backend.location, tmp_path, "ledger", 4, 10**6, 1, EPSILON)
 
 
 def test_a_server_that_stops_at_once(study, server, writers, tmp_path, audit):

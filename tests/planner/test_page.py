@@ -1,7 +1,7 @@
 """The page in a real browser, where one is installed."""
 
 import os
-import socket
+import re
 import subprocess
 import sys
 import time
@@ -18,26 +18,16 @@ WAIT = 120.0
 
 
 @pytest.fixture(scope="module")
-def address():
-    """Where the planner is served by a process of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "riemdp", "app", "--no-browser", "--port", str(port)]
+def address(browser):
+    """Where the planner is served by a process of its own, to the browser that has the cookie."""
+    command = [sys.executable, "-m", "riemdp", "app", "--no-browser"]
     with subprocess.Popen(
-        command, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, env=os.environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         try:
-            end = time.monotonic() + WAIT
-            while True:
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
-                    break
-                except OSError:
-                    assert process.poll() is None
-                    assert time.monotonic() < end
-                    time.sleep(0.2)
-            yield f"http://127.0.0.1:{port}"
+            found = re.search(r"(http://\S+)/\?token=\S+", process.stdout.readline())
+            browser.get(found[0])
+            yield found[1]
         finally:
             process.terminate()
             process.wait()

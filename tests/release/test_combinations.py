@@ -30,8 +30,6 @@ from riemdp import (
 from riemdp.ledger import Ledger
 
 N = 80
-#: What people whose number is public are given with.
-PEOPLE = {}
 BUDGET = GDP(2.0)
 BALLS = {
     "spd": Ball(SPDLogEuclidean(3), np.eye(3), 1.0),
@@ -61,6 +59,7 @@ class Case:
     account: str
     inside: bool = False  # whether weights and users come with the records
     stated: bool | None = None  # whether n is given
+    counted: bool | None = None  # whether the number of people is
     # options that messages name
     sized: bool = False
     contribution: int = 1
@@ -69,13 +68,21 @@ class Case:
 
     @property
     def relation(self):
-        kind = {"replace-one": "replace-user", "add-remove": "add-remove-user"}
-        return kind[self.adjacency] if self.users else self.adjacency
+        if self.users and self.adjacency == "unsaid":
+            return "replace-user" if self.with_people else "add-remove-user"
+        if self.users:
+            return {"replace-one": "replace-user", "add-remove": "add-remove-user"}[self.adjacency]
+        return "replace-one" if self.adjacency == "unsaid" else self.adjacency
 
     @property
     def with_n(self):
-        public = self.adjacency == "replace-one" and self.source in STREAMS
-        return public if self.stated is None else self.stated
+        needed = self.relation == "replace-one" and self.source in STREAMS
+        return needed if self.stated is None else self.stated
+
+    @property
+    def with_people(self):
+        needed = self.users and self.adjacency == "replace-one"
+        return needed if self.counted is None else self.counted
 
 
 def records_of(case, file, rows):
@@ -105,13 +112,15 @@ def records_of(case, file, rows):
 
 def options_of(case):
     """Keywords of a call on all records."""
-    found = {"adjacency": case.adjacency, "charge": case.charge}
+    found = {"charge": case.charge}
+    if case.adjacency != "unsaid":
+        found["adjacency"] = case.adjacency
     if case.with_n:
-        found["n"] = N // 2 if case.users else N
+        found["n"] = N
+    if case.with_people:
+        found["people"] = N // 2
     if case.users and not case.inside:
         found["users"] = USERS
-    if case.users and case.adjacency == "replace-one":
-        found |= PEOPLE
     if case.contribution != 1:
         found["contribution"] = case.contribution
     if case.weights != "no" and not case.inside:
@@ -137,7 +146,7 @@ def released(case, account, file):
     if case.call == "groups":
         halves = {"a": slice(0, N // 2), "b": slice(N // 2, N)}
         records = {name: records_of(case, file, rows) for name, rows in halves.items()}
-        for name in options.keys() & {"n", *PEOPLE}:
+        for name in options.keys() & {"n", "people"}:
             options[name] = dict.fromkeys(halves, options[name] // 2)
         if "users" in options:
             options["users"] = {name: USERS[rows] for name, rows in halves.items()}
@@ -174,16 +183,24 @@ ADVICE = {
     r"leave out adapt, and method": lambda _: {"call": "mean"},
     r"give an array": lambda _: {"source": "array"},
     r"or a memory map of one": lambda _: {"source": "memmap"},
-    r"make one record of each person's": lambda _: {"users": False, "contribution": 1},
+    r"make one record of each person's": lambda _: {
+        "users": False,
+        "counted": None,
+        "contribution": 1,
+    },
+    r"give people=|their number, where it is public": lambda _: {"counted": True},
+    r"leave out n, and state the number of people": lambda _: {"stated": False, "counted": None},
+    r"leave out people": lambda _: {"counted": False},
+    r"or leave out adjacency": lambda _: {"adjacency": "unsaid"},
     r"Chunks\(function, n=\.\.\.\)": lambda _: {"source": "function"},
     r"the tangent mean": lambda _: {"call": "tangent"},
-    r"use replace-one neighbours": lambda _: {"adjacency": "replace-one"},
+    r"use replace-one neighbours": lambda _: {"adjacency": "replace-one", "counted": None},
     r"release without one": lambda _: {"account": "none"},
     r'Accountant\(total, adjacency="([a-z-]+)"\)': lambda m: {"account": "memory", "paid": m[1]},
     r"release on the public ball": lambda _: {"public": True},
     r"under replace-one without users": lambda _: {"adjacency": "replace-one", "users": False},
     r"give the public number of .*n=\.\.\.": lambda _: {"stated": True},
-    r"leave out n\b": lambda _: {"stated": False},
+    r"leave out n$": lambda _: {"stated": False},
     r'charge="checked"': lambda _: {"charge": "checked"},
 }
 PUBLIC = {"adapted": "mean", "median on a found ball": "median"}
@@ -259,6 +276,8 @@ def cases(space, call, account):
         yield case
         if account == "memory" and weights == "no" and not inside:
             yield replace(case, stated=not case.with_n)
+            if users:
+                yield replace(case, counted=not case.with_people)
 
 
 @pytest.mark.fast("memory-mean-spd", "ledger-adapted-sphere", "ledger-median-sphere")

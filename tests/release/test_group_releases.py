@@ -35,6 +35,9 @@ def test_names_may_be_integers_and_their_texts():
     assert means.names == (1, "1")
     assert (means[1].n, means["1"].n) == (30, 40)
     assert 2 not in means
+    assert (means[np.int64(1)].n, means[np.str_("1")].n) == (30, 40)
+    assert np.str_("2") not in means
+    assert np.True_ not in means
     for names in ({1.5: one}, {True: one}, {}):
         with pytest.raises(InvalidParameterError):
             private_means(names, PLANE, GDP(1.0))

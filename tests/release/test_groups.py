@@ -75,7 +75,7 @@ def test_groups_of_what_is_protected_are_named():
     assert added.group(3).mu == near(1.5)
     assert added.group(3).adjacency == "add-remove, groups of 3"
     assert added.group(10**6).mu == near(5e5)  # sums: there is no diameter
-    people = mean(GDP(0.5), users=USERS)
+    people = mean(GDP(0.5), users=USERS, people=len(np.unique(USERS)))
     assert people.group(2).adjacency == "replace-user, groups of 2"
     assert people.group(1).adjacency == "replace-user"
     assert mean(GDP(0.5), neighbours=Groups(3)).group(2).adjacency == "groups of 6"
@@ -138,7 +138,7 @@ def test_how_many_records_people_count_for_is_kept():
 def test_there_is_no_way_back():
     for options in (
         {},
-        {"users": USERS},
+        {"users": USERS, "people": len(np.unique(USERS))},
         {"neighbours": Groups(2)},
         {"neighbours": ReplacePoint()},
     ):

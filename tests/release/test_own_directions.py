@@ -97,13 +97,16 @@ SHAPES = SOURCE.normal(size=(12, 5)) + 1j * SOURCE.normal(size=(12, 5))
 )
 @pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
 def test_people_are_protected_with_all_their_directions(release, points, adjacency):
-    found = release(points, GDP(1.0), users=np.arange(12) % 4, adjacency=adjacency)
-    assert found.n == (4 if adjacency == "replace-one" else None)
+    public = adjacency == "replace-one"
+    people = 4 if public else None
+    found = release(points, GDP(1.0), users=np.arange(12) % 4, people=people, adjacency=adjacency)
+    assert found.n == people
     assert "user" in found.guarantee.adjacency
     assert verify(found).passed
     # one record a person: that of the records
     source = [np.random.default_rng(1), np.random.default_rng(1)]
-    single = release(points, GDP(1.0), users=range(12), adjacency=adjacency, generator=source[0])
+    options = {"people": 12 if public else None, "adjacency": adjacency, "generator": source[0]}
+    single = release(points, GDP(1.0), users=range(12), **options)
     records = release(points, GDP(1.0), adjacency=adjacency, generator=source[1])
     assert single.rounded == records.rounded
 

@@ -145,6 +145,20 @@ def test_target_error_beyond_reach_is_none():
     assert row.required_budget is None
 
 
+def test_noise_that_several_mechanisms_share_has_one_line():
+    flat = plan(Euclidean(2), 1.0, 500, ApproxDP(1.0, 1e-6))
+    assert [row.mechanism for row in flat.distinct if row.summary != "refined-mean"] == [
+        "riemannian-laplace",
+        "riemannian-gaussian",
+    ]
+    text = str(flat)
+    assert "wrapped-laplace" not in text
+    assert "not listed" in text
+    curved = plan(Sphere(2), 1.0, 500, ApproxDP(1.0, 1e-6))
+    assert curved.distinct == curved.rows
+    assert flat["wrapped-laplace"].sigma == flat["riemannian-laplace"].sigma
+
+
 def test_text_is_a_table():
     text = str(plan(Hyperbolic(2), 1.0, 100, PureDP(1.0), target_error=0.1))
     assert "tangent-laplace" in text
@@ -301,10 +315,23 @@ def test_noise_does_not_depend_on_a_number_that_is_private():
 
 
 def test_people_are_planned_for_by_their_number():
-    people = plan(Sphere(2), 0.5, 100, GDP(0.5), users=True)
+    people = plan(Sphere(2), 0.5, None, GDP(0.5), users=True, people=100)
     records = plan(Sphere(2), 0.5, 100, GDP(0.5))
     assert people.budget == GDP(0.5, adjacency="replace-user")
+    assert people.n == 100
     assert people["tangent-gaussian"].sigma == records["tangent-gaussian"].sigma
+    supposed = plan(Sphere(2), 0.5, 100, GDP(0.5), users=True)
+    assert supposed.budget == GDP(0.5, adjacency="add-remove-user")
+    more = plan(Sphere(2), 0.5, 200, GDP(0.5), users=True)  # noise does not follow a private number
+    assert supposed["tangent-gaussian"].sigma == more["tangent-gaussian"].sigma
+    for options, said in (
+        ({"n": 100, "users": True, "people": 100}, "None for n"),
+        ({"n": 100, "users": True, "adjacency": "replace-one"}, "people="),
+        ({"n": None, "people": 100}, "users="),
+        ({"n": None, "users": True}, "n, the number"),
+    ):
+        with pytest.raises(riemdp.InvalidParameterError, match=said):
+            plan(Sphere(2), 0.5, budget=GDP(0.5), **options)
 
 
 @pytest.mark.parametrize(("radius", "n"), [(3.0, 20), (1.0, 500)])

@@ -200,13 +200,17 @@ def test_ids_say_who_is_who():
 def test_people_with_many_records_are_in_one_group():
     data = groups((6, 4))
     users = {"g0": [1, 1, 2, 2, 2, 3], "g1": ["1", "1", 4, 5]}
-    means = private_means(data, PLANE, GDP(1.0), users=users)
+    people = {"g1": 4, "g0": 3}
+    means = private_means(data, PLANE, GDP(1.0), users=users, people=people)
     assert means.adjacency == "replace-user"
     assert means.guarantee == GDP(1.0, adjacency="replace-user")
-    assert [release.n for release in means.values()] == [3, 3]
+    assert [release.n for release in means.values()] == [3, 4]
     as_records = {name: Records(points, users=users[name]) for name, points in data.items()}
-    assert private_means(as_records, PLANE, GDP(1.0)).adjacency == "replace-user"
-    same = private_means(data, PLANE, GDP(1.0), ids=users, neighbours=ReplaceUser())
+    private = private_means(as_records, PLANE, GDP(1.0))
+    assert private.adjacency == "add-remove-user"
+    assert [release.n for release in private.values()] == [None, None]
+    assert private["g0"].sigma == private["g1"].sigma
+    same = private_means(data, PLANE, GDP(1.0), ids=users, people=people, neighbours=ReplaceUser())
     assert same.adjacency == "replace-user"
     with pytest.raises(InvalidParameterError, match=r"row 3 of group 'g1' .* row 5 of group 'g0'"):
         private_means(data, PLANE, GDP(1.0), users={**users, "g1": ["1", "1", 4, 3]})
@@ -214,11 +218,35 @@ def test_people_with_many_records_are_in_one_group():
         private_means(data, PLANE, GDP(1.0), users=users, ids=users)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"adjacency": "replace-one"}, "people="),
+        ({"n": {"g0": 3, "g1": 3}}, "^group 'g0': .*leave out n"),
+        ({"people": 3}, "people must be a mapping"),
+        ({"people": {"g0": 3}}, "names of the groups"),
+        ({"people": {"g0": 3, "g1": None}}, "^group 'g1': .*people="),
+        ({"people": {"g0": 3, "g1": 0}}, "^group 'g1': people"),
+        ({"people": {"g0": 3, "g1": 2}}, "^group 'g1': .*more people"),
+        ({"people": {"g0": 3, "g1": 3}, "adjacency": "add-remove"}, "leave out people"),
+        ({"people": {"g0": 3, "g1": 3}, "users": None}, "users="),
+    ],
+)
+def test_people_of_groups_are_stated_and_not_counted(options, said):
+    data = groups((6, 4))
+    users = {"g0": [1, 1, 2, 2, 2, 3], "g1": ["1", "1", 4, 5]}
+    with Accountant(GDP(1.0), adjacency="replace-user") as account:
+        with pytest.raises(InvalidParameterError, match=said):
+            private_means(data, PLANE, GDP(1.0), accountant=account, **{"users": users, **options})
+        assert account.spent is None
+
+
 def test_people_may_count_for_several_records():
     data = groups((60, 40))
     users = {name: np.arange(len(x)) // 2 + 100 * len(x) for name, x in data.items()}
-    means = private_means(data, PLANE, GDP(2.0), users=users, contribution=2)
-    alone = private_mean(data["g0"], PLANE, GDP(2.0), users=users["g0"], contribution=2)
+    people = {"g0": 30, "g1": 20}
+    means = private_means(data, PLANE, GDP(2.0), users=users, people=people, contribution=2)
+    alone = private_mean(data["g0"], PLANE, GDP(2.0), users=users["g0"], people=30, contribution=2)
     assert means["g0"].statistic == alone.statistic
     assert means["g0"].sigma == alone.sigma
     assert means["g0"].neighbours == ReplaceUser(contribution=2)
@@ -322,6 +350,6 @@ def test_people_who_come_with_their_records_are_in_one_group_too():
     def with_people(whose):
         return {name: Records(rows, users=whose[name]) for name, rows in data.items()}
 
-    assert private_means(with_people(apart), PLANE, GDP(1.0)).adjacency == "replace-user"
+    assert private_means(with_people(apart), PLANE, GDP(1.0)).adjacency == "add-remove-user"
     with pytest.raises(InvalidParameterError, match="row 3 of group 'g1' is of the same person"):
         private_means(with_people(shared), PLANE, GDP(1.0))

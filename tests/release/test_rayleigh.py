@@ -47,15 +47,15 @@ def test_the_statistic_has_the_noise_in_it(order, dim):
     sigma = 2.0 / (200 * 0.5)
     wanted = release.value.length**2 / (1.0 / (dim * 200) + sigma**2)
     assert found.statistic == pytest.approx(wanted, rel=1e-6)
-    assert found.p_value == pytest.approx(scipy.stats.chi2.sf(found.statistic, dim), rel=1e-9)
+    assert found.pvalue == pytest.approx(scipy.stats.chi2.sf(found.statistic, dim), rel=1e-9)
     assert (found.degrees_of_freedom, found.method) == (dim, "asymptotic")
     assert rayleigh_test(Release.from_json(release.to_json())) == found
 
 
 def test_directions_that_have_a_mean_are_told_from_uniform_ones():
-    assert rayleigh_test(released(shift=1.0)).p_value < 1e-6
-    assert rayleigh_test(released(shift=1.0), simulations=999).p_value == 0.001
-    assert rayleigh_test(released()).p_value > 0.01
+    assert rayleigh_test(released(shift=1.0)).pvalue < 1e-6
+    assert rayleigh_test(released(shift=1.0), simulations=999).pvalue == 0.001
+    assert rayleigh_test(released()).pvalue > 0.01
 
 
 @pytest.mark.fast(2)
@@ -65,8 +65,8 @@ def test_simulations_and_the_chi_square_law_agree(dim):
         release = released(dim=dim, seed=seed)
         one, other = rayleigh_test(release), rayleigh_test(release, simulations=4000)
         assert other.method == "simulated"
-        error = 4.0 * math.sqrt(one.p_value * (1.0 - one.p_value) / 4000)
-        assert abs(one.p_value - other.p_value) < error + 0.005
+        error = 4.0 * math.sqrt(one.pvalue * (1.0 - one.pvalue) / 4000)
+        assert abs(one.pvalue - other.pvalue) < error + 0.005
 
 
 def test_the_law_of_few_directions_is_simulated():
@@ -116,7 +116,7 @@ def test_other_releases_are_refused():
 
 def p_values(n, mu, repeats, shift=0.0):
     return np.array(
-        [rayleigh_test(released(n, mu, seed=seed, shift=shift)).p_value for seed in range(repeats)]
+        [rayleigh_test(released(n, mu, seed=seed, shift=shift)).pvalue for seed in range(repeats)]
     )
 
 
@@ -145,5 +145,5 @@ def test_its_power():
 def test_its_text_has_the_p_value():
     found = rayleigh_test(released())
     assert str(found).startswith("Rayleigh test of uniformity")
-    assert f"{found.p_value:.4g}, asymptotic" in str(found)
+    assert f"{found.pvalue:.4g}, asymptotic" in str(found)
     assert f"{found.statistic:.4g}, 3 degrees of freedom" in found._repr_html_()

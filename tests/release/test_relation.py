@@ -47,8 +47,11 @@ mean = functools.partial(private_mean, POINTS, BALL)
         (GDP(0.5), {"adjacency": "replace-one"}, ReplaceOne(), 40),
         (GDP(0.5), {"adjacency": "add-remove"}, AddRemove(), None),
         (GDP(0.5, adjacency="add-remove"), {}, AddRemove(), None),
-        (GDP(0.5), {"users": USERS}, ReplaceUser(), 10),
-        (GDP(0.5, adjacency="replace-user"), {"users": USERS}, ReplaceUser(), 10),
+        (GDP(0.5), {"users": USERS}, AddRemoveUser(), None),
+        (GDP(0.5), {"users": USERS, "people": 10}, ReplaceUser(), 10),
+        (GDP(0.5), {"users": USERS, "people": 12}, ReplaceUser(), 12),
+        (GDP(0.5), {"users": USERS, "people": 10, "neighbours": ReplaceUser()}, ReplaceUser(), 10),
+        (GDP(0.5, adjacency="replace-user"), {"users": USERS, "people": 10}, ReplaceUser(), 10),
         (GDP(0.5), {"users": USERS, "adjacency": "add-remove"}, AddRemoveUser(), None),
         (GDP(0.5, adjacency="add-remove-user"), {"users": USERS}, AddRemoveUser(), None),
     ],
@@ -73,6 +76,19 @@ def test_a_call_or_its_budget_says_whom_the_guarantee_protects(budget, options, 
         (GDP(0.5, adjacency="replace-user"), {}, "one relation"),
         (GDP(0.5), {"users": USERS, "neighbours": ReplaceOne()}, "users"),
         (GDP(0.5), {"neighbours": ReplaceUser()}, "users"),
+        (GDP(0.5), {"neighbours": ReplaceUser(), "people": 10}, "users"),
+        (GDP(0.5), {"users": USERS, "adjacency": "replace-one"}, "people=.* leave out adjacency"),
+        (GDP(0.5), {"users": USERS, "neighbours": ReplaceUser()}, "people=.* out neighbours"),
+        (GDP(0.5, adjacency="replace-user"), {"users": USERS}, "people=.* of the budget"),
+        (GDP(0.5), {"people": 10}, "users="),
+        (GDP(0.5), {"people": 10, "neighbours": AddRemove()}, "users="),
+        (GDP(0.5), {"users": USERS, "people": 10, "adjacency": "add-remove"}, "private"),
+        (GDP(0.5, adjacency="add-remove-user"), {"users": USERS, "people": 10}, "private"),
+        (GDP(0.5), {"users": USERS, "people": 10, "neighbours": AddRemoveUser()}, "private"),
+        (GDP(0.5), {"users": USERS, "n": 10}, "leave out n, .*people="),
+        (GDP(0.5), {"users": USERS, "n": 10, "people": 10}, "leave out n"),
+        (GDP(0.5), {"users": USERS, "people": 0}, "people, .* must be"),
+        (GDP(0.5), {"users": USERS, "people": 10.0}, "people, .* must be"),
         (GDP(0.5), {"users": USERS[1:]}, "one for each point"),
         (GDP(0.5), {"users": np.full(40, np.nan)}, "integers or texts"),
         (GDP(0.5), {"users": [True, *USERS[1:].tolist()]}, "integers or texts"),
@@ -80,7 +96,8 @@ def test_a_call_or_its_budget_says_whom_the_guarantee_protects(budget, options, 
     ],
 )
 def test_contradictions_are_refused_before_anything_is_spent(budget, options, said):
-    accountant = Accountant(GDP(1.0))
+    about_people = "replace-user" if "people" in options else "add-remove-user"
+    accountant = Accountant(GDP(1.0), adjacency=about_people if options else None)
     with pytest.raises((InvalidParameterError, UnsupportedNeighboursError), match=said):
         mean(budget, accountant=accountant, **options)
     assert accountant.spent is None
@@ -109,7 +126,7 @@ def test_users_come_with_the_records_or_by_themselves():
     draw = functools.partial(private_statistic, TangentMean(), ball=BALL, budget=GDP(0.5))
     first = draw(points=Records(POINTS, users=USERS), generator=np.random.default_rng(3))
     second = draw(points=POINTS, users=USERS, generator=np.random.default_rng(3))
-    assert first.neighbours == second.neighbours == ReplaceUser()
+    assert first.neighbours == second.neighbours == AddRemoveUser()
     np.testing.assert_array_equal(first.value, second.value)
     with pytest.raises(InvalidParameterError, match="once"):
         draw(points=Records(POINTS, users=USERS), users=USERS)
@@ -130,8 +147,8 @@ def test_no_record_and_one_are_neighbours_where_their_number_is_private():
     ("options", "name"),
     [
         ({"adjacency": "add-remove"}, "add-remove"),
-        ({"users": USERS}, "replace-user"),
-        ({"users": USERS, "adjacency": "add-remove"}, "add-remove-user"),
+        ({"users": USERS, "people": 10}, "replace-user"),
+        ({"users": USERS}, "add-remove-user"),
     ],
 )
 def test_an_account_is_charged_for_the_relation_that_it_is_about(options, name):
@@ -195,7 +212,7 @@ def test_a_document_whose_count_has_another_weight_fails():
 
 def test_a_document_about_people_is_not_one_about_as_many_records():
     """Its number is that of the people: with that of their records it fails."""
-    document = document_of(users=USERS)
+    document = document_of(users=USERS, people=10)
     assert document["n"] == 10
     records = {**document, "neighbours": document_of()["neighbours"], "n": 40}
     assert "sensitivity" in failed(records)
@@ -230,8 +247,8 @@ def test_errors_do_not_say_how_many_records_there_are(wrong):
         ({}, False),
         ({"neighbours": Groups(3)}, False),
         ({"adjacency": "add-remove"}, True),
+        ({"users": USERS, "people": 10}, True),
         ({"users": USERS}, True),
-        ({"users": USERS, "adjacency": "add-remove"}, True),
     ],
 )
 def test_records_are_worked_on_by_themselves_where_neighbours_keep_no_places(
@@ -299,3 +316,198 @@ def test_no_inference_is_made_from_a_number_that_is_private():
     assert public.confidence_region(0.95) is not None
     with pytest.raises(UnsupportedError, match="that of this release is private"):
         private.confidence_region(0.95)
+
+
+# The number of people is public only if it is stated
+
+#: Data sets that differ in one person: more records, one who moves, one person more, or fewer.
+CROWDS = (
+    (POINTS, USERS),
+    (POINTS, np.minimum(USERS, 8)),
+    (POINTS, np.where(np.arange(40) == 0, 99, USERS)),
+    (POINTS[4:], USERS[4:]),
+    (POINTS[:1], USERS[:1]),
+)
+ENTRY_POINTS = {
+    "mean": functools.partial(private_mean, ball=BALL),
+    "refined": functools.partial(private_mean, ball=BALL, method="refined"),
+    "contribution": functools.partial(private_mean, ball=BALL, contribution=3),
+    "statistic": functools.partial(private_statistic, TangentMean(), ball=BALL),
+    "moments": functools.partial(private_moments, ball=BALL),
+    "variance": functools.partial(riemdp.private_variance, ball=BALL),
+    "median": functools.partial(riemdp.private_median, ball=BALL, steps=2),
+    "huber": functools.partial(riemdp.private_huber, ball=BALL, steps=2),
+    "directions": riemdp.private_directional_summary,
+    "axes": functools.partial(riemdp.private_directional_summary, axial=True),
+}
+DRAWN = {"value", "rounded"}
+#: Of a private number, or sum of weights: as it was released, with its noise.
+OF_COUNT = {"expected_distance", "error_quantile_95"}
+
+
+def header(release):
+    is_public = release.n is not None and not release.neighbours.adds
+    left_out = DRAWN if is_public else DRAWN | OF_COUNT
+    document = json.loads(release.to_json())
+    return {name: value for name, value in document.items() if name not in left_out}
+
+
+@pytest.mark.parametrize("people", [None, 12], ids=["private", "stated"])
+@pytest.mark.parametrize("release_of", ENTRY_POINTS.values(), ids=ENTRY_POINTS)
+def test_no_public_number_follows_the_ids(release_of, people):
+    """Header, noise, sensitivity and stated error are the same for all data sets."""
+    first, *others = (
+        release_of(points=points, budget=GDP(0.5), users=users, people=people)
+        for points, users in CROWDS
+    )
+    assert first.n == people
+    assert first.adjacency == ("add-remove-user" if people is None else "replace-user")
+    assert verify(first).passed
+    for other in others:
+        assert header(other) == header(first)
+        for one in ("n", "sigma", "sensitivity", "guarantee", "reason"):
+            assert getattr(other, one) == getattr(first, one), one
+    more = release_of(points=POINTS, budget=GDP(0.5), users=USERS, people=people and 24)
+    is_sum = people is None or bool(first.neighbours.adds)  # whose noise follows no number
+    assert (more.sigma == first.sigma) == is_sum
+
+
+def tangent_mean(points, users, people, **options):
+    """The released tangent mean of people, with next to no noise, in coordinates."""
+    options = {"budget": GDP(1e7), "mechanism": "tangent-gaussian", "project": False, **options}
+    release = private_mean(points, BALL, users=users, people=people, **options)
+    assert release.n == people
+    return BALL.coordinates(release.value)
+
+
+def test_who_has_no_record_counts_as_the_centre():
+    own = BALL.coordinates(POINTS).reshape(10, 4, 2).mean(axis=1)
+    np.testing.assert_allclose(tangent_mean(POINTS, USERS, 10), own.mean(axis=0), atol=1e-5)
+    np.testing.assert_allclose(tangent_mean(POINTS, USERS, 25), own.sum(axis=0) / 25, atol=1e-5)
+    np.testing.assert_allclose(tangent_mean(POINTS[:0], [], 3), 0.0, atol=1e-5)
+    # where people count for as many records as they have, who has none counts for none
+    weighted = tangent_mean(POINTS, USERS, 25, contribution=4)
+    np.testing.assert_allclose(weighted, own.mean(axis=0), atol=1e-4)
+
+
+def test_a_person_who_takes_all_records_away_moves_the_mean_by_no_more_than_is_stated():
+    """Control: divided by how many people there are, it moves by more."""
+    ends = BALL.point(np.array([[-0.5, 0.0], [0.5, 0.0]]))
+    release = mean(GDP(1.0), users=USERS, people=10, mechanism="tangent-gaussian")
+    moved = tangent_mean(ends, ["a", "b"], 10) - tangent_mean(ends[:1], ["a"], 10)
+    assert np.linalg.norm(moved) == pytest.approx(0.5 / 10, rel=1e-4)
+    assert np.linalg.norm(moved) <= release.sensitivity
+    counted = tangent_mean(ends, ["a", "b"], 2) - tangent_mean(ends[:1], ["a"], 1)
+    assert np.linalg.norm(counted) > release.sensitivity
+
+
+def test_who_has_no_direction_counts_as_a_public_one():
+    value = riemdp.private_directional_summary(POINTS, GDP(1e4), users=USERS, people=25).value
+    own = POINTS.reshape(10, 4, 3).sum(axis=1)
+    own /= np.linalg.norm(own, axis=1, keepdims=True)
+    expected = (own.sum(axis=0) + 15 * Ball.whole(SPHERE).center) / 25
+    np.testing.assert_allclose(value["length"] * value["direction"], expected, atol=1e-2)
+
+
+@pytest.mark.parametrize("release_of", ENTRY_POINTS.values(), ids=ENTRY_POINTS)
+def test_more_people_than_were_stated_are_an_error_of_the_data(release_of):
+    account = Accountant(GDP(2.0), adjacency="replace-user")
+    draw = functools.partial(release_of, points=POINTS, budget=GDP(0.5), accountant=account)
+    with pytest.raises(InvalidParameterError, match="more people among the records than people"):
+        draw(users=USERS, people=9)
+    assert account.spent is None
+    with pytest.raises(riemdp.ReleaseFailedError):
+        draw(users=USERS, people=9, charge="first")
+    assert account.spent == GDP(0.5, adjacency="replace-user")
+
+
+LABELS = np.repeat(["a", "b"], [8, 32])
+
+
+def test_who_has_no_record_is_in_no_class():
+    records = Records(POINTS, labels=LABELS, users=USERS)
+    classes = riemdp.statistics.ClassMoments(("a", "b"), second="scalar")
+    draw = functools.partial(private_statistic, classes, records, BALL, GDP(1e6))
+    value, all_there = draw(people=20).value, draw(people=10).value
+    np.testing.assert_allclose(value.shares, [0.1, 0.4], atol=1e-4)
+    np.testing.assert_allclose(value.coordinates, all_there.coordinates, atol=1e-3)
+    assert draw().n is None
+
+
+def test_who_has_no_record_is_in_the_middle_of_a_range():
+    ages = 20.0 + np.repeat(np.arange(10.0), 4)
+    line = riemdp.statistics.TangentRegression(20.0, 40.0)
+    draw = functools.partial(private_statistic, line, ball=BALL, budget=GDP(1e6))
+    value = draw(Records(POINTS, covariates=ages, users=USERS), people=12).value
+    more = np.concatenate([POINTS, [BALL.center] * 2])
+    same = Records(more, covariates=[*ages, 30.0, 30.0], users=[*USERS, 98, 99])
+    expected = draw(same, people=12).value
+    np.testing.assert_allclose(value.coefficients, expected.coefficients, atol=1e-3)
+
+
+@pytest.mark.parametrize("charge", ["checked", "first"])
+def test_a_statistic_that_does_not_know_who_is_absent_is_for_a_private_number(monkeypatch, charge):
+    """By public facts, and so also where everybody has a record."""
+    classes, account = (
+        riemdp.statistics.ClassMoments,
+        Accountant(GDP(2.0, adjacency="replace-user")),
+    )
+    monkeypatch.setattr(classes, "absent", riemdp.statistics.Statistic.absent)
+    records = Records(POINTS, labels=LABELS, users=USERS)
+    draw = functools.partial(private_statistic, classes(("a", "b")), records, BALL, GDP(0.5))
+    for people in (10, 11):
+        with pytest.raises(UnsupportedError, match="leave out people"):
+            draw(people=people, accountant=account, charge=charge)
+    assert account.spent is None
+    assert draw().n is None
+
+
+@pytest.mark.parametrize("people", [None, 40])
+@pytest.mark.parametrize("charge", ["checked", "first"])
+def test_people_on_a_whole_space_are_refused_by_public_facts(people, charge):
+    """Not by whether anybody has two records."""
+    whole = Ball.whole(SPHERE)
+    adjacency = "add-remove-user" if people is None else "replace-user"
+    account = Accountant(GDP(2.0), adjacency=adjacency)
+    said = []
+    for users in (np.arange(40), USERS):
+        for statistic in (TangentMean(), riemdp.statistics.DirectionalMoments(1)):
+            with pytest.raises(UnsupportedError) as caught:
+                private_statistic(
+                    statistic,
+                    POINTS,
+                    whole,
+                    GDP(0.5),
+                    users=users,
+                    people=people,
+                    accountant=account,
+                    charge=charge,
+                )
+            said.append((type(caught.value), str(caught.value)))
+    assert len(set(said)) == 1
+    assert "private_directional_summary" in said[0][1]
+    assert account.spent is None
+    release = riemdp.private_directional_summary(
+        POINTS, GDP(0.5), users=USERS, people=people, accountant=account, charge="checked"
+    )
+    assert release.n == people
+    assert verify(release).passed
+
+
+@pytest.mark.parametrize("name", ["riemannian-gaussian", "wrapped-gaussian", "riemannian-laplace"])
+def test_a_mechanism_for_frechet_means_needs_a_stated_number_of_people(name):
+    with pytest.raises(UnsupportedError, match="people="):
+        mean(GDP(0.5), users=USERS, mechanism=name)
+    release = mean(GDP(0.5), users=USERS, people=10, mechanism=name)
+    assert (release.statistic.name, release.n) == ("frechet-mean", 10)
+    assert mean(GDP(0.5), users=USERS).statistic.name == "counted-mean"
+
+
+def test_a_contribution_is_not_for_directions():
+    with pytest.raises(InvalidParameterError, match="weights"):
+        riemdp.private_directional_summary(
+            POINTS, GDP(0.5), users=USERS, people=10, neighbours=ReplaceUser(contribution=3)
+        )
+    for options in ({"neighbours": AddRemoveUser()}, {"neighbours": ReplaceUser(), "people": 10}):
+        with pytest.raises(InvalidParameterError, match="users="):
+            riemdp.private_directional_summary(POINTS, GDP(0.5), **options)

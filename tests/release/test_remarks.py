@@ -154,3 +154,9 @@ def test_means_of_groups_have_a_line_for_each_and_no_markup():
     assert "at its boundary" in str(found)
     assert "&lt;script&gt;" in found._repr_html_()
     assert "<script" not in found._repr_html_()
+
+
+def test_the_text_names_the_adjacency_once():
+    ball = Ball(Euclidean(1), [0.0], 1.0)
+    release = private_mean(np.zeros((9, 1)), ball, GDP(1.0), adjacency="add-remove")
+    assert str(release).count("add-remove") == 1

@@ -669,7 +669,7 @@ def test_a_ball_that_was_found_knows_how_many_records_there_are(tmp_path):
 def test_people_and_searches_need_all_records():
     for call in (
         lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, users=range(N)),
-        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, neighbours=ReplaceUser()),
+        lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), people=N, neighbours=ReplaceUser()),
         lambda: private_mean(iter([ROWS]), PLANE, GDP(1.0), n=N, adapt=True),
         lambda: riemdp.private_ball(iter([ROWS]), PLANE, GDP(1.0), n=N),
         lambda: riemdp.private_means({"a": iter([ROWS])}, PLANE, GDP(1.0)),
@@ -703,7 +703,6 @@ AT_HAND = {
     "names": (Chunks([POINTS, Records(POINTS, weights=WEIGHTS)], n=N), "chunk 1: .*no weights"),
     "people": (Chunks([Records(POINTS, users=range(N))], n=N), "chunk 0: .*one record of each"),
     "shape": (Chunks([POINTS[:, :2]], n=N), r"chunk 0: .*shape \(\.\.\., 3\)"),
-    "texts": (Chunks([np.full((N, 3), "x")], n=N), "chunk 0: .*real numbers"),
     "ids": (Chunks([POINTS], manifest=range(N)), "chunk 0: .*manifest"),
     "few ids": (Chunks([Records(POINTS, ids=[1])], n=N), "chunk 0: ids must be one"),
     "size": (Chunks([POINTS[:9], POINTS[10:]], sizes=[9, N - 9]), "chunk 1: .*leave out sizes"),

@@ -94,8 +94,8 @@ def test_the_noise_is_that_of_the_value():
 def test_two_samples_are_told_apart_or_not():
     a, b, far = (moments(records(i, shift=s), seed=i) for i, s in ((1, 0.0), (2, 0.0), (3, 0.4)))
     same, apart = two_sample_test(a, b), two_sample_test(a, far)
-    assert same.p_value > 0.05
-    assert apart.p_value < 1e-3
+    assert same.pvalue > 0.05
+    assert apart.pvalue < 1e-3
     assert same == pure.two_sample_test(a.released_moments(), b.released_moments())
     np.testing.assert_allclose(apart.difference, a.value.coordinates - far.value.coordinates)
 
@@ -151,7 +151,7 @@ def test_means_that_are_not_comparable_are_refused():
             two_sample_test(*pair)
     with pytest.raises(InvalidParameterError, match=r"riemdp\.Release"):
         two_sample_test(one, 3)
-    assert two_sample_test(recentred[0], recentred[0]).p_value > 0.99
+    assert two_sample_test(recentred[0], recentred[0]).pvalue > 0.99
 
 
 def test_class_moments_have_no_region():

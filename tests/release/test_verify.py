@@ -14,6 +14,8 @@ from riemdp import (
     Hyperbolic,
     InvalidParameterError,
     Power,
+    PrivateMeans,
+    Product,
     ProductBall,
     PureDP,
     Release,
@@ -22,6 +24,7 @@ from riemdp import (
     SPDLogEuclidean,
     Sphere,
     private_mean,
+    private_means,
     private_median,
     private_moments,
     private_statistic,
@@ -29,6 +32,7 @@ from riemdp import (
 )
 from riemdp.mechanisms import Mechanism, RiemannianGaussian, RiemannianLaplace, TangentLaplace
 from riemdp.noise.exact import FlatDraw
+from riemdp.privacy import Anchor
 from riemdp.statistics import FrechetMean, Summary, TangentMean
 
 
@@ -92,7 +96,7 @@ def test_a_mechanism_of_another_ball_fails():
     assert "mechanism" in failed(replace(release, mechanism=elsewhere))
     tangent = release_of(mechanism="tangent-laplace")
     moved = TangentLaplace(Sphere(2), tangent.sigma, base=other.center)
-    assert failed(replace(tangent, mechanism=moved)) == {"mechanism", "arithmetic"}
+    assert failed(replace(tangent, mechanism=moved)) == {"mechanism", "arithmetic", "proof"}
 
 
 @pytest.mark.parametrize("other", ["x", None, {}, "{}"])
@@ -223,7 +227,7 @@ STATED = {
         (STATED | {"\x1b[31m\u202e": None}, r"'\x1b[31m\u202e'"),
         (STATED | {"x" * 10_000: None}, "a text of 10000 characters"),
         ({str(i): None for i in range(1000)}, "no proof is known of 0, 1, 2, 3, 4, 5, 6, 7, 8"),
-        (STATED | {"another": "https://example.org"}, None),
+        (STATED | {"another": "https://example.org"}, "on which the guarantee does not rest"),
         (STATED, None),
     ],
     ids=lambda value: str(value)[:30],
@@ -465,3 +469,95 @@ def test_other_numbers_of_answers_do_not_verify():
     for rounds in (1, -2):
         document["statistic"]["statistic"]["rounds"] += rounds
         assert not verify(Release.from_json(json.dumps(document))).passed
+
+
+ROWS = np.random.default_rng(0).normal(0.0, 0.05, (300, 2))
+PLANE = Ball(Euclidean(2), [0.0, 0.0], 5.0)
+
+
+def documents(folder):
+    """Write documents of several kinds, and return their files."""
+    pair = Product(Euclidean(1), Sphere(1))
+    box = ProductBall(pair, pair.origin, rms_radius=1.0, radii=(1.0, 0.5))
+    mean = private_mean(ROWS, PLANE, GDP(1.0))
+    texts = {
+        "mean": mean,
+        "float64": private_mean(ROWS, PLANE, GDP(1.0), arithmetic="float64", project=False),
+        "curved": release_of(),
+        "options": release_of(mechanism="tangent-laplace"),
+        "people": private_mean(
+            ROWS, PLANE, GDP(1.0), users=np.arange(300) // 2, adjacency="add-remove"
+        ),
+        "moments": private_moments(ROWS, PLANE, GDP(1.0), second="matrix"),
+        "median": private_median(ROWS, PLANE, GDP(1.0), steps=2),
+        "found": private_mean(ROWS, PLANE, GDP(4.0), adapt=True),
+        "box": private_mean([pair.origin] * 3, box, GDP(1.0)),
+        "charged": replace(mean, anchor=Anchor("study", 3, "c" * 32, "0" * 64, 2)),
+        "groups": private_means({"a": ROWS, 2: ROWS + 0.1}, PLANE, GDP(1.0)),
+    }
+    files = [folder / f"{name}.json" for name in texts]
+    for file, release in zip(files, texts.values(), strict=True):
+        file.write_text(release.to_json(), encoding="utf-8")
+    assert "search" in json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    release_of().save(folder / "certificate.json", container=True)
+    old = (
+        Path(__file__).parents[1] / "data" / "release-1" / "08-Sphere-riemannian-laplace-RaoDP.json"
+    )
+    (folder / "old.json").write_text(old.read_text(encoding="utf-8"), encoding="utf-8")
+    return [*files, folder / "certificate.json", folder / "old.json"]
+
+
+def verifies(file):
+    """Whether a document is read and verifies."""
+    try:
+        means = PrivateMeans.from_json(file.read_text(encoding="utf-8"))
+    except InvalidParameterError:
+        try:
+            return verify(file).passed
+        except InvalidParameterError:
+            return False
+    return all(found.passed for found in means.verify().values())
+
+
+def objects_of(document):
+    """Every object of a document: itself, and all that are in it."""
+    if isinstance(document, dict):
+        yield document
+    parts = document.values() if isinstance(document, dict) else document
+    for part in parts if isinstance(document, (dict, list)) else ():
+        yield from objects_of(part)
+
+
+def test_an_unknown_key_fails_wherever_it_is(tmp_path):
+    for file in documents(tmp_path):
+        assert verifies(file), file
+        text = file.read_text(encoding="utf-8")
+        places = len(list(objects_of(json.loads(text))))
+        assert places > 3
+        for place in range(places):
+            document = json.loads(text)
+            changed = list(objects_of(document))[place]
+            changed["ethics board"] = "approved"
+            file.write_text(json.dumps(document), encoding="utf-8")
+            assert not verifies(file), (file, changed)
+
+
+def test_proofs_are_those_that_are_known_and_no_others():
+    release = release_of()
+    proofs = release.proofs
+    for name in proofs:
+        for stated in (None, "docs/proofs/other.md"):
+            assert failed(replace(release, stated_proofs=(*{**proofs, name: stated}.items(),))) == {
+                "proof"
+            }
+    more = replace(release, stated_proofs=(*proofs.items(), ("ethics board", "approved")))
+    (check,) = (check for check in verify(more).checks if check.name == "proof")
+    assert not check.passed
+    assert "a proof is stated for ethics board" in check.detail
+    assert not more.proven
+
+
+@pytest.mark.parametrize("stated", [("ethics board", "approved"), ("numpy", "approved by a board")])
+def test_versions_are_version_numbers_of_what_draws(stated):
+    with pytest.raises(InvalidParameterError, match="version numbers of riemdp, numpy"):
+        replace(release_of(), stated_versions=(stated,))

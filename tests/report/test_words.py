@@ -94,7 +94,7 @@ def test_whom_it_protects_is_said_of_every_relation():
 def test_numbers_of_records():
     rows = np.zeros((6, 1))
     assert _words.number(private_mean(rows, BALL, GDP(1.0))) == "6 records"
-    users = private_mean(rows, BALL, GDP(1.0), users=[1, 1, 2, 2, 3, 3])
+    users = private_mean(rows, BALL, GDP(1.0), users=[1, 1, 2, 2, 3, 3], people=3)
     assert _words.number(users) == "3 people"
     hidden = _words.number(private_mean(rows, BALL, GDP(1.0), adjacency="add-remove"))
     assert hidden.startswith("a private number of records (released with noise: ")

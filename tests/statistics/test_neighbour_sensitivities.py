@@ -240,6 +240,23 @@ def test_a_person_moves_the_sums_like_a_record(place):
     check(ReplaceUser().sensitivity(form, ball, 3, "coordinates"), max(swaps))
 
 
+@pytest.mark.parametrize("name", [name for name in STATISTICS if STATISTICS[name][0].takes])
+def test_who_has_no_record_is_within_what_one_person_may_move(name):
+    """Against every record; a vector ten times as long is not."""
+    (statistic, extra), ball = STATISTICS[name], BALLS["sphere"]
+    beside = {key: [value] for key, value in statistic.absent().items()}
+    nobody = sums(statistic, ball, Records(ball.center[None], **beside))
+    claim = ReplaceUser().sensitivity(statistic, ball, 1, "coordinates")
+
+    def move(numbers, times=1):
+        found = sums(statistic, ball, record_of(statistic, ball, numbers))
+        return [times * (a - b) for a, b in zip(found, nobody, strict=True)]
+
+    size = ball.manifold.dim + extra
+    assert farthest(move, size) <= Fraction(claim) ** 2
+    assert farthest(lambda numbers: move(numbers, 10), size) > Fraction(claim) ** 2
+
+
 @pytest.mark.parametrize("weight", [0.0, 2.0**-21, 4.001, 1e6, np.inf, np.nan])
 def test_counts_weigh_no_more_than_integers_hold(weight):
     with pytest.raises(InvalidParameterError, match="weight"):

@@ -222,12 +222,12 @@ def test_people_count_for_their_records_up_to_a_bound():
         relation.units(SEGMENT, weighted)
 
 
-@pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
-def test_people_are_released_with_their_contributions(adjacency):
+@pytest.mark.parametrize("people", [400, None])
+def test_people_are_released_with_their_contributions(people):
     rng = np.random.default_rng(6)
     users = rng.integers(0, 400, size=4000) % rng.integers(1, 401, size=4000)
     points = rng.uniform(-0.5, 0.5, size=(4000, 1)) + 0.3 * (users < 100)[:, None]
-    options = {"users": users, "contribution": 8, "adjacency": adjacency}
+    options = {"users": users, "contribution": 8, "people": people}
     found = private_mean(points, SEGMENT, GDP(2.0), **options)
     assert isinstance(found.statistic, WeightedMean)
     assert found.neighbours.contribution == 8

@@ -291,9 +291,15 @@ def test_relations_that_keep_no_places_are_refused():
     with pytest.raises(UnsupportedNeighboursError, match="private_weights=True"):
         AddRemove().form(WeightedFrechetMean(0.1), PLANE)
     points = np.zeros((9, 2))
-    for neighbours in (AddRemove(), ReplaceUser(), ReplaceUser(contribution=3)):
+    people = {"people": 9}
+    for neighbours, more in (
+        (AddRemove(), {}),
+        (ReplaceUser(), people),
+        (ReplaceUser(contribution=3), people),
+    ):
+        options = {"weights": np.ones(9), "neighbours": neighbours, **more}
         with pytest.raises(UnsupportedNeighboursError, match="no places in common"):
-            private_mean(points, PLANE, GDP(1.0), weights=np.ones(9), neighbours=neighbours)
+            private_mean(points, PLANE, GDP(1.0), **options)
     found = private_mean(points, PLANE, GDP(1.0), weights=np.ones(9), neighbours=ReplacePoint())
     assert found.sensitivity == pytest.approx(2.0 / 9.0)
 

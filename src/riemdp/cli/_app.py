@@ -61,7 +61,8 @@ app = plain_app(
     name="riemdp",
     help="Differentially private means of manifold-valued data.",
     epilog="Exit codes: 0 fine, 1 a release that does not verify or a violated claim, "
-    "2 bad input or usage, 3 budget or attainability, 70 an error in riemdp itself.",
+    "2 bad input or usage, 3 budget, attainability, or a release that is seeded or not proved, "
+    "70 an error in riemdp itself.",
     no_args_is_help=True,
 )
 

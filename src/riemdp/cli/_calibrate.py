@@ -75,7 +75,7 @@ def calibrate(
             ("mechanism", f"{found.name} on {space}, for the {estimated}"),
             ("guarantee", describe(wanted) + about),
             ("sensitivity", repr(sensitivity)),
-            ("sigma", repr(found.sigma)),
+            ("noise scale", repr(found.sigma)),
             ("privacy", _privacy(found, sensitivity)),
             *error_fields(found.expected_distance, found.error_quantile),
         ]

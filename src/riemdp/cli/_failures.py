@@ -36,6 +36,7 @@ BUDGET_ERRORS = (
     NoConversionError,
     NotAttainableError,
 )
+FAILED = 1
 BAD_INPUT = 2
 BUDGET = 3
 #: Exit code of a failure that nobody foresaw, as in sysexits.h: neither a verdict nor bad input.

@@ -88,6 +88,14 @@ def mean(
             "each line."
         ),
     ] = None,
+    people: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Public number of people, with --users: stated, and not counted. Without it their "
+            "number is private.",
+        ),
+    ] = None,
     points: Annotated[
         str | None,
         typer.Option(help="Columns, or the array, whose numbers make a point: a,b,c in order."),
@@ -118,9 +126,7 @@ def mean(
     size: options.SizeOption = None,
     n: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Public number of records, or of people, where the file is opened last."
-        ),
+        typer.Option(min=1, help="Public number of records, where the file is opened last."),
     ] = None,
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
@@ -170,11 +176,11 @@ def mean(
 
     The ball and the budget must not be chosen by looking at the records. Records outside the
     ball are projected onto it. With --ledger and --dataset the budget is charged before FILE is
-    opened, so that its dimension (--dim, --size) and the public number of records (--n) have to
-    be given.
+    opened, so that its dimension (--dim, --size) and the public number of records (--n), or of
+    people (--people), have to be given.
     """
-    people = None if users is None or points is not None else Path(users)
-    others = [each for each in (people, mask) if each is not None]
+    file_of_ids = None if users is None or points is not None else Path(users)
+    others = [each for each in (file_of_ids, mask) if each is not None]
     sources = (file, Path(center), *others)
     inputs = (*sources, *files_of(ledger, ledger_key))
     value_file = check_output(output, (".npy", ".npz", ".csv"), inputs)
@@ -188,7 +194,7 @@ def mean(
         raise InvalidParameterError(
             "--weights is for a statistic that takes them: --statistic weighted-mean"
         )
-    related = relation_of(neighbours, adjacency, wanted, has_users=users is not None)
+    related = relation_of(neighbours, adjacency, wanted, has_users=users is not None, people=people)
     account = account_of(ledger, ledger_key, dataset, unit if dataset is not None else None)
     named = None
     if (dim, size) != (None, None):
@@ -205,7 +211,7 @@ def mean(
         labels=labels,
         covariates=covariates,
         weights=weights,
-        users=None if people is not None else users,
+        users=None if file_of_ids is not None else users,
     )
     read.check()
 
@@ -217,7 +223,7 @@ def mean(
             file,
             manifold,
             curvature,
-            may_be_none=not related.size_is_public,
+            may_be_none=users is not None or not related.size_is_public,
             flat=layout is None and file.suffix.lower() in (".csv", ".parquet"),
         )
         if named is not None and space != named:
@@ -228,14 +234,14 @@ def mean(
         return getattr(opened()[1], name)
 
     def users_of_file() -> Any:
-        return of_file("users") if people is None else read_users(people, max_numbers)
+        return of_file("users") if file_of_ids is None else read_users(file_of_ids, max_numbers)
 
     extras = {"labels": labels, "covariates": covariates, "weights": weights}
     names = ("points", *(name for name, column in extras.items() if column is not None))
     records: Any = Records(**{name: partial(of_file, name) for name in names})
     ids: Any = None if users is None else users_of_file
     if charges_first(charge, account):
-        check_readable(file, people, mask)
+        check_readable(file, file_of_ids, mask)
         named = space = named or manifold_of(manifold, dim, size, curvature)
     else:
         space, given = opened()
@@ -262,6 +268,7 @@ def mean(
             mechanism=mechanism,
             neighbours=related,
             users=ids,
+            people=people,
             generator=generator,
             accountant=account,
             charge=charge,

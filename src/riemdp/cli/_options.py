@@ -174,14 +174,20 @@ def budget_of(
 
 
 def relation_of(
-    neighbours: str | None, adjacency: AdjacencyName | None, budget: Budget, *, has_users: bool
+    neighbours: str | None,
+    adjacency: AdjacencyName | None,
+    budget: Budget,
+    *,
+    has_users: bool,
+    people: int | None = None,
 ) -> Neighbours:
-    """Return the relation that the options name, replace-one where they name none."""
+    """Return the relation that the options name, or the one of records or people by default."""
     return relation(
         None if neighbours is None else from_text(neighbours, Neighbours.sort),
         None if adjacency is None else adjacency.value,
         budget,
         has_users=has_users,
+        people=people,
     )
 
 

@@ -160,7 +160,7 @@ def error_fields(
     expected: Callable[[], float], quantile: Callable[[float], float]
 ) -> list[tuple[str, str]]:
     """Return names and values of what is known of an error law, of a mechanism or a release."""
-    numbers = {"expected distance": if_known(expected), "95 % quantile": if_known(quantile, 0.95)}
+    numbers = {"expected error": if_known(expected), "95 % quantile": if_known(quantile, 0.95)}
     return [(name, "not known" if x is None else f"{x:.6g}") for name, x in numbers.items()]
 
 
@@ -172,13 +172,16 @@ def print_release(release: Release, unit: str | None = None) -> None:
     seeded = "seeded by --seed: NOT private"
     print_fields(
         [
-            ("summary", f"{release.statistic.name} of {_number(release)}, {release.ball.manifold}"),
+            (
+                "statistic",
+                f"{release.statistic.name} of {_number(release)}, {release.ball.manifold}",
+            ),
             ("guarantee", f"{describe(release.guarantee)}, {release.neighbours.title} neighbours"),
             *([] if unit is None else [("record", unit)]),
             *_searched(release),
             ("mechanism", f"{release.mechanism.name}, {release.reason}"),
             ("sensitivity", f"{release.sensitivity:.6g}"),
-            ("sigma", f"{release.sigma:.6g}"),
+            ("noise scale", f"{release.sigma:.6g}"),
             *error_fields(lambda: release.expected_distance, release.error_quantile),
             ("arithmetic", _arithmetic(release)),
             ("randomness", seeded if release.reproducible else "secure generator"),

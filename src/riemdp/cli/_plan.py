@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riemdp._errors import NotAttainableError
+from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp._part_document import from_text
 from riemdp.cli import _options as options
 from riemdp.cli._options import budget_of, manifold_of, relation_of
@@ -25,8 +25,9 @@ def plan(
     radius: options.RadiusOption,
     aligned: options.AlignedOption = False,
     n: Annotated[
-        int, typer.Option("--n", help="Number of records (or people); where it is private a guess.")
-    ],
+        int | None,
+        typer.Option("--n", help="Number of records (or people); where it is private a guess."),
+    ] = None,
     dim: options.DimOption = None,
     size: options.SizeOption = None,
     curvature: options.CurvatureOption = None,
@@ -41,8 +42,15 @@ def plan(
     neighbours: options.NeighboursOption = None,
     adjacency: options.AdjacencyOption = None,
     users: Annotated[
-        bool, typer.Option("--users", help="People are protected, and --n is their number.")
+        bool,
+        typer.Option(
+            "--users", help="People are protected. Their number is private, and --n supposed."
+        ),
     ] = False,
+    people: Annotated[
+        int | None,
+        typer.Option(min=1, help="Public number of people, with --users and in place of --n."),
+    ] = None,
     target_error: Annotated[
         float | None,
         typer.Option(help="Expected distance to reach: adds the n and the budget it needs."),
@@ -56,7 +64,11 @@ def plan(
     space = manifold_of(manifold, dim, size, curvature)
     if aligned:
         space = Aligned(space, space.origin)  # type: ignore[arg-type]
-    related = relation_of(neighbours, adjacency, wanted, has_users=users)
+    if n is None and people is None:
+        raise InvalidParameterError(
+            "give --n, a number of records (or people), or --users with --people, a public number"
+        )
+    related = relation_of(neighbours, adjacency, wanted, has_users=users, people=people)
     with working("Calibrating every mechanism"):
         table = make_plan(
             space,
@@ -66,17 +78,19 @@ def plan(
             target_error=target_error,
             statistic=None if statistic is None else from_text(statistic, Statistic.sort),
             neighbours=related,
+            users=users,
+            people=people,
             adapt=adapt,
         )
-    columns = ["mechanism", "summary", "arithmetic"]
-    columns += ["sensitivity", "sigma", "E[distance]", "95 % quantile"]
+    columns = ["mechanism", "statistic", "arithmetic"]
+    columns += ["sensitivity", "noise scale", "expected error", "95 % quantile"]
     if target_error is not None:
         columns += ["n needed", "budget needed"]
-    title = f"{space}, radius {radius:g}, n = {n}, {describe(wanted)}, {related.title}"
+    title = f"{space}, radius {radius:g}, n = {table.n}, {describe(wanted)}, {related.title}"
     if target_error is not None:
-        title += f", expected distance {target_error:g}"
+        title += f", target error {target_error:g}"
     say(title)
-    print_table(columns, [_cells(row, target_error is not None) for row in table])
+    print_table(columns, [_cells(row, target_error is not None) for row in table.distinct])
     for row in table:
         if row.problem is not None:
             say(f"{row.mechanism}: {row.problem}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,9 +11,13 @@ from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._files import read_text
 from riemdp._progress import ticks
 from riemdp.cli._accounts import LedgerKeyOption, ledger_of
+from riemdp.cli._failures import BUDGET, FAILED
 from riemdp.cli._output import describe, describe_anchor, say, warn, working
 from riemdp.release import Check, PrivateMeans, Release, read_checked
 from riemdp.release import verify as check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def verify(
@@ -31,6 +35,8 @@ def verify(
     It shows that the stated guarantee follows from ball, n, mechanism and sigma. It cannot show
     that the value was drawn that way, nor that the ball was chosen without looking at the data.
     With a ledger it also shows that each was charged, once, and that nothing of that was changed.
+
+    Exit code 1 if something fails, 3 if a release is seeded or states that it is not proved.
     """
     with working("Verifying"):
         found = [read_parts(file) for file in ticks(files, len(files), "files")]
@@ -38,25 +44,41 @@ def verify(
             container if release is None else (*container, *check(release).checks)
             for release, container in ticks(found, len(found), "releases")
         ]
-    passed = True
+    codes = []
     for file, (release, _), checks in zip(files, found, checked, strict=True):
         if len(files) > 1:
             say(file.name)
         for item in checks:
             say(f"{'ok  ' if item.passed else 'FAIL'}  {item.name:<12} {item.detail}")
-        if release is None or not all(item.passed for item in checks):
-            passed = False
-            warn("the release does not verify" if len(files) == 1 else f"{file.name} does not")
-            continue
-        say(f"{describe(release.guarantee)} holds for a {release.statistic.name} drawn that way")
-        if not release.private:
-            warn("the noise was seeded: this release is not private")
+        codes.append(_code(release, checks))
+        name = "the release" if len(files) == 1 else file.name
+        if release is None or codes[-1] == FAILED:
+            warn(f"{name} does not verify")
+        elif not release.proven:
+            warn(f"the guarantee of {name} is not proved")
+        else:
+            guarantee = describe(release.guarantee)
+            say(f"{guarantee} holds for a {release.statistic.name} drawn that way")
+        if release is not None and not release.private:
+            warn(f"{name} was seeded: its noise can be repeated, and it is not private")
     releases = [release for release, _ in found if release is not None]
     charged = ledger is None or (
         len(releases) == len(files) and _charged(files, releases, ledger, key)
     )
-    if not (passed and charged):
-        raise typer.Exit(1)
+    if not charged:
+        codes.append(FAILED)
+    if any(codes):
+        raise typer.Exit(FAILED if FAILED in codes else BUDGET)
+
+
+def _code(release: Release | None, checks: Sequence[Check]) -> int:
+    """Return the exit code of one release: 3 if it is seeded or states that it is not proved."""
+    failed = [check.name for check in checks if not check.passed]
+    if release is None or failed not in ([], ["proof"]):
+        return FAILED
+    if failed:
+        return BUDGET if release.proofs == release.known_proofs() else FAILED
+    return 0 if release.private else BUDGET
 
 
 def _charged(files: list[Path], releases: list[Release], url: str, key: Path | None) -> bool:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import count, is_one_of, shown
+from riemdp._checks import is_one_of, shown
 from riemdp._errors import BudgetExceededError, InvalidParameterError
 from riemdp.estimators._points import PointsEstimator
 from riemdp.estimators._warning import NotPrivateWarning
 from riemdp.noise import is_secure
-from riemdp.release import Plan, PrivateBall, is_durable, plan, relation
-from riemdp.statistics import Recentred, labels_of, rows_of_users
+from riemdp.release import Plan, PrivateBall, is_durable, plan
+from riemdp.statistics import Recentred
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,17 +48,27 @@ class PrivateEstimator(PointsEstimator):
         """Return what is released; None for a mean, which the mechanism decides on."""
         return None
 
-    def plan(self, n: int, *, target_error: float | None = None, users: bool = False) -> Plan:
+    def plan(
+        self,
+        n: int | None = None,
+        *,
+        target_error: float | None = None,
+        users: bool = False,
+        people: int | None = None,
+    ) -> Plan:
         """Say what a fit will cost in accuracy, from public numbers only.
 
         Parameters
         ----------
-        n : int
-            Number of records, or of people: where it is private, one that is supposed.
+        n : int, optional
+            Number of records. Where it is private, one that is supposed, with ``users`` of people.
+            To be left out with ``people``.
         target_error : float, optional
             Expected distance to reach; see :func:`riemdp.plan`.
         users : bool, default False
             Whether people are protected with all their records.
+        people : int, optional
+            Public number of people.
 
         Returns
         -------
@@ -77,13 +87,14 @@ class PrivateEstimator(PointsEstimator):
         return plan(
             ball.manifold,
             ball.radius,
-            count(n, "n"),
+            n,
             budget,
             target_error=target_error,
             statistic=self._statistic(),
             neighbours=self.neighbours,
             adjacency=self.adjacency,
             users=users,
+            people=people,
             mechanisms=None if is_one_of(self.mechanism, ("auto",)) else [self.mechanism],
         )
 
@@ -97,13 +108,13 @@ class PrivateEstimator(PointsEstimator):
             self.__dict__ = before
             raise
 
-    def _options(self, users: ArrayLike | None = None) -> dict[str, Any]:
+    def _options(self, users: ArrayLike | None, people: int | None) -> dict[str, Any]:
         """Return what every release is called with."""
         return {
             "ball": self.ball,
             "budget": self.budget,
             "users": users,
-            "n": self._people(users),
+            "people": people,
             "mechanism": self.mechanism,
             "neighbours": self.neighbours,
             "adjacency": self.adjacency,
@@ -111,20 +122,6 @@ class PrivateEstimator(PointsEstimator):
             "allow_unproven": self.allow_unproven,
             "generator": generator_of(self.random_state),
         }
-
-    def _people(self, users: ArrayLike | None) -> int | None:
-        """Return how many people there are, where that is public and a ledger is charged first.
-
-        Who shares an id is all that is looked at before the charge.
-        """
-        if users is None or not is_durable(self.accountant):
-            return None
-        related = relation(self.neighbours, self.adjacency, self.budget, has_users=True)
-        if not related.size_is_public:
-            return None
-        found = np.asarray(users).shape[:1]
-        rows = found[0] if found else None
-        return len(rows_of_users(labels_of(users, rows, "users")))
 
     def _kept(self, release: Release, *, stacklevel: int = 3) -> Any:
         """Keep a release, warn if it guarantees nothing, and return its value."""
@@ -148,8 +145,8 @@ class PrivateEstimator(PointsEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but an account that a copy would double.
 
-        An account of a ledger is one and the same wherever it gets to, and stays; with it the URL
-        of its database.
+        An account of a ledger is one and the same wherever it gets to, and stays: the place of its
+        database, without a password or a key.
         """
         state = super().__getstate__()
         durable = is_durable(self.accountant)

@@ -46,7 +46,9 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     def _statistic(self) -> Statistic:
         return seen_from_base(self._class_moments(), self.base, self.share, self.alpha)
 
-    def _release(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None) -> Any:
+    def _release(
+        self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None, people: int | None
+    ) -> Any:
         """Release, keep what all classifiers have, and return the value."""
         rows = self._rows(X, reset=True)
         if y is None:
@@ -64,7 +66,7 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
                 "continuous targets are for a regression"
             )
         records = Records(rows, labels=labels)
-        release = private_statistic(self._statistic(), records, **self._options(users))
+        release = private_statistic(self._statistic(), records, **self._options(users, people))
         value = self._kept(release, stacklevel=4)
         self.classes_: NDArray[Any] = np.array(value.classes)
         self.means_, self.base_, self.clip_ = value.means, value.base, value.clip

@@ -97,7 +97,14 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
     ) -> None:
         self._take(locals())
 
-    def fit(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        users: ArrayLike | None = None,
+        *,
+        people: int | None = None,
+    ) -> Self:
         r"""Release the means of the classes.
 
         Parameters
@@ -108,6 +115,8 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
             Labels, all of them among the classes.
         users : array_like of int or str, shape (n,), optional
             Whose record each is, as in :meth:`PrivateFrechetMean.fit`; a person has one label.
+        people : int, optional
+            As in :meth:`PrivateFrechetMean.fit`.
 
         Returns
         -------
@@ -122,7 +131,7 @@ class PrivateMDM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassEstimat
             If a parameter is outside its domain, or a label none of the classes.
         """
         with self._fitting():
-            self._release(X, y, users)
+            self._release(X, y, users, people)
         return self
 
     @property

@@ -115,7 +115,14 @@ class PrivateFrechetMean(PrivateEstimator):
             return None
         return RefinedMean(self.rounds, tuple(self.shares or ()), self.alpha)
 
-    def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,  # noqa: ARG002
+        users: ArrayLike | None = None,
+        *,
+        people: int | None = None,
+    ) -> Self:
         r"""Release the mean.
 
         Parameters
@@ -127,6 +134,9 @@ class PrivateFrechetMean(PrivateEstimator):
         users : array_like of int or str, shape (n,), optional
             Whose record each is, where people are to be protected with all their records: each
             counts with one point, the mean of all own ones. In a pipeline ``step__users=...``.
+        people : int, optional
+            Public number of people among ``users``, stated and not counted. Without it their
+            number is private, as under ``adjacency="add-remove"``; see :func:`riemdp.private_mean`.
 
         Returns
         -------
@@ -152,7 +162,7 @@ class PrivateFrechetMean(PrivateEstimator):
                 rounds=self.rounds,
                 shares=self.shares,
                 alpha=self.alpha,
-                **self._options(users),
+                **self._options(users, people),
             )
             self.mean_ = self._kept(release)
         return self
@@ -215,12 +225,19 @@ class PrivateMedian(PrivateEstimator):
     def _statistic(self) -> Statistic:
         return GeometricMedian(self.steps, self.warm_share)
 
-    def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,  # noqa: ARG002
+        users: ArrayLike | None = None,
+        *,
+        people: int | None = None,
+    ) -> Self:
         """Release the median. See :meth:`PrivateFrechetMean.fit`."""
         with self._fitting():
             rows = self._rows(X, reset=True)
             release = private_median(
-                rows, steps=self.steps, warm_share=self.warm_share, **self._options(users)
+                rows, steps=self.steps, warm_share=self.warm_share, **self._options(users, people)
             )
             self.median_ = self._kept(release)
         return self

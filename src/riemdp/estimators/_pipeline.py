@@ -116,7 +116,7 @@ def check_pipeline(pipeline: Any, *, per_record: Iterable[str | type] = ()) -> N
             f"pipeline must be a sklearn.pipeline.Pipeline, got {kind_of(pipeline)}"
         )
     given = (per_record,) if isinstance(per_record, (str, type)) else tuple(per_record)
-    steps = tuple(_steps(pipeline, ()))
+    steps = tuple(steps_of(pipeline, ()))
     vouched = [index for each in given for index in _meant(each, steps)]
     private = False
     for index, (path, step) in enumerate(steps):
@@ -130,13 +130,13 @@ def check_pipeline(pipeline: Any, *, per_record: Iterable[str | type] = ()) -> N
         raise InvalidParameterError("nothing in this pipeline is private: end it with an estimator")
 
 
-def _steps(step: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def steps_of(step: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Paths and estimators of the steps, those of pipelines inside too."""
     if isinstance(step, Pipeline):
         if type(step) is not Pipeline:
             yield path, step
         for name, each in step.steps:
-            yield from _steps(each, (*path, name))
+            yield from steps_of(each, (*path, name))
     elif step is not None and step != "passthrough":
         yield path, step
 

@@ -10,23 +10,45 @@ try:
         ClassifierMixin,
         ClassNamePrefixFeaturesOutMixin,
         TransformerMixin,
+        clone,
+    )
+    from sklearn.metrics import check_scoring
+    from sklearn.model_selection import (
+        BaseCrossValidator,
+        KFold,
+        LeaveOneOut,
+        LeavePOut,
+        RepeatedKFold,
+        ShuffleSplit,
+        TimeSeriesSplit,
     )
     from sklearn.pipeline import Pipeline, make_pipeline
-    from sklearn.utils import validation
-    from sklearn.utils.validation import check_is_fitted, column_or_1d
+    from sklearn.utils import _safe_indexing, validation
+    from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 except ImportError as error:
     raise ImportError(
         "riemdp.estimators needs scikit-learn 1.4 or newer: pip install 'riemdp[sklearn]'"
     ) from error
 
 __all__ = [
+    "BaseCrossValidator",
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
     "ClassifierMixin",
+    "KFold",
+    "LeaveOneOut",
+    "LeavePOut",
     "Pipeline",
+    "RepeatedKFold",
+    "ShuffleSplit",
+    "TimeSeriesSplit",
     "TransformerMixin",
+    "_num_samples",
+    "_safe_indexing",
     "check_features",
     "check_is_fitted",
+    "check_scoring",
+    "clone",
     "column_or_1d",
     "make_pipeline",
 ]

@@ -99,11 +99,18 @@ class PrivateTangentLDA(ClassEstimator):
     ) -> None:
         self._take(locals())
 
-    def fit(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        users: ArrayLike | None = None,
+        *,
+        people: int | None = None,
+    ) -> Self:
         """Release the moments of the classes. See :meth:`PrivateMDM.fit`."""
         with self._fitting():
             given = self._public_priors()
-            value = self._release(X, y, users)
+            value = self._release(X, y, users, people)
             self.priors_ = floored_shares(value.shares) if given is None else given
             floor = noise_floor(value.second_moment_sd, len(value.covariance), value.clip)
             values, vectors = np.linalg.eigh(value.covariance)

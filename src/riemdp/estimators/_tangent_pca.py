@@ -102,12 +102,19 @@ class PrivateTangentPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Priva
     def _statistic(self) -> Statistic:
         return seen_from_base(Moments("matrix"), self.base, self.share, self.alpha)
 
-    def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,  # noqa: ARG002
+        users: ArrayLike | None = None,
+        *,
+        people: int | None = None,
+    ) -> Self:
         """Release mean and covariance. See :meth:`PrivateFrechetMean.fit`."""
         with self._fitting():
             rows = self._rows(X, reset=True)
             kept = checked_components(self.n_components, self._public_ball().manifold.dim)
-            release = private_statistic(self._statistic(), rows, **self._options(users))
+            release = private_statistic(self._statistic(), rows, **self._options(users, people))
             value = self._kept(release)
             self.mean_, self.base_, self.offset_ = value.mean, value.base, value.coordinates
             variances, directions = principal(value.covariance)

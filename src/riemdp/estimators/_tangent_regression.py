@@ -117,7 +117,14 @@ class PrivateTangentRegression(PrivateEstimator):
         check_features(self, found[:, None] if found.ndim == 1 else X, reset=reset)
         return found.reshape(-1)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, users: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        users: ArrayLike | None = None,
+        *,
+        people: int | None = None,
+    ) -> Self:
         r"""Release the line.
 
         Parameters
@@ -129,6 +136,8 @@ class PrivateTangentRegression(PrivateEstimator):
         users : array_like of int or str, shape (n,), optional
             Whose record each is, as in :meth:`PrivateFrechetMean.fit`; covariates of a person are
             averaged, too.
+        people : int, optional
+            As in :meth:`PrivateFrechetMean.fit`.
 
         Returns
         -------
@@ -149,7 +158,7 @@ class PrivateTangentRegression(PrivateEstimator):
             manifold = self._public_ball().manifold
             rows = rows_of(y, manifold.point_shape, "y", manifold.read)
             records = Records(rows, covariates=covariates)
-            release = private_statistic(self._statistic(), records, **self._options(users))
+            release = private_statistic(self._statistic(), records, **self._options(users, people))
             value = self._kept(release)
             self.intercept_, self.coef_ = value.coefficients
             self.base_, self.clip_ = value.base, value.clip

@@ -97,11 +97,18 @@ class PrivateTangentSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pri
         options = self._refined()
         return RefinedMean(2, options["shares"], options["alpha"]) if options else None
 
-    def fit(self, X: ArrayLike, y: object = None, users: ArrayLike | None = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,  # noqa: ARG002
+        users: ArrayLike | None = None,
+        *,
+        people: int | None = None,
+    ) -> Self:
         """Release the mean. See :meth:`PrivateFrechetMean.fit`."""
         with self._fitting():
             rows = self._rows(X, reset=True)
-            release = private_mean(rows, **self._refined(), **self._options(users))
+            release = private_mean(rows, **self._refined(), **self._options(users, people))
             self.reference_ = self._kept(release)
             self._n_features_out = self._public_ball().manifold.dim
         return self

@@ -1,4 +1,4 @@
-"""The warning that a fit was not private."""
+"""Warnings that a fit was not private, or protects less than it may seem to."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ class NotPrivateWarning(UserWarning):
     ``random_state`` was set: by the caller, for a test, or by an ensemble of scikit-learn, such as
     ``BaggingClassifier``, which sets it in every estimator that it fits.
     """
+
+
+class RecordLevelWarning(UserWarning):
+    """``groups`` was given without ``users``: the fits protect single records, and no person."""

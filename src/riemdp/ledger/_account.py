@@ -56,7 +56,8 @@ class LedgerAccount(Account):
 
     Made by :meth:`Ledger.account`. Decisions are those of :class:`riemdp.Accountant`, bit for bit.
     Threads, forked processes and other machines may share it, and it can be copied and pickled: all
-    copies are about the one total in the database.
+    copies are about the one total in the database. Pickles hold no password and no key: see
+    :class:`Ledger`.
 
     Attributes
     ----------

@@ -53,6 +53,10 @@ _OURS = frozenset(
         "row_factory",
     ]
 )
+#: Options of PostgreSQL that are secrets themselves, and no names of files.
+_SECRETS = frozenset(
+    ["oauth_client_secret", "password", "scram_client_key", "scram_server_key", "sslpassword"]
+)
 _FAILURES = (exc.SQLAlchemyError, sqlite3.Error, OSError)
 
 
@@ -64,14 +68,16 @@ class Backend(ABC):
     """A database, and how its transactions are made to last.
 
     Every use has a connection of its own, so that threads and forked processes share none.
-    ``shown`` says where it is, without a password.
+    ``shown`` says where it is, for people to read, and ``location`` for :func:`backend_of`; both
+    without a password.
     """
 
     #: Whether what another connection finds after an error of a commit is sure to last.
     sure: ClassVar[bool]
 
-    def __init__(self, name: str, engine: Engine) -> None:
+    def __init__(self, name: str, location: str, engine: Engine) -> None:
         self.shown = name
+        self.location = location
         self.engine = engine
 
     @abstractmethod
@@ -138,6 +144,11 @@ class Backend(ABC):
     def _unavailable(self, error: BaseException, consequence: str) -> LedgerUnavailableError:
         cause = getattr(error, "orig", None) or error
         lines = str(cause).strip().splitlines() or [""]
+        if "no password supplied" in str(cause):
+            consequence += (
+                "; no pickle holds a password: name the file that does in the variable PGPASSFILE, "
+                "or open the ledger again"
+            )
         return LedgerUnavailableError(
             f"the ledger {self.shown} failed ({type(cause).__name__}: {lines[0]}): {consequence}"
         )
@@ -151,7 +162,7 @@ class SQLite(Backend):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        super().__init__(path.name, self._made("rw"))
+        super().__init__(path.name, str(path), self._made("rw"))
 
     def making(self) -> Engine:
         """Return an engine that makes the file where there is none."""
@@ -204,15 +215,20 @@ class PostgreSQL(Backend):
     sure = True
 
     def __init__(self, url: URL) -> None:
+        secrets = {name: url.query[name] for name in _SECRETS.intersection(url.query)}
+        public = url.difference_update_query(secrets)
         engine = sqlalchemy.create_engine(
-            url.set(drivername="postgresql+psycopg"),
+            public.set(drivername="postgresql+psycopg"),  # texts show it without its password
             poolclass=NullPool,
             isolation_level="READ COMMITTED",
             hide_parameters=True,
-            connect_args={"connect_timeout": _PATIENCE},
+            connect_args={"connect_timeout": _PATIENCE, **secrets},
         )
-        named = url.set(query={})  # options may hold passwords as well
-        super().__init__(named.render_as_string(hide_password=True), engine)
+        named = url.set(query={}).render_as_string(hide_password=True)
+        located = sqlalchemy.URL.create(
+            url.drivername, url.username, None, url.host, url.port, url.database, public.query
+        ).render_as_string(hide_password=False)
+        super().__init__(named, located, engine)
 
     def making(self) -> Engine:
         """Return the engine: the server has the database."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riemdp import _document
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 #: Begins everything that is hashed.
 _FORMAT = "riemdp-ledger/1"
 _SHORTEST_KEY = 16
+#: Variable of the environment that names the file with the key, as on the command line.
+KEY_VARIABLE = "RIEMDP_LEDGER_KEY"
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,15 @@ class Chain:
         self._key = key
         self.algorithm = "sha256" if key is None else "hmac-sha256"
 
+    @property
+    def keyed(self) -> bool:
+        """Whether hashes need a key."""
+        return self.algorithm != "sha256"
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what is pickled: everything but the key."""
+        return {"_key": None, "algorithm": self.algorithm}
+
     def genesis(self, dataset: Dataset) -> str:
         """Return the hash of what was registered."""
         values = asdict(replace(dataset, genesis=""))
@@ -83,7 +96,7 @@ class Chain:
         """Refuse a key where there is none, and the reverse."""
         if dataset.algorithm != self.algorithm:
             way = "open the ledger with key="
-            if self._key is not None:
+            if self.keyed:
                 way = "open it without a key, unless you know that it had one: then it was changed"
             raise InvalidParameterError(
                 f"the data set {dataset.name!r} is said to have {dataset.algorithm} hashes; {way}"
@@ -108,9 +121,30 @@ class Chain:
 
     def _hash(self, values: Sequence[object]) -> str:
         text = written([_FORMAT, *values]).encode("ascii")
-        if self._key is None:
+        if not self.keyed:
             return hashlib.sha256(text).hexdigest()
+        if self._key is None:  # it comes out of a pickle
+            self._key = _key_of_environment()
         return hmac.new(self._key, text, hashlib.sha256).hexdigest()
+
+
+def _key_of_environment() -> bytes:
+    """Return the key in the file that a variable of the environment names."""
+    path = os.environ.get(KEY_VARIABLE)
+    if not path:
+        raise InvalidParameterError(
+            "the key of this ledger is in no pickle: name the file that holds it in the variable "
+            f"{KEY_VARIABLE}, or open the ledger with Ledger(url, key=...) and take its account, "
+            "which an estimator gets by set_params(accountant=...)"
+        )
+    try:
+        key = Path(path).read_bytes().rstrip(b"\r\n")
+    except OSError as error:
+        raise InvalidParameterError(
+            f"the file that {KEY_VARIABLE} names cannot be read: {error.strerror}"
+        ) from None
+    _check_key(key)
+    return key
 
 
 def _check_key(key: object) -> None:

@@ -16,7 +16,8 @@ from riemdp._errors import (
 from riemdp.ledger._account import LedgerAccount
 from riemdp.ledger._backend import NoLedgerError, backend_of
 from riemdp.ledger._chain import Chain, Dataset, start_of, written_amounts
-from riemdp.ledger._entry import check_text, written_budget
+from riemdp.ledger._entry import written_budget
+from riemdp.ledger._names import checked_name, looks_of
 from riemdp.ledger._schema import check_schema, upgrade
 from riemdp.ledger._store import fresh_id, now, read_names, read_rows, read_state
 from riemdp.ledger._tables import DATASETS, TIPS
@@ -52,7 +53,7 @@ class Ledger:
         Nothing is made before :meth:`register` or :meth:`upgrade`.
     key : bytes, optional
         Secret of at least 16 bytes. With it nobody who can write to the database, but does not know
-        the key, can make hashes that match. It is never stored.
+        the key, can make hashes that match. It is never stored, and not pickled.
 
     Raises
     ------
@@ -65,6 +66,10 @@ class Ledger:
     before it. What replaces the whole database by an older copy of itself is found by the releases
     since: :meth:`verify`. A privileged user of the database can remove triggers and, without a key,
     make all hashes anew.
+
+    A pickle, such as workers of joblib get, holds neither passwords nor the key. Where it is read,
+    PostgreSQL takes a password from ``PGPASSFILE`` or ``PGPASSWORD``, and the key is read from the
+    file that ``RIEMDP_LEDGER_KEY`` names, when it is first needed.
 
     Examples
     --------
@@ -85,7 +90,6 @@ class Ledger:
     def __init__(self, url: str | os.PathLike[str], *, key: bytes | None = None) -> None:
         self.chain = Chain(key)
         self.backend = backend_of(url)
-        self._made_of = (url, key)
 
     def register(self, name: str, total: Budget, *, unit: str, adjacency: str) -> LedgerAccount:
         """Enter a data set with its total, once and for all; makes the tables if there are none.
@@ -93,12 +97,13 @@ class Ledger:
         Parameters
         ----------
         name : str
-            Of the data set.
+            Of the data set: letters of one alphabet, digits, spaces and ASCII punctuation. It is
+            kept in the normal form NFKC, with single spaces and none around it.
         total : Budget
             Limit of everything together, of a definition with a price; see
             :class:`riemdp.Accountant`.
         unit : str
-            Whose data a guarantee protects: ``"person"``, ``"record"``, ...
+            Whose data a guarantee protects: ``"person"``, ``"record"``, ... Kept like the name.
         adjacency : str
             Name of the relation between data sets that everything charged has to be about:
             ``"replace-one"``, ``"add-remove"``, ``"replace-user"``, ...
@@ -110,7 +115,11 @@ class Ledger:
         Raises
         ------
         DatasetExistsError
-            If the name is taken: a second registration would be a second budget.
+            If the name is taken, or one that people do not tell from it: with other capitals, or
+            with letters of another alphabet that look alike. A second registration would be a
+            second budget.
+        InvalidParameterError
+            If ``name`` or ``unit`` have other characters, or letters of several alphabets.
         InvalidBudgetError
             If ``total`` cannot be a total, or names another relation.
         UnsupportedBudgetError
@@ -118,13 +127,12 @@ class Ledger:
         LedgerError
             If the database fails or is of another version, or a file lies on a network file system.
         """
-        check_text(name, "name")
+        name = checked_name(name, "name")
         if len(name.encode()) > _LONGEST_NAME:
             raise InvalidParameterError(
                 f"name must have at most {_LONGEST_NAME} bytes in UTF-8, as indexes hold no more"
             )
-        check_text(unit, "unit")
-        check_text(adjacency, "adjacency")
+        unit, adjacency = checked_name(unit, "unit"), checked_name(adjacency, "adjacency")
         check_adjacency(adjacency)
         dataset = self._described(name, total, unit, adjacency)
         account = LedgerAccount(self, dataset)  # what could not be read back raises here
@@ -136,8 +144,15 @@ class Ledger:
                 f"the data set {name!r} is registered already: a second registration would be a "
                 "second budget. Open it with Ledger.account()"
             )
-            if name in read_names(connection):
-                raise taken
+            for known in read_names(connection):
+                if known == name:
+                    raise taken
+                if looks_of(known) == looks_of(name):
+                    raise DatasetExistsError(
+                        f"the data set {known!r} is registered, and {name!r} looks like it: a "
+                        "second registration would be a second budget. Open it with "
+                        "Ledger.account(), or take another name"
+                    )
             try:
                 connection.execute(insert(DATASETS).values(asdict(dataset)))
                 connection.execute(insert(TIPS).values(asdict(start_of(dataset))))
@@ -175,7 +190,9 @@ class Ledger:
         LedgerError
             If the database fails, was changed or is of another version.
         """
-        check_text(name, "name")
+        name = checked_name(name, "name")
+        unit = None if unit is None else checked_name(unit, "unit")
+        adjacency = None if adjacency is None else checked_name(adjacency, "adjacency")
         with self.backend.reading() as connection:
             dataset, tip, last = read_state(connection, name, lock=False)
         self.chain.check_algorithm(dataset)
@@ -256,10 +273,16 @@ class Ledger:
         upgrade(self.backend)
 
     def __repr__(self) -> str:
-        return f"Ledger({self.backend.shown!r}{'' if self._made_of[1] is None else ', key=...'})"
+        return f"Ledger({self.backend.shown!r}{', key=...' if self.chain.keyed else ''})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, self._made_of
+        return _again, (self.backend.location, self.chain)
+
+    def __copy__(self) -> Ledger:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Ledger:
+        return self
 
     def _described(self, name: str, total: Budget, unit: str, adjacency: str) -> Dataset:
         limits = Filter(total).limits
@@ -288,5 +311,8 @@ class Ledger:
             self.upgrade()
 
 
-def _again(url: str, key: bytes | None) -> Ledger:
-    return Ledger(url, key=key)
+def _again(location: str, chain: Chain) -> Ledger:
+    """Return a ledger that was pickled: the place alone, without a password or a key."""
+    found = Ledger(location)
+    found.chain = chain
+    return found

@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 from shiny import App, reactive, render, ui
 
 from riemdp._errors import RiemdpError
-from riemdp.planner._own import OwnPage
 from riemdp.planner._study import BUDGETS, SPACES, USEFUL, Study, Verdict
 
 _COLOURS = {"useful": "#1a7f37", "borderline": "#9a6700", "hopeless": "#b42318"}
@@ -21,9 +20,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f8fa; paddi
 
 def page() -> App:
     """Return the page."""
-    made = App(_layout(), _server)
-    made.starlette_app.add_middleware(OwnPage)
-    return made
+    return App(_layout(), _server)
 
 
 def _layout() -> Any:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 import socket
-from typing import Any
+import threading
+import webbrowser
 
 from riemdp._checks import shown
 from riemdp._errors import InvalidParameterError, UnsupportedError
+from riemdp.planner._own import MOST_BYTES, OwnPage
 
 #: No other machine reaches the page.
 HOST = "127.0.0.1"
@@ -16,8 +20,9 @@ HOST = "127.0.0.1"
 def serve(port: int = 0, *, open_browser: bool = True) -> None:
     """Show the planner in a browser until the process is interrupted.
 
-    It listens on 127.0.0.1 alone, answers no other page that a browser shows, takes no files, and
-    asks nothing of other machines.
+    It listens on 127.0.0.1 alone, takes no files, and asks nothing of other machines. The address
+    that is printed has a token, which works once: the browser that opens it first gets a cookie,
+    and requests without the cookie are refused.
 
     Parameters
     ----------
@@ -39,23 +44,39 @@ def serve(port: int = 0, *, open_browser: bool = True) -> None:
         )
     os.environ.setdefault("MPLBACKEND", "Agg")  # pictures are made in the background
     try:
-        from shiny import run_app
+        import uvicorn
+
+        from riemdp.planner._page import page
     except ImportError:
         raise UnsupportedError('the planner needs an extra: pip install "riemdp[app]"') from None
-    from riemdp.planner._page import page
+    token = secrets.token_urlsafe(32)
+    config = uvicorn.Config(
+        OwnPage(page(), token),
+        ws_max_size=MOST_BYTES,
+        log_level="warning",  # a log of requests would have the token
+        lifespan="on",
+        loop="asyncio",
+    )
+    with _listening(port) as listening, contextlib.suppress(KeyboardInterrupt):
+        address = f"http://{HOST}:{listening.getsockname()[1]}/?token={token}"
+        print(f"The planner is at {address} until Ctrl-C; the address works once.", flush=True)
+        if open_browser:  # beside the server: some browsers end before this call does
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        uvicorn.Server(config).run(sockets=[listening])
 
-    _check_free(port)
-    run: Any = run_app  # which shiny types as optional
-    run(page(), host=HOST, port=port, launch_browser=open_browser)
 
-
-def _check_free(port: int) -> None:
-    with socket.socket() as free:
-        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            free.bind((HOST, port))
-        except OSError as error:
-            raise InvalidParameterError(
-                f"port {port} cannot be taken ({error.strerror}); another program may have it: "
-                "give another one, or 0 for any that is free"
-            ) from None
+def _listening(port: int) -> socket.socket:
+    """Return a socket that takes connections, which wait until they are answered."""
+    found = socket.socket()
+    try:
+        if os.name == "posix":  # elsewhere it would share the port with another program
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((HOST, port))
+        found.listen()
+    except OSError as error:
+        found.close()
+        raise InvalidParameterError(
+            f"port {port} cannot be taken ({error.strerror}); another program may have it: "
+            "give another one, or 0 for any that is free"
+        ) from None
+    return found

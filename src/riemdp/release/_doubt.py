@@ -19,14 +19,15 @@ def unproven(proofs: dict[str, str | None]) -> str:
 def doubt(known: dict[str, str | None], stated: dict[str, str | None]) -> str:
     """Say why a guarantee does not count as proved; empty where it does.
 
-    From its proofs as of this version, and as a document states them: each of those that are known
-    has to be among these.
+    From its proofs as of this version, and as a document states them: these have to be the same.
     """
     if missing := unproven(known) or unproven(stated):
         return f"no proof is known of {missing}"
     other = [_named(name) for name, proof in known.items() if stated.get(name) != proof]
-    names = ", ".join(other[:_MOST_NAMES])
-    return f"none, or another one than is known here, is stated for {names}" if other else ""
+    if names := ", ".join(other[:_MOST_NAMES]):
+        return f"none, or another one than is known here, is stated for {names}"
+    names = ", ".join([_named(name) for name in stated if name not in known][:_MOST_NAMES])
+    return f"a proof is stated for {names}, on which the guarantee does not rest" if names else ""
 
 
 def _named(name: str) -> str:

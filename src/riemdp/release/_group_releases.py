@@ -124,8 +124,9 @@ class PrivateMeans(Described, Mapping["Name", Release]):
                 )
 
     def __getitem__(self, name: Name) -> Release:
+        asked = plain_name(name)
         for known, release in zip(self.names, self.groups, strict=True):
-            if known == name and type(known) is type(name):
+            if known == asked and type(known) is type(asked):
                 return release
         raise KeyError(name)
 
@@ -244,6 +245,11 @@ def check_names(names: object) -> None:
             )
     if len(set(names)) != len(names):
         raise InvalidParameterError("two groups have the same name; give each its own")
+
+
+def plain_name(name: Any) -> Any:
+    """Return the integer or text of Python that a name is, where it is one of NumPy."""
+    return name.item() if isinstance(name, (np.integer, np.str_)) else name
 
 
 def _paid(release: Release) -> Anchor | None:

@@ -51,7 +51,9 @@ def released_on_sphere(
     """
     users, n = options.users, options.n
     has_users = users is not None
-    related = relation(options.neighbours, options.adjacency, budget, has_users=has_users)
+    related = relation(
+        options.neighbours, options.adjacency, budget, has_users=has_users, people=options.people
+    )
     if is_stream(points, related):
         chunks: Any = chunks_of(points, n if related.size_is_public else None)
         made = functools.partial(_read_twice, chunks.read, read) if chunks.read else read
@@ -67,13 +69,17 @@ def released_on_sphere(
         records = Records(late[0], users=None if users is None else late[1])
         width = width or _width(points, read)
         check_shapes(Records(points, users=users), None, None if has_users else n)
-        n = public_size(as_records(points), related, n)
+        if not has_users:
+            n = public_size(as_records(points), related, n)
     else:
         rows, ids = _rows(points, read, own, related, users)
         records = Records(rows, users=ids)
         width = rows.shape[1]
     ball = Ball.whole(Sphere(width - 1))
-    options = replace(options, neighbours=related, adjacency=None, users=None, n=n)
+    averaged = has_users and "users" in related.takes
+    options = replace(
+        options, neighbours=related, adjacency=None, users=None, n=n, averaged=averaged
+    )
     return run(lambda *_: statistic, records, ball, budget, options, label=label)
 
 
@@ -92,8 +98,6 @@ def _width(points: Any, read: Callable[[Any], FloatArray]) -> int:
             "the account is charged first, and only the shape of the data is looked at before: "
             'give a NumPy array, or charge="checked"'
         )
-    if isinstance(points, np.ndarray) and points.dtype.kind not in "fiuc":
-        read(np.zeros_like(points[:1]))  # says what it should be
     any_ = np.random.default_rng(0).normal(size=(1, *shape[1:]))
     is_complex = len(shape) == 2 and np.iscomplexobj(points)
     return int(read(any_ + 1j if is_complex else any_).shape[1])

@@ -51,6 +51,8 @@ _CONFORMAL = (
     "on their factor or prior"
 )
 
+_SAME_NOISE = "not listed: mechanisms whose noise is that of one above them, on this space"
+
 _SUPPOSED = (
     "n is private, and supposed here: noise is the same for any number; errors are those for n = {}"
 )
@@ -200,22 +202,31 @@ class Plan(Table):
     def _table(self) -> tuple[str, list[list[str]], list[str]]:
         numbers = {
             "sensitivity": "sensitivity",
-            "sigma": "sigma",
-            "E[distance]": "expected_distance",
-            "95 %": "quantile_95",
+            "noise scale": "sigma",
+            "expected error": "expected_distance",
+            "95 % quantile": "quantile_95",
         }
         if any(row.noise_per_mean is not None for row in self.rows):
             numbers["per mean"] = "noise_per_mean"
         needed = {"n needed": "required_n", "budget needed": "required_budget"}
         if self.target_error is None:
             needed = {}
-        lines = [["mechanism", "estimates", "arithmetic", *numbers, *needed]]
-        for row in self.rows:
+        lines = [["mechanism", "statistic", "arithmetic", *numbers, *needed]]
+        for row in self.distinct:
             fields = vars(row)
             cells = [row.mechanism, row.summary, row.arithmetic or "-"]
             cells += [_cell(fields[name], ".6g") for name in numbers.values()]
             lines.append(cells + [_cell(fields[name]) for name in needed.values()])
         return self.title, lines, self._remarks()
+
+    @property
+    def distinct(self) -> tuple[PlanRow, ...]:
+        """Rows without the noise that an earlier row has, too, as on flat spaces."""
+        found: dict[object, PlanRow] = {}
+        for row in self.rows:
+            noise = (row.sensitivity, row.sigma, row.expected_distance)
+            found.setdefault((row.summary, row.mechanism if row.sigma is None else noise), row)
+        return tuple(found.values())
 
     def _records(self) -> list[dict[str, Any]]:
         return [vars(row) for row in self.rows]
@@ -278,6 +289,8 @@ class Plan(Table):
         curved = self.manifold.constant_curvature is None
         pure = math.isfinite(self.budget.epsilon_at(0.0))
         found = [_CONFORMAL] if pure and not curved else []
+        if len(self.distinct) < len(self.rows):
+            found.append(_SAME_NOISE)
         if not self.neighbours.size_is_public:
             found.append(_SUPPOSED.format(self.n))
         if self.adapt is not None:
@@ -313,7 +326,7 @@ def _cell(value: object, spec: str = "") -> str:
 def plan(
     manifold: Manifold,
     radius: float | Ball,
-    n: int,
+    n: int | None,
     budget: Budget,
     *,
     target_error: float | None = None,
@@ -321,6 +334,7 @@ def plan(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: bool = False,
+    people: int | None = None,
     mechanisms: Iterable[str | type[Mechanism] | Choice] | None = None,
     adapt: bool = False,
     spread: float | None = None,
@@ -335,9 +349,9 @@ def plan(
     radius : float or Ball
         Radius of the public ball about the origin, in units of geodesic distance; or the ball
         itself, as of :func:`riemdp.ProductBall`.
-    n : int
-        Number of records, or of people. Where it is private, one that is supposed: errors are for
-        so many, and noise does not depend on it.
+    n : int or None
+        Number of records. Where it is private, one that is supposed, with ``users`` of people:
+        errors are for so many, and noise does not depend on it. None with ``people``.
     budget : PureDP, ApproxDP, GDP, ZCDP, RDP, KLDP, MeanCDP or RaoDP
         Guarantee of the release.
     target_error : float, optional
@@ -352,7 +366,10 @@ def plan(
     adjacency : {"replace-one", "add-remove"}, optional
         As in :func:`riemdp.private_mean`.
     users : bool, default False
-        Whether people are protected with all their records, and ``n`` is their number.
+        Whether people are protected with all their records. Their number is private, and ``n`` one
+        that is supposed, unless ``people`` states it.
+    people : int, optional
+        Public number of people, in place of ``n``.
     mechanisms : iterable of str, Mechanism class or Choice, optional
         What is compared; by default what ``"auto"`` chooses among. A name may be followed by what
         is left to choose, as in ``"generalized-gaussian:power=1.5"``.
@@ -397,8 +414,12 @@ def plan(
         target_error = positive(target_error, "target_error, a distance,")
     if statistic is not None:
         check_statistic(statistic)
-    neighbours = relation(neighbours, adjacency, budget, has_users=users)
+    neighbours = relation(neighbours, adjacency, budget, has_users=users, people=people)
     budget = budget.under(neighbours.adjacency)
+    if people is not None:
+        if n is not None:
+            raise InvalidParameterError("people=... takes the place of n: give None for n")
+        n = people
     n = count(n, "n, the number of points,")
     if adapt:
         check_searched(neighbours)

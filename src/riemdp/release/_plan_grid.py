@@ -184,8 +184,10 @@ class PlanGrid(Table):
 def plan_grid(
     manifold: Manifold,
     radius: float | Ball,
-    ns: Sequence[int],
+    ns: Sequence[int] | None,
     budgets: Sequence[Budget],
+    *,
+    people: Sequence[int] | None = None,
     **options: Any,
 ) -> PlanGrid:
     """Plan for several numbers of records and several budgets, from public numbers only.
@@ -196,8 +198,11 @@ def plan_grid(
         Space of the data.
     radius : float or Ball
         As in :func:`riemdp.plan`.
-    ns : sequence of int
+    ns : sequence of int or None
+        Numbers of records, or of people, as in :func:`riemdp.plan`. None with ``people``.
     budgets : sequence of Budget
+    people : sequence of int, optional
+        Public numbers of people, in place of ``ns``.
     **options
         Further keywords of :func:`riemdp.plan`, the same for all.
 
@@ -233,15 +238,23 @@ def plan_grid(
     n needed         470
     * at most the target error 0.01
     """
-    for name, given in (("ns", ns), ("budgets", budgets)):
+    if ns is not None and people is not None:
+        raise InvalidParameterError("people=... takes the place of ns: give None for ns")
+    sizes: Any = people if ns is None else ns
+    for name, given in (("ns" if people is None else "people", sizes), ("budgets", budgets)):
         if not hasattr(given, "__len__") or len(given) == 0:
             raise InvalidParameterError(
                 f"{name} must be a sequence with at least one entry, got {shown(given)}; for one n "
                 "and one budget there is riemdp.plan"
             )
-    number = len(ns) * len(budgets)
-    pairs = ticks(((n, budget) for n in ns for budget in budgets), number, "plans")
-    found = [plan(manifold, radius, n, budget, **options) for n, budget in pairs]
+    number = len(sizes) * len(budgets)
+    pairs = ticks(((size, budget) for size in sizes for budget in budgets), number, "plans")
+    found = [
+        plan(manifold, radius, size, budget, **options)
+        if people is None
+        else plan(manifold, radius, None, budget, people=size, **options)
+        for size, budget in pairs
+    ]
     plans = tuple(tuple(found[i : i + len(budgets)]) for i in range(0, number, len(budgets)))
     return PlanGrid(tuple(row[0].n for row in plans), tuple(budgets), plans)
 

@@ -47,6 +47,7 @@ def private_directional_summary(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
+    people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     charge: Charge = "auto",
@@ -75,10 +76,12 @@ def private_directional_summary(
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors. Gaussian noise is what limits
         and bounds of the value are about.
-    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
+    neighbours, adjacency, users, people, generator, accountant, charge, n
         As in :func:`private_statistic`. With ``users`` each person counts with one
         direction: that of the sum of all own ones, or their main axis where the scatter alone is
         released.
+    allow_unproven, arithmetic
+        As in :func:`private_statistic`.
 
     Returns
     -------
@@ -121,6 +124,7 @@ def private_directional_summary(
         neighbours=neighbours,
         adjacency=adjacency,
         users=users,
+        people=people,
         generator=generator,
         accountant=accountant,
         charge=charge,
@@ -177,6 +181,7 @@ def private_rotation_mean(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
+    people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     charge: Charge = "auto",
@@ -198,9 +203,11 @@ def private_rotation_mean(
         a part at a time: see :class:`riemdp.Chunks`.
     budget, mechanism
         As in :func:`private_directional_summary`.
-    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
+    neighbours, adjacency, users, people, generator, accountant, charge, n
         As in :func:`private_statistic`. With ``users`` each person counts with one
         rotation, the mean of all own ones in the same sense.
+    allow_unproven, arithmetic
+        As in :func:`private_statistic`.
 
     Returns
     -------
@@ -239,6 +246,7 @@ def private_rotation_mean(
         neighbours=neighbours,
         adjacency=adjacency,
         users=users,
+        people=people,
         generator=generator,
         accountant=accountant,
         charge=charge,
@@ -268,6 +276,7 @@ def private_procrustes_mean(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
+    people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     charge: Charge = "auto",
@@ -289,9 +298,11 @@ def private_procrustes_mean(
         :class:`riemdp.Chunks`.
     budget, mechanism
         As in :func:`private_directional_summary`.
-    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
+    neighbours, adjacency, users, people, generator, accountant, charge, n
         As in :func:`private_statistic`. With ``users`` each person counts with one
         shape, the mean of all own ones in the same sense.
+    allow_unproven, arithmetic
+        As in :func:`private_statistic`.
 
     Returns
     -------
@@ -334,6 +345,7 @@ def private_procrustes_mean(
         neighbours=neighbours,
         adjacency=adjacency,
         users=users,
+        people=people,
         generator=generator,
         accountant=accountant,
         charge=charge,

@@ -57,6 +57,7 @@ def private_mean(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
+    people: int | None = None,
     contribution: int = 1,
     weights: ArrayLike | None = None,
     private_weights: bool = False,
@@ -119,12 +120,17 @@ def private_mean(
     adjacency : {"replace-one", "add-remove"}, optional
         Whether one record is replaced, with a public ``n``, or added or removed: then the number
         of records is private, what is released is a sum with that number, and ``release.n`` is
-        None. By default what the budget names, and else ``"replace-one"``.
+        None. By default what the budget names, and else ``"replace-one"``; with ``users`` and
+        without ``people`` ``"add-remove"``.
     users : array_like of int or str, shape (n,), optional
         Whose record each is, where people are to be protected with all their records: their
         records are averaged in the tangent space at the centre of the ball, and the statistic is
-        that of one mean a person. ``release.n`` is then the number of people. What the ids are
-        does not count, only who shares one.
+        that of one mean a person. What the ids are does not count, only who shares one.
+    people : int, optional
+        Public number of people, beside ``users``: that of a list which is not made of the records.
+        It is ``release.n``, and one person's records are replaced. Who has no record counts as the
+        centre of the ball, or with ``contribution`` not at all. Without it the number of people is
+        private, and is never read off the ids.
     contribution : int, default 1
         With ``users``: how many records a person counts for at most, public. More than 1 releases
         the tangent mean of all records, in which a person with more of them counts for so many:
@@ -147,8 +153,8 @@ def private_mean(
         Whether it is charged before the records are opened, which is the default with an account
         of a ledger, or after they were checked; see :func:`riemdp.private_statistic`.
     n : int, optional
-        Number of records, or of people, where it is public and the account is charged first, or
-        records are read a part at a time.
+        Number of records, where it is public and the account is charged first, or records are read
+        a part at a time.
     allow_unproven : bool, default False
         Whether a mechanism may be used whose guarantee nobody proved here, since it (or the class
         of the ball or of its manifold) is not of this library or draws by a Metropolis chain; the
@@ -213,7 +219,7 @@ def private_mean(
     wanted = _wanted(method, rounds, shares, alpha)
     records = with_users(points, users)
     has_users = records.users is not None
-    asked = relation(neighbours, adjacency, budget, has_users=has_users)
+    asked = relation(neighbours, adjacency, budget, has_users=has_users, people=people)
     asked = with_contribution(asked, contribution)
     records, weighs = weighted(records, weights, asked, private=private_weights)
     if weighs is not None and (adapt or method != "one-shot"):
@@ -225,6 +231,7 @@ def private_mean(
     options = Options(
         mechanism=mechanism,
         neighbours=asked,
+        people=people,
         generator=generator,
         accountant=accountant,
         charge=charge,

@@ -17,7 +17,12 @@ from riemdp.noise import resolve_generator
 from riemdp.privacy import Budget, check_budget, label_of_groups
 from riemdp.release._charging import charged, charges_first, failing_alike
 from riemdp.release._disjoint import check_apart, check_people, weakest
-from riemdp.release._group_releases import PrivateMeans, check_names, check_one_group
+from riemdp.release._group_releases import (
+    PrivateMeans,
+    check_names,
+    check_one_group,
+    plain_name,
+)
 from riemdp.release._private_mean import _wanted
 from riemdp.release._relation import relation, with_users
 from riemdp.release._run import Options, Ready, prepared
@@ -53,6 +58,7 @@ def private_means(
     *,
     ids: Mapping[Name, ArrayLike] | None = None,
     users: Mapping[Name, ArrayLike] | None = None,
+    people: Mapping[Name, int] | None = None,
     contribution: int = 1,
     method: Literal["one-shot", "refined"] = "one-shot",
     rounds: int = 2,
@@ -97,16 +103,19 @@ def private_means(
         have two.
     users : mapping of int or str to array_like of int or str, shape (n,), optional
         The same where people have several records each and the guarantee is about people.
+    people : mapping of int or str to int, optional
+        Public number of people of each group, beside ``users``; see :func:`riemdp.private_mean`.
+        Without it these numbers are private.
     contribution : int, default 1
         Largest number of records that a person counts for; see :func:`riemdp.private_mean`.
     method, rounds, shares, alpha, mechanism
         See :func:`riemdp.private_mean`. ``"auto"`` chooses group by group, by public numbers.
     neighbours : Neighbours, optional
         Which data sets the guarantee is about: those that differ in one record, by default, or in
-        one person if there are ``users``.
+        one person if there are ``users``. In place of ``adjacency``.
     adjacency : {"replace-one", "add-remove"}, optional
-        The same by name. With ``"add-remove"`` the sizes of the groups are private; a group
-        without records is released like any other.
+        The same by name. With ``"add-remove"``, the default with ``users`` and without ``people``,
+        the sizes of the groups are private; a group without records is released like any other.
     generator : numpy.random.Generator, optional
         Source of noise; this process's secure generator by default. Any other marks the releases
         ``private=False``, and draws in the order of the groups.
@@ -116,7 +125,7 @@ def private_means(
     charge : {"auto", "first", "checked"}, default "auto"
         As in :func:`private_statistic`, of the records of any group.
     n : mapping of int or str to int, optional
-        Number of records, or people, of each group, where it is public and charged first.
+        Number of records of each group, where it is public and charged first.
     allow_unproven, tol, arithmetic, project
         See :func:`riemdp.private_mean`.
 
@@ -163,7 +172,9 @@ def private_means(
             "give ids or users, not both: users where the guarantee is about people"
         )
     has_users = users is not None or any(each.users is not None for each in given.values())
-    between = relation(neighbours, adjacency, entry, has_users=has_users)
+    numbers = dict.fromkeys(given) if people is None else _by_group(people, given, "people")
+    known = next(iter(numbers.values()), None)
+    between = relation(neighbours, adjacency, entry, has_users=has_users, people=known)
     between = with_contribution(between, contribution)
     if (weighs := people_weigh(between)) is not None and method != "one-shot":
         raise InvalidParameterError(
@@ -177,9 +188,9 @@ def private_means(
     if whose is None:
         owners = None if takes_users else _own_ids(given)
     else:
-        owners = people = _by_group(whose, given, "users" if has_users else "ids")
+        owners = named = _by_group(whose, given, "users" if has_users else "ids")
         if takes_users or users is not None:
-            given = {name: _of_group(name, with_users, given[name], people[name]) for name in given}
+            given = {name: _of_group(name, with_users, given[name], named[name]) for name in given}
     sizes = dict.fromkeys(given) if n is None else _by_group(n, given, "n")
     options = Options(
         mechanism=mechanism,
@@ -194,7 +205,7 @@ def private_means(
     )
 
     def prepared_group(name: Name) -> Ready:
-        chosen = replace(options, n=sizes[name])
+        chosen = replace(options, n=sizes[name], people=numbers[name])
         return prepared(wanted, given[name], ball, budgets[name], chosen, together=True)
 
     ready = {name: _of_group(name, prepared_group, name) for name in given}
@@ -212,12 +223,12 @@ def private_means(
                 {name: each.points for name, each in given.items()},
             )
         else:
-            people = {
+            everybody = {
                 # users are one for each record: it has been looked at
                 name: _of_group(name, _ids, owners[name], None if takes_users else len(each))
                 for name, each in seen.items()
             }
-            check_people(people, many_records=takes_users)
+            check_people(everybody, many_records=takes_users)
 
     first = charges_first(charge, accountant)
     if not first:
@@ -246,7 +257,7 @@ def _groups(groups: object) -> dict[Name, Records]:
             "groups must be a mapping of public names to points, such as {'a': points_a, 'b': "
             f"points_b}}, got {kind_of(groups)}"
         )
-    found = {_plain(name): as_records(points) for name, points in groups.items()}
+    found = {plain_name(name): as_records(points) for name, points in groups.items()}
     if len(found) != len(groups):
         raise InvalidParameterError("two groups have the same name; give each its own")
     check_names(tuple(found))
@@ -274,17 +285,13 @@ def _ids(values: Any, rows: int | None) -> list[int | str]:
     return found
 
 
-def _plain(name: Any) -> Any:
-    return name.item() if isinstance(name, (np.integer, np.str_)) else name
-
-
 def _by_group(values: object, groups: Mapping[Name, Records], what: str) -> dict[Name, Any]:
     """Return a mapping by the names of the groups, all of them."""
     if not isinstance(values, Mapping):
         raise InvalidParameterError(
             f"{what} must be a mapping with the names of the groups, got {kind_of(values)}"
         )
-    found = {_plain(name): value for name, value in values.items()}
+    found = {plain_name(name): value for name, value in values.items()}
     if found.keys() != groups.keys():
         raise InvalidParameterError(
             f"{what} must have the names of the groups and no other, one entry for each group"

@@ -42,6 +42,7 @@ def private_moments(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
+    people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     charge: Charge = "auto",
@@ -75,7 +76,7 @@ def private_moments(
         :class:`riemdp.statistics.Recentred`.
     share, alpha : float
         Of the first round, where the base is ``"recentred"``.
-    mechanism, neighbours, adjacency, users, generator, accountant, charge, n
+    mechanism, neighbours, adjacency, users, people, generator, accountant, charge, n
         As in :func:`private_statistic`.
     allow_unproven, arithmetic
         As in :func:`private_statistic`.
@@ -115,6 +116,7 @@ def private_moments(
         neighbours=neighbours,
         adjacency=adjacency,
         users=users,
+        people=people,
         generator=generator,
         accountant=accountant,
         charge=charge,
@@ -139,6 +141,7 @@ def private_variance(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
+    people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     charge: Charge = "auto",
@@ -159,7 +162,7 @@ def private_variance(
         together, as by :func:`private_moments`. ``"direct"``: noise is added to the variance
         itself, which takes more of it under Gaussian noise, and less under a pure epsilon in some
         twenty dimensions or more.
-    mechanism, neighbours, adjacency, users, generator, accountant, charge, n
+    mechanism, neighbours, adjacency, users, people, generator, accountant, charge, n
         As in :func:`private_statistic`.
     allow_unproven, arithmetic
         As in :func:`private_statistic`.
@@ -201,6 +204,7 @@ def private_variance(
         neighbours=neighbours,
         adjacency=adjacency,
         users=users,
+        people=people,
         generator=generator,
         accountant=accountant,
         charge=charge,

@@ -39,6 +39,7 @@ def private_median(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
+    people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     charge: Charge = "auto",
@@ -72,7 +73,9 @@ def private_median(
         Share of the first round of the squared budget (of mu^2 for Gaussian noise).
     mechanism : str, Mechanism class, Choice or Mechanism, default "auto"
         As in :func:`private_statistic`; noise is added to vectors in tangent spaces.
-    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
+    neighbours, adjacency, users, people, generator, accountant, charge, n
+        As in :func:`private_statistic`.
+    allow_unproven, arithmetic
         As in :func:`private_statistic`.
 
     Returns
@@ -111,6 +114,7 @@ def private_median(
         neighbours=neighbours,
         adjacency=adjacency,
         users=users,
+        people=people,
         generator=generator,
         accountant=accountant,
         charge=charge,
@@ -136,6 +140,7 @@ def private_huber(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
+    people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     charge: Charge = "auto",
@@ -157,7 +162,9 @@ def private_huber(
         alone.
     clip : float, default inf
         Largest length, in units of distance: a public number.
-    neighbours, adjacency, users, generator, accountant, charge, n, allow_unproven, arithmetic
+    neighbours, adjacency, users, people, generator, accountant, charge, n
+        As in :func:`private_statistic`.
+    allow_unproven, arithmetic
         As in :func:`private_statistic`.
 
     Returns
@@ -193,6 +200,7 @@ def private_huber(
         neighbours=neighbours,
         adjacency=adjacency,
         users=users,
+        people=people,
         generator=generator,
         accountant=accountant,
         charge=charge,

@@ -30,7 +30,7 @@ class RayleighTest(Described):
     ----------
     statistic : float
         ``|R|^2 / (1 / (N n) + sigma^2)``, R the released resultant of n directions in R^N.
-    p_value : float
+    pvalue : float
         Probability of as large a statistic were the directions uniform and independent.
     degrees_of_freedom : int
         N, of the chi-square law that the statistic tends to.
@@ -48,18 +48,18 @@ class RayleighTest(Described):
     ...     points, riemdp.GDP(1.0), mechanism="tangent-gaussian"
     ... )
     >>> result = riemdp.rayleigh_test(release)
-    >>> result.p_value < 1e-6, result.degrees_of_freedom
+    >>> result.pvalue < 1e-6, result.degrees_of_freedom
     (True, 3)
     """
 
     statistic: float
-    p_value: float
+    pvalue: float
     degrees_of_freedom: int
     method: Literal["asymptotic", "simulated"]
 
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         return "Rayleigh test of uniformity", [
-            ("p-value", f"{self.p_value:.4g}, {self.method}"),
+            ("p-value", f"{self.pvalue:.4g}, {self.method}"),
             ("statistic", f"{self.statistic:.4g}, {self.degrees_of_freedom} degrees of freedom"),
         ]
 
@@ -107,7 +107,7 @@ def rayleigh_test(release: Release, *, simulations: int = 0) -> RayleighTest:
     >>> release = riemdp.private_directional_summary(
     ...     points, riemdp.GDP(1.0), mechanism="tangent-gaussian"
     ... )
-    >>> bool(riemdp.rayleigh_test(release).p_value < 1e-6)  # far from uniform
+    >>> bool(riemdp.rayleigh_test(release).pvalue < 1e-6)  # far from uniform
     True
     """
     if not isinstance(release, Release):
@@ -135,8 +135,8 @@ def rayleigh_test(release: Release, *, simulations: int = 0) -> RayleighTest:
         return RayleighTest(statistic, (1.0 + larger) / (1.0 + draws), dim, "simulated")
     import scipy.special
 
-    p_value = float(scipy.special.gammaincc(0.5 * dim, 0.5 * statistic))
-    return RayleighTest(statistic, p_value, dim, "asymptotic")
+    pvalue = float(scipy.special.gammaincc(0.5 * dim, 0.5 * statistic))
+    return RayleighTest(statistic, pvalue, dim, "asymptotic")
 
 
 def _released_resultant(release: Release) -> tuple[FloatArray, float]:

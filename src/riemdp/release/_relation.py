@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from riemdp._checks import is_one_of, shown
+from riemdp._checks import count, is_one_of, shown
 from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp.statistics import (
     AddRemove,
@@ -36,6 +36,7 @@ def relation(
     budget: Budget | None,
     *,
     has_users: bool,
+    people: int | None = None,
 ) -> Neighbours:
     """Return the relation that a guarantee is asked for.
 
@@ -49,6 +50,8 @@ def relation(
         Which may name its relation.
     has_users : bool
         Whether it is said whose record each is.
+    people : int, optional
+        Public number of people. Without it their number is private.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def relation(
     Raises
     ------
     InvalidParameterError
-        If they say different things.
+        If they say different things, or the number of people is public and not stated.
     """
     said = getattr(budget, "adjacency", ReplaceOne.name)
     if neighbours is not None:
@@ -76,13 +79,57 @@ def relation(
         if adjacency is None and said in known and said != ReplaceOne.name:
             found = known[said]()
         else:
-            found = of_units[adjacency or "replace-one"]()
+            default = "add-remove" if has_users and people is None else "replace-one"
+            found = of_units[adjacency or default]()
     if said not in (ReplaceOne.name, found.adjacency):  # what names none is for the one asked for
         raise InvalidParameterError(
             f"the budget is about {said} data sets, and the release about {found.adjacency} ones; "
             f'ask for both under one relation, as budget.under("{found.adjacency}") does'
         )
+    asked = "the adjacency of the budget" if adjacency is None else "adjacency"
+    _check_people(found, people, asked="neighbours" if neighbours is not None else asked)
     return found
+
+
+def _check_people(neighbours: Neighbours, people: int | None, *, asked: str) -> None:
+    """Refuse a number of people that is stated where it is private, or not where it is public."""
+    about_people = "users" in neighbours.takes
+    if people is None:
+        if about_people and neighbours.size_is_public:
+            raise InvalidParameterError(
+                f"{neighbours.name} needs a public number of people, and their number is private "
+                f"unless you state it: give people=... beside users=..., or leave out {asked}"
+            )
+        return
+    count(people, "people, their public number,")
+    if not about_people:
+        raise InvalidParameterError(
+            f"people=... is the public number of people, and {neighbours.name} is about records: "
+            "say whose record each is, users=..., or leave out people"
+        )
+    if not neighbours.size_is_public:
+        raise InvalidParameterError(
+            f"the number of people is private under {neighbours.name}: leave out people, or leave "
+            f"out {asked}"
+        )
+
+
+def stated_number(neighbours: Neighbours, n: int | None, people: int | None) -> int | None:
+    """Return the number that a caller states: of records, or of people, none of whom is counted.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a number of records is stated in place of one of people.
+    """
+    if "users" not in neighbours.takes:
+        return n
+    if n is not None:
+        raise InvalidParameterError(
+            "n is a number of records, and the guarantee is about people: leave out n, and state "
+            "the number of people, where it is public, as people=..."
+        )
+    return people
 
 
 def check_searched(neighbours: Neighbours) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import re
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,7 @@ from riemdp._checks import real, real_array, shown
 from riemdp._described import Described
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
 from riemdp._part import both_proved
+from riemdp._versions import PACKAGES, PATTERN
 from riemdp.manifolds import check_ball
 from riemdp.mechanisms import check_mechanism
 from riemdp.noise.exact import check_grid
@@ -188,6 +190,7 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
         if self.stated_proofs is not None:
             _check_pairs(self.stated_proofs, "stated_proofs", (str,), (str, type(None)))
         _check_pairs(self.stated_versions, "stated_versions", (str,), (str,))
+        _check_versions(self.stated_versions)
         if self.stated_error is not None:
             _check_pairs((self.stated_error,), "stated_error", *2 * ((float, type(None)),))
         _check_rounded(self.grid, self.rounded)
@@ -260,7 +263,10 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
 
         0.0 where the integers in :attr:`rounded` have the guarantee exactly: the noise was drawn
         by exact arithmetic, about a statistic whose tolerance is proved. As the guarantee does, it
-        rests on what :attr:`proofs` names, and is worth as much: see :attr:`proven`.
+        rests on what :attr:`proofs` names, and is worth as much: see :attr:`proven`. It is about the
+        bits alone. The noise scale is computed in float64, on curved spaces by quadrature, which
+        interval arithmetic confirms in dimension 2 and in odd ones only (SECURITY.md,
+        "The calibration").
         """
         return _serialise.allowance(self.statistic, self.mechanism, self.rounded is not None)
 
@@ -605,6 +611,16 @@ def _check_rounded(grid: object, rounded: object) -> None:
     if not isinstance(rounded, tuple) or not set(map(type, rounded)) <= {int}:
         raise InvalidParameterError("rounded must be a tuple of integers, with its grid")
     check_grid(grid)
+
+
+def _check_versions(stated: tuple[tuple[str, str], ...]) -> None:
+    """Refuse versions of anything that draws no value, and texts that are no versions."""
+    for name, version in stated:
+        if name not in PACKAGES or not re.fullmatch(PATTERN, version):
+            raise InvalidParameterError(
+                f"versions must be version numbers of {', '.join(PACKAGES)}, got "
+                f"{shown(name)}: {shown(version)}"
+            )
 
 
 def _check_pairs(

@@ -9,6 +9,7 @@ import numpy as np
 
 from riemdp._described import value_rows
 from riemdp._errors import UnsupportedError
+from riemdp.privacy._adjacency import REPLACE_ONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,10 +89,10 @@ def rows_of(release: Release) -> list[tuple[str, str]]:
     noise = error_of(release)
     rows = [
         *value_rows(release.value),
-        ("guarantee", f"{release.guarantee}, {who}"),
+        ("guarantee", f"{release.guarantee.under(REPLACE_ONE)}, {who}"),
         ("space", f"{ball.manifold}, {_size(ball)}"),
         ("n", n),
-        ("mechanism", f"{release.mechanism.name}, sigma {release.sigma:.4g}"),
+        ("mechanism", f"{release.mechanism.name}, noise scale {release.sigma:.4g}"),
     ]
     if not math.isnan(noise):
         units = release.statistic.range(ball).manifold.in_units(noise)

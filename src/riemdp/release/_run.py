@@ -33,7 +33,7 @@ from riemdp.release._least_error import least_error
 from riemdp.release._named import check_accountant, named
 from riemdp.release._offer import Offer, Terms, check_arithmetic, noise_length
 from riemdp.release._projection import check_project, with_projection
-from riemdp.release._relation import check_searched, relation, with_users
+from riemdp.release._relation import check_searched, relation, stated_number, with_users
 from riemdp.release._release import Release
 from riemdp.release._rounded_value import rounded_point
 from riemdp.release._search._found import PrivateBall
@@ -45,6 +45,7 @@ from riemdp.statistics import (
     Statistic,
     Summaries,
     answer,
+    check_centre,
     check_statistic,
     exact_answer,
 )
@@ -84,6 +85,7 @@ def private_statistic(
     neighbours: Neighbours | None = None,
     adjacency: Adjacency | None = None,
     users: ArrayLike | None = None,
+    people: int | None = None,
     generator: np.random.Generator | None = None,
     accountant: SupportsSpend | None = None,
     charge: Charge = "auto",
@@ -126,12 +128,17 @@ def private_statistic(
     adjacency : {"replace-one", "add-remove"}, optional
         Whether one record is replaced, with a public ``n``, or added or removed: then the number
         of records is private, what is released is a sum with that number, and ``release.n`` is
-        None. By default what the budget names, and else ``"replace-one"``.
+        None. By default what the budget names, and else ``"replace-one"``; with ``users`` and
+        without ``people`` ``"add-remove"``.
     users : array_like of int or str, shape (n,), optional
         Whose record each is, where people are to be protected with all their records: their
         records are averaged in the tangent space at the centre of the ball, and the statistic is
-        that of one mean a person. ``release.n`` is then the number of people. What the ids are
-        does not count, only who shares one.
+        that of one mean a person. What the ids are does not count, only who shares one.
+    people : int, optional
+        Public number of people, beside ``users``: that of a list which is not made of the records.
+        It is ``release.n``, and one person's records are replaced. Who has no record counts as the
+        centre of the ball, in no class, in the middle of the range of covariates, with weight 0.
+        Without it the number of people is private, and is never read off the ids.
     generator : numpy.random.Generator, optional
         Source of noise; this process's secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
@@ -146,9 +153,9 @@ def private_statistic(
         ``"first"`` with an account of a :class:`riemdp.ledger.Ledger`, and with any account where
         records are read a part at a time, and else ``"checked"``.
     n : int, optional
-        Number of records, or of people, where it is public. With ``"first"`` it is by default read
-        off the shape of an array or the length of a list, and nothing else is looked at; it has to
-        be given with ``users``, and where ``points`` is a function, an iterator or a list of paths.
+        Number of records, where it is public; of people it is ``people``. With ``"first"`` it is by
+        default read off the shape of an array or the length of a list, and nothing else is looked
+        at; it has to be given where ``points`` is a function, an iterator or a list of paths.
         Of records that are read a part at a time fewer may come: the centre of the ball stands for
         those that do not.
     allow_unproven : bool, default False
@@ -207,6 +214,7 @@ def private_statistic(
         neighbours=neighbours,
         adjacency=adjacency,
         users=users,
+        people=people,
         generator=generator,
         accountant=accountant,
         charge=charge,
@@ -227,6 +235,9 @@ class Options:
     neighbours: Neighbours | None = None
     adjacency: Adjacency | None = None
     users: ArrayLike | None = None
+    people: int | None = None
+    # whether records are one of each person already, for statistics that need no ball
+    averaged: bool = False
     # no defaults: an entry point that forgot the account would charge nobody
     generator: np.random.Generator | None
     accountant: SupportsSpend | None
@@ -362,9 +373,13 @@ def prepared(
     check_ball(public)
     records, accountant = with_users(points, options.users), options.accountant
     has_users = records.users is not None
-    neighbours = relation(options.neighbours, options.adjacency, budget, has_users=has_users)
+    neighbours = relation(
+        options.neighbours, options.adjacency, budget, has_users=has_users, people=options.people
+    )
     if found is not None:
         check_searched(neighbours)
+    if has_users and "users" in neighbours.takes and not options.averaged:
+        check_centre(public)
     limit: Any = budget if found is None else found.part(budget)
     check_budget(limit)
     limit = limit.under(neighbours.adjacency)
@@ -374,15 +389,17 @@ def prepared(
     streams = not together and is_stream(records.points, neighbours)
     first = charges_first(options.charge, account, streams=streams)
     source = resolve_generator(options.generator)
-    n = options.n
-    if found is not None and n is None and (first or streams):
-        n = found.n
     units = public if found is None else found.public
-    all_of_them = Unopened(records, public.manifold, units, neighbours, late=first)
+    all_of_them = Unopened(
+        records, public.manifold, units, neighbours, late=first, averaged=options.averaged
+    )
     data: Source = all_of_them
     if streams:
         checked = account is not None and not first
         data = Stream(records, neighbours, late=first, checked=checked)
+    n = stated_number(neighbours, options.n, options.people)
+    if found is not None and n is None and (first or streams):
+        n = found.n
     n = data.size(n)
     if found is not None:
         _check_found(found, n, accountant)

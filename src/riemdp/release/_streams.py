@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16
 _PEOPLE = (
     "the records of a person may be in several chunks, so that a guarantee about people needs all "
-    "records at once; make one record of each person's first, and leave out users and "
+    "records at once; make one record of each person's first, and leave out users, people and "
     "contribution; or give an array"
 )
 _NAMES = ("labels", "ids")
@@ -370,7 +370,7 @@ class Stream(Source):
             discreetly(made.statistic.name, self._streamed(made).check)
 
     def _check_at_hand(self, made: Offer) -> None:
-        """Refuse by names, shapes and types, of parts that are at hand too; none is opened."""
+        """Refuse by names and shapes, of parts that are at hand too; none is opened."""
         statistic, manifold = made.statistic, made.ball.manifold
         if is_file_of_array(self._records.points):
             check_given(self._records, self._neighbours, statistic, manifold, made.n)

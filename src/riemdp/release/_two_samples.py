@@ -35,7 +35,7 @@ def two_sample_test(a: Release, b: Release) -> TwoSampleTest:
     Returns
     -------
     TwoSampleTest
-        Its ``p_value`` is valid asymptotically in both numbers of records, as ``note`` says.
+        Its ``pvalue`` is valid asymptotically in both numbers of records, as ``note`` says.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def two_sample_test(a: Release, b: Release) -> TwoSampleTest:
     ...     riemdp.private_moments(half, ball, riemdp.GDP(1.0), second="matrix")
     ...     for half in (points[:250], points[250:])
     ... )
-    >>> riemdp.two_sample_test(a, b).p_value > 1e-9  # both are from one law
+    >>> riemdp.two_sample_test(a, b).pvalue > 1e-9  # both are from one law
     True
     """
     for release in (a, b):

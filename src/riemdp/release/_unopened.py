@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riemdp._checks import count, real_entries
+from riemdp._checks import count
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedError
+from riemdp._errors import InvalidParameterError, UnsupportedError
 from riemdp.release._rows_of_zarr import RowsOfZarr, is_zarr
 from riemdp.statistics import (
     Records,
@@ -24,7 +24,7 @@ from riemdp.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from riemdp.manifolds import Ball, FloatArray, Manifold
     from riemdp.release._offer import Offer
@@ -68,7 +68,7 @@ class Unopened(Source):
     """Records that are checked when they are first read, and then kept.
 
     As they were given, or with functions that open them. Their points are on the manifold, and the
-    public ball is that of the units.
+    public ball is that of the units. ``averaged`` records are one of each person already.
     """
 
     records: Records
@@ -76,6 +76,11 @@ class Unopened(Source):
     ball: Ball
     neighbours: Neighbours
     late: bool = field(kw_only=True)
+    averaged: bool = field(default=False, kw_only=True)
+
+    @property
+    def _of_people(self) -> bool:
+        return "users" in self.neighbours.takes
 
     def read(self) -> Records:
         """Return what the statistic sees, valid."""
@@ -85,40 +90,58 @@ class Unopened(Source):
     def _data(self) -> Records:
         one_by_one = not self.neighbours.keeps_places
         valid = opened(self.records).validated(self.manifold, one_by_one=one_by_one)
-        check = check_rows if self.neighbours.size_is_public else check_shape_of_rows
+        may_be_none = self._of_people or not self.neighbours.size_is_public
+        check = check_shape_of_rows if may_be_none else check_rows
         check(np.asarray(valid.points), self.manifold)
+        if self.averaged:
+            return without(valid, self.neighbours.takes)
         return units_of(self.neighbours, self.ball, valid)
 
     def size(self, n: int | None) -> int | None:
-        """Return the shape's, or that of checked records; see :meth:`Source.size`."""
-        if self.late:
+        """Return the shape's, or that of checked records; see :meth:`Source.size`.
+
+        People are not counted: they are as many as was stated.
+        """
+        if self.late or self._of_people:
             return public_size(self.records, self.neighbours, n)
         return size_of(self.read(), self.neighbours, n)
 
     def check(self, made: Offer) -> None:
         """Look at what is public alone, or at records; see :meth:`Source.check`."""
-        checked = made.statistic  # of another package it may fail in ways that tell of the data
+        if self._of_people and made.n is not None:
+            made.statistic.absent()
+        if self.late or self.averaged:
+            check_given(self.records, self.neighbours, made.statistic, self.manifold, made.n)
         if self.late:
-            check_given(self.records, self.neighbours, checked, self.manifold, made.n)
             check_places(self.records, made)
         else:
-            discreetly(checked.name, lambda: checked.check_records(self.read()))
+            self._checked(made)
 
     def opened(self, made: Offer) -> Records:
         """Return them, once as many as were stated; see :meth:`Source.opened`."""
-        data = self.read()
-        if self.late:
-            if made.n is not None and len(data) != made.n:
+        return self._checked(made) if self.late else self.read()
+
+    def _checked(self, made: Offer) -> Records:
+        data, checked = self.read(), made.statistic
+        if made.n is not None and self._of_people:
+            if len(data) > made.n:
                 raise InvalidParameterError(
-                    f"n = {made.n} was given before they were opened, and there are {len(data)}"
+                    f"there are more people among the records than people = {made.n}"
                 )
-            checked = made.statistic
-            discreetly(checked.name, lambda: checked.check_records(data))
+        elif made.n is not None and len(data) != made.n:
+            raise InvalidParameterError(
+                f"n = {made.n} was given before they were opened, and there are {len(data)}"
+            )
+        # a statistic of another package may fail in ways that tell of the data
+        discreetly(checked.name, lambda: checked.check_records(data))
         return data
 
     def seen(self, made: Offer) -> Records:
         """Return all of them; see :meth:`Source.seen`."""
-        return self.opened(made)
+        data = self.opened(made)
+        if made.n is None or not self._of_people:
+            return data
+        return with_absent(data, made.n, self.ball, made.statistic.absent())
 
 
 def opened(records: Records) -> Records:
@@ -151,19 +174,22 @@ def public_size(records: Records, neighbours: Neighbours, n: object) -> int | No
         return None
     if n is not None:
         return count(n, "n")
-    people = "users" in neighbours.takes
-    shape = getattr(records.points, "shape", None)
-    if people or callable(records.points):
+    if "users" in neighbours.takes:
+        raise InvalidParameterError(
+            "people are not counted: state their number, where it is public, as people=..."
+        )
+    points: Any = records.points
+    shape = getattr(points, "shape", None)
+    if callable(points):
         found = None
     elif isinstance(shape, tuple):
         found = shape[0] if shape else None
     else:
-        found = len(records.points) if isinstance(records.points, (list, tuple)) else None
+        found = len(points) if isinstance(points, (list, tuple)) else None
     if found is None:
-        what = "people, which nobody counts" if people else "records, which nobody opens"
         raise InvalidParameterError(
-            f"the account is charged first, so give the public number of {what} before: n=...; or "
-            'charge="checked", which checks the data before it charges'
+            "the account is charged first, so give the public number of records, which nobody "
+            'opens, before: n=...; or charge="checked", which checks the data before it charges'
         )
     return count(found, "n")
 
@@ -191,7 +217,7 @@ def check_given(
     manifold: Manifold | None,
     n: int | None,
 ) -> None:
-    """Refuse by names, shapes and types what a statistic cannot be computed of.
+    """Refuse by names, shapes and lengths what a statistic cannot be computed of.
 
     No entry of an array is looked at, and nothing is opened. ``manifold`` is None where points are
     still to be made of what is there, ``n`` where the number of records is not public.
@@ -208,25 +234,25 @@ def check_given(
 
 
 def check_shapes(records: Records, manifold: Manifold | None, n: int | None) -> None:
-    """Refuse arrays of another shape, length or type; see :func:`check_given`."""
-    given = {name: getattr(records, name) for name in (*records.extras, "ids")}
+    """Refuse arrays of another shape or length; see :func:`check_given`.
+
+    Of what type they are may be up to one record: a missing label makes numbers of integers, and
+    a row of another length makes objects of rows.
+    """
     points, shape = records.points, shape_of(records.points)
-    if shape is not None and manifold is not None and not isinstance(points, (list, tuple)):
-        _check_points(points, shape, manifold)
+    is_plain = not isinstance(points, (list, tuple)) and getattr(points, "dtype", None) != object
+    if shape is not None and manifold is not None and is_plain:
+        _check_points(shape, manifold)
     if shape:
         check_number(n, shape[0])
     rows = shape[0] if shape else n
-    shapes = {name: found for name in given if (found := shape_of(given[name])) is not None}
-    for name, found in shapes.items():
+    for name in (*records.extras, "ids"):
+        found = shape_of(getattr(records, name))
         rows = found[0] if rows is None and found else rows
-        if found != (rows,):
+        if found not in (None, (rows,)):
             raise InvalidParameterError(
                 f"{name} must be one for each point, a sequence of that length"
             )
-    if rows:
-        arrays = {name: each for name, each in given.items() if isinstance(each, np.ndarray)}
-        alike = {name: np.zeros_like(each[:1]) for name, each in arrays.items()}
-        Records((), **alike).checked_beside(1)
 
 
 def shape_of(values: Any) -> tuple[int, ...] | None:
@@ -237,11 +263,8 @@ def shape_of(values: Any) -> tuple[int, ...] | None:
     return shape if isinstance(shape, tuple) else None
 
 
-def _check_points(points: Any, shape: tuple[int, ...], manifold: Manifold) -> None:
-    """Refuse points of another shape or type, in words that do not say how many there are."""
-    if isinstance(points, np.ndarray):
-        one = np.zeros_like(points[:1] if shape else points)
-        real_entries(one, "points", error=NotOnManifoldError)
+def _check_points(shape: tuple[int, ...], manifold: Manifold) -> None:
+    """Refuse points of another shape, in words that do not say how many there are."""
     wanted = manifold.point_shape
     if shape[1:] == wanted:
         return
@@ -272,6 +295,22 @@ def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:
         )
     found = neighbours.units(ball, records)
     return without(found, neighbours.takes)
+
+
+def with_absent(data: Records, people: int, ball: Ball, extras: Mapping[str, object]) -> Records:
+    """Return one record for each of so many people: a public one for those who have none.
+
+    That is the centre, with ``extras`` of :meth:`riemdp.statistics.Statistic.absent`.
+    """
+    absent = people - len(data)
+    if absent == 0:
+        return data
+    points = [np.asarray(data.points), np.broadcast_to(ball.center, (absent, *ball.center.shape))]
+    beside: dict[str, Any] = {
+        name: np.append(np.asarray(getattr(data, name)), np.full(absent, extras[name]))
+        for name in data.extras
+    }
+    return replace(data, points=np.concatenate(points), **beside)
 
 
 def size_of(data: Records, neighbours: Neighbours, n: object) -> int | None:

@@ -104,8 +104,8 @@ def _search(release: Release) -> list[tuple[object, object]]:
 
 def _error(release: Release) -> str:
     known = {
-        "expected": if_known(lambda: release.expected_distance),
-        "in 95 of 100 cases under": if_known(release.error_quantile, 0.95),
+        "expected error": if_known(lambda: release.expected_distance),
+        "95 % quantile": if_known(release.error_quantile, 0.95),
     }
     space = release.statistic.range(release.ball).manifold
     said = ", ".join(
@@ -282,14 +282,14 @@ def proved(release: Release) -> Markup:
     """Return proofs and versions."""
     notes = [
         (part, tag("strong", "not proved") if proof is None else _code(proof))
-        for part, proof in release.proofs.items()
+        for part, proof in release.known_proofs().items()
     ]
     versions = list(release.versions.items())
     return section(
         "Proofs and versions",
-        tag("p", "Where it is proved that the guarantee holds, as stated in the document:"),
+        tag("p", "Where it is proved that the guarantee holds, as riemdp knows it now:"),
         table(("part", "proof"), notes),
-        table(("drawn with", "version"), versions)
+        table(("drawn with, as stated (not checked)", "version"), versions)
         if versions
         else tag("p", "The document states no versions."),
         tag("p", "Why this mechanism, in words of whoever released it (not checked): ",

@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from riemdp.statistics._sums import SumStatistic
     from riemdp.statistics._two_samples import TwoSampleTest, two_sample_test
     from riemdp.statistics._unit_vectors import UnitVectorSum
-    from riemdp.statistics._users import AddRemoveUser, ReplaceUser, rows_of_users
+    from riemdp.statistics._users import AddRemoveUser, ReplaceUser, check_centre, rows_of_users
     from riemdp.statistics._variance import CountedVariance, DirectVariance, Variance
     from riemdp.statistics._weighted_mean import WeightedMean
     from riemdp.statistics._weighted_means import (
@@ -129,7 +129,7 @@ else:
             "_sums": "SumStatistic",
             "_two_samples": "TwoSampleTest two_sample_test",
             "_unit_vectors": "UnitVectorSum",
-            "_users": "AddRemoveUser ReplaceUser rows_of_users",
+            "_users": "AddRemoveUser ReplaceUser check_centre rows_of_users",
             "_variance": "CountedVariance DirectVariance Variance",
             "_weighted_mean": "WeightedMean",
             "_weighted_means": (
@@ -191,6 +191,7 @@ __all__ = [
     "WeightedTangentMean",
     "answer",
     "as_records",
+    "check_centre",
     "check_extras",
     "check_inference",
     "check_neighbours",

@@ -52,6 +52,10 @@ class Around(Statistic):
         """See :meth:`Statistic.check_chunks`."""
         self.statistic.check_chunks(noted)
 
+    def absent(self) -> Mapping[str, object]:
+        """Return that of the inner statistic; see :meth:`Statistic.absent`."""
+        return self.statistic.absent()
+
     def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
         """Return those of the inner statistic; see :meth:`Statistic.typical_extras`."""
         return self.statistic.typical_extras(size, generator)

@@ -249,6 +249,10 @@ class ClassMoments(SumStatistic):
         if self.sizes and tuple(map(sum, zip(*noted, strict=True))) != self.sizes:
             raise InvalidParameterError("the labels do not come in the public sizes of the classes")
 
+    def absent(self) -> Mapping[str, object]:
+        """Return a label that is none of the classes; see :meth:`Statistic.absent`."""
+        return {"labels": None}
+
     def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
         """Random labels; see :meth:`Statistic.typical_extras`."""
         codes = generator.integers(0, len(self.classes), size=size)

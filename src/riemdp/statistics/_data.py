@@ -56,8 +56,8 @@ class Records:
     >>> points = np.full((4, 2), 0.5)
     >>> records = riemdp.Records(points, users=["a", "a", "b", "c"], unit="person")
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
-    >>> riemdp.private_mean(records, ball, riemdp.GDP(1.0)).n  # people
-    3
+    >>> riemdp.private_mean(records, ball, riemdp.GDP(1.0)).adjacency
+    'add-remove-user'
     """
 
     points: ArrayLike

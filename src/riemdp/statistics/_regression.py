@@ -256,6 +256,10 @@ class TangentRegression(SumStatistic):
         if self.design and not np.array_equal(np.sort(np.concatenate(noted)), design):
             raise InvalidParameterError("the covariates are not those of the public design")
 
+    def absent(self) -> Mapping[str, object]:
+        """Return the middle of the range; see :meth:`Statistic.absent`."""
+        return {"covariates": self._middle}
+
     def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
         """Covariates at either end, and some between; see :meth:`Statistic.typical_extras`."""
         share = np.clip(generator.uniform(-0.5, 1.5, size=size), 0.0, 1.0)

@@ -107,8 +107,8 @@ class Statistic(Part, sort="statistic"):
         """
         raise UnsupportedNeighboursError(
             f"the {self.name} is no function of sums over the records, so that nothing is known of "
-            "it when records are added or removed; use replace-one neighbours, with a public n, or "
-            'the tangent mean (mechanism="tangent-gaussian")'
+            "it when records are added or removed; use replace-one neighbours, with a public n (of "
+            'people: people=...), or the tangent mean (mechanism="tangent-gaussian")'
         )
 
     def released_count(self, ball: Ball, answers: Sequence[FloatArray]) -> float | None:  # noqa: ARG002
@@ -508,6 +508,28 @@ class Statistic(Part, sort="statistic"):
         InvalidParameterError
             If the statistic cannot be computed of them.
         """
+
+    def absent(self) -> Mapping[str, object]:
+        """Return what stands beside the centre of the ball for a person without records.
+
+        A public value for each name in :attr:`takes`: a vector is then within what
+        :meth:`replace_one` bounds.
+
+        Returns
+        -------
+        mapping of str to object
+
+        Raises
+        ------
+        UnsupportedError
+            By default, where the statistic takes anything.
+        """
+        if self.takes:
+            raise UnsupportedError(
+                f"{self.name} takes {' and '.join(self.takes)}, and does not say what stands for "
+                "a person without records: leave out people, whose number is private then"
+            )
+        return {}
 
     def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
         """Return what records may have beside points, as :func:`riemdp.testing.check_part` asks.

@@ -34,7 +34,7 @@ class TwoSampleTest(ArrayFields, Described):
         First released mean less the second, in normal coordinates about the common base.
     statistic : float
         Squared length of the difference over its noisy variance along itself.
-    p_value : float
+    pvalue : float
         Valid asymptotically in the numbers of records: at most x with probability x at most, if the
         means are equal. At least 2e-12.
     note : str
@@ -51,13 +51,13 @@ class TwoSampleTest(ArrayFields, Described):
     ...     for shift in (0.0, 1.0)
     ... )
     >>> result = riemdp.two_sample_test(one, other)
-    >>> result.p_value < 1e-6, result.dim
+    >>> result.pvalue < 1e-6, result.dim
     (True, 2)
     """
 
     difference: FloatArray
     statistic: float
-    p_value: float
+    pvalue: float
     note: str
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class TwoSampleTest(ArrayFields, Described):
     def _describe(self) -> tuple[str, list[tuple[str, str]]]:
         """Title and lines of the text; see :class:`riemdp._described.Described`."""
         return "Test of one mean in two groups", [
-            ("p-value", f"{self.p_value:.4g}"),
+            ("p-value", f"{self.pvalue:.4g}"),
             ("difference", f"{digits(self.difference)}, normal coordinates about the base"),
             ("statistic", f"{self.statistic:.4g}"),
             ("note", self.note),
@@ -111,7 +111,7 @@ def two_sample_test(first: ReleasedMoments, second: ReleasedMoments) -> TwoSampl
             f"{first.dim} and {second.dim} coordinates of length {first.reach} and {second.reach}"
         )
     test = _Levels((first, second), first.mean - second.mean)
-    return TwoSampleTest(test.difference, test.statistic(), test.p_value(), _note(test.groups))
+    return TwoSampleTest(test.difference, test.statistic(), test.pvalue(), _note(test.groups))
 
 
 class _Levels:
@@ -129,7 +129,7 @@ class _Levels:
         """Quotient at the level 0.05."""
         return self._quotient(0.05, self._inflation(0.05))
 
-    def p_value(self) -> float:
+    def pvalue(self) -> float:
         """Least level above which all levels are rejected at."""
         from scipy.optimize import brentq
 

@@ -82,6 +82,9 @@ class PerUser(Neighbours):
 class ReplaceUser(PerUser):
     """Data sets of one public number of people, of whom one has other records, or more, or fewer.
 
+    The number is stated, ``people=...``, and not counted: who has no record counts as the centre of
+    the ball.
+
     Parameters
     ----------
     contribution : int, default 1
@@ -103,7 +106,9 @@ class ReplaceUser(PerUser):
     >>> from riemdp.statistics import ReplaceUser
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> records = riemdp.Records(np.full((500, 2), 0.3), users=np.arange(500) // 5)
-    >>> release = riemdp.private_mean(records, ball, riemdp.GDP(1.0), neighbours=ReplaceUser())
+    >>> release = riemdp.private_mean(
+    ...     records, ball, riemdp.GDP(1.0), neighbours=ReplaceUser(), people=100
+    ... )
     >>> release.adjacency, release.n
     ('replace-user', 100)
     """
@@ -141,10 +146,9 @@ class AddRemoveUser(PrivateSize, PerUser):
     --------
     >>> import numpy as np
     >>> import riemdp
-    >>> from riemdp.statistics import AddRemoveUser
     >>> ball = riemdp.Ball(riemdp.Euclidean(2), [0.0, 0.0], 1.0)
     >>> records = riemdp.Records(np.full((500, 2), 0.3), users=np.arange(500) // 5)
-    >>> release = riemdp.private_mean(records, ball, riemdp.GDP(1.0), neighbours=AddRemoveUser())
+    >>> release = riemdp.private_mean(records, ball, riemdp.GDP(1.0))
     >>> release.adjacency, release.n
     ('add-remove-user', None)
     """
@@ -182,24 +186,19 @@ def means_of_users(ball: Ball, records: Records) -> Records:
     InvalidParameterError
         If there are no users, records of one have different labels, or records have weights.
     UnsupportedBallError
-        If somebody has several records and the ball is a whole space, without a centre to average
-        about.
+        If the ball is a whole space.
     """
     if records.users is None:
         raise InvalidParameterError(
             "the guarantee is about people, so say whose record each is: users=..., one a record"
         )
+    check_centre(ball)
     if records.weights is not None:
         raise InvalidParameterError(
             "records of a person count alike, so that they have no weights of their own: leave out "
             "weights"
         )
     rows = rows_of_users(np.asarray(records.users))
-    if ball.is_whole and any(len(own) > 1 for own in rows):
-        raise UnsupportedBallError(
-            "a whole space has no centre about which the records of a person could be averaged; "
-            "choose a ball, or give one record a person, made of all of that person's"
-        )
     points = np.asarray(records.points)
     means = [_mean(ball, points, own) for own in rows]
     shape = (0, *ball.manifold.point_shape)
@@ -211,6 +210,20 @@ def means_of_users(ball: Ball, records: Records) -> Records:
         covariates = np.asarray(records.covariates)
         found["covariates"] = np.array([_average(covariates[own]) for own in rows])
     return Records(**found)
+
+
+def check_centre(ball: Ball) -> None:
+    """Raise ``UnsupportedBallError`` for a whole space, however many records people have.
+
+    Parameters
+    ----------
+    ball : Ball
+    """
+    if ball.is_whole:
+        raise UnsupportedBallError(
+            "a whole space has no centre about which the records of a person could be averaged; "
+            "choose a ball, or release what needs none, such as private_directional_summary"
+        )
 
 
 def rows_of_users(users: NDArray[Any]) -> list[NDArray[np.intp]]:

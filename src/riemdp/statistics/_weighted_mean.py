@@ -114,6 +114,10 @@ class WeightedMean(SumAndWeight):
                 f"row {wrong[0]}: its weight is more than 1; scale weights by a public bound"
             )
 
+    def absent(self) -> Mapping[str, object]:
+        """Return a weight of 0; see :meth:`Statistic.absent`."""
+        return {"weights": 0.0}
+
     def typical_extras(self, size: int, generator: np.random.Generator) -> Mapping[str, ArrayLike]:
         """Return weights of all sizes; see :meth:`Statistic.typical_extras`."""
         found = generator.uniform(size=size)
