@@ -5,8 +5,11 @@ from __future__ import annotations
 import gc
 import importlib.util
 import math
+import os
 import pkgutil
+import platform
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -220,6 +223,75 @@ def effort():
     """
     _piece_of_work()
     return _effort
+
+
+#: Process 1 of a namespace becomes an image that is resumed twice, as process 1 again: the raw
+#: system call runs none of Python's hooks for forks.
+_COPIES = """
+import ctypes, os, platform, signal, sys, traceback
+
+call = ctypes.PyDLL(None, use_errno=True).syscall  # which keeps the interpreter's lock
+number = {"x86_64": 56, "aarch64": 220}[platform.machine()]
+flags = 0x20000000 | signal.SIGCHLD | (0x10000000 if os.geteuid() else 0)  # namespaces
+
+def resumed(function):
+    read, write = os.pipe()
+    child = call(number, ctypes.c_ulong(flags), 0, 0, 0, 0)
+    if child == 0:
+        code = 1
+        try:
+            os.write(write, function().encode())
+            code = 0
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(write)
+    if child < 0:
+        print("not permitted:", os.strerror(ctypes.get_errno()), file=sys.stderr, flush=True)
+        sys.exit(1)
+    with os.fdopen(read, "rb") as pipe:
+        text = pipe.read().decode()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return text
+
+def image():
+    made = program()
+    assert os.getpid() == 1
+    return "|".join(resumed(made) for _ in range(2))
+
+print(resumed(image))
+"""
+
+
+@pytest.fixture(scope="session")
+def copies():
+    """``copies(code)``: what two copies of a process image answer.
+
+    The code defines ``program``, which runs before the image is copied, and returns a function
+    without arguments that returns a text in each copy.
+    """
+
+    def of(code):
+        if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
+            pytest.skip("no raw clone here")
+        command = [sys.executable, "-W", "ignore", "-c", code + _COPIES]
+        one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # a clone has one
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={**os.environ, **one},
+        )
+        if "not permitted" in done.stderr:
+            pytest.skip(done.stderr.strip().splitlines()[0])
+        assert done.returncode == 0, done.stderr
+        first, second = done.stdout.strip().split("|")
+        return first, second
+
+    return of
 
 
 @pytest.fixture

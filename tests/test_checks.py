@@ -25,6 +25,7 @@ from riemdp._checks import (
     real,
     real_array,
     real_entries,
+    scale,
     shown,
 )
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
@@ -60,6 +61,17 @@ def test_positive_has_limits_and_advice(value):
         positive(value, "x")
     with pytest.raises(InvalidParameterError, match=r"; take another$"):
         positive(value, "x", "take another")
+
+
+def test_scales_have_a_range_and_a_way_out():
+    for good in (1e-75, 1.0, 1e75, np.float32(2.0)):
+        assert scale(good, "radius") == good
+    for wrong in (0.999e-75, 5e-324, 1.001e75, 3e231):
+        with pytest.raises(InvalidParameterError, match=r"^radius must lie between .* the data$"):
+            scale(wrong, "radius")
+    for wrong in (0.0, -1.0, math.nan, math.inf, 10**400, "1", True):
+        with pytest.raises(InvalidParameterError, match="radius"):
+            scale(wrong, "radius")
 
 
 def test_count():

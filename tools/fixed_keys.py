@@ -29,10 +29,8 @@ def fixed_keys(name: str) -> Iterator[None]:
         text = f"{name} {next(numbers)}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest(), "little")
 
-    _generator._PER_PROCESS.clear()
     _generator._fresh_key = key
     try:
         yield
     finally:
         _generator._fresh_key = system
-        _generator._PER_PROCESS.clear()

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 #: Largest number of records or dimensions: no array is longer.
 LARGEST_COUNT = 2**63 - 1
+#: Least radius, sensitivity and noise scale, and one over the largest: fourth powers stay in the
+#: range of float64 without losing digits, so that what is said to be rounded up is.
+LEAST_SCALE = 1e-75
+#: Way out where a noise scale, which follows from a budget, leaves that range.
+OTHER_SCALE = "change the unit of the data, or take another budget"
 
 
 def shown(value: object) -> str:
@@ -86,6 +91,17 @@ def positive(
     if not 0.0 < number < math.inf:
         end = f"; {advice}" if advice else ""
         raise error(f"{name} must be positive and finite, got {number}{end}")
+    return number
+
+
+def scale(value: object, name: str, advice: str = "change the unit of the data") -> float:
+    """Return a radius, sensitivity or noise scale of which float64 holds the fourth power."""
+    number = positive(value, name)
+    if not LEAST_SCALE <= number <= 1.0 / LEAST_SCALE:
+        raise InvalidParameterError(
+            f"{name} must lie between {LEAST_SCALE:g} and {1.0 / LEAST_SCALE:g}, so that float64 "
+            f"holds its powers, got {number:.6g}; {advice}"
+        )
     return number
 
 

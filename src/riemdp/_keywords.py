@@ -30,7 +30,7 @@ _ADVICE = [
     (
         _SEEDS,
         "generator ball budget",
-        "noise comes from the secure generator of this process; in a test "
+        "noise comes from a new secure generator for each draw; in a test "
         "generator=numpy.random.default_rng(seed), and the release is not private then",
     ),
     (_SEEDS, "generator", "generator=numpy.random.default_rng(seed) makes it reproducible"),

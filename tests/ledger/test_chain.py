@@ -24,7 +24,7 @@ KEY = b"0123456789abcdef"
 
 
 def test_hashes_are_those_of_plain_json():
-    values = ["riemdp-ledger/1", "entered", "g", "study", 1, "id", "charge", "ü", "{}"]
+    values = ["riemdp-ledger/2", "entered", "g", "study", 1, "id", "charge", "ü", "{}"]
     values += ['["0x1p0"]', "", "now", "prev", "", '["1"]']
     text = json.dumps(values, separators=(",", ":")).encode()
     assert Chain(None).entry("g", ROW, '["1"]') == hashlib.sha256(text).hexdigest()

@@ -47,11 +47,11 @@ def tampered(ledger, *statements):
     connection.close()
 
 
-SMALL_PRICE = '["0x1.0p-40"]'
+SMALL_PRICE = '["0x1p-40"]'
 SMALL = written_sums(added((0,), (2.0**-40,)))
 TAMPERING = {
     "amount": (
-        ["UPDATE riemdp_entries SET price = '[\"0x1.0p-40\"]' WHERE seq = 2"],
+        ["UPDATE riemdp_entries SET price = '[\"0x1p-40\"]' WHERE seq = 2"],
         {("entry changed", 2), ("entry changed", 3), ("entry changed", 4), ("tip changed", 4)},
     ),
     "guarantee": (
@@ -140,7 +140,7 @@ def test_whoever_makes_all_hashes_anew_is_found_by_releases_or_a_key(ledger, acc
     (study,) = ledger.export()["datasets"]
     previous, sums, statements = study["genesis"], (0,), []
     for entry in study["entries"]:
-        price = '["0x1.0p-40"]' if entry["seq"] == 2 else entry["price"]
+        price = '["0x1p-40"]' if entry["seq"] == 2 else entry["price"]
         sums = added(sums, read_amounts(price))
         text = entry["guarantee"]
         if entry["seq"] == 2:  # a price that is not that of its guarantee would be found
@@ -167,7 +167,7 @@ def test_a_forger_does_not_have_the_key(tmp_path):
     account = ledger.register("study", PureDP(1.0), unit="person", adjacency="replace-one")
     account.spend(PureDP(0.5), "x")
     (study,) = ledger.export()["datasets"]
-    row = Row(**{**study["entries"][0], "price": '["0x1.0p-40"]'})
+    row = Row(**{**study["entries"][0], "price": '["0x1p-40"]'})
     forged = Chain(None).entry(study["genesis"], row, SMALL)
     tampered(
         ledger,
@@ -372,7 +372,7 @@ def test_a_charge_of_groups_pays_for_no_other_release(ledger, account):
 
 
 FORGED = {
-    "gives budget back": {"price": '["-0x1.0p-2"]'},
+    "gives budget back": {"price": '["-0x1p-2"]'},
     "not that of its guarantee": {"price": SMALL_PRICE},
     "of no kind": {"kind": "refund"},
     "step of no charge": {"kind": "step", "parent": "nobody"},

@@ -10,15 +10,20 @@ import pytest
 from riemdp import (
     Ball,
     Euclidean,
+    Grassmann,
     Hyperbolic,
     NotOnManifoldError,
+    Power,
+    Product,
+    ProjectiveSpace,
+    Rotations,
     SPDAffineInvariant,
     SPDLogCholesky,
     SPDLogEuclidean,
     SPDPower,
     Sphere,
 )
-from riemdp.manifolds import FlatManifold
+from riemdp.manifolds import VALIDATION_TOLERANCE, FlatManifold
 
 MANIFOLDS = [
     Euclidean(1),
@@ -140,8 +145,98 @@ def test_single_precision_is_computed_in_double(manifold, random_points):
             strict=True,
         ):
             assert found.dtype == wanted.dtype
-            if method.__name__ != "validate":  # which forgives float32 more
-                np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+            np.testing.assert_array_equal(found, wanted)
+
+
+def rows_of_kinds(row):
+    """One row, whose entries are float32 numbers, as rows of several types of numbers."""
+    plain = row.astype(np.float32)
+    wider = plain.astype(np.float64)
+    return [plain, wider, plain.astype(np.longdouble), wider.tolist(), list(map(np.float32, plain))]
+
+
+def verdict(validate, rows, which):
+    """As what one of several rows passes, None if it does not."""
+    try:
+        return validate(rows)[which].tobytes()
+    except NotOnManifoldError:
+        return None
+
+
+def verdicts(validate, row, good):
+    """What is said of a row, in whatever type, alone and beside others in whatever type."""
+    found = {verdict(validate, [each], 0) for each in rows_of_kinds(row)}
+    for each in rows_of_kinds(row):
+        for other in rows_of_kinds(good):
+            found.add(verdict(validate, [other, each], 1))
+            found.add(verdict(validate, [other, each, good, other], 1))
+            found.add(verdict(validate, [each, other], 0))
+    return found
+
+
+def by_the_type_of_all(manifold):
+    """Validate as before: the tolerance was that of the type that all rows have together."""
+
+    def validate(rows):
+        array = np.asarray(rows)
+        tolerance = 1e-4 if array.dtype == np.float32 else 1e-6
+        off = np.abs(manifold.norm_of(array.astype(float)) - 1.0) > tolerance
+        if off.any():
+            raise NotOnManifoldError(f"row {np.flatnonzero(off)[0]}")
+        return manifold.validate(array)
+
+    return validate
+
+
+WITH_TOLERANCE = [
+    Sphere(2),
+    Sphere(1),
+    Hyperbolic(2),
+    SPDLogEuclidean(3),
+    SPDAffineInvariant(2),
+    SPDLogCholesky(2),
+    SPDPower(2),
+    Grassmann(2, 4),
+    Rotations(),
+    ProjectiveSpace(2),
+    Product(Sphere(2), Euclidean(2)),
+    Power(Sphere(2), 2),
+]
+
+
+def off_by(manifold, point, share):
+    """Point that is off the manifold by this share, in float32 numbers."""
+    moved = np.array(point, dtype=float)
+    if moved.ndim == 2 and moved.shape[0] == moved.shape[1] and not isinstance(manifold, Rotations):
+        moved[0, -1] += share * np.sqrt(moved[0, 0] * moved[-1, -1])
+    elif isinstance(manifold, Hyperbolic):
+        moved[0] *= 1.0 + 0.5 * share
+    else:
+        moved *= 1.0 + (0.5 if moved.ndim == 2 and moved.shape == (4, 2) else 1.0) * share
+    return moved.astype(np.float32)
+
+
+@pytest.mark.parametrize("manifold", WITH_TOLERANCE, ids=str)
+@pytest.mark.parametrize("share", [0.0, 3e-7, 3e-5, 3e-4])
+@pytest.mark.fast(16)
+def test_what_is_said_of_a_row_depends_on_that_row_alone(manifold, share):
+    rng = np.random.default_rng(5)
+    ball = Ball(manifold, manifold.origin, 0.5)
+    row, good = ball.point(0.3 * rng.normal(size=(2, manifold.dim)) / manifold.dim)
+    found = verdicts(manifold.validate, off_by(manifold, row, share), good.astype(np.float32))
+    (only,) = found
+    assert (only is None) == (share > VALIDATION_TOLERANCE)
+
+
+def test_by_the_type_of_all_rows_it_would_not():
+    class Norms:
+        norm_of = staticmethod(lambda rows: np.linalg.norm(rows, axis=-1))
+        validate = staticmethod(Sphere(2).validate)
+
+    row, good = np.float32([0.6, 0.0, 0.8]), np.float32([0.0, 0.0, 1.0])
+    found = verdicts(by_the_type_of_all(Norms), off_by(Sphere(2), row, 3e-5), good)
+    assert len(found) > 1
+    assert None in found
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint16])

@@ -164,8 +164,8 @@ def test_bad_points_are_named_by_row_and_copy():
     with pytest.raises(NotOnManifoldError, match="shape"):
         power.validate(points[:, :2])
     points[2, 1] /= 1.1
-    single = (points * 1.00003).astype(np.float32)
-    np.testing.assert_allclose(np.linalg.norm(power.validate(single), axis=-1), 1.0, atol=1e-14)
+    rough = points * 1.00003
+    np.testing.assert_allclose(np.linalg.norm(power.validate(rough), axis=-1), 1.0, atol=1e-14)
 
 
 def test_refusals():

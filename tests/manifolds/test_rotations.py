@@ -89,11 +89,11 @@ def test_matrices_and_quaternions_are_validated():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda r: r.as_matrix() * 1.00001, "row 0 is not a rotation: its columns are not ortho"),
+        (lambda r: r.as_matrix() * 1.001, "row 0 is not a rotation: its columns are not ortho"),
         (lambda r: r.as_matrix() * [1, 1, -1], "row 0 is not a rotation: its determinant is -1"),
         (lambda r: 0.0 * r.as_matrix(), "row 0 is not a rotation"),
         (lambda r: r.as_matrix() * 1e200, "row 0 is not a rotation"),
-        (lambda r: r.as_quat() * 1.00001, "row 0 is not a unit quaternion: its norm is not 1"),
+        (lambda r: r.as_quat() * 1.001, "row 0 is not a unit quaternion: its norm is not 1"),
         (lambda r: r.as_quat() * 0.0, "row 0 is not a unit quaternion"),
         (lambda r: r.as_quat() * 1e200, "row 0 is not a unit quaternion"),
         (lambda r: r.as_quat() * np.nan, "row 0 has entries that are NaN"),

@@ -84,7 +84,7 @@ def test_calibration_under_power_one_is_better_than_by_the_pure_epsilon(power, b
 
 @pytest.mark.fast(2)
 @pytest.mark.parametrize("power", [0.01, 1.0 + 1e-9, 2.0 - 1e-9, 50.0, 1e6, 1e290])
-@pytest.mark.parametrize("sensitivity", [1e-100, 1e100])
+@pytest.mark.parametrize("sensitivity", [1e-75, 1e75])
 def test_calibration_at_the_corners(power, sensitivity):
     budget = ApproxDP(1.0, 1e-6)
     try:

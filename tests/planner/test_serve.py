@@ -2,6 +2,7 @@ import builtins
 import contextlib
 import http.client
 import json
+import logging
 import re
 import socket
 import subprocess
@@ -62,6 +63,24 @@ def test_a_browser_is_opened_where_the_port_listens(monkeypatch, capsys):
     serve(0, open_browser=False)
     assert seen[0] not in capsys.readouterr().out  # another token
     assert seen[2:] == [HOST]
+
+
+def test_handlers_of_the_process_stay_open(monkeypatch, capsys):
+    pytest.importorskip("shiny")
+    import uvicorn
+
+    class Handler(logging.Handler):
+        closed = False
+
+        def close(self):
+            self.closed = True
+            super().close()
+
+    handler = Handler()
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: None)
+    serve(0, open_browser=False)
+    assert not handler.closed
+    handler.close()
 
 
 def test_a_port_that_is_taken_is_said(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from riemdp import UnsupportedBallError
-from riemdp.manifolds import FlatManifold, check_points, raise_first
+from riemdp.manifolds import VALIDATION_TOLERANCE, FlatManifold, check_points, raise_first
 
 #: Logarithm of the least part, in units of the largest one, that points are given.
 LEAST = -600.0
@@ -45,11 +45,11 @@ class Simplex(FlatManifold):
         return shares / shares.sum(axis=-1, keepdims=True)
 
     def validate(self, points):
-        array, tolerance = check_points(points, self.point_shape)
+        array = check_points(points, self.point_shape)
         raise_first((array <= 0.0).any(axis=-1), "has a part that is not positive; add a count "
                     "that is fixed before the data are seen")  # fmt: skip
         total = array.sum(axis=-1, keepdims=True)
-        raise_first(np.abs(total[..., 0] - 1.0) > tolerance, "does not add up to 1")
+        raise_first(np.abs(total[..., 0] - 1.0) > VALIDATION_TOLERANCE, "does not add up to 1")
         return np.where(np.abs(total - 1.0) > 1e-15 * self.parts, array / total, array)
 
     def check_ball(self, center, radius):

@@ -55,7 +55,7 @@ class Box(DiscreteQuotient):
         return found
 
     def validate(self, points):
-        array, _ = check_points(points, self.point_shape)
+        array = check_points(points, self.point_shape)
         outside = (array < 0.0) | (array >= self.length)
         raise_first(outside.any(axis=-1), "lies outside the box")
         return array

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riemdp import Sphere
-from riemdp.manifolds import DiscreteQuotient, check_points, raise_first
+from riemdp.manifolds import VALIDATION_TOLERANCE, DiscreteQuotient, check_points, raise_first
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class SO3(DiscreteQuotient):
         return np.stack([points, np.negative(points)])
 
     def validate(self, points):
-        array, tolerance = check_points(points, self.point_shape)
+        array = check_points(points, self.point_shape)
         gap = np.abs(array @ array.swapaxes(-1, -2) - np.eye(3)).max(axis=(-2, -1))
-        raise_first(gap > tolerance, "is not orthogonal")
+        raise_first(gap > VALIDATION_TOLERANCE, "is not orthogonal")
         raise_first(np.linalg.det(array) < 0.0, "is a reflection")
         return np.where((gap > 1e-14)[..., None, None], self.push(self.lift(array)), array)

@@ -2,7 +2,10 @@ import copy
 import dataclasses
 import math
 import pickle
+import random
+import sys
 import threading
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -144,6 +147,107 @@ def test_ten_tenths_are_one():
     assert account.remaining is None
     with pytest.raises(errors.BudgetExceededError):
         account.spend(PureDP(1e-9), "a crumb")
+
+
+@pytest.mark.parametrize("total", [PureDP(1.0), GDP(0.3), ZCDP(0.7, xi=0.1), ApproxDP(0.3, 1e-6)])
+@pytest.mark.parametrize("parts", [1, 2, 3, 7, 10, 49, 1000])
+@pytest.mark.fast(7)
+def test_the_shares_of_a_total_fit_and_nothing_after_them(total, parts):
+    account = Accountant(total)
+    for _ in range(parts):
+        assert account.remaining is not None
+        account.spend(total / parts, "share")
+    assert account.remaining is None
+    crumb = total.at(getattr(total, total.sizes[0]) * 9e-13)
+    with pytest.raises(errors.BudgetExceededError, match="left is nothing"):
+        account.spend(crumb, "a crumb")
+
+
+def test_a_crumb_fits_where_more_than_a_crumb_is_left():
+    account = Accountant(PureDP(1.0))
+    account.spend(PureDP(1.0 - 1e-9), "most")
+    account.spend(PureDP(9e-13), "control")
+
+
+#: Definitions, and what adds up of them, exactly.
+EXACT = {
+    "pure": (lambda s: PureDP(s()), lambda b: [b.epsilon]),
+    "approx": (
+        lambda s: ApproxDP(s(), 1e-5 * s()),
+        lambda b: [b.epsilon, getattr(b, "delta", 0.0)],
+    ),
+    "gdp": (lambda s: GDP(s()), lambda b: [Fraction(b.mu) ** 2]),
+    "zcdp": (lambda s: ZCDP(s(), xi=s()), lambda b: [b.rho, b.xi]),
+    "rdp": (lambda s: RDP(4.0, s()), lambda b: [b.epsilon]),
+    "parametric": (lambda s: parametric(s()), lambda b: [Fraction(b.theta) ** 2]),
+}
+
+
+def balances(name, count):
+    """Of random accounts: what was charged, spent, remaining and the total, in fractions."""
+    make, amounts = EXACT[name]
+    source = random.Random(name)
+    for _ in range(count):
+        total = make(lambda: source.uniform(1.0, 3.0))
+        account, spends = Accountant(total), []
+        parts = source.randrange(2, 12)
+        most = 1.2 / math.sqrt(parts)
+        for _ in range(parts):
+            share = make(lambda most=most: source.uniform(0.01, most))
+            try:
+                account.spend(share, "share")
+            except BudgetExceededError:
+                continue
+            spends.append([*map(Fraction, amounts(share))])
+        left = account.remaining
+        yield (
+            [*map(sum, zip(*spends, strict=True))],
+            [*map(Fraction, amounts(account.spent))],
+            [*map(Fraction, amounts(left))] if left is not None else [Fraction(0)] * len(spends[0]),
+            [*map(Fraction, amounts(total))],
+        )
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("count", [100, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.fast(*(f"100-{name}" for name in EXACT))
+def test_spent_is_rounded_up_and_remaining_down(name, count):
+    nearest = over = 0
+    for charged, spent, left, total in balances(name, count):
+        for one, most, rest, limit in zip(charged, spent, left, total, strict=True):
+            assert one <= most <= one * (1 + Fraction(2, 2**52))
+            assert most + rest <= limit or not rest
+            assert one <= limit * (1 + Fraction(1, 10**12))
+            near = Fraction(float(one))  # control: rounded to nearest
+            nearest += near < one
+            over += near + Fraction(float(limit - one)) > limit
+    assert nearest > count / 10
+    assert over > count / 10
+
+
+@pytest.mark.parametrize(
+    "total",
+    [
+        angle(math.nextafter(math.pi, 0.0)),
+        angle(1e-140),
+        parametric(1e150),
+        GDP(1e-140),
+        GDP(1.3e154),
+        PureDP(sys.float_info.max),
+        PureDP(1e-290),
+        ApproxDP(1.0, math.nextafter(1.0, 0.0)),
+    ],
+)
+def test_totals_at_the_ends_of_float64_have_balances(total):
+    account = Accountant(total)
+    account.spend(total.split(2), "half")
+    assert account.remaining is not None
+    account.spend(account.remaining, "the rest")
+    size = total.sizes[0]
+    assert getattr(account.spent, size) == pytest.approx(getattr(total, size), rel=1e-6)
+    assert account.remaining is None
+    with pytest.raises(BudgetExceededError):
+        account.spend(total, "again")
 
 
 def test_spent_delta_alone_leaves_a_pure_remainder():
@@ -455,7 +559,7 @@ def test_its_text_lists_what_was_spent_and_is_left():
     for k in range(25):
         account.spend(GDP(1.0 / 3.0), f"mean {k}")
     lines = str(account).splitlines()
-    assert lines[0] == "Account of GDP(mu=2.0), replace-one"
+    assert lines[0] == "Account of GDP(mu=2.0), replace-one; 1e-12 of it more for rounding"
     assert lines[1].split()[-1] == str(account.spent) == "GDP(mu=1.667)"
     assert lines[2].split()[-1] == str(account.remaining)
     assert "the last 20 of 25" in lines[3]

@@ -54,18 +54,27 @@ def test_sums_are_exact_and_rounded_once_like_fsum():
         sums = (0,)
         for amount in amounts:
             sums = added(sums, (amount,))
-        assert Fraction(sums[0], 2**1074) == sum(map(Fraction, amounts))
+        assert Fraction(sums[0], 2**2148) == sum(map(Fraction, amounts))
         assert module._rounded(sums[0]) == math.fsum(amounts)
         signed = [amount * source.choice((-1.0, 1.0)) for amount in amounts]
         assert module._rounded(sum(map(module._exact, signed))) == math.fsum(signed)
     assert module._rounded(module._exact(1.7e308) * 2) == math.inf
 
 
-def by_lists(total, limits, amounts, price):
-    """The decision as it was first written: a list of all prices, summed anew each time."""
+def test_fractions_are_exact_or_rounded_up():
+    for value in (0.1, 5e-324, 1.7e308, 1.0 + 2.0**-52):
+        assert Fraction(module._exact(Fraction(value) ** 2), 2**2148) == Fraction(value) ** 2
+    third = Fraction(module._exact(Fraction(1, 3)), 2**2148)
+    assert Fraction(1, 3) < third < Fraction(1, 3) + Fraction(1, 2**2148)
+
+
+def by_lists(limits, amounts, price):
+    """The decision as its rule says it: a list of all prices, summed anew each time."""
     for before, more, limit in zip(amounts, price, limits, strict=True):
-        spent = math.fsum([*before, more])
-        if not (spent < math.inf and spent <= limit * (1.0 + 1e-12)):
+        spent, slack = sum(before), Fraction(limit) / 10**12
+        if more and not Fraction(limit) - spent > slack:
+            return False
+        if spent + Fraction(more) > Fraction(limit) + slack:
             return False
     return True
 
@@ -84,7 +93,7 @@ def test_decisions_and_balances_are_those_of_lists(name):
             share = source.choice((1.0, 1.0, 1.0, source.random(), 1e-9)) / shares
             asked = guarantee(share)
             price = filter_.price(asked)
-            allowed = by_lists(total, filter_.limits, amounts, price)
+            allowed = by_lists(filter_.limits, amounts, price)
             after = filter_.charged(sums, price)
             assert (after is not None) == allowed
             try:
@@ -97,18 +106,23 @@ def test_decisions_and_balances_are_those_of_lists(name):
                 passed += 1
                 sums = after
                 for before, more in zip(amounts, price, strict=True):
-                    before.append(more)
-            assert filter_.spent(sums) == account.spent
-            assert filter_.remaining(sums) == account.remaining
-            rest = tuple(
-                math.fsum([limit, *(-one for one in before)])
-                for limit, before in zip(filter_.limits, amounts, strict=True)
+                    before.append(Fraction(more))
+            spent, left = account.spent, account.remaining
+            assert (filter_.spent(sums), filter_.remaining(sums)) == (spent, left)
+            exact = [*map(sum, amounts)]
+            paid = [0] * len(exact) if spent is None else [*map(Fraction, total.price_of(spent))]
+            assert all(one <= most for one, most in zip(exact, paid, strict=True))
+            assert paid == pytest.approx(exact, rel=1e-13)
+            if left is None:
+                assert exact[0] >= Fraction(filter_.limits[0]) * (1 - Fraction(1, 10**12))
+                continue
+            rest = [Fraction(limit) - one for limit, one in zip(filter_.limits, exact, strict=True)]
+            more = [*map(Fraction, total.price_of(left))]
+            assert left == total or all(
+                one + other <= limit
+                for one, other, limit in zip(paid, more, filter_.limits, strict=True)
             )
-            rest = tuple(
-                r if r > 1e-12 * m else 0.0 for r, m in zip(rest, filter_.limits, strict=True)
-            )
-            assert filter_.remaining(sums) == total.total(rest)
-            assert filter_.spent(sums) == total.total(tuple(map(math.fsum, amounts)))
+            assert more == pytest.approx(rest, rel=1e-12, abs=1e-14)
     assert passed > 100
     assert refused > 20
 
@@ -120,18 +134,30 @@ def test_the_edge_is_where_it_says():
         for _ in range(count):
             sums = filter_.charged(sums, (1.0 / count,))
             assert sums is not None
-    full = added(filter_.nothing, (1.0,))
-    assert filter_.charged(full, (0.9e-12,)) is not None
-    assert filter_.charged(full, (1.1e-12,)) is None
+        assert filter_.remaining(sums) is None
+        assert filter_.charged(sums, (9e-13,)) is None
+    nearly = added(filter_.nothing, (1.0 - 1.1e-12,))
+    assert filter_.charged(nearly, (2e-12,)) is not None
+    assert filter_.charged(nearly, (2.2e-12,)) is None
+    assert filter_.charged(added(filter_.nothing, (1.0 - 0.9e-12,)), (5e-324,)) is None
     assert filter_.charged(filter_.nothing, (math.inf,)) is None
-    assert filter_.covers(full)
-    assert not filter_.covers(added(full, (1.1e-12,)))
+    assert filter_.covers(added(added(filter_.nothing, (1.0,)), (0.9e-12,)))
+    assert not filter_.covers(added(added(filter_.nothing, (1.0,)), (1.1e-12,)))
+
+
+def test_what_costs_nothing_of_a_limit_passes_when_that_is_reached():
+    filter_ = Filter(ZCDP(1.0, xi=0.5))
+    sums = filter_.charged(filter_.nothing, (0.25, 0.5))
+    assert filter_.charged(sums, (0.25, 0.0)) is not None
+    assert filter_.charged(sums, (0.25, 5e-324)) is None
+    assert filter_.remaining(sums) == ZCDP(0.75)
 
 
 def test_nothing_is_free():
     filter_ = Filter(GDP(1.0))
     assert filter_.price(GDP(1e-200)) == (5e-324,)
-    assert filter_.charged(filter_.nothing, (5e-324,)) == (1,)
+    assert filter_.charged(filter_.nothing, (5e-324,)) == (2**1074,)
+    assert Filter(RaoDP(1.0, distance="angle")).price(RaoDP(1e-200, distance="angle")) == (5e-324,)
 
 
 def test_a_decision_takes_as_long_after_many_charges(effort):

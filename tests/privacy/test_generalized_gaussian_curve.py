@@ -290,3 +290,10 @@ def test_composed_numerically_it_is_better_than_through_mu():
 def test_sharp_edges_are_rounded_up_too(power, separation, epsilon, exact):
     found = float(GeneralizedGaussianCurve(separation, power).delta_at(epsilon))
     assert exact <= found <= 1e4 * exact  # panels on which the rules do not agree are bounded
+
+
+@pytest.mark.parametrize("separation", [1e100, 1e154, 1e200])
+@pytest.mark.parametrize("delta", [1e-6, 0.5])
+def test_far_footpoints_have_an_epsilon(separation, delta):
+    curve = GeneralizedGaussianCurve(separation, 1.5)
+    assert curve.delta_at(curve.epsilon_at(delta)) <= delta

@@ -390,7 +390,7 @@ def test_the_ends_of_the_integrals_lose_their_digits_there():
 
 @pytest.mark.parametrize("curvature", [1.0, -1.0])
 def test_out_of_double_precision(curvature):
-    for sigma, sensitivity, space in [(1e-4, 1.0, 1.0), (1.0, 1.0, 1e-300), (1e300, 0.5, 1.0)]:
+    for sigma, sensitivity, space in [(1e-4, 1.0, 1.0), (1.0, 1.0, 1e-300)]:
         curve = IsotropicCurve("gaussian", 2, curvature * space, sigma, sensitivity)
         with pytest.raises(errors.ConvergenceError, match=r"double precision.*use a"):
             curve.delta_at(0.1)

@@ -532,6 +532,7 @@ def test_a_search_and_groups_fail_alike(ledger, rows):
     account = ledger.register("wide", GDP(9.0), unit="person", adjacency="replace-one")
     far = Ball(Euclidean(2), np.zeros(2), 1e4)
     wrong = bad(rows, 7, np.nan)
+    twice, ids = {"a": rows, "b": rows.copy()}, dict.fromkeys("ab", np.arange(len(rows)))
     with pytest.raises(ReleaseFailedError) as searched:
         private_ball(wrong, far, GDP(1.0), accountant=account)
     with pytest.raises(ReleaseFailedError) as adapted:
@@ -539,13 +540,13 @@ def test_a_search_and_groups_fail_alike(ledger, rows):
     with pytest.raises(ReleaseFailedError) as grouped:
         private_means({"a": rows, "b": wrong}, PLANE, GDP(1.0), accountant=account)
     with pytest.raises(ReleaseFailedError) as same:
-        private_means({"a": rows, "b": rows}, PLANE, GDP(1.0), accountant=account)
+        private_means(twice, PLANE, GDP(1.0), ids=ids, accountant=account)
     assert len({str(error.value) for error in (searched, adapted, grouped, same)}) == 1
     assert len(account.entries()) == 4
-    with pytest.raises(InvalidParameterError, match="in common"):
-        private_means(
-            {"a": rows, "b": rows.copy()}, PLANE, BUDGET, accountant=account, charge="checked"
-        )
+    with pytest.raises(InvalidParameterError, match="nobody may be in two groups"):
+        private_means(twice, PLANE, BUDGET, ids=ids, accountant=account, charge="checked")
+    with pytest.raises(InvalidParameterError, match="share memory"):  # without a look at rows
+        private_means({"a": rows, "b": rows}, PLANE, BUDGET, accountant=account)
     assert len(account.entries()) == 4
 
 

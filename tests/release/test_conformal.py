@@ -229,7 +229,7 @@ def test_bad_input_is_refused_by_name():
         ({"sensitivity": -1}, InvalidParameterError, "sensitivity must be positive"),
         ({"sensitivity": 0.0}, InvalidParameterError, "sensitivity must be positive"),
         ({"sensitivity": "x"}, InvalidParameterError, "sensitivity must be a real number"),
-        ({"sensitivity": 5e-324}, NotAttainableError, "takes about 9223372036854775807 nodes"),
+        ({"sensitivity": 1e-75}, NotAttainableError, "takes about 9223372036854775807 nodes"),
         ({"epsilon": 1e300}, NotAttainableError, "takes about 9223372036854775807 nodes"),
         ({"epsilon": 5e-324}, InvalidBudgetError, "epsilon_density"),
         ({"epsilon": 1e-300}, NotAttainableError, "rounding alone"),

@@ -118,18 +118,18 @@ def test_logarithms_of_2x2_matrices_hold_both_ends_of_float64(record):
     assert np.linalg.norm(found - truth) <= 1e-12 * np.linalg.norm(truth)
 
 
-@pytest.mark.parametrize("radius", [1e-141, 1e141, 1e307])
+@pytest.mark.parametrize("radius", [1e-76, 1e76, 1e307])
 def test_radii_whose_squares_leave_float64_are_refused_from_public_numbers(radius):
     ball = Ball(Euclidean(2), [0.0, 0.0], radius)
     account = Accountant(PureDP(1.0))
-    with pytest.raises(riemdp.UnsupportedBallError, match="must lie between 1e-140 and"):
+    with pytest.raises(riemdp.InvalidParameterError, match="must lie between 1e-75 and"):
         private_mean(
             np.zeros((3, 2)), ball, PureDP(1.0), accountant=account, mechanism="riemannian-laplace"
         )
     account.spend(PureDP(1.0), "all is left")
 
 
-@pytest.mark.parametrize("radius", [1e-140, 1e140])
+@pytest.mark.parametrize("radius", [1e-73, 1e73])
 def test_the_most_extreme_radii_release_finite_values(radius):
     ball = Ball(Euclidean(2), [0.0, 0.0], radius)
     data = radius * np.random.default_rng(0).normal(size=(40, 2))

@@ -252,8 +252,8 @@ class Bent(Euclidean):
     ("manifold", "radius", "options", "error"),
     [
         (Bent(2), 1.0, {}, UnprovenMechanismError),
-        (Euclidean(2), 1e-135, {}, UnsupportedBallError),
-        (Euclidean(2), 1e-200, {}, UnsupportedBallError),
+        (Euclidean(2), 1e-70, {}, InvalidParameterError),
+        (Euclidean(2), 1e-200, {}, InvalidParameterError),
         (SPDAffineInvariant(3), 40.0, {"mechanism": "riemannian-laplace"}, UnsupportedBallError),
         (Euclidean(2), 1.0, {"mechanism": "tangent-gaussian"}, UnsupportedBudgetError),
         (Euclidean(2), 1.0, {"tol": -1.0}, InvalidParameterError),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import riemdp
-from riemdp import Ball, Euclidean, PureDP, Sphere, private_mean
+from riemdp import GDP, Ball, Euclidean, Sphere, private_mean
 from riemdp.noise.exact import Rounded
 from riemdp.release._rounded_value import replayed, rounded_point
 from riemdp.statistics import FrechetMean, Summary
@@ -15,8 +15,8 @@ def test_draws_beyond_float64_are_projected_as_others_are():
     far = rounded_point(line, Rounded((3 * 2**1100, -4 * 2**1100), 5))
     np.testing.assert_allclose(far, [1.8, -1.4], rtol=1e-12)
     np.testing.assert_allclose(rounded_point(line, Rounded((3, -4), 2)), [0.75, 0.0], rtol=1e-12)
-    given = riemdp.RiemannianLaplace(Euclidean(2), 1e308)
-    release = private_mean(np.zeros((1, 2)), line, PureDP(1.0), mechanism=given, project=True)
+    given = riemdp.TangentGaussian(Euclidean(2), 1e308, base=line.center)
+    release = private_mean(np.zeros((1, 2)), line, GDP(1.0), mechanism=given, project=True)
     assert max(map(abs, release.rounded)).bit_length() - release.grid > 900
     assert line.contains(release.value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -20,7 +21,10 @@ from riemdp import (
     private_mean,
     private_statistic,
 )
+from riemdp.noise import SecureGenerator, _generator
 from riemdp.noise.exact import ExactDraw, Rounded
+from riemdp.privacy import Reservation
+from riemdp.release import _run
 from riemdp.statistics import FrechetMean, Groups, Neighbours, ReplaceOne, Summary, TangentMean
 
 SPHERE = Sphere(2)
@@ -414,3 +418,54 @@ def test_a_check_of_records_tells_nothing_but_the_class_of_its_error():
     assert str(float(POINTS[0, 0])) not in str(error.value)
     assert error.value.__context__ is None
     assert not account.ledger
+
+
+@pytest.fixture
+def events(monkeypatch):
+    """What happens in a release, in order: keys that are made, and what a test adds."""
+    found, fresh = [], _generator._fresh_key
+    monkeypatch.setattr(_generator, "_fresh_key", lambda: found.append("key") or fresh())
+    return found
+
+
+@pytest.mark.parametrize("generator", [None, "held"])
+@pytest.mark.parametrize("arithmetic", ["exact", "float64"])
+def test_every_answer_is_drawn_with_a_key_made_after_its_data_were_read(
+    generator, arithmetic, events, monkeypatch
+):
+    def read(answer, *given):
+        found = answer(*given)
+        events.append("read")
+        return found
+
+    for name in ("answer", "exact_answer"):
+        monkeypatch.setattr(_run, name, functools.partial(read, getattr(_run, name)))
+    source = generator and SecureGenerator()
+    made = len(_generator._OWN)
+    release = private_mean(
+        POINTS, BALL, GDP(1.0), method="refined", arithmetic=arithmetic, generator=source
+    )
+    passes = "".join(event[0] for event in events).lstrip("k").split("r")[1:]
+    assert len(passes) == release.statistic.steps > 1
+    assert all(passes)  # each was followed by a key
+    assert len(_generator._OWN) == made  # and no key is left
+    assert release.private
+
+
+def test_every_step_of_a_search_is_drawn_with_keys_of_its_own(events, monkeypatch):
+    spend = Reservation.spend
+
+    def entered(self, guarantee, label):
+        events.append("step")
+        return spend(self, guarantee, label)
+
+    monkeypatch.setattr(Reservation, "spend", entered)
+    wide = Ball(Euclidean(2), [0.0, 0.0], 100.0)
+    points = np.random.default_rng(0).normal(20.0, 1.0, (2000, 2))
+    made = len(_generator._OWN)
+    found = riemdp.private_ball(points, wide, GDP(1.0))
+    steps = "".join(event[0] for event in events).lstrip("k").split("s")[1:]
+    assert len(steps) == len(found.search.steps) > 2
+    assert all(steps)
+    assert steps[0] == "kk"  # a matching, and a choice
+    assert len(_generator._OWN) == made

@@ -113,6 +113,22 @@ def test_releases_are_those_of_the_array(adjacency, tmp_path):
         same(released(iter([ROWS[1:]]), N if adjacency == "replace-one" else None), whole)
 
 
+@pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
+def test_what_type_a_chunk_has_decides_nothing(adjacency):
+    """Records that are off the sphere by a float32 rounding or a few hundred."""
+    rough = (POINTS * (1.0 + 3e-5)).astype(np.float32)
+    found = []
+    for first, second in [(np.float32, np.float64), (np.float64, np.float32), (float, float)]:
+        parts = [rough[:7].astype(first), rough[7:].astype(second).tolist()]
+        n = N if adjacency == "replace-one" else None
+        found.append(
+            private_mean(iter(parts), CAP, GDP(1.0), n=n, adjacency=adjacency, generator=source(),
+                         mechanism="tangent-gaussian")
+        )  # fmt: skip
+    same(found[0], found[1])
+    same(found[0], found[2])
+
+
 def test_zarr_arrays_are_read_in_chunks(tmp_path):
     zarr = pytest.importorskip("zarr")
     array = zarr.open(str(tmp_path / "a.zarr"), mode="w", shape=ROWS.shape, dtype="f8")

@@ -351,7 +351,7 @@ def test_a_record_that_cannot_be_certified_is_the_centre_and_touches_no_other():
     rng = np.random.default_rng(3)
     logs, vectors = some_records(rng, 3, 0.5)
     broken, spoilt = vectors.copy(), logs.copy()
-    broken[1, 0, 0] += 1e-9
+    broken[1, 0, 0] += 1e-6
     broken[2] = np.nan
     spoilt[3, 0] = np.inf
     found_logs, found_vectors = exact_records(spoilt, broken, 1.0)
@@ -361,6 +361,92 @@ def test_a_record_that_cannot_be_certified_is_the_centre_and_touches_no_other():
     for i in (0, 4):
         np.testing.assert_array_equal(found_logs[i], logs[i])
         np.testing.assert_array_equal(found_vectors[i], vectors[i])
+
+
+def from_hex(rows):
+    return np.array([[float.fromhex(x) for x in row.split()] for row in rows.split(",")])
+
+
+#: Eigenvectors of a valid matrix that LAPACK returned on a Haswell processor, off by 13.7 ku.
+ROUGH = from_hex(
+    "0x1.f955506bb3c3bp-2 0x1.bd4599e49cb3ep-1 0x1.82ce10d6fd856p-7,"
+    "0x1.8e15d3b9bb2c8p-2 -0x1.aad583392fd1cp-3 -0x1.cb7fbe0ea5948p-1,"
+    "0x1.8e5a86c1cfe39p-1 -0x1.ca370a891a2b1p-2 0x1.c385c3f810b26p-2"
+)
+#: Valid matrices with such eigenvectors: on Haswell and SkylakeX, Haswell, Nehalem, SkylakeX.
+ROUGHLY_SEEN = [
+    from_hex(rows)
+    for rows in (
+        "0x1.30115bb8feb34p-1 -0x1.0623c1ce67b00p-3 -0x1.f172a8f90769dp-3,"
+        "-0x1.0623c1ce67b00p-3 0x1.0ec92f66f2152p+0 -0x1.91bcd18e01c0dp-2,"
+        "-0x1.f172a8f90769dp-3 -0x1.91bcd18e01c0dp-2 0x1.d73d23ae6abbep-2",
+        "0x1.131cf36210214p-2 0x1.6a19f86f7a5f1p-8 -0x1.2ee8ad455f825p-2,"
+        "0x1.6a19f86f7a5f1p-8 0x1.79013dbc06bbep+0 -0x1.0e8496d2ab584p-2,"
+        "-0x1.2ee8ad455f825p-2 -0x1.0e8496d2ab584p-2 0x1.7af886aa5b9cep+0",
+        "0x1.bb52a43bc383dp-1 -0x1.8033350c06233p-10 -0x1.144b1b30b1565p-3,"
+        "-0x1.8033350c06233p-10 0x1.c2d21c5290d4ap-1 -0x1.7ae198bc1e57ep-4,"
+        "-0x1.144b1b30b1565p-3 -0x1.7ae198bc1e57ep-4 0x1.977f50b221c3bp-2",
+        "0x1.740b55dfe2400p+0 0x1.32ef0854653d6p-2 0x1.4f3a635cbb616p-1,"
+        "0x1.32ef0854653d6p-2 0x1.7475d401cb33cp-1 -0x1.cfe8a31a9287ap-4,"
+        "0x1.4f3a635cbb616p-1 -0x1.cfe8a31a9287ap-4 0x1.4137dbbf19f69p+0",
+    )
+]
+
+
+def proved_defect(k):
+    """Defect of frames after the step, as docs/proofs/certified-means.md proves it."""
+    return (1.02 * (k * k + 2.0 * k**1.5 + 2.0 * k**0.5) + 0.01) * 2.0**-53
+
+
+def defect(frame):
+    return norm(exact(frame).T * exact(frame) - mpmath.eye(frame.shape[-1]))
+
+
+def test_a_record_whose_eigenvectors_lapack_returns_a_little_off_is_kept():
+    logs = np.array([[-1.4, -0.2, 0.15]])
+    found, frames = exact_records(logs, ROUGH[None], 2.0)
+    np.testing.assert_array_equal(found, logs)
+    assert defect(frames[0]) <= proved_defect(3) < defect(ROUGH) * 1.2
+    moved = norm(nearest_orthogonal(frames[0]) - nearest_orthogonal(ROUGH))
+    assert moved <= 8.0 * 2.0**-53  # it is the same record
+
+
+def test_no_valid_matrix_of_a_search_is_taken_for_the_centre():
+    ball = Ball(SPDAffineInvariant(3), np.eye(3), 1.5)
+    data = np.array(ROUGHLY_SEEN)
+    logs, _ = exact_records(*clipped_spectrum(ball, data), ball.radius)
+    assert (logs != 0.0).any(axis=-1).all()
+
+
+@pytest.mark.slow
+def test_none_of_a_million_valid_matrices_is_taken_for_the_centre():
+    ball = Ball(SPDAffineInvariant(3), np.eye(3), 1.5)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(10_000, 3, 10 if seed % 2 else 3))
+        data = rows @ np.swapaxes(rows, -1, -2) / (10.0 if seed % 2 else 1.0)
+        logs, _ = exact_records(*clipped_spectrum(ball, data), ball.radius)
+        assert (logs != 0.0).any(axis=-1).all()
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 20])
+@pytest.mark.parametrize("off", [1e-15, 1e-13, 1e-10, 4e-10])
+@pytest.mark.fast("1e-13-2", "1e-10-3", "4e-10-7", "1e-15-1")
+def test_rough_frames_become_orthogonal_to_what_is_proved(off, k):
+    rng = np.random.default_rng(k)
+    frames = np.linalg.qr(rng.normal(size=(20, k, k)))[0]
+    change = rng.normal(size=frames.shape)
+    frames += off * change / np.linalg.norm(change, axis=(-1, -2), keepdims=True)
+    logs = np.tile(np.linspace(0.1, 0.4, k), (20, 1))
+    found, nearest = exact_records(logs, frames, 5.0 * k)
+    np.testing.assert_array_equal(found, logs)
+    kept = (8.0 + k + 1.0) * k * 2.0**-53  # which need no step
+    assert max(map(defect, nearest)) <= max(proved_defect(k), kept)
+    stepped = certified._nearest(frames)
+    assert max(map(defect, stepped)) <= proved_defect(k)
+    for before, after in zip(frames[:3], stepped[:3], strict=True):
+        moved = norm(nearest_orthogonal(after) - nearest_orthogonal(before))
+        assert moved <= proved_defect(k)
 
 
 @pytest.mark.parametrize("broken", ["point", "logs", "vectors", "length", "svd"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from riemdp import (
+    Ball,
     Euclidean,
     InvalidParameterError,
     NotOnManifoldError,
@@ -111,6 +114,26 @@ def test_a_row_is_the_same_however_its_array_lies_in_memory(dim):
     for given in (np.asfortranarray(rows), spaced[..., 0], rows.tolist()):
         found = Records(given).validated(sphere, one_by_one=True).points
         assert found.tobytes() == np.concatenate(alone).tobytes()
+
+
+@pytest.mark.parametrize("manifold", [Sphere(2), SPDAffineInvariant(3), PlanarShapes(4)], ids=str)
+def test_a_row_has_the_same_bits_in_any_company_of_any_type(manifold):
+    rng = np.random.default_rng(1)
+    ball = Ball(manifold, manifold.origin, 0.2)
+    points = ball.point(0.1 * rng.normal(size=(9, manifold.dim))).astype(np.float32)
+    row = points[0]
+    alone = Records([row]).validated(manifold, one_by_one=True).points[0]
+    kinds = (np.float32, np.float64, np.longdouble, np.ndarray.tolist)
+    for kind, other in itertools.product(kinds, kinds):
+        for size in (1, 2, 8):
+            company = [convert(x, other) for x in points[1 : size + 1]]
+            given = [*company[: size // 2], convert(row, kind), *company[size // 2 :]]
+            found = Records(given).validated(manifold, one_by_one=True).points
+            np.testing.assert_array_equal(found[size // 2], alone)
+
+
+def convert(row, kind):
+    return row.tolist() if kind is np.ndarray.tolist else row.astype(kind)
 
 
 @pytest.mark.parametrize("space", [PLANE, SPDAffineInvariant(2), PlanarShapes(4)], ids=str)

@@ -7,6 +7,7 @@ search come from a small solver here that shares nothing with the library's.
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -18,6 +19,8 @@ from riemdp import (
     Ball,
     Euclidean,
     Hyperbolic,
+    Power,
+    ProductBall,
     SPDAffineInvariant,
     SPDLogEuclidean,
     Sphere,
@@ -505,6 +508,61 @@ def _unit(vectors: FloatArray) -> FloatArray:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
+#: Radii from the least to the largest float.
+RADII = [
+    *(5e-324, 1e-310, 2.3e-308, 1e-300, 1e-200, 1e-155, 1e-90, 0.999e-75, 1e-75, 1e-74, 1e-60),
+    *(1e-30, 1e-8, 0.1, 0.7, 0.78, 1.0, 1.5, 3.0, 1e3, 1e30, 1e60, 1e75, 1.001e75, 1e140),
+    *(1e155, 1e200, 1e300, 1.7e308),
+]
+
+
+def balls_of_radius(radius):
+    """Balls of one ball of this radius, with the exact curvature and how many parts there are."""
+    made = [
+        (lambda: Ball(Euclidean(2), [0.0, 0.0], radius), 0, 1),
+        (lambda: Ball(Hyperbolic(2), [1.0, 0.0, 0.0], radius), 0, 1),
+        (lambda: cap(radius, 1), 0, 1),
+        *((lambda c=c: cap(radius, 2, c), c, 1) for c in (1e-300, 1e-150, 1e-20, 1.0, 4.0, 1e150)),
+        (lambda: ProductBall(Power(Euclidean(1), 3), [[0.0]] * 3, radii=radius), 0, 3),
+        (lambda: ProductBall(Power(Sphere(2), 2), [0, 0, 1], radii=radius), 1.0, 2),
+    ]
+    for build, curvature, parts in made:
+        try:
+            yield build(), curvature, parts
+        except UnsupportedBallError:
+            continue
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n", [1, 3, 1000, 2**62])
+def test_at_all_scales_the_bound_is_rounded_up_or_refused(n):
+    """The program of the issue: 5e-324 gave less than 2 tan(kr) / (kn), 1e200 an OverflowError."""
+    answered, refused = 0, set()
+    for radius in RADII:
+        for ball, curvature, parts in balls_of_radius(radius):
+            for sensitivity in (frechet_mean_sensitivity, tangent_mean_sensitivity):
+                try:
+                    found = sensitivity(ball, n)
+                except UnsupportedBallError:
+                    continue
+                except InvalidParameterError as error:
+                    refused.add(str(error))
+                    continue
+                with mpmath.workdps(60):
+                    exact = 2 * mpmath.mpf(radius)
+                    if curvature and sensitivity is frechet_mean_sensitivity:
+                        k = mpmath.sqrt(mpmath.mpf(curvature))
+                        exact = min(exact * n, 2 * mpmath.tan(k * mpmath.mpf(radius)) / k)
+                    exact = min(exact / n, 2 * mpmath.mpf(radius)) * mpmath.sqrt(parts)
+                    assert exact <= mpmath.mpf(found)
+                    assert found <= exact * (1 + 1e-12)
+                assert 1e-75 <= found <= 1e75
+                answered += 1
+    assert answered > 100
+    said = re.compile("must lie between 1e-75 and 1e.75, so .* change the unit|positive and finite")
+    assert all(map(said.search, refused))
+
+
 def test_the_last_floats_under_the_hemisphere_are_refused():
     limit, eps = 0.5 * math.pi, float(np.finfo(np.float64).eps)
     ball = Ball(Sphere(2), [0.0, 0.0, 1.0], limit * (1.0 - 40.0 * eps))
@@ -525,3 +583,9 @@ def test_the_stretch_of_a_logarithm_is_rounded_up(radius, dim):
             x = mpmath.sqrt(mpmath.mpf(space.curvature_bound)) * mpmath.mpf(ball.radius) * longer
             exact = x / mpmath.sin(x)
             assert exact <= mpmath.mpf(log_stretch(ball)) < exact * (1 + mpmath.mpf(1e-9))
+
+
+@pytest.mark.parametrize("radius", [5e-324, 1e-310, 0.999e-75])
+def test_the_stretch_at_no_scale_is_refused(radius):
+    with pytest.raises(InvalidParameterError, match="the radius of the ball must lie between"):
+        log_stretch(cap(radius, curvature=1e-4))

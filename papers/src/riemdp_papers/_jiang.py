@@ -181,7 +181,7 @@ def jiang_algorithm_2(
         Replace a negative ``delta`` of a single repeat by 0 before averaging. The paper does not
         say so; its authors' code does, which biases ``mu`` upwards.
     generator : numpy.random.Generator, optional
-        Source of randomness; this process's secure generator by default.
+        Source of randomness; a new secure generator by default.
 
     Returns
     -------

@@ -65,8 +65,7 @@ def draw(
 ) -> FloatArray:
     """Draw matrices whose ``vecd Logm`` is normal with a covariance (d, d), d = k (k + 1) / 2.
 
-    See Definition 1; the shape is (size, k, k). ``generator`` is this process's secure one by
-    default.
+    See Definition 1; the shape is (size, k, k). ``generator`` is a new secure one by default.
     """
     space, (middle,) = _charted(mean)
     factor = _factor(covariance, "covariance", space.dim)

@@ -92,7 +92,7 @@ def published_mean(
     tol : float, optional
         Tolerance of the mean; at least, and by default, that of :func:`riemdp.private_mean`.
     generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default.
+        Source of noise; a new secure generator by default.
 
     Returns
     -------

@@ -82,7 +82,7 @@ def audit(
         that is not known on its space, outputs that are single numbers themselves, and
         :class:`riemdp.auditing.LinearScore` for other arrays.
     generator : numpy.random.Generator, optional
-        Passed on to the mechanism; this process's secure generator by default.
+        Passed on to the mechanism; a new secure generator by default.
     adjacency : str, optional
         Name of the relation of the claim, where that names none. Under ``"add-remove"`` one data
         set has one record more, under ``"replace-user"`` and ``"add-remove-user"`` the records of

@@ -63,7 +63,7 @@ def audit_streams(
     release : callable
         ``release(generator) -> output``, an array or anything that can be pickled and compared.
     generator : numpy.random.Generator, optional
-        The generator that real releases use; by default this process's secure one.
+        The generator that real releases use; by default a new secure one for each draw.
     forks : int, default 2
         Number of child processes.
 

@@ -153,7 +153,7 @@ class PrivateEstimator(PointsEstimator):
         if isinstance(self.ball, PrivateBall) or not (self.accountant is None or durable):
             state["accountant"] = AccountLeftBehind()
         if self.random_state is not None and draws_secretly(self.random_state):
-            state["random_state"] = None  # the secure generator of whichever process it gets to
+            state["random_state"] = None  # secure, in whichever process it gets to
         return state
 
 

@@ -57,7 +57,7 @@ class PrivateFrechetMean(PrivateEstimator):
     allow_unproven : bool, default False
         Whether parts may be used whose claims nobody proved.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
-        None draws from this process's secure generator. All else is for tests: the release is
+        None draws from a new secure generator each time. All else is for tests: the release is
         then marked as not private.
 
     Attributes

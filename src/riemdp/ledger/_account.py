@@ -38,6 +38,8 @@ from riemdp.ledger._store import (
 from riemdp.privacy import Account, Anchor, Filter, Reservation, check_budget, check_same
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from sqlalchemy import Connection
 
     from riemdp.ledger._chain import Dataset
@@ -109,14 +111,17 @@ class LedgerAccount(Account):
 
     @property
     def spent(self) -> Budget | None:
-        """What was spent, as one guarantee of the total's definition; ``None`` if nothing was."""
+        """What was spent, as one guarantee of the total's definition; ``None`` if nothing was.
+
+        Rounded up; see :attr:`riemdp.Accountant.spent`.
+        """
         return self._filter.spent(self._sums())
 
     @property
     def remaining(self) -> Budget | None:
         """What may still be spent, in the total's definition; ``None`` if nothing is left.
 
-        Of a closed account too.
+        Rounded down; of a closed account too.
         """
         return self._filter.remaining(self._sums())
 
@@ -199,7 +204,7 @@ class LedgerAccount(Account):
     def __repr__(self) -> str:
         return f"LedgerAccount({self.name!r}, total={self.total}, unit={self.unit!r})"
 
-    def _price(self, guarantee: Budget, label: str) -> tuple[float, ...]:
+    def _price(self, guarantee: Budget, label: str) -> tuple[float | Fraction, ...]:
         check_budget(guarantee, "guarantee")
         check_text(label, "label")
         check_same(guarantee, self.adjacency, f"the account of {self.name!r}")
@@ -231,7 +236,7 @@ class LedgerAccount(Account):
         kind: str,
         guarantee: Budget | None,
         label: str,
-        price: tuple[float, ...],
+        price: tuple[float | Fraction, ...],
         parent: str = "",
     ) -> Entry:
         """Write one entry, in one transaction that checks all that it relies on."""
@@ -321,7 +326,7 @@ class LedgerReservation(Reservation):
         guarantee: Budget,
         label: str,
         shared: Budget | None,
-        price: tuple[float, ...],
+        price: tuple[float | Fraction, ...],
     ) -> None:
         super().__init__(guarantee, label, shared)
         self._account = account

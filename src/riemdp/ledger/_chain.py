@@ -7,6 +7,7 @@ import hmac
 import json
 import os
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: Begins everything that is hashed.
-_FORMAT = "riemdp-ledger/1"
+_FORMAT = "riemdp-ledger/2"
+#: Characters of an amount, and its power of two: amounts are multiples of 2^-2148.
+_LONGEST_AMOUNT, _LARGEST_POWER = 1000, 2148
 _SHORTEST_KEY = 16
 #: Variable of the environment that names the file with the key, as on the command line.
 KEY_VARIABLE = "RIEMDP_LEDGER_KEY"
@@ -166,18 +169,28 @@ def written(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def written_amounts(amounts: Sequence[float]) -> str:
-    """Return the text of a price or of limits: floats to the last bit."""
-    return written([float(amount).hex() for amount in amounts])
+def written_amounts(amounts: Sequence[float | Fraction]) -> str:
+    """Return the text of a price or of limits: ``"0x3p-2"`` for 3/4, exactly."""
+    ratios = (amount.as_integer_ratio() for amount in amounts)
+    return written([f"{above:#x}p{1 - below.bit_length()}" for above, below in ratios])
 
 
-def read_amounts(text: str) -> tuple[float, ...]:
+def read_amounts(text: str) -> tuple[Fraction, ...]:
     """Return what :func:`written_amounts` wrote."""
-    return tuple(float.fromhex(amount) for amount in _texts(text))
+    return tuple(map(_amount, _texts(text)))
+
+
+def _amount(text: str) -> Fraction:
+    number, _, power = text.partition("p")
+    if len(text) > _LONGEST_AMOUNT or abs(int(power)) > _LARGEST_POWER:
+        raise InvalidParameterError(f"expected an amount, got a text of {len(text)} characters")
+    amount = int(number, 16) * Fraction(2) ** int(power)
+    float(amount)  # raises OverflowError beyond float64
+    return amount
 
 
 def written_sums(sums: Sequence[int]) -> str:
-    """Return the text of exact sums, as hexadecimal multiples of 2^-1074."""
+    """Return the text of exact sums, as hexadecimal multiples of 2^-2148."""
     return written([format(one, "x") for one in sums])
 
 

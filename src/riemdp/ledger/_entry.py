@@ -41,7 +41,7 @@ class Entry(NamedTuple):
     guarantee : Budget or None
         What was charged, or the share of a step; None for the end.
     price : tuple of float
-        What it added to the sums.
+        What it added to the sums, rounded.
     parent : str
         Of a step the ``charge_id`` of what paid for it; otherwise empty.
     created : str
@@ -88,7 +88,7 @@ def entry_of(row: Row, adjacency: str) -> Entry:
         kind=row.kind,
         label=row.label,
         guarantee=read_budget(row.guarantee, adjacency) if row.guarantee else None,
-        price=read_amounts(row.price),
+        price=tuple(map(float, read_amounts(row.price))),
         parent=row.parent,
         created=row.created,
     )

@@ -21,6 +21,7 @@ from riemdp.privacy import Anchor, Filter, added, parts_paid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from fractions import Fraction
 
     from riemdp.ledger._backend import Backend
     from riemdp.ledger._chain import Chain, Dataset, Row
@@ -216,9 +217,9 @@ class _Prices:
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
-        self._known: dict[str, tuple[float, ...]] = {}
+        self._known: dict[str, tuple[float | Fraction, ...]] = {}
 
-    def __call__(self, guarantee: str) -> tuple[float, ...]:
+    def __call__(self, guarantee: str) -> tuple[float | Fraction, ...]:
         if guarantee not in self._known:
             adjacency = self._dataset.adjacency
             try:
@@ -256,7 +257,7 @@ def _over(state: State, sums: tuple[int, ...]) -> Iterator[Finding]:
     except _UNREADABLE as error:
         fits, why = False, str(error)
     else:
-        why = f"more was charged than {total.total}"
+        why = f"more was charged than {total.total} and 1e-12 of it"
     if not fits:
         yield Finding("overspent", dataset.name, state.tip.seq, why)
 
@@ -364,5 +365,5 @@ def _promised(release: object, adjacency: str) -> Any:
     return getattr(release, "guarantee", None)
 
 
-def _at_most(asked: tuple[float, ...], paid: tuple[float, ...]) -> bool:
+def _at_most(asked: tuple[float | Fraction, ...], paid: tuple[float | Fraction, ...]) -> bool:
     return all(one <= other * (1.0 + _ROUNDING) for one, other in zip(asked, paid, strict=True))

@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     from riemdp.manifolds._manifold import Manifold, check_manifold
     from riemdp.manifolds._norms import clip_norm
     from riemdp.manifolds._planar_shapes import PlanarShapes
+    from riemdp.manifolds._points import (
+        VALIDATION_TOLERANCE,
+        as_floats,
+        check_broadcast,
+        check_points,
+        raise_first,
+    )
     from riemdp.manifolds._points import FloatArray as FloatArray
-    from riemdp.manifolds._points import as_floats, check_broadcast, check_points, raise_first
     from riemdp.manifolds._power import CurvedPower, FlatPower, Power, ProductBall
     from riemdp.manifolds._product import FlatProduct, Product
     from riemdp.manifolds._projective import ProjectiveSpace
@@ -56,7 +62,7 @@ else:
             "_manifold": "Manifold check_manifold",
             "_norms": "clip_norm",
             "_planar_shapes": "PlanarShapes",
-            "_points": "as_floats check_broadcast check_points raise_first",
+            "_points": "VALIDATION_TOLERANCE as_floats check_broadcast check_points raise_first",
             "_power": "CurvedPower FlatPower Power ProductBall",
             "_product": "FlatProduct Product",
             "_projective": "ProjectiveSpace",
@@ -75,6 +81,7 @@ else:
     )
 
 __all__ = [
+    "VALIDATION_TOLERANCE",
     "Aligned",
     "Ball",
     "BoxBall",

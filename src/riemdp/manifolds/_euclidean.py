@@ -92,4 +92,4 @@ class Euclidean(FlatManifold):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check shape and finiteness; see :meth:`Manifold.validate`."""
-        return check_points(points, self.point_shape)[0]
+        return check_points(points, self.point_shape)

@@ -12,7 +12,7 @@ from riemdp._checks import count
 from riemdp._errors import InvalidParameterError
 from riemdp._part import register
 from riemdp.manifolds._manifold import Manifold
-from riemdp.manifolds._points import as_floats, check_points, raise_first
+from riemdp.manifolds._points import VALIDATION_TOLERANCE, as_floats, check_points, raise_first
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -210,14 +210,17 @@ class Grassmann(Manifold):
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check that bases are orthonormal; see :meth:`Manifold.validate`.
 
-        Entries of ``X^T X`` may be off by 1e-6 (1e-4 for float32 input). Such a basis is replaced
-        by the nearest orthonormal one, of the same subspace; one that is orthonormal up to rounding
-        comes back unchanged, bit by bit.
+        Entries of ``X^T X`` may be off by 1e-4. Such a basis is replaced by the nearest orthonormal
+        one, of the same subspace; one that is orthonormal up to rounding comes back unchanged, bit
+        by bit.
         """
-        array, tolerance = check_points(points, self.point_shape)
+        array = check_points(points, self.point_shape)
         with np.errstate(over="ignore", invalid="ignore"):
             gap = np.abs(_transpose(array) @ array - np.eye(self.p)).max(axis=(-2, -1))
-        raise_first(~(gap <= tolerance), f"has no orthonormal columns (tolerance {tolerance:g})")
+        raise_first(
+            ~(gap <= VALIDATION_TOLERANCE),
+            f"has no orthonormal columns (tolerance {VALIDATION_TOLERANCE:g})",
+        )
         off = np.asarray(gap > _ROUNDING * self.p)
         if not off.any():
             return array

@@ -13,7 +13,13 @@ from riemdp._errors import InvalidParameterError, UnsupportedBallError
 from riemdp._part import register
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._norms import all_within, clip_norm, square_norm
-from riemdp.manifolds._points import as_floats, check_finite, check_shape, raise_first
+from riemdp.manifolds._points import (
+    VALIDATION_TOLERANCE,
+    as_floats,
+    check_finite,
+    check_shape,
+    raise_first,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -181,7 +187,7 @@ class Hyperbolic(Manifold):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check the hyperboloid's equation and recompute ``x_0``; see :meth:`Manifold.validate`."""
-        array, tolerance = check_shape(points, self.point_shape)
+        array = check_shape(points, self.point_shape)
         time = array[..., 0]
         with np.errstate(over="ignore", invalid="ignore"):
             square = self._square_of_time(array)
@@ -194,9 +200,9 @@ class Hyperbolic(Manifold):
         raise_first(time <= 0.0, "has a time coordinate x_0 that is not positive")
         raise_first(~np.isfinite(square), "is so far out that its squares overflow float64")
         raise_first(
-            np.abs(time / np.sqrt(square) - 1.0) > 0.5 * tolerance,
+            np.abs(time / np.sqrt(square) - 1.0) > 0.5 * VALIDATION_TOLERANCE,
             f"does not satisfy -x_0^2 + x_1^2 + ... = 1/curvature = {1 / self.curvature:.6g} "
-            f"(tolerance {tolerance:g} relative to x_0^2)",
+            f"(tolerance {VALIDATION_TOLERANCE:g} relative to x_0^2)",
         )
         # Of the other records recomputing x_0 would only change the last digits.
         canonical = np.array(array)

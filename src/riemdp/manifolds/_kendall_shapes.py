@@ -147,7 +147,7 @@ class KendallShapes(Quotient):
         unchanged, bit by bit. A row with all its landmarks at one place, within 1e-12 of its
         largest coordinate, has no shape; see :meth:`Manifold.validate`.
         """
-        array, _ = check_points(points, self.point_shape)
+        array = check_points(points, self.point_shape)
         rows = self._rows(checked_preshape(array))
         product = _product(self._rows(self._start), rows)
         turn, most = _rotation(product)

@@ -253,8 +253,8 @@ class Manifold(Part, sort="manifold"):
         Parameters
         ----------
         points : array_like, shape (..., \*point_shape)
-            Points to check. A record within a relative 1e-6 of the manifold (1e-4 for float32
-            input) is moved onto it, record by record.
+            Points to check. A record within a relative 1e-4 of the manifold, in whatever precision
+            it comes, is moved onto it, record by record.
 
         Returns
         -------

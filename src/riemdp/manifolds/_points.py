@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from riemdp._checks import real_array, real_entries
+from riemdp._checks import real_array
 from riemdp._errors import InvalidParameterError, NotOnManifoldError
 
 if TYPE_CHECKING:
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=np.generic)
 
-#: Relative deviation from a manifold's defining condition that ``validate`` mends per record.
-VALIDATION_TOLERANCE = 1e-6
-#: The same for float32 input.
-VALIDATION_TOLERANCE_SINGLE = 1e-4
+#: Relative deviation from a manifold's defining condition that ``validate`` mends per record: 1e-4,
+#: so that points that were computed in float32 pass. It is the same for every type of numbers.
+VALIDATION_TOLERANCE = 1e-4
 #: Condition that :func:`raise_first` names where a matrix has an eigenvalue that is not positive.
 NOT_POSITIVE_DEFINITE = "is not positive definite in float64"
 
@@ -52,8 +51,8 @@ def as_floats(values: ArrayLike) -> FloatArray:
     return real_array(values, "points or coordinates", error=NotOnManifoldError)
 
 
-def check_points(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
-    r"""Check shape and finiteness; return float64 points and the tolerance for their precision.
+def check_points(points: ArrayLike, point_shape: tuple[int, ...]) -> FloatArray:
+    r"""Check shape and finiteness; return float64 points.
 
     Parameters
     ----------
@@ -62,17 +61,15 @@ def check_points(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[Float
 
     Returns
     -------
-    points : ndarray, shape (..., \*point_shape)
-    tolerance : float
-        Relative deviation from the manifold that is mended: 1e-6, of float32 input 1e-4.
+    ndarray, shape (..., \*point_shape)
 
     Raises
     ------
     NotOnManifoldError
     """
-    array, tolerance = check_shape(points, point_shape)
+    array = check_shape(points, point_shape)
     check_finite(array, len(point_shape))
-    return array, tolerance
+    return array
 
 
 def check_finite(array: FloatArray, rank: int) -> None:
@@ -86,18 +83,16 @@ def check_finite(array: FloatArray, rank: int) -> None:
         )
 
 
-def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> tuple[FloatArray, float]:
-    """Check the shape; return float64 points and the tolerance for their precision."""
-    raw = real_entries(points, "points", error=NotOnManifoldError)
-    array = real_array(raw, "points")
+def check_shape(points: ArrayLike, point_shape: tuple[int, ...]) -> FloatArray:
+    """Check the shape; return float64 points."""
+    array = real_array(points, "points", error=NotOnManifoldError)
     rank = len(point_shape)
     if array.ndim < rank or array.shape[array.ndim - rank :] != point_shape:
         raise NotOnManifoldError(
             f"points must have shape (..., {_spell(point_shape)}), got {array.shape}"
             f"{advice_on_shape(array.shape, point_shape)}"
         )
-    single = raw.dtype.kind == "f" and raw.dtype.itemsize < 8
-    return array, VALIDATION_TOLERANCE_SINGLE if single else VALIDATION_TOLERANCE
+    return array
 
 
 def check_broadcast(point: FloatArray, footpoint: FloatArray, rank: int) -> None:

@@ -134,8 +134,7 @@ class _Copies(Cut):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check every copy; see :meth:`Manifold.validate`. Messages name row and copy."""
-        check_shape(points, self.point_shape)
-        return self.space.validate(points)
+        return self.space.validate(check_shape(points, self.point_shape))
 
     def extreme_directions(self, base: ArrayLike) -> FloatArray:
         """Those of the first copy; see :meth:`Manifold.extreme_directions`."""

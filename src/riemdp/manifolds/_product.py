@@ -76,12 +76,7 @@ class _Factors(Cut):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check every part; see :meth:`Manifold.validate`."""
-        checked, _ = check_points(points, self.point_shape)
-        raw = np.asarray(points)
-        # parts keep the precision that tolerances follow
-        given = raw if raw.dtype.kind == "f" and raw.shape == checked.shape else checked
-        parts = _cut(given, [space.point_shape for space in self.spaces])
-        return self.join(self._each("validate", parts))
+        return self.join(self._each("validate", self.split(check_points(points, self.point_shape))))
 
     def extreme_directions(self, base: ArrayLike) -> FloatArray:
         """Those of the factors; see :meth:`Manifold.extreme_directions`."""

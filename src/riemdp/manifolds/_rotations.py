@@ -11,7 +11,7 @@ from riemdp._checks import real_entries
 from riemdp._errors import NotOnManifoldError
 from riemdp._part import register
 from riemdp.manifolds._antipodal import AntipodalQuotient, dot
-from riemdp.manifolds._points import as_floats, check_points, raise_first
+from riemdp.manifolds._points import VALIDATION_TOLERANCE, as_floats, check_points, raise_first
 from riemdp.manifolds._sphere import Sphere
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ class Rotations(AntipodalQuotient):
 
         They are matrices with orthonormal columns and determinant 1, shape (..., 3, 3), or unit
         quaternions (x, y, z, w) of either sign, shape (..., 4). Scalar products of columns may be
-        off by 2e-6, norms by 1e-6 (2e-4 and 1e-4 for float32 input); the rotation is then that of
-        the normalised quaternion.
+        off by 2e-4, norms by 1e-4; the rotation is then that of the normalised quaternion.
         """
         entries = real_entries(points, "points", error=NotOnManifoldError)
         if entries.shape[-1:] == (4,):
@@ -107,16 +106,16 @@ class Rotations(AntipodalQuotient):
                 "points must have shape (..., 3, 3), rotation matrices, or (..., 4), unit "
                 f"quaternions (x, y, z, w), got {entries.shape}"
             )
-        rows, tolerance = check_points(points, (3, 3))
+        rows = check_points(points, (3, 3))
         first, second, third = np.moveaxis(rows, -1, 0)
         with np.errstate(over="ignore", invalid="ignore"):
             gaps = [_square(column) - 1.0 for column in (first, second, third)]
             gaps += [dot(first, second), dot(first, third), dot(second, third)]
             gap = np.max(np.abs(gaps), axis=0)
         raise_first(
-            ~(gap <= 2.0 * tolerance),
+            ~(gap <= 2.0 * VALIDATION_TOLERANCE),
             "is not a rotation: its columns are not orthonormal (relative tolerance "
-            f"{tolerance:g})",
+            f"{VALIDATION_TOLERANCE:g})",
         )
         volume = dot(np.cross(first, second), third)
         raise_first(volume < 0.0, "is not a rotation: its determinant is -1, that of a reflection")
@@ -127,12 +126,13 @@ class Rotations(AntipodalQuotient):
 
     def _of_quaternions(self, points: ArrayLike) -> FloatArray:
         """Check the norm, and return matrices."""
-        rows, tolerance = check_points(points, (4,))
+        rows = check_points(points, (4,))
         with np.errstate(over="ignore"):
             gap = np.abs(np.sqrt(_square(rows)) - 1.0)
         raise_first(
-            ~(gap <= tolerance),
-            f"is not a unit quaternion: its norm is not 1 (relative tolerance {tolerance:g})",
+            ~(gap <= VALIDATION_TOLERANCE),
+            "is not a unit quaternion: its norm is not 1 (relative tolerance "
+            f"{VALIDATION_TOLERANCE:g})",
         )
         return self.push(rows)
 

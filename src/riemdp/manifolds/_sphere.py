@@ -14,7 +14,13 @@ from riemdp._part import register
 from riemdp.manifolds._manifold import Manifold
 from riemdp.manifolds._norms import all_within, square_norm
 from riemdp.manifolds._pictures import draw_on_globe
-from riemdp.manifolds._points import as_floats, check_finite, check_shape, raise_first
+from riemdp.manifolds._points import (
+    VALIDATION_TOLERANCE,
+    as_floats,
+    check_finite,
+    check_shape,
+    raise_first,
+)
 from riemdp.manifolds._units import Degrees
 
 if TYPE_CHECKING:
@@ -213,7 +219,7 @@ class Sphere(Manifold):
 
     def validate(self, points: ArrayLike) -> FloatArray:
         """Check the norm ``1/sqrt(curvature)`` and normalise; see :meth:`Manifold.validate`."""
-        array, tolerance = check_shape(points, self.point_shape)
+        array = check_shape(points, self.point_shape)
         with np.errstate(over="ignore", invalid="ignore"):
             square = np.asarray(self.curvature * _square_norm(array))
         if all_within(square, 1.0, _ROUNDING):
@@ -221,9 +227,9 @@ class Sphere(Manifold):
         off = ~(np.abs(square - 1.0) <= _ROUNDING)
         check_finite(array, 1)
         raise_first(
-            np.abs(np.sqrt(square) - 1.0) > tolerance,
+            np.abs(np.sqrt(square) - 1.0) > VALIDATION_TOLERANCE,
             f"does not have norm 1/sqrt(curvature) = {1 / math.sqrt(self.curvature):.6g} "
-            f"(relative tolerance {tolerance:g}); to normalise vectors divide them by "
+            f"(relative tolerance {VALIDATION_TOLERANCE:g}); to normalise vectors divide them by "
             "numpy.linalg.norm(points, axis=-1, keepdims=True)",
         )
         # Of the other records normalising would only change the last digits.

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp.manifolds._log_fractions import PLACES
-from riemdp.manifolds._points import NOT_POSITIVE_DEFINITE, check_finite, check_shape, raise_first
+from riemdp.manifolds._points import (
+    NOT_POSITIVE_DEFINITE,
+    VALIDATION_TOLERANCE,
+    check_finite,
+    check_shape,
+    raise_first,
+)
 from riemdp.manifolds._symmetric import (
     CHUNK_ENTRIES,
     correlations,
@@ -31,10 +37,10 @@ _SMALL, _SMALLEST, _LARGEST = 31, 1e-250, 1e250
 def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
     """Check shape, finiteness and symmetry of ``(..., k, k)`` matrices; return them symmetrised.
 
-    The asymmetry may be 1e-6 (1e-4 for float32 input) of the geometric mean of the two diagonal
-    entries, which is what rescaling the coordinates leaves invariant.
+    The asymmetry may be 1e-4 of the geometric mean of the two diagonal entries, which is what
+    rescaling the coordinates leaves invariant.
     """
-    array, tolerance = check_shape(points, (k, k))
+    array = check_shape(points, (k, k))
     flat = array.reshape(-1, k, k)
     if all(_is_plainly_symmetric(flat[rows]) for rows in _blocks(len(flat), k)):
         return array
@@ -44,8 +50,10 @@ def check_symmetric(points: ArrayLike, k: int) -> FloatArray:
     with np.errstate(all="ignore"):
         gap = np.abs(array - np.swapaxes(array, -1, -2))
         root = np.sqrt(diagonal)
-        off = gap > tolerance * (root[..., :, None] * root[..., None, :])
-    raise_first(off.any(axis=(-1, -2)), f"is not symmetric (relative tolerance {tolerance:g})")
+        off = gap > VALIDATION_TOLERANCE * (root[..., :, None] * root[..., None, :])
+    raise_first(
+        off.any(axis=(-1, -2)), f"is not symmetric (relative tolerance {VALIDATION_TOLERANCE:g})"
+    )
     mirrored = (gap == 0.0).all(axis=(-1, -2))  # halving would cost these a subnormal digit
     return np.where(mirrored[..., None, None], array, symmetrise(array))
 
@@ -56,7 +64,7 @@ def check_mirrored(points: ArrayLike, k: int) -> FloatArray:
     Entries that are not finite and diagonals that are not positive are left to those who compute
     logarithms in closed form, which shows them.
     """
-    array, _ = check_shape(points, (k, k))
+    array = check_shape(points, (k, k))
     if all((array[..., i, j] == array[..., j, i]).all() for i in range(k) for j in range(i)):
         return array
     return check_symmetric(points, k)
@@ -98,7 +106,7 @@ def check_definite(points: ArrayLike, k: int) -> FloatArray:
     """Do :func:`check_symmetric`, and require matrices that are positive definite beyond doubt.
 
     The smallest eigenvalue of the correlation matrix, which rescaling the coordinates leaves
-    alone, has to exceed ``32 k eps``, with ``eps`` the precision that the points came in.
+    alone, has to exceed ``32 k eps``, with ``eps`` of float64, in whatever precision points come.
     Otherwise rounding would decide whether a matrix without full rank passes.
 
     Raises
@@ -106,10 +114,8 @@ def check_definite(points: ArrayLike, k: int) -> FloatArray:
     NotOnManifoldError
         If that of a matrix does not; the message names the limit and the remedies.
     """
-    array, _ = check_shape(points, (k, k))
-    given = np.asarray(points).dtype
-    precision = given if given.kind == "f" and given.itemsize < 8 else np.dtype(np.float64)
-    limit = min(_CONDITIONING * k * float(np.finfo(precision).eps), 0.5)
+    array = check_shape(points, (k, k))
+    limit = _limit(k)
     if k == 3 and array.size > 9 * _FEW:
         flat = array.reshape(-1, 3, 3)
         sure = (
@@ -120,7 +126,7 @@ def check_definite(points: ArrayLike, k: int) -> FloatArray:
     array = check_symmetric(points, k)
     raise_first(
         _nearly_singular(array, limit),
-        f"is not positive definite by what {precision} can carry: the smallest eigenvalue of "
+        "is not positive definite by what float64 can carry: the smallest eigenvalue of "
         f"its correlation matrix has to exceed {limit:.2g} = 32 k eps. Matrices without full "
         "rank need a remedy that is fixed before the data are seen: add a multiple of the "
         "identity, use fewer channels, or shrink each one towards a multiple of the identity",
@@ -139,7 +145,11 @@ def is_held(matrices: FloatArray) -> NDArray[np.bool_]:
     -------
     ndarray of bool, shape (...)
     """
-    return ~_nearly_singular(matrices, _CONDITIONING * matrices.shape[-1] * 2.0**-52)
+    return ~_nearly_singular(matrices, _limit(matrices.shape[-1]))
+
+
+def _limit(k: int) -> float:
+    return _CONDITIONING * k * 2.0**-52
 
 
 def _nearly_singular(matrices: FloatArray, limit: float) -> NDArray[np.bool_]:

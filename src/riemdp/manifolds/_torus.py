@@ -124,7 +124,7 @@ class Torus(DiscreteQuotient):
         Any whole turns are taken off, to the accuracy of the float64 angle that is given: that is
         no repair, as angles are points of the circle. Angles in the interval come back as they are.
         """
-        array, _ = check_points(points, self.point_shape)
+        array = check_points(points, self.point_shape)
         return reduced(array)
 
 

@@ -6,7 +6,7 @@ import math
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
-from riemdp._checks import positive
+from riemdp._checks import positive, scale
 from riemdp._errors import ConvergenceError, NotAttainableError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ M = TypeVar("M", bound="Mechanism")
 
 
 def check_sensitivity(sensitivity: float) -> float:
-    """Return a positive finite sensitivity or raise ``InvalidParameterError``.
+    """Return a sensitivity between 1e-75 and 1e75 or raise ``InvalidParameterError``.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def check_sensitivity(sensitivity: float) -> float:
     float
     """
     advice = "it is the largest distance that one record can move the summary"
-    return positive(sensitivity, "sensitivity", advice)
+    return scale(positive(sensitivity, "sensitivity", advice), "sensitivity")
 
 
 def enough_noise(

@@ -8,7 +8,7 @@ import numpy as np
 
 from riemdp._checks import count, positive
 from riemdp._errors import InvalidBudgetError, InvalidParameterError
-from riemdp.noise import solve_poisson
+from riemdp.noise import resolve_generator, solve_poisson
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ def cell_counts(partition: BallNet, points: FloatArray) -> FloatArray:
 
 
 def noisy_cell_counts(
-    partition: BallNet, points: FloatArray, epsilon: float, generator: np.random.Generator
+    partition: BallNet, points: FloatArray, epsilon: float, generator: np.random.Generator | None
 ) -> FloatArray:
     """Return the counts with Laplace noise of scale ``2 / epsilon``, which is epsilon-private.
 
@@ -36,7 +36,8 @@ def noisy_cell_counts(
     the noise are set to zero afterwards, so that empty cells mostly stay empty.
     """
     counts, scale = cell_counts(partition, points), 2.0 / epsilon
-    noisy = counts + generator.laplace(scale=scale, size=counts.shape)
+    source = resolve_generator(generator)  # keyed after the points were counted
+    noisy = counts + source.laplace(scale=scale, size=counts.shape)
     return np.where(noisy > _NOISE_SCALES * scale, noisy, 0.0)
 
 

@@ -186,7 +186,7 @@ class Mechanism(Part, sort="mechanism"):
         InvalidBudgetError
             If the mechanism cannot satisfy this kind of budget.
         InvalidParameterError
-            If ``sensitivity`` is not positive and finite.
+            If ``sensitivity`` is not between 1e-75 and 1e75.
         NotAttainableError
             If no scale suffices.
         """
@@ -276,7 +276,7 @@ class Mechanism(Part, sort="mechanism"):
         size : int or tuple of int, optional
             Leading axes of the result.
         generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default. A seeded one makes
+            Source of randomness; a new secure generator by default. A seeded one makes
             the draw predictable, hence not private.
 
         Returns

@@ -173,7 +173,7 @@ class NetLaplace(ArrayFields):
     ) -> FloatArray:
         r"""Exact draws, nodes ``(\*size, \*batch, \*point_shape)``; each costs ``epsilon``.
 
-        By this process's secure generator, if no other one is given: a seeded one makes the draw
+        By a new secure generator, if no other one is given: a seeded one makes the draw
         predictable, hence not private.
         """
         generator = resolve_generator(generator)

@@ -114,20 +114,23 @@ def isotropic_gaussian_sigma(
         law = RadialLaw("gaussian", dim, curvature, sigma, upper)
         return isotropic_guarantee(law, sensitivity, "parametric").theta
 
+    unattainable = NotAttainableError(
+        f"the Fisher information of the Riemannian Gaussian on curvature {curvature:g} and "
+        f"dimension {dim} does not fall under {floor / sensitivity:.6g}^2 however large "
+        f"sigma is, so that at sensitivity {sensitivity:.6g} theta has to be clearly above "
+        f"{floor:.6g}, got {wanted:.6g}; raise theta, lower the sensitivity (more data, a "
+        'smaller ball), or use the tangent mechanisms ("tangent-gaussian", '
+        '"tangent-laplace"), which have no such limit'
+    )
+    if wanted <= floor:
+        raise unattainable
     low = high = sensitivity / wanted
     while theta(low) < wanted:
         low *= 0.5
     while theta(high) > wanted:
         high *= 2.0
-        if wanted <= floor or high > _WIDEST * low:
-            raise NotAttainableError(
-                f"the Fisher information of the Riemannian Gaussian on curvature {curvature:g} and "
-                f"dimension {dim} does not fall under {floor / sensitivity:.6g}^2 however large "
-                f"sigma is, so that at sensitivity {sensitivity:.6g} theta has to be clearly above "
-                f"{floor:.6g}, got {wanted:.6g}; raise theta, lower the sensitivity (more data, a "
-                'smaller ball), or use the tangent mechanisms ("tangent-gaussian", '
-                '"tangent-laplace"), which have no such limit'
-            )
+        if high > _WIDEST * low:
+            raise unattainable
     return low if low == high else _root(theta, wanted, low, high)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         is_secure,
         resolve_generator,
         secure_generator,
+        source_of,
     )
     from riemdp.noise._graph_metric import (
         conformal_graph,
@@ -52,7 +53,7 @@ else:
             "_distance_laws": "PartOfRadial part_of",
             "_family": "Family SpaceForm bisected",
             "_fisher": "fisher_information",
-            "_generator": "SecureGenerator is_secure resolve_generator secure_generator",
+            "_generator": "SecureGenerator is_secure resolve_generator secure_generator source_of",
             "_graph_metric": "conformal_graph entered_distance graph_distance solve_poisson",
             "_hinge": "hinge_distance",
             "_independent": "IndependentLaw",
@@ -121,4 +122,5 @@ __all__ = [
     "rule",
     "secure_generator",
     "solve_poisson",
+    "source_of",
 ]

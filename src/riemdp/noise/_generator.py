@@ -13,7 +13,7 @@ from riemdp._errors import InvalidParameterError
 
 #: Leading axes of what is drawn; None for a single draw.
 Size: TypeAlias = int | tuple[int, ...] | None
-#: Source of randomness; None for this process's secure generator.
+#: Source of randomness; None for a secure generator with a key of its own.
 Source: TypeAlias = np.random.Generator | None
 
 
@@ -53,8 +53,13 @@ class SecureGenerator(np.random.Generator, metaclass=_Sealed):
 
     It has every method of :class:`numpy.random.Generator`. It cannot be seeded, pickled or copied:
     whoever holds its key can remove the noise from everything it has drawn. Nor can it be
-    subclassed or patched, so that what carries its name draws as it does. After a fork the child
-    process draws from a fresh key. Usually obtained through :func:`secure_generator`.
+    subclassed or patched, so that what carries its name draws as it does.
+
+    As an argument it stands for the operating system: the library draws from new generators, each
+    with a key of its own (:func:`resolve_generator`), and never from this one. If you draw from it
+    yourself, its key lasts as long as the object. A fork replaces the key in the child. The library
+    cannot see a raw ``clone``, a restored container or a copied virtual machine, and both copies
+    then draw the same numbers: make a new generator for each draw.
     """
 
     __slots__ = ("__weakref__",)
@@ -76,16 +81,15 @@ class SecureGenerator(np.random.Generator, metaclass=_Sealed):
         # A new bit generator brings a new lock too: a thread that was not forked may hold the old.
         own = _fresh_bit_generator()
         super().__init__(own)
-        _OWN[self] = os.getpid(), own
+        _OWN[self] = own
 
 
 def secure_generator() -> SecureGenerator:
-    """Return this process's secure generator, created at the first call.
+    """Return a new secure generator, with a fresh key from the operating system.
 
     Returns
     -------
     SecureGenerator
-        One instance per process; a forked child gets its own, with a fresh key.
 
     Examples
     --------
@@ -94,18 +98,11 @@ def secure_generator() -> SecureGenerator:
     >>> generator.normal(size=3).shape
     (3,)
     """
-    pid = os.getpid()
-    generator = _PER_PROCESS.get(pid)
-    if generator is None:
-        # Threads may get here at once; setdefault, one step to them, gives all of them one.
-        generator = _PER_PROCESS.setdefault(pid, SecureGenerator())
-        for other in set(_PER_PROCESS) - {pid}:
-            _PER_PROCESS.pop(other, None)
-    return generator
+    return SecureGenerator()
 
 
 def resolve_generator(generator: Source) -> np.random.Generator:
-    """Return the generator itself, or this process's secure one for None.
+    """Return what one draw reads its bits from; call it right before the draw.
 
     Parameters
     ----------
@@ -115,22 +112,40 @@ def resolve_generator(generator: Source) -> np.random.Generator:
     Returns
     -------
     numpy.random.Generator
+        A new secure generator, with a fresh key from the operating system, for None and for a
+        :class:`SecureGenerator`; any other generator itself.
 
     Raises
     ------
     InvalidParameterError
         If ``generator`` is something else, such as a seed or a ``RandomState``.
     """
-    if generator is None:
-        return secure_generator()
-    if not isinstance(generator, np.random.Generator):
+    source = source_of(generator)
+    return SecureGenerator() if source is None else source
+
+
+def source_of(generator: Source) -> Source:
+    """Return None for a secure generator, which each draw makes for itself; any other one itself.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator or None
+
+    Returns
+    -------
+    numpy.random.Generator or None
+
+    Raises
+    ------
+    InvalidParameterError
+        See :func:`resolve_generator`.
+    """
+    if generator is not None and not isinstance(generator, np.random.Generator):
         raise InvalidParameterError(
             f"generator must be a numpy.random.Generator or None, got {type(generator).__name__}; "
             "leave it out for a private release, or pass numpy.random.default_rng(seed) in a test"
         )
-    if type(generator) is SecureGenerator and _maker(generator) not in (None, os.getpid()):
-        generator._renew()  # a fork that ran no hooks left the parent's key
-    return generator
+    return None if generator is None or is_secure(generator) else generator
 
 
 def is_secure(generator: np.random.Generator) -> bool:
@@ -144,17 +159,11 @@ def is_secure(generator: np.random.Generator) -> bool:
     Returns
     -------
     bool
-        True for a :class:`SecureGenerator` that this process made and that draws from the key it
-        was made with. False for every other generator: seedable ones, whatever class they claim
-        to be of, and a secure one that was given another bit generator.
+        True for a :class:`SecureGenerator` that draws from the key it was made with. False for
+        every other generator: seedable ones, whatever class they claim to be of, and a secure one
+        that was given another bit generator.
     """
-    return type(generator) is SecureGenerator and _maker(generator) == os.getpid()
-
-
-def _maker(generator: SecureGenerator) -> int | None:
-    """Process that keyed a generator, None unless it draws from the bit generator made here."""
-    pid, own = _OWN.get(generator, (None, None))
-    return pid if own is not None and generator.bit_generator is own else None
+    return type(generator) is SecureGenerator and generator.bit_generator is _OWN.get(generator)
 
 
 def _fresh_bit_generator() -> np.random.BitGenerator:
@@ -200,7 +209,6 @@ def _is_special(name: str) -> bool:
 
 
 def _after_fork_in_child() -> None:
-    _PER_PROCESS.clear()
     for generator in list(_OWN):
         generator._renew()
 
@@ -212,11 +220,10 @@ _DRAWS_THROUGH = frozenset({"capsule", "lock"})
 #: Special methods of Cython classes that read or set the state.
 _STATE_METHODS = frozenset({"__reduce_cython__", "__setstate_cython__"})
 
-#: Every generator made here: the process that keyed it, and the bit generator it was given.
-_OWN: weakref.WeakKeyDictionary[SecureGenerator, tuple[int, np.random.BitGenerator]] = (
+#: Every generator made here, and the bit generator it was given.
+_OWN: weakref.WeakKeyDictionary[SecureGenerator, np.random.BitGenerator] = (
     weakref.WeakKeyDictionary()
 )
-_PER_PROCESS: dict[int, SecureGenerator] = {}
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -215,7 +215,7 @@ def isotropic_vectors(
     size : tuple of int
         Leading axes.
     generator : numpy.random.Generator, optional
-        Source of randomness; this process's secure generator by default.
+        Source of randomness; a new secure generator by default.
 
     Returns
     -------

@@ -136,7 +136,7 @@ class Law(ABC):
         size : int or tuple of int, optional
             Leading axes: so many draws for each footpoint.
         generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
+            Source of randomness; a new secure generator by default.
 
         Returns
         -------

@@ -209,7 +209,7 @@ class RadialLaw:
         size : int or tuple of int
             Shape of the result.
         generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default.
+            Source of randomness; a new secure generator by default.
 
         Returns
         -------

@@ -53,6 +53,7 @@ def serve(port: int = 0, *, open_browser: bool = True) -> None:
     config = uvicorn.Config(
         OwnPage(page(), token),
         ws_max_size=MOST_BYTES,
+        log_config=None,  # its own would close the handlers of the process
         log_level="warning",  # a log of requests would have the token
         lifespan="on",
         loop="asyncio",

@@ -63,11 +63,15 @@ class Accountant(Account, Described):
 
     Notes
     -----
-    The requested guarantee is charged. Sums are exact up to one rounding, and a spend passes if the
-    total is over the limit by at most 1e-12 of it. Threads may share an accountant; it cannot be
+    The requested guarantee is charged. Sums are exact. A spend passes if more than 1e-12 of the
+    total is left before it, and if the sum exceeds the total by at most 1e-12 of it afterwards: ten
+    tenths and three thirds fit into one, and nothing fits after them. So the account guarantees the
+    total and 1e-12 of it. ``spent`` is rounded up, and may exceed the total by as much;
+    ``remaining`` is rounded down. Threads may share an accountant; it cannot be
     copied or pickled, and pays for nothing in a process that was forked, as each copy would hold
-    the whole budget. Keep one per data set and relation: guarantees under different ones do not
-    add up.
+    the whole budget. A restored snapshot has the account as it was then: if there are any, use an
+    account of a :class:`riemdp.ledger.Ledger` outside of the image. Keep one per data set and
+    relation: guarantees under different ones do not add up.
 
     References
     ----------
@@ -132,7 +136,7 @@ class Accountant(Account, Described):
     def spent(self) -> Budget | None:
         """What was spent, as one guarantee of the total's definition; ``None`` if nothing was.
 
-        Of an ``ApproxDP`` total this is a ``PureDP`` as long as no ``delta`` was spent.
+        Rounded up. Of an ``ApproxDP`` total it is a ``PureDP`` as long as no ``delta`` was spent.
         """
         with self._lock:
             return self._filter.spent(self._sums)
@@ -141,7 +145,8 @@ class Accountant(Account, Described):
     def remaining(self) -> Budget | None:
         """What may still be spent, in the total's definition; ``None`` if nothing is left.
 
-        Of an ``ApproxDP`` total this is a ``PureDP`` once its ``delta`` is spent.
+        Rounded down: together with :attr:`spent` it is at most the total. Of an ``ApproxDP`` total
+        it is a ``PureDP`` once its ``delta`` is spent.
         """
         with self._lock:
             return self._filter.remaining(self._sums)
@@ -243,7 +248,7 @@ class Accountant(Account, Described):
         listed = [f"{guarantee}: {label}" for label, guarantee in entries[-_SHOWN:]]
         if len(entries) > _SHOWN:
             listed.insert(0, f"the last {_SHOWN} of {len(entries):,}")
-        return f"Account of {self.total}, {self.adjacency}", [
+        return f"Account of {self.total}, {self.adjacency}; 1e-12 of it more for rounding", [
             ("spent", "nothing" if spent is None else str(spent)),
             ("left", "nothing" if left is None else str(left)),
             ("releases", "\n".join(listed) or "none"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from riemdp._checks import count, positive
+from riemdp._checks import OTHER_SCALE, count, scale
 from riemdp._errors import InvalidParameterError, NotAttainableError
 from riemdp.privacy._closed_curves import GaussianCurve
 from riemdp.privacy._curve import PrivacyCurve
@@ -76,8 +76,8 @@ class AffineInvariantGaussianCurve(PrivacyCurve):
                 "GaussianCurve(sensitivity / sigma)"
             )
         object.__setattr__(self, "k", int(self.k))
-        object.__setattr__(self, "sigma", positive(self.sigma, "sigma"))
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+        object.__setattr__(self, "sigma", scale(self.sigma, "sigma", OTHER_SCALE))
+        object.__setattr__(self, "sensitivity", scale(self.sensitivity, "sensitivity"))
         if affine_invariant_slope(self.k, self.sigma) == math.inf:
             raise NotAttainableError(
                 f"no privacy is proved for the affine-invariant Gaussian with sigma = "
@@ -149,7 +149,7 @@ def affine_invariant_sigma(k: int, sensitivity: float, mu: float) -> float:
     k : int
         Size of the matrices, at least 2.
     sensitivity, mu : float
-        Positive and finite.
+        Positive and finite; the sensitivity between 1e-75 and 1e75.
 
     Returns
     -------
@@ -162,6 +162,7 @@ def affine_invariant_sigma(k: int, sensitivity: float, mu: float) -> float:
         If no ``sigma`` is proved to have this ``mu``. The message names the least ``mu``,
         ``sensitivity sqrt(k/3)``.
     """
+    sensitivity = scale(sensitivity, "sensitivity")
     # sigma^2 (1 - k sigma^2 / 12) = ratio^2
     ratio = quotient_up(sensitivity, mu * (1.0 - _NUDGE))
     rest = 1.0 - k * ratio * ratio / 3.0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._budget import FloatArray
+    from riemdp.privacy._budget import Amount, FloatArray
     from riemdp.privacy._curve import PrivacyCurve
 
 
@@ -100,7 +100,7 @@ class ApproxDP(Additive):
             return PureDP(epsilon)
         return ApproxDP(epsilon, min(delta, math.nextafter(1.0, 0.0)))
 
-    def price_of(self, guarantee: Budget) -> tuple[float, ...]:
+    def price_of(self, guarantee: Budget) -> tuple[Amount, ...]:
         """Price of an ``ApproxDP``, or of what implies a ``PureDP``, which has no ``delta``.
 
         Raises ``NoConversionError`` for definitions that are a pair for every ``delta``.

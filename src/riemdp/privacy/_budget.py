@@ -30,13 +30,16 @@ from riemdp.privacy._rounding import share_down
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Self
+    from fractions import Fraction
+    from typing import Self, TypeAlias
 
     from numpy.typing import ArrayLike, NDArray
 
     from riemdp.privacy._curve import PrivacyCurve
 
     FloatArray = NDArray[np.float64]
+    #: One of the numbers of a price.
+    Amount: TypeAlias = float | Fraction
 
 
 @dataclass(frozen=True, eq=False)  # of a definition that is no dataclass nothing else is compared
@@ -222,14 +225,14 @@ class Budget(AboutNeighbours, Part, sort="definition"):
         """``budget / k`` is ``budget.split(k)``: the share of each of k releases."""
         return self.split(releases)
 
-    def price(self) -> tuple[float, ...]:
+    def price(self) -> tuple[Amount, ...]:
         """Numbers that add up over releases, each chosen after the results of the earlier ones.
 
         Returns
         -------
-        tuple of float
-            As many numbers for every guarantee of the definition. ``inf`` for what no total
-            covers.
+        tuple of float or Fraction
+            As many numbers for every guarantee of the definition. Exact, or rounded down: it is
+            what a total allows. ``inf`` for what no total covers.
 
         Raises
         ------
@@ -249,7 +252,8 @@ class Budget(AboutNeighbours, Part, sort="definition"):
         Returns
         -------
         Budget or None
-            None for nothing.
+            None for nothing. To rounding: an account asks again with other sums until the price of
+            what it gets lies on the safe side.
 
         Raises
         ------
@@ -288,7 +292,7 @@ class Budget(AboutNeighbours, Part, sort="definition"):
         """Largest parameter of :meth:`at`."""
         return math.inf
 
-    def price_of(self, guarantee: Budget) -> tuple[float, ...]:
+    def price_of(self, guarantee: Budget) -> tuple[Amount, ...]:
         """Price of a guarantee of any definition that means something in this one.
 
         Parameters
@@ -297,8 +301,8 @@ class Budget(AboutNeighbours, Part, sort="definition"):
 
         Returns
         -------
-        tuple of float
-            As :meth:`price` has them.
+        tuple of float or Fraction
+            As :meth:`price` has them. Exact, or rounded up: it is what an account charges.
 
         Raises
         ------
@@ -414,7 +418,7 @@ class Additive(Budget):
         share: Self = _sized(self, [share_down(size, n) for size in _sizes(self)])
         return share
 
-    def price(self) -> tuple[float, ...]:
+    def price(self) -> tuple[Amount, ...]:
         """Return the sizes."""
         return _sizes(self)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from riemdp._checks import kind_of, real
@@ -13,18 +14,22 @@ from riemdp.privacy._budget import Budget
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    #: Exact sums, as multiples of 2^-1074.
+    from riemdp.privacy._budget import Amount
+
+    #: Exact sums, as multiples of 2^-2148.
     Sums = tuple[int, ...]
 
-#: A total within this relative distance over the limit still passes: sums of decimal fractions.
-_TOLERANCE = 1e-12
-#: A smaller total is refused: squares of its parts would leave float64.
+#: The allowance of a total is itself over this number: for sums of fractions that floats round.
+_ALLOWANCE = 10**12
+#: A smaller total is refused.
 _SMALLEST_LIMIT = 1e-290
-#: Smallest positive float, of which all floats are multiples.
 _SMALLEST = 5e-324
 _LARGEST = sys.float_info.max
-_PLACES = 1074
+#: All floats are multiples of 2^-1074, and their squares of 2^-2148.
+_PLACES = 2148
 _ONE = 1 << _PLACES
+#: How far amounts are moved, relatively, until a guarantee lies on its side of them.
+_STEPS = (0.0, *(2.0**k for k in range(-53, 1)))
 
 
 class Filter:
@@ -40,8 +45,8 @@ class Filter:
     Attributes
     ----------
     total : Budget
-    limits : tuple of float
-        What the sum of each amount of a price may reach.
+    limits : tuple of float or Fraction
+        The price of the total.
     nothing : tuple of int
         Sums before the first charge.
 
@@ -55,9 +60,10 @@ class Filter:
 
     Notes
     -----
-    A sum of floats, each at least 0, is an integer multiple of 2^-1074. A charge passes if every
-    sum, rounded once, is at most ``limit * (1 + 1e-12)``; what is rounded is all that was charged,
-    so that errors do not add up.
+    Everything is decided in integers, multiples of 2^-2148: a charge passes if more than 1e-12 of
+    each limit that it counts towards is left, and every sum is at most ``limit * (1 + 1e-12)``
+    afterwards. This allowance is part of what an account guarantees. Ten tenths and three thirds
+    fit into one, and nothing fits after them.
 
     References
     ----------
@@ -73,15 +79,18 @@ class Filter:
         self.limits = checked_price(total.price(), total)
         if math.inf in self.limits[1:]:
             raise InvalidBudgetError(f"{total} has a price without end; choose another total")
-        if not _SMALLEST_LIMIT <= self.limits[0] < math.inf:
+        if not _SMALLEST_LIMIT <= self.limits[0] <= _LARGEST:
             raise InvalidBudgetError(
                 f"{total} allows everything, or is too small or too large to be added up in "
                 "float64; choose another total"
             )
         self.nothing: Sums = (0,) * len(self.limits)
-        self._most = tuple(min(limit * (1.0 + _TOLERANCE), _LARGEST) for limit in self.limits)
+        self._exact = tuple(map(_exact, self.limits))
+        most = _exact(_LARGEST)
+        self._most = tuple(min(one + one // _ALLOWANCE, most) for one in self._exact)
+        self._full = tuple(one - one // _ALLOWANCE for one in self._exact)
 
-    def price(self, guarantee: Budget) -> tuple[float, ...]:
+    def price(self, guarantee: Budget) -> tuple[Amount, ...]:
         """Return what a guarantee costs in this total; nothing is free.
 
         Parameters
@@ -90,8 +99,8 @@ class Filter:
 
         Returns
         -------
-        tuple of float
-            As many as there are limits; ``inf`` for what no total covers.
+        tuple of float or Fraction
+            As many as there are limits, multiples of 2^-2148; ``inf`` for what no total covers.
 
         Raises
         ------
@@ -102,16 +111,16 @@ class Filter:
         """
         found = self.total.price_of(guarantee)
         first, *others = checked_price(found, guarantee, len(self.limits))
-        return (max(first, _SMALLEST), *others)  # a square may underflow
+        return (max(first, _SMALLEST), *others)
 
-    def charged(self, sums: Sums, price: Sequence[float]) -> Sums | None:
+    def charged(self, sums: Sums, price: Sequence[Amount]) -> Sums | None:
         """Return the sums after a charge, or None if it does not fit.
 
         Parameters
         ----------
         sums : tuple of int
             Of the charges before.
-        price : sequence of float
+        price : sequence of float or Fraction
             As :meth:`price` returns it.
 
         Returns
@@ -121,39 +130,63 @@ class Filter:
         if math.inf in price:
             return None
         after = added(sums, price)
-        return after if self.covers(after) else None
+        left = zip(sums, self._full, price, strict=True)
+        fits = all(one < full or not amount for one, full, amount in left)
+        return after if fits and self.covers(after) else None
 
     def covers(self, sums: Sums) -> bool:
-        """Whether sums are within the limits. See :meth:`charged`."""
-        return all(_rounded(one) <= most for one, most in zip(sums, self._most, strict=True))
+        """Whether sums are within the limits and their allowance. See :meth:`charged`."""
+        return all(one <= most for one, most in zip(sums, self._most, strict=True))
 
     def spent(self, sums: Sums) -> Budget | None:
         """Return what was charged, as one guarantee of the total's definition; None for nothing.
 
-        See :meth:`charged`.
+        Rounded up: it costs at least the sums. See :meth:`charged`.
         """
-        return self.total.total(tuple(map(_rounded, sums)))
+        return self._worth(sums, math.inf)
 
     def remaining(self, sums: Sums) -> Budget | None:
         """Return what may still be charged, in the total's definition; None for nothing.
 
-        See :meth:`charged`.
+        Rounded down: together with :meth:`spent` it costs at most the total. See :meth:`charged`.
         """
-        left = []
-        for one, limit in zip(sums, self.limits, strict=True):
-            rest = _rounded(_exact(limit) - one)
-            left.append(rest if rest > _TOLERANCE * limit else 0.0)
-        return self.total.total(tuple(left))
+        spent = self.spent(sums)
+        if spent is None:
+            return self.total
+        state = zip(sums, self._full, self._exact, self._costs(spent), strict=True)
+        rest = (limit - cost if one < full else 0 for one, full, limit, cost in state)
+        return self._worth(tuple(max(one, 0) for one in rest), 0.0)
+
+    def _worth(self, sums: Sums, side: float) -> Budget | None:
+        """Return a guarantee that costs these sums, or more if ``side`` is inf, or less if 0."""
+        near, found = list(map(_rounded, sums)), None
+        for step in _STEPS:
+            found = self.total.total(tuple(near))
+            if found is None:
+                return None
+            costs = zip(self._costs(found), sums, strict=True)
+            wrong = [cost < one if side else cost > one for cost, one in costs]
+            if not any(wrong):
+                return found
+            for i, apart in enumerate(wrong):
+                if apart:
+                    moved = near[i] * (1.0 + step if side else 1.0 - step)
+                    near[i] = math.nextafter(moved, side)
+        return found if side else None
+
+    def _costs(self, guarantee: Budget) -> Sums:
+        """Return the price of a guarantee, of which sums beyond float64 count as the largest."""
+        return tuple(_exact(min(one, _LARGEST)) for one in self.total.price_of(guarantee))
 
 
-def added(sums: Sums, price: Sequence[float]) -> Sums:
+def added(sums: Sums, price: Sequence[Amount]) -> Sums:
     """Return exact sums with the amounts of a price added.
 
     Parameters
     ----------
     sums : tuple of int
-        Multiples of 2^-1074.
-    price : sequence of float
+        Multiples of 2^-2148.
+    price : sequence of float or Fraction
         Finite.
 
     Returns
@@ -163,7 +196,9 @@ def added(sums: Sums, price: Sequence[float]) -> Sums:
     return tuple(one + _exact(amount) for one, amount in zip(sums, price, strict=True))
 
 
-def checked_price(price: object, guarantee: Budget, length: int | None = None) -> tuple[float, ...]:
+def checked_price(
+    price: object, guarantee: Budget, length: int | None = None
+) -> tuple[Amount, ...]:
     """Return a price, which may be of another package; a negative amount would give budget back.
 
     ``inf``, which no total covers, gets through. Raises ``InvalidBudgetError`` if it is no tuple of
@@ -171,7 +206,12 @@ def checked_price(price: object, guarantee: Budget, length: int | None = None) -
     """
     found = tuple(price) if isinstance(price, (tuple, list)) else ()
     name = f"an amount in the price of {type(guarantee).__name__}"
-    amounts = tuple(real(amount, name, error=InvalidBudgetError) for amount in found)
+    amounts = tuple(
+        Fraction(_exact(amount), _ONE)
+        if type(amount) is Fraction
+        else real(amount, name, error=InvalidBudgetError)
+        for amount in found
+    )
     if not amounts or length not in (None, len(amounts)):
         wanted = "a tuple of amounts" if length is None else f"a tuple of {length}, as of its total"
         raise InvalidBudgetError(f"the price of {type(guarantee).__name__} must be {wanted}")
@@ -181,14 +221,14 @@ def checked_price(price: object, guarantee: Budget, length: int | None = None) -
     return amounts
 
 
-def _exact(amount: float) -> int:
-    """Return a finite float as a multiple of 2^-1074; its denominator is a power of two."""
+def _exact(amount: Amount) -> int:
+    """Return a finite amount as a multiple of 2^-2148, rounded up if it is none."""
     numerator, denominator = amount.as_integer_ratio()
-    return numerator << (_PLACES + 1 - denominator.bit_length())
+    return -(-(numerator << _PLACES) // denominator)
 
 
 def _rounded(sum_: int) -> float:
-    """Return the float nearest to a multiple of 2^-1074, ties to even; inf beyond float64."""
+    """Return the float nearest to a multiple of 2^-2148, ties to even; inf beyond float64."""
     try:
         return sum_ / _ONE
     except OverflowError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
 from riemdp._checks import count
@@ -79,9 +80,9 @@ class GDP(Budget):
         """``mu / sqrt(releases)``."""
         return GDP(root_share_down(self.mu, count(releases, "releases")))
 
-    def price(self) -> tuple[float]:
-        """``mu^2`` (Smith, Thakurta, 2022)."""
-        return (self.mu * self.mu,)  # infinite where ** raises
+    def price(self) -> tuple[Fraction]:
+        """``mu^2`` (Smith, Thakurta, 2022), exactly."""
+        return (Fraction(self.mu) ** 2,)
 
     def total(self, prices: Sequence[float]) -> GDP | None:
         """Inverse of :meth:`price`."""

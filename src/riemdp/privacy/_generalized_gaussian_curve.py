@@ -113,6 +113,8 @@ class GeneralizedGaussianCurve(BracketedCurve):
             low -= step
         if low <= -745.0:
             return math.exp(high)
+        if excess(high) > 0.0:  # of a limit that rounding of its logarithm lowers
+            return limit
         root: Any = scipy.optimize.brentq(excess, low, high, xtol=1e-15, rtol=1e-15)
         epsilon = math.exp(root)
         return first_within(self._at, delta, epsilon, 1e-15 * epsilon, limit)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from riemdp._checks import count, positive, real
+from riemdp._checks import count, real, scale
 from riemdp._errors import InvalidParameterError
 from riemdp.privacy._budget import check_epsilon
 
@@ -27,7 +27,7 @@ def _half_angle(dim: int, curvature: float, sensitivity: float) -> tuple[float, 
             "only negative curvature in dimension 2 or more has a floor, got curvature "
             f"{curvature} in dimension {dim}"
         )
-    distance = math.sqrt(-curvature) * positive(sensitivity, "sensitivity")
+    distance = math.sqrt(-curvature) * scale(sensitivity, "sensitivity")
     return 0.5 * (dim - 1), distance
 
 

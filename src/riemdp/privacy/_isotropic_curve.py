@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from riemdp._checks import count, positive, real
+from riemdp._checks import OTHER_SCALE, count, real, scale
 from riemdp._errors import ConvergenceError, InvalidParameterError, NotAttainableError
 from riemdp._potential import Potential, potential
 from riemdp.privacy._budget import check_delta, check_epsilon
@@ -100,8 +100,8 @@ class IsotropicCurve(BracketedCurve):
     def __post_init__(self) -> None:
         potential(self.kind)
         object.__setattr__(self, "dim", count(self.dim, "dim"))
-        object.__setattr__(self, "sigma", positive(self.sigma, "sigma"))
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+        object.__setattr__(self, "sigma", scale(self.sigma, "sigma", OTHER_SCALE))
+        object.__setattr__(self, "sensitivity", scale(self.sensitivity, "sensitivity"))
         curvature, upper = real(self.curvature, "curvature"), real(self.upper, "upper")
         if not math.isfinite(curvature):
             raise InvalidParameterError(f"curvature must be finite, got {curvature}")

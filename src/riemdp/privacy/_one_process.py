@@ -1,4 +1,4 @@
-"""Accounts stay in the process that made them: a fork copies all memory, and would double them."""
+"""Accounts stay in the process that made them: a copy of its memory would double them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ import os
 from riemdp._errors import BudgetExceededError
 
 
-def this_process() -> int:
-    """Return what tells this process from the copies that a fork makes of it."""
-    return os.getpid()
+def this_process() -> tuple[int, ...]:
+    """Return what tells this process from its copies: its number, their namespace, its start.
+
+    A container or a raw ``clone`` may give copies the same number. Copies of a whole virtual
+    machine look alike. Systems without ``/proc`` tell the number alone.
+    """
+    try:
+        namespace = os.stat("/proc/self/ns/pid").st_ino
+        with open("/proc/self/stat", "rb") as file:
+            started = int(file.read().rpartition(b")")[2].split()[19])  # field 22 of proc(5)
+    except OSError:
+        return (os.getpid(),)
+    return os.getpid(), namespace, started
 
 
-def check_process(made_in: int, guarantee: object, label: str) -> None:
+def check_process(made_in: tuple[int, ...], guarantee: object, label: str) -> None:
     """Raise ``BudgetExceededError`` in a process that did not make an account itself."""
     if made_in != this_process():
         raise BudgetExceededError(
-            f"asked for {guarantee} ({label}) in a process that was forked from the one of this "
-            "account: each of them would spend the whole budget. Release in the process that made "
-            "the account, or give each process an account with a part of the budget"
+            f"asked for {guarantee} ({label}) in a copy of the process that made this account, "
+            "forked or restored: each copy would spend the whole budget. Release in the process "
+            "that made the account, give each process an account with a part of the budget, or "
+            "use an account of a riemdp.ledger.Ledger, which all of them share"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riemdp.privacy._budget import FloatArray
+    from riemdp.privacy._budget import Amount, FloatArray
     from riemdp.privacy._curve import PrivacyCurve
 
 RaoDistance = Literal["angle", "parametric"]
@@ -168,19 +169,29 @@ class RaoDP(Budget):
             step *= 2.0
         return RaoDP(max(theta, euclidean), distance="angle")
 
-    def price(self) -> tuple[float]:
-        """``theta^2`` or, of an angle, ``-log cos(theta/2)``; see docs/proofs/composition.md."""
+    def price(self) -> tuple[Amount]:
+        """``theta^2``, exactly, or ``-log cos(theta/2)`` of an angle, rounded down.
+
+        See docs/proofs/composition.md.
+        """
         if self.distance == "parametric":
-            return (self.theta * self.theta,)
-        return (minus_log_cosine(self.theta),)
+            return (Fraction(self.theta) ** 2,)
+        return (minus_log_cosine(self.theta) * (1.0 - ELEMENTARY),)
+
+    def price_of(self, guarantee: Budget) -> tuple[Amount, ...]:
+        """Price of what follows from a guarantee; of an angle rounded up."""
+        if self.distance == "parametric":
+            return super().price_of(guarantee)
+        found: Any = self.implied_by(guarantee)
+        return (up(minus_log_cosine(found.theta)),)
 
     def total(self, prices: Sequence[float]) -> RaoDP | None:
-        """Inverse of :meth:`price`."""
+        """Inverse of :meth:`price`; an angle is rounded up."""
         if prices[0] <= 0.0:
             return None
         if self.distance == "parametric":
             return RaoDP(math.sqrt(prices[0]), distance="parametric")
-        return RaoDP(min(math.pi, angle_of_affinity(prices[0])), distance="angle")
+        return angle(angle_of_affinity(prices[0]))
 
     @property
     def largest(self) -> float:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from riemdp.privacy._budget import Budget
 
 
-#: Less than this share of a budget is nothing: what rounding leaves.
-_DUST = 1e-12
+#: A budget over this number is nothing: what rounding leaves.
+_DUST = 10**12
 
 
 class LedgerEntry(NamedTuple):
@@ -165,5 +165,5 @@ class Reservation:
         if not self._steps:
             return self.guarantee
         left = rest_of(self._shared, [step.guarantee for step in self._steps])
-        dust = left is None or left.price()[0] <= _DUST * self._shared.price()[0]
+        dust = left is None or _DUST * left.price()[0] <= self._shared.price()[0]
         return None if dust else left

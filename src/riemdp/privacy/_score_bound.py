@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from riemdp._checks import positive
+from riemdp._checks import OTHER_SCALE, scale
 from riemdp._potential import potential
 from riemdp.privacy._isotropic_quadrature import LossIntegrals
 from riemdp.privacy._rounding import quotient_up
@@ -52,7 +52,7 @@ def score_bound(  # noqa: PLR0917 -- the fields of IsotropicCurve in their order
     Raises
     ------
     InvalidParameterError
-        If ``sigma`` or ``sensitivity`` is not positive and finite.
+        If ``sigma`` or ``sensitivity`` is not between 1e-75 and 1e75.
     ConvergenceError
         If the mean distance of the Gaussian law is not known to double precision.
 
@@ -66,7 +66,7 @@ def score_bound(  # noqa: PLR0917 -- the fields of IsotropicCurve in their order
     >>> round(score_bound("gaussian", 3, 0.0, 2.0, 1.0), 6)  # on flat space 1 / 2
     0.5
     """
-    sigma, sensitivity = positive(sigma, "sigma"), positive(sensitivity, "sensitivity")
+    sigma, sensitivity = scale(sigma, "sigma", OTHER_SCALE), scale(sensitivity, "sensitivity")
     flat = dim == 1 or curvature == 0.0
     ratio = sensitivity / sigma
     linear = potential(kind).is_linear

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riemdp._array_fields import ArrayFields
-from riemdp._checks import positive
+from riemdp._checks import scale
 from riemdp._described import Described
 from riemdp.mechanisms._conformal_density import (
     LARGEST_SCALING,
@@ -28,7 +28,7 @@ from riemdp.mechanisms._net_laplace import (
     evaluated,
     public_net,
 )
-from riemdp.noise import BallNet, ball_net, resolve_generator
+from riemdp.noise import BallNet, ball_net, source_of
 from riemdp.privacy import PureDP
 from riemdp.release._charging import charged, charges_first, check_relation, failing_alike
 from riemdp.release._named import check_accountant
@@ -202,7 +202,7 @@ class ConformalLaplace(ArrayFields, Described):
             Whether the factor is small where the data are dense, as published. The default is the
             other sign, which makes less noise near the data.
         generator : numpy.random.Generator, optional
-            Noise of the density; this process's secure generator by default. A seeded one makes
+            Noise of the density; a new secure generator by default. A seeded one makes
             the noise predictable, hence neither density nor draws private.
         accountant, charge, n
             As in :func:`riemdp.private_statistic`: charged with the total, before the records are
@@ -222,8 +222,8 @@ class ConformalLaplace(ArrayFields, Described):
         """
         part, rest = split_budget(epsilon, epsilon_density)
         if sensitivity is not None:
-            sensitivity = positive(sensitivity, "sensitivity")
-        source = resolve_generator(generator)
+            sensitivity = scale(sensitivity, "sensitivity")
+        source = source_of(generator)
         check_accountant(accountant)
         net = public_net(ball, None, nodes)
         first = charges_first(charge, accountant)
@@ -296,7 +296,7 @@ class ConformalLaplace(ArrayFields, Described):
         size : int or tuple of int, optional
             Leading axes of the result.
         generator : numpy.random.Generator, optional
-            Source of randomness; this process's secure generator by default. A seeded one makes
+            Source of randomness; a new secure generator by default. A seeded one makes
             the draw predictable, hence not private.
 
         Returns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from riemdp.manifolds import FloatArray
     from riemdp.privacy import Budget
 
     #: Public name of a group.
@@ -24,13 +22,6 @@ if TYPE_CHECKING:
 
 #: Effort after which arrays count as sharing memory.
 _MOST_WORK: Any = 10_000
-#: Constants of the finaliser of splitmix64.
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-_GOLDEN = 0x9E3779B97F4A7C15
-_WAY_OUT = (
-    "if these are records of different people that happen to be equal, as discrete data are, say "
-    "whose each is: ids={name: one a record}"
-)
 
 
 def weakest(guarantees: Sequence[Budget]) -> Budget | None:
@@ -47,13 +38,14 @@ def weakest(guarantees: Sequence[Budget]) -> Budget | None:
     return None
 
 
-def check_apart(groups: Mapping[Name, FloatArray], given: Mapping[Name, object]) -> None:
-    r"""Refuse a record that is in two groups, as far as points tell.
+def check_apart(groups: Mapping[Name, object]) -> None:
+    """Refuse groups whose points, as they were given, are arrays that share memory.
 
-    That is a row of one group, of its valid points of shape (n, \*point_shape), that is a row of
-    another one, bit by bit; or arrays, as they were given, that share memory.
+    Nothing is read: rows of two people may be equal, so that only ids say who is in two groups.
     """
-    arrays = {name: np.asarray(points) for name, points in given.items()}
+    arrays = {
+        name: np.asarray(points) for name, points in groups.items() if hasattr(points, "__array__")
+    }
     for one, other in itertools.combinations(arrays, 2):
         if _share_memory(arrays[one], arrays[other]):
             raise InvalidParameterError(
@@ -61,14 +53,6 @@ def check_apart(groups: Mapping[Name, FloatArray], given: Mapping[Name, object])
                 "records of both; groups must have no record in common: give copies, and say "
                 "whose each record is: ids={name: one a record}"
             )
-    twice = _equal_rows(list(groups.values()))
-    if twice is not None:
-        names = list(groups)
-        (first, row), (second, other_row) = twice
-        raise InvalidParameterError(
-            f"row {row} of group {shown(names[first])} is row {other_row} of group "
-            f"{shown(names[second])}, bit by bit; groups must have no record in common: {_WAY_OUT}"
-        )
 
 
 def check_people(ids: Mapping[Name, Sequence[Any]], *, many_records: bool) -> None:
@@ -102,39 +86,3 @@ def _share_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
         return bool(np.shares_memory(one, other, max_work=_MOST_WORK))
     except np.exceptions.TooHardError:
         return True
-
-
-def _equal_rows(groups: list[FloatArray]) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return the places, group and row, of two equal rows of different groups, if there are any."""
-    size = math.prod(groups[0].shape[1:])
-    rows = [np.ascontiguousarray(x).reshape(len(x), size) + 0.0 for x in groups]  # -0.0 is 0.0
-    group = np.repeat(np.arange(len(rows)), [len(x) for x in rows])
-    if not len(group):
-        return None
-    hashes = np.concatenate([_hashes(x) for x in rows])
-    order = np.argsort(hashes, kind="stable")
-    group, hashes = group[order], hashes[order]
-    starts = np.flatnonzero(np.r_[True, hashes[1:] != hashes[:-1]])
-    ends = np.r_[starts[1:], len(hashes)]
-    # sorted stably: groups ascend in every run of equal hashes
-    mixed = group[starts] != group[ends - 1]
-    offsets = np.cumsum([0, *(len(x) for x in rows)])
-    for start, end in zip(starts[mixed], ends[mixed], strict=True):
-        seen: dict[bytes, tuple[int, int]] = {}
-        for place in range(start, end):
-            g = int(group[place])
-            row = int(order[place] - offsets[g])
-            first = seen.setdefault(rows[g][row].tobytes(), (g, row))
-            if first[0] != g:
-                return first, (g, row)
-    return None
-
-
-def _hashes(rows: FloatArray) -> NDArray[np.uint64]:
-    """Return one number a row, equal for equal rows."""
-    found = np.zeros(len(rows), dtype=np.uint64)
-    for k, column in enumerate(rows.view(np.uint64).T):
-        found ^= column + np.uint64((k + 1) * _GOLDEN % 2**64)
-        for shift, factor in zip((30, 27), _MIX, strict=True):
-            found = (found ^ (found >> np.uint64(shift))) * factor
-    return found

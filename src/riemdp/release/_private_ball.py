@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from riemdp._checks import positive, shown
+from riemdp._checks import positive, scale, shown
 from riemdp._errors import (
     InvalidBudgetError,
     InvalidParameterError,
@@ -18,7 +18,7 @@ from riemdp._errors import (
 from riemdp._keywords import with_advice
 from riemdp._progress import uncounted, work
 from riemdp.manifolds import Ball, ball_proofs, check_ball
-from riemdp.noise import is_secure, resolve_generator
+from riemdp.noise import source_of
 from riemdp.noise.exact import exact_choice
 from riemdp.privacy import Account, PureDP, Reservation, adds_up, check_budget, share_of
 from riemdp.release._charging import anchored, charged, charges_first, check_relation, failing_alike
@@ -31,7 +31,6 @@ from riemdp.release._search._found import PrivateBall
 from riemdp.release._search._numbers import CENTRE_SHARES, LEAST_LEFT, Numbers
 from riemdp.release._search._schedule import working_ball
 from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
-from riemdp.release._sensitivity import LEAST_RADIUS
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import check_given, check_number, opened, size_and_rows
 from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_extras, check_rows
@@ -91,7 +90,7 @@ def private_ball(
     axis : {"auto", None}, default "auto"
         Whether to move along the scale axis where the space has one.
     generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default. Any other marks the result,
+        Source of noise; a new secure generator by default. Any other marks the result,
         and every release on it, as not private.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the whole budget, before the records are used; with an
@@ -174,7 +173,7 @@ def find_ball(
     check_searched(relation(None, None, budget, has_users=records.users is not None))
     rounds, along = _rounds(rounds), _axis(axis)
     check_accountant(accountant)
-    source = resolve_generator(options.generator)
+    source = source_of(options.generator)
     first = charges_first(options.charge, accountant)
     check_relation(accountant, ReplaceOne())
     no_stream(records.points, "a search for a ball")
@@ -197,10 +196,9 @@ def find_ball(
     def found() -> PrivateBall:
         with uncounted(True):  # which steps there are depends on answers
             done, outcome = searched(search, rows(), source, entered)
-        secure = is_secure(source)
         smaller = found_ball(ball, outcome)
         return PrivateBall(
-            smaller, outcome.reason, done, budget, secure, account, accountant, anchor
+            smaller, outcome.reason, done, budget, source is None, account, accountant, anchor
         )
 
     return failing_alike(found, anchor, but=(LedgerError,)) if first else found()
@@ -219,12 +217,8 @@ def _validated(ball: Ball, records: Records, n: int | None) -> FloatArray:
 def _check_possible(search: Search, allow_unproven: bool) -> None:
     """Refuse, by public numbers alone, what a search could not finish."""
     reach, ball = search.ball.reach, working_ball(search.ball)
-    if not LEAST_RADIUS <= _SMALLEST * reach <= reach <= 1.0 / LEAST_RADIUS:
-        raise UnsupportedBallError(
-            f"radius {search.ball.radius:.3g} must lie between {LEAST_RADIUS / _SMALLEST:.2g} and "
-            f"{1.0 / LEAST_RADIUS:g} for a search, so that squares of distances stay in the range "
-            "of float64; change the unit of the data"
-        )
+    scale(reach, "the radius of the ball")
+    scale(_SMALLEST * reach, "the least radius of a search")
     exact_choice([0], [0], generator=np.random.default_rng(0))  # raises without python-flint
     least = share_of(search.budget, CENTRE_SHARES[0])
     made = centre_offer(ball, search.n, least)

@@ -145,7 +145,7 @@ def private_mean(
         records is what is public, and a sum of weights is released with the weighted sum:
         :class:`riemdp.statistics.WeightedMean`.
     generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default. Any other marks the release
+        Source of noise; a new secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the budget before the mean is computed.

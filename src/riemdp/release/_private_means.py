@@ -13,7 +13,7 @@ from riemdp._errors import InvalidParameterError, RiemdpError
 from riemdp._keywords import with_advice
 from riemdp._progress import ticks, work
 from riemdp.manifolds import check_ball
-from riemdp.noise import resolve_generator
+from riemdp.noise import source_of
 from riemdp.privacy import Budget, check_budget, label_of_groups
 from riemdp.release._charging import charged, charges_first, failing_alike
 from riemdp.release._disjoint import check_apart, check_people, weakest
@@ -96,11 +96,9 @@ def private_means(
         which follows from all others. That one is the guarantee, and what is charged.
     ids : mapping of int or str to array_like of int or str, shape (n,), optional
         Whose each record is; by default what ``ids`` of :class:`riemdp.Records` say, of all groups
-        or of none. Groups are then disjoint if no id is in two of them, and two people's
-        records may be equal. Without them a row that is in two groups, bit by bit, is refused, and
-        so are arrays that share memory: a false alarm of data that take few values, and the
-        refusal itself tells of the data. Where the guarantee is about single records, nobody may
-        have two.
+        or of none. An id that is in two groups is refused; where the guarantee is about single
+        records, so is an id that comes twice. Without ids that groups are disjoint is your
+        claim: the library does not compare rows, because records of two people may be equal.
     users : mapping of int or str to array_like of int or str, shape (n,), optional
         The same where people have several records each and the guarantee is about people.
     people : mapping of int or str to int, optional
@@ -117,7 +115,7 @@ def private_means(
         The same by name. With ``"add-remove"``, the default with ``users`` and without ``people``,
         the sizes of the groups are private; a group without records is released like any other.
     generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default. Any other marks the releases
+        Source of noise; a new secure generator by default. Any other marks the releases
         ``private=False``, and draws in the order of the groups.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged once for all groups, before anything is drawn. An account of a ledger gives one
@@ -137,8 +135,8 @@ def private_means(
     Raises
     ------
     InvalidParameterError
-        If somebody is in two groups, or a row (the message names groups and rows); or an argument
-        is of the wrong kind or outside its domain.
+        If somebody is in two groups, as ids say (the message names groups and rows); arrays of
+        two groups share memory; or an argument is of the wrong kind or outside its domain.
     UnsupportedNeighboursError
         If neighbours may differ in several groups.
     RiemdpError
@@ -195,7 +193,7 @@ def private_means(
     options = Options(
         mechanism=mechanism,
         neighbours=between,
-        generator=resolve_generator(generator),
+        generator=source_of(generator),
         accountant=accountant,
         charge=charge,
         allow_unproven=allow_unproven,
@@ -215,14 +213,12 @@ def private_means(
         for name, each in given.items():
             _of_group(name, check_shapes, Records(each.points, ids=owners[name]), None, None)
 
+    if owners is None:
+        check_apart({name: each.points for name, each in given.items()})
+
     def check_groups() -> None:
         seen = {name: _of_group(name, each.opened) for name, each in ready.items()}
-        if owners is None:
-            check_apart(
-                {name: np.asarray(each.points) for name, each in seen.items()},
-                {name: each.points for name, each in given.items()},
-            )
-        else:
+        if owners is not None:
             everybody = {
                 # users are one for each record: it has been looked at
                 name: _of_group(name, _ids, owners[name], None if takes_users else len(each))

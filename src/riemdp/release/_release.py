@@ -263,9 +263,9 @@ class Release(NoiseOfValue, Written, ArrayFields, Described):
 
         0.0 where the integers in :attr:`rounded` have the guarantee exactly: the noise was drawn
         by exact arithmetic, about a statistic whose tolerance is proved. As the guarantee does, it
-        rests on what :attr:`proofs` names, and is worth as much: see :attr:`proven`. It is about the
-        bits alone. The noise scale is computed in float64, on curved spaces by quadrature, which
-        interval arithmetic confirms in dimension 2 and in odd ones only (SECURITY.md,
+        rests on what :attr:`proofs` names, and is worth as much: see :attr:`proven`. It is about
+        the bits alone. The noise scale is computed in float64, on curved spaces by quadrature,
+        which interval arithmetic confirms in dimension 2 and in odd ones only (SECURITY.md,
         "The calibration").
         """
         return _serialise.allowance(self.statistic, self.mechanism, self.rounded is not None)

@@ -18,7 +18,7 @@ from riemdp._progress import ticks, uncounted, work
 from riemdp._versions import installed_versions
 from riemdp.manifolds import Ball, check_ball, clip_norm
 from riemdp.mechanisms import Choice, Mechanism, calibrated
-from riemdp.noise import is_secure, resolve_generator
+from riemdp.noise import source_of
 from riemdp.noise.exact import Rounded, default_grid
 from riemdp.privacy import Budget, check_budget
 from riemdp.release._charging import (
@@ -140,7 +140,7 @@ def private_statistic(
         centre of the ball, in no class, in the middle of the range of covariates, with weight 0.
         Without it the number of people is private, and is never read off the ids.
     generator : numpy.random.Generator, optional
-        Source of noise; this process's secure generator by default. Any other marks the release
+        Source of noise; a new secure generator by default. Any other marks the release
         ``reproducible=True, private=False``.
     accountant : object with ``spend(guarantee, label)``, optional
         Charged with the budget before the statistic is computed. What it gives back for the charge
@@ -289,8 +289,9 @@ class Ready:
     """A release that nothing stands in the way of but the account.
 
     The offer is proved or allowed, ``reason`` says why this mechanism, ``guarantee`` is that of the
-    part that is drawn here, with its relation, ``found`` what the ball was found by. ``start`` and
-    ``question`` are where the statistic starts, and what it asks there; public.
+    part that is drawn here, with its relation, ``found`` what the ball was found by. ``source`` is
+    None for a secure generator, so that every draw makes one, after its data were read. ``start``
+    and ``question`` are where the statistic starts, and what it asks there; public.
     """
 
     offer: Offer
@@ -298,7 +299,7 @@ class Ready:
     guarantee: Budget
     found: PrivateBall | None
     data: Source
-    source: np.random.Generator
+    source: np.random.Generator | None
     accountant: SupportsSpend | None
     start: Any
     question: Question
@@ -326,7 +327,7 @@ class Ready:
         data = self.data.seen(chosen)
         with uncounted(chosen.n is None):
             value, rounded = drawn(chosen, self.start, self.question, data, self.source)
-        private = is_secure(self.source) and (found is None or found.private)
+        private = self.source is None and (found is None or found.private)
         guarantee = limit if found is None else found.budget
         search = None if found is None else found.receipt(limit)
         proofs = chosen.proofs(guarantee)
@@ -388,7 +389,7 @@ def prepared(
     account = accountant if found is None else found.accountant
     streams = not together and is_stream(records.points, neighbours)
     first = charges_first(options.charge, account, streams=streams)
-    source = resolve_generator(options.generator)
+    source = source_of(options.generator)
     units = public if found is None else found.public
     all_of_them = Unopened(
         records, public.manifold, units, neighbours, late=first, averaged=options.averaged
@@ -488,7 +489,7 @@ def drawn(
     point: Any,
     question: Question,
     data: FloatArray | Records | Summaries,
-    source: np.random.Generator,
+    source: np.random.Generator | None,
 ) -> tuple[FloatArray, Rounded | None]:
     """Answer, add noise and move, as often as the budget was shared; return value and integers.
 
@@ -530,7 +531,7 @@ def _draw(
     footpoint: FloatArray | tuple[Fraction, ...],
     answers: Ball,
     grid: int,
-    source: np.random.Generator,
+    source: np.random.Generator | None,
 ) -> FloatArray | Rounded:
     numbers = np.array([float(x) for x in footpoint])
     if not np.linalg.norm(numbers) <= answers.reach * _LONGER:

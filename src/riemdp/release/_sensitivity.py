@@ -5,28 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from riemdp._checks import count, positive, real
-from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedNeighboursError
+from riemdp._checks import count, real, scale
+from riemdp._errors import InvalidParameterError, UnsupportedNeighboursError
 from riemdp.statistics import FrechetMean, Neighbours, ReplaceOne, Statistic
 
 if TYPE_CHECKING:
     from riemdp.manifolds import Ball
     from riemdp.statistics import Metric
 
-#: Smallest radius of a ball of a release; one over it is the largest.
-LEAST_RADIUS = 1e-140
-
 
 def exact_sensitivity(
     statistic: Statistic, ball: Ball, n: int | None, neighbours: Neighbours, metric: Metric
 ) -> float:
     """Sensitivity of the exact statistic; ``UnsupportedError`` if none is known on this ball."""
-    if not LEAST_RADIUS <= ball.reach <= 1.0 / LEAST_RADIUS:
-        raise UnsupportedBallError(
-            f"radius {ball.radius:.3g} must lie between {LEAST_RADIUS:g} and "
-            f"{1.0 / LEAST_RADIUS:g} for a release, so that squares of distances and sums over "
-            "the records stay in the range of float64; change the unit of the data"
-        )
+    scale(ball.reach, "the radius of the ball")
     if statistic.by_place and not neighbours.keeps_places:
         raise UnsupportedNeighboursError(
             f"the {statistic.name} has public {' and '.join(statistic.by_place)}, one for each "
@@ -36,7 +28,7 @@ def exact_sensitivity(
     if neighbours.size_is_public:
         n = count(n, "n, the number of points,")
     found = neighbours.sensitivity(statistic, ball, n, metric)
-    return positive(found, f"the sensitivity of {statistic.name}")
+    return scale(found, f"the sensitivity of {statistic.name}")
 
 
 def computed_sensitivity(

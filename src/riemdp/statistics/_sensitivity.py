@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import scipy
 
-from riemdp._checks import count, is_one_of, positive, shown
+from riemdp._checks import count, is_one_of, positive, scale, shown
 from riemdp._errors import InvalidParameterError, UnsupportedBallError, UnsupportedManifoldError
 from riemdp.manifolds import Ball, check_ball
 
@@ -58,7 +58,8 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
     Raises
     ------
     InvalidParameterError
-        If ``ball`` is no ball, ``n`` not a positive integer (under 2^63) or ``bound`` unknown.
+        If ``ball`` is no ball, ``n`` not a positive integer (under 2^63) or ``bound`` unknown;
+        or a radius or the bound is not between 1e-75 and 1e75.
     UnsupportedBallError
         If the ball is too large for the bound.
     UnsupportedManifoldError
@@ -84,7 +85,7 @@ def frechet_mean_sensitivity(ball: Ball, n: int, bound: SensitivityBound = "exac
             f"bound must be 'exact', 'theorem' or 'tight', got {shown(bound)}; "
             "'exact' is the smallest and the default"
         )
-    return _frechet(ball, n, bound)
+    return _moved(_frechet, ball, n, bound)
 
 
 def weighted_frechet_mean_sensitivity(ball: Ball, share: float) -> float:
@@ -97,7 +98,7 @@ def weighted_frechet_mean_sensitivity(ball: Ball, share: float) -> float:
     docs/proofs/neighbours.md, "Weights".
     """
     check_ball(ball)
-    return _frechet(ball, alike(share), "exact")
+    return _moved(_frechet, ball, alike(share), "exact")
 
 
 def weighted_tangent_mean_sensitivity(ball: Ball, share: float) -> float:
@@ -107,7 +108,7 @@ def weighted_tangent_mean_sensitivity(ball: Ball, share: float) -> float:
     :func:`weighted_frechet_mean_sensitivity`. See docs/proofs/neighbours.md, "Weights".
     """
     check_ball(ball)
-    return _tangent(ball, alike(share))
+    return _moved(_tangent, ball, alike(share))
 
 
 def alike(share: float) -> float:
@@ -122,6 +123,13 @@ def alike(share: float) -> float:
         )
     found = 1.0 / share
     return found if Fraction(found) * Fraction(share) <= 1 else math.nextafter(found, 0.0)
+
+
+def _moved(move: Callable[..., float], ball: Ball, *arguments: float | str) -> float:
+    """Return a sensitivity, where float64 carries the radii and it: the roundings of the module."""
+    for part in (ball, *ball.parts):
+        scale(part.reach, "the radius of the ball")
+    return scale(move(ball, *arguments), "the sensitivity")
 
 
 def _frechet(ball: Ball, n: float, bound: str) -> float:
@@ -176,7 +184,8 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
     Raises
     ------
     InvalidParameterError
-        If ``ball`` is no ball or ``n`` not a positive integer (under 2^63).
+        If ``ball`` is no ball or ``n`` not a positive integer (under 2^63); or a radius or the
+        result is not between 1e-75 and 1e75.
 
     References
     ----------
@@ -191,7 +200,7 @@ def tangent_mean_sensitivity(ball: Ball, n: int) -> float:
     0.002
     """
     check_ball(ball)
-    return _tangent(ball, count(n, _N))
+    return _moved(_tangent, ball, count(n, _N))
 
 
 def _tangent(ball: Ball, n: float) -> float:
@@ -228,7 +237,7 @@ def log_stretch(ball: Ball) -> float:
         return 1.0
     # Clipped coordinates may be a rounding of their norm longer than the radius.
     longer = 1.0 + _ROUNDING + ball.manifold.dim * float(np.finfo(np.float64).eps)
-    angle = math.sqrt(curvature) * ball.reach * longer
+    angle = math.sqrt(curvature) * scale(ball.reach, "the radius of the ball") * longer
     return _round_up(angle / math.sin(angle))
 
 

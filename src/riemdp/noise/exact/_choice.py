@@ -39,7 +39,7 @@ def exact_choice(
     units : tuple of two Fraction
         The rational numbers u and v.
     generator : numpy.random.Generator, optional
-        Source of bits; this process's secure generator by default.
+        Source of bits; a new secure generator by default.
     precision : int, default 128
         Bits to begin with. It does not change the law.
 

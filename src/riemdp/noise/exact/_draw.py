@@ -116,7 +116,7 @@ class ExactDraw(ABC):
         grid : int
             The coordinates of the draw are rounded to multiples of ``2^-grid``, a public choice.
         generator : numpy.random.Generator, optional
-            Source of bits; this process's secure generator by default. A draw is private with
+            Source of bits; a new secure generator by default. A draw is private with
             that alone.
         precision : int, default 128
             Bits of the balls that each decision starts with. It does not change the law.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riemdp.noise import resolve_generator
 from riemdp.noise.exact import exact_choice
 from riemdp.release._run import asked, drawn
 from riemdp.release._search._numbers import place_weights, radius_weights
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def searched(
     search: Search,
     points: FloatArray,
-    source: np.random.Generator,
+    source: np.random.Generator | None,
     entered: Callable[[Budget, str], object],
 ) -> tuple[Search, Outcome]:
     r"""Search for a smaller ball; return the search with its steps, and how it ended.
@@ -60,7 +61,7 @@ def searched(
 
 
 def chosen(
-    choice: Choice, records: Records, source: np.random.Generator, axis: FloatArray
+    choice: Choice, records: Records, source: np.random.Generator | None, axis: FloatArray
 ) -> float:
     """Draw the answer to a choice: one of its candidates.
 
@@ -77,7 +78,7 @@ def chosen(
         # What pairs there are must not depend on the records: without an order drawn from
         # elsewhere rows that were recorded together would make the data look narrow.
         values = (
-            records.pairs(source.permutation(len(records)))
+            records.pairs(resolve_generator(source).permutation(len(records)))
             if choice.query == "pairs"
             else records.distances(choice.center)
         )
@@ -110,7 +111,7 @@ class _Chunked(Question):
 
 
 def centre_drawn(
-    question: Centre, public: Ball, records: Records, source: np.random.Generator
+    question: Centre, public: Ball, records: Records, source: np.random.Generator | None
 ) -> CentreStep:
     """Draw the answer to a question for a centre; see :class:`CentreStep`."""
     made = centre_offer(question.ball, len(records), question.guarantee)

@@ -87,8 +87,8 @@ class Numbers:
 
     def _share_of_rate(self, rate: float) -> float:
         """Share of the budget that a choice of this range takes; over 1 for more than all of it."""
-        price = bounded_range(type(self.budget), rate).price()[0]
-        return price / max(self.budget.price()[0], sys.float_info.min)
+        price, whole = bounded_range(type(self.budget), rate).price()[0], self.budget.price()[0]
+        return float(price) / max(float(whole), sys.float_info.min)
 
     def last_share(self, share: float) -> float:
         """Share of the last radius, which sets the noise of the release."""
