@@ -239,7 +239,8 @@ def mean(
 
     extras = {"labels": labels, "covariates": covariates, "weights": weights}
     names = ("points", *(name for name, column in extras.items() if column is not None))
-    records: Any = Records(**{name: partial(of_file, name) for name in names})
+    late: dict[str, Any] = {name: partial(of_file, name) for name in names}
+    records = Records(**late)
     ids: Any = None if users is None else users_of_file
     if charges_first(charge, account):
         check_readable(file, file_of_ids, mask)

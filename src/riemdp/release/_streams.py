@@ -375,7 +375,7 @@ class Stream(Source):
         if is_file_of_array(self._records.points):
             check_given(self._records, self._neighbours, statistic, manifold, made.n)
             return
-        beside = dict.fromkeys({*self._records.extras, *statistic.takes}, ())
+        beside: dict[str, Any] = dict.fromkeys({*self._records.extras, *statistic.takes}, ())
         check_extras(Records((), **beside), statistic.takes, statistic.name)
         if isinstance(self._chunks.parts, Sequence):
             self._check_parts(made, list(map(_at_hand, self._chunks.parts)))
