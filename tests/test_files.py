@@ -343,6 +343,19 @@ def test_if_one_cannot_be_written_none_is(tmp_path):
         assert os.listdir(tmp_path) == ["old.npy"]
 
 
+def test_new_files_replace_none(tmp_path):
+    there, new = tmp_path / "there", tmp_path / "new"
+    there.write_bytes(b"before")
+    contents = {new: lambda file: file.write(b"x"), there: lambda file: file.write(b"y")}
+    with pytest.raises(FileExistsError):
+        write_files(contents, new=True)
+    assert there.read_bytes() == b"before"
+    assert os.listdir(tmp_path) == ["there"]
+    there.unlink()
+    write_files(contents, new=True)
+    assert (new.read_bytes(), there.read_bytes()) == (b"x", b"y")
+
+
 def test_a_link_that_came_later_is_not_followed(tmp_path):
     data, output = tmp_path / "data.npy", tmp_path / "mean.npy"
     data.write_bytes(b"data")

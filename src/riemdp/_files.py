@@ -306,7 +306,9 @@ def check_output(path: Path, inputs: Iterable[Path] = (), outputs: Iterable[Path
     return target
 
 
-def write_files(contents: Mapping[Path, Callable[[IO[bytes]], object]]) -> None:
+def write_files(
+    contents: Mapping[Path, Callable[[IO[bytes]], object]], *, new: bool = False
+) -> None:
     """Write files: each is there whole or as it was.
 
     All are written out before the first takes its name: a full disk leaves all as they were.
@@ -317,9 +319,13 @@ def write_files(contents: Mapping[Path, Callable[[IO[bytes]], object]]) -> None:
         Paths as :func:`check_output` returned them, and what writes each to an open file. An
         existing file is replaced and its mode kept; other names of it (hard links) keep what they
         had, and a link that has come there since is replaced itself.
+    new : bool, default False
+        Whether no file may be replaced.
 
     Raises
     ------
+    FileExistsError
+        If one is there, with ``new``; nothing is written then.
     OSError
         If a file cannot be written.
     """
@@ -334,11 +340,26 @@ def write_files(contents: Mapping[Path, Callable[[IO[bytes]], object]]) -> None:
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
+        if new:
+            _claim(drafts.values())
         for draft, path in drafts.items():
             draft.replace(path)
     finally:
         for draft in drafts:
             draft.unlink(missing_ok=True)
+
+
+def _claim(paths: Iterable[Path]) -> None:
+    """Make empty files, all or none, where no file is."""
+    made: list[Path] = []
+    try:
+        for path in paths:
+            path.open("xb").close()
+            made.append(path)
+    except OSError:
+        for path in made:
+            path.unlink()
+        raise
 
 
 def _same(path: Path, other: Path) -> bool:

@@ -388,3 +388,24 @@ def test_columns_are_opened_after_the_charge_and_options_before(riemdp, fails, u
     assert "failed after it was charged" in refused.stderr
     assert "zz" not in refused.stderr
     assert len(Ledger(url).account("study").entries()) == 2
+
+
+def test_columns_that_a_statistic_takes_none_of_cost_nothing(riemdp, fails, tmp_path):
+    """Their names are on the command line, before the file is opened."""
+    url, table = tmp_path / "ledger.db", tmp_path / "rows.csv"
+    riemdp("ledger", "register", "study", *REGISTER, "--ledger", url)
+    table.write_text("a,b,w\n" + "0.1,0.2,0.5\n" * 20, encoding="utf-8")
+    mean = (
+        "mean", table, "--manifold", "euclidean", "--center", "origin", "--radius", 1, "--dim", 2,
+        "--mu", 0.1, "--points", "a,b", "--unit", "person", "--n", 20,
+        "--ledger", url, "--dataset", "study",
+    )  # fmt: skip
+    assert "takes no labels: leave out labels" in fails(2, *mean, "--labels", "w")
+    assert "--statistic weighted-mean" in fails(2, *mean, "--weights", "w")
+    assert "takes weights too" in fails(2, *mean, "--statistic", "weighted-mean")
+    assert (
+        json.loads(riemdp("ledger", "export", "--ledger", url).stdout)["datasets"][0]["entries"]
+        == []
+    )
+    weighted = (*mean, "--weights", "w", "--statistic", "weighted-mean")
+    assert riemdp(*weighted).exit_code == 0

@@ -255,37 +255,82 @@ def test_the_name_of_an_output_is_kept(riemdp, matrices, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["data.NPY", "data.NPY.npy"]
 
 
-def test_links_as_outputs(riemdp, fails, matrices, tmp_path):
+def test_links_as_outputs(fails, matrices, tmp_path):
     output, kept = tmp_path / "mean.csv", tmp_path / "kept.txt"
     output.symlink_to(kept)
     assert "link to nothing" in fails(2, "mean", matrices, *BALL, *BUDGET, "--output", output)
     assert not kept.exists()
     kept.touch()
-    assert riemdp("mean", matrices, *BALL, *BUDGET, "--output", output).exit_code == 0
-    assert output.is_symlink()
-    assert np.loadtxt(kept, delimiter=",").shape == (9,)  # in the format of the name
+    assert "is there already" in fails(2, "mean", matrices, *BALL, *BUDGET, "--output", output)
+    assert kept.read_bytes() == b""
 
 
 def test_two_outputs_are_two_files(fails, matrices, tmp_path):
-    output, document = tmp_path / "mean.npy", tmp_path / "mean.json"
-    output.touch()
-    document.symlink_to(output)
-    arguments = ("--output", output, "--release", document)
+    arguments = ("--release", tmp_path / "mean.json", "--details", tmp_path / "mean.json")
     assert "for two outputs" in fails(2, "mean", matrices, *BALL, *BUDGET, *arguments)
 
 
-def test_a_failed_write_leaves_all_as_it_was(fails, matrices, tmp_path, monkeypatch):
-    output, document = tmp_path / "mean.npy", tmp_path / "mean.json"
-    output.write_bytes(b"before")
-
+def test_a_failed_write_leaves_all_as_it_was(riemdp, matrices, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("riemdp.cli._mean.write_array", full)
-    arguments = ("--output", output, "--release", document)
-    assert "No space left" in fails(2, "mean", matrices, *BALL, *BUDGET, *arguments)
-    assert output.read_bytes() == b"before"
-    assert sorted(os.listdir(tmp_path)) == ["matrices.npy", "mean.npy"]
+    arguments = ("--output", tmp_path / "mean.npy", "--release", tmp_path / "mean.json")
+    result = riemdp("mean", matrices, *BALL, *BUDGET, *arguments)
+    assert result.exit_code == 2
+    assert "No space left" in result.stderr
+    assert "frechet-mean of n = 50" in result.stdout  # which was paid for
+    assert os.listdir(tmp_path) == ["matrices.npy"]
+
+
+@pytest.mark.parametrize("option", ["--release", "--output"])
+def test_what_was_paid_for_is_not_overwritten(riemdp, fails, matrices, tmp_path, option):
+    """The second call is refused before it is charged for."""
+    url, file = tmp_path / "ledger.db", tmp_path / f"mean.{'json' if option[2] == 'r' else 'npy'}"
+    register = ("--mu", 1, "--unit", "person", "--adjacency", "replace-one", "--ledger", url)
+    riemdp("ledger", "register", "study", *register)
+    paid = ("--mu", 0.1, "--ledger", url, "--dataset", "study", "--dim", 3, "--n", 50)
+    call = ("mean", matrices, "--manifold", "spd-log-euclidean", *BALL[2:], *paid, option, file)
+    call = tuple("--size" if each == "--dim" else each for each in call)
+    assert riemdp(*call).exit_code == 0
+    before = file.read_bytes()
+    assert "is there already" in fails(2, *call)
+    assert file.read_bytes() == before
+    (dataset,) = json.loads(riemdp("ledger", "export", "--ledger", url).stdout)["datasets"]
+    assert len(dataset["entries"]) == 1
+
+
+@pytest.mark.parametrize("container", [False, True])
+def test_a_file_that_came_meanwhile_stays_and_so_does_the_release(
+    riemdp, matrices, tmp_path, monkeypatch, container
+):
+    """As another process of the same call would make it, after both were charged."""
+    release, output = tmp_path / "mean.json", tmp_path / "mean.csv"
+    there = release.with_suffix(".npz") if container else release
+    found = library.private_mean
+
+    def meanwhile(*arguments, **options):
+        there.write_bytes(b"another")
+        (tmp_path / "mean-1.json").write_bytes(b"one more")
+        return found(*arguments, **options)
+
+    monkeypatch.setattr("riemdp.cli._mean.private_mean", meanwhile)
+    if container:
+        monkeypatch.setattr("riemdp.cli._mean._MOST_INLINE", 0)
+        monkeypatch.setattr("riemdp.release._container.SMALL", 0)
+    result = riemdp(
+        "mean", matrices, *BALL, *BUDGET, "--release", release, "--output", output
+    )  # fmt: skip
+    assert result.exit_code == 0
+    assert "mean-2.json" in result.stderr
+    assert there.read_bytes() == b"another"
+    assert (tmp_path / "mean-1.json").read_bytes() == b"one more"
+    kept = tmp_path / "mean-2.json"
+    assert kept.with_suffix(".npz").exists() == container
+    assert library.verify(kept).passed
+    value = np.loadtxt(tmp_path / "mean-2.csv", delimiter=",")
+    np.testing.assert_array_equal(library.Release.load(kept).raw.reshape(-1), value)
+    assert not output.exists()
 
 
 def test_more_numbers_than_the_limit(riemdp, fails, matrices, tmp_path):
@@ -452,7 +497,7 @@ def test_people_are_protected_with_all_their_records(riemdp, fails, matrices, tm
     assert "replace-user neighbours" in result.stdout
     private = riemdp(*given)
     assert "add-remove-user neighbours" in private.stdout
-    assert "n = 10" not in private.stdout
+    assert "n = 10" not in private.stdout  # a count with its noise may begin so
     assert "people=" in fails(2, *given, "--adjacency", "replace-one")
     assert "people" in fails(2, *given, "--n", 10)
     release = library.Release.from_json(document.read_text(encoding="utf-8"))

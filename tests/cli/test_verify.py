@@ -110,6 +110,7 @@ def test_stronger_claim(riemdp, release):
 
 @pytest.mark.fast(1)
 def test_seeded_release(riemdp, release, matrices):
+    release.unlink()
     riemdp(
         "mean", matrices, "--manifold", "spd-log-euclidean", "--center", "identity",
         "--radius", 2, "--epsilon", 1, "--release", release, "--seed", 1,

@@ -54,7 +54,7 @@ from riemdp.ledger import Ledger, _file_systems
 from riemdp.ledger import _schema as schema
 from riemdp.ledger._tables import DATASETS, ENTRIES, TIPS
 from riemdp.privacy import Anchor
-from riemdp.statistics import AddRemove, FrechetMean
+from riemdp.statistics import AddRemove, ClassMoments, FrechetMean, ReplacePoint
 
 PLANE = Ball(Euclidean(2), np.zeros(2), 2.0)
 NORTH = Ball(Sphere(2), np.array([0.0, 0.0, 1.0]), 0.5)
@@ -270,7 +270,7 @@ def broken():
     return {
         "a row is not finite": (bad(good, 7, np.nan), NotOnManifoldError),
         "a row is not on the manifold": (bad(good, 7, [0.0, 0.0, 2.0]), NotOnManifoldError),
-        "rows have another shape": (good[:, :2], NotOnManifoldError),
+        "rows have another shape": (lambda: good[:, :2], NotOnManifoldError),
         "there is no row at all": (lambda: np.empty((0, 3)), NotOnManifoldError),
         "there are others than were said": (lambda: good[:59], InvalidParameterError),
         "they are texts": (np.full((60, 3), "x"), NotOnManifoldError),
@@ -434,6 +434,58 @@ def test_what_public_arguments_rule_out_is_said_and_costs_nothing(ledger, accoun
         with pytest.raises(error):
             call()
     assert size_of(ledger) == before
+
+
+def test_what_shapes_and_names_rule_out_costs_nothing_anywhere(account, rows):
+    """Each entry point that charges first looks at names, lengths and shapes before."""
+    two, few = {"a": rows, "b": rows + 1.0}, {"a": range(60), "b": range(60, 100)}
+    calls = {
+        "groups": (lambda: private_means(two, PLANE, BUDGET, ids=few, accountant=account), "ids"),
+        "search": (lambda: private_ball(rows[:, :1], PLANE, BUDGET, accountant=account), "shape"),
+        "people in a search": (
+            lambda: private_ball(
+                Records(rows, users=range(60)), PLANE, BUDGET, accountant=account, charge="checked"
+            ),
+            "without users",
+        ),
+        "names in a search": (
+            lambda: private_ball(Records(rows, labels=range(60)), PLANE, BUDGET),
+            "leave out labels",
+        ),
+        "conformal": (
+            lambda: ConformalLaplace.private(
+                Records(near_north(), users=range(60)), NORTH, 2.0, accountant=account
+            ),
+            "no users",
+        ),
+        "conformal shape": (
+            lambda: ConformalLaplace.private(rows, NORTH, 2.0, accountant=account),
+            "shape",
+        ),
+        "users of directions": (
+            lambda: private_directional_summary(
+                near_north(), BUDGET, users=[1] * 59, adjacency="add-remove", accountant=account
+            ),
+            "users must be one",
+        ),
+        "public sizes": (
+            lambda: private_statistic(
+                ClassMoments(("a", "b"), sizes=(10, 50)),
+                Records(rows, labels=["a"] * 60),
+                PLANE,
+                BUDGET,
+                neighbours=ReplacePoint(),
+                charge="first",
+                accountant=Accountant(GDP(1.0), adjacency="replace-point"),
+            ),
+            "public sizes",
+        ),
+    }
+    for name, (call, text) in calls.items():
+        with pytest.raises(RiemdpError, match=text) as caught:
+            call()
+        assert not isinstance(caught.value, ReleaseFailedError), name
+    assert account.entries() == ()
 
 
 def test_records_may_be_opened_by_a_function(account, rows):

@@ -77,6 +77,38 @@ def test_small_ones_are_written_as_before(made, tmp_path):
     assert [check.name for check in verify(path).checks] == [c.name for c in verify(made).checks]
 
 
+@pytest.mark.parametrize("container", [False, True])
+def test_no_release_is_overwritten_unless_somebody_says_so(made, tmp_path, container):
+    path = tmp_path / "mean.json"
+    written = made.save(path, container=container)
+    for there in written:
+        before = there.read_bytes()
+        others = [each for each in written if each != there]
+        for each in others:
+            each.unlink()
+        with pytest.raises(InvalidParameterError, match=r"is there already.*overwrite=True"):
+            made.save(path, container=container)
+        assert there.read_bytes() == before
+        assert not any(each.exists() for each in others)  # nothing is written beside it
+        assert made.save(path, container=container, overwrite=True) == written
+    assert Release.load(path).to_json() == made.to_json()
+
+
+def test_a_file_that_comes_meanwhile_is_not_overwritten(made, tmp_path, monkeypatch):
+    path = tmp_path / "mean.json"
+    fsync = os.fsync
+
+    def meanwhile(file):
+        path.write_bytes(b"another")
+        fsync(file)
+
+    monkeypatch.setattr("os.fsync", meanwhile)
+    with pytest.raises(FileExistsError):
+        made.save(path, container=True)
+    assert path.read_bytes() == b"another"
+    assert os.listdir(tmp_path) == ["mean.json"]  # nor is there an empty container
+
+
 def test_long_lists_go_into_the_container_by_themselves(tmp_path):
     path, inside = tmp_path / "a.json", [0.5] * _container.SMALL
     document = {"value": [*inside, 1.0], "short": inside, "rounded": [1, -(2**64)] * 5001}

@@ -476,7 +476,7 @@ def test_public_weights_are_refused_before_the_charge(tmp_path):
         for points in (sized, mapped(tmp_path, POINTS)):
             with pytest.raises(error, match=text):
                 private_statistic(mean, Records(points, weights=beside), CAP, GDP(1.0), **options)
-    with pytest.raises(InvalidParameterError, match=r"with each chunk.*public sizes"):
+    with pytest.raises(InvalidParameterError, match=r"chunks of public sizes.*sizes="):
         private_mean(Chunks(parts, n=N), CAP, GDP(1.0), weights=WEIGHTS, **options)
     with pytest.raises(UnsupportedError, match=r"takes \d+ passes"):
         private_statistic(mean, iter([POINTS]), CAP, GDP(1.0), n=N, **options)
@@ -496,7 +496,7 @@ def test_weights_that_come_with_chunks_are_checked_when_they_are_read():
         (np.r_[1.0, 0.5 * WEIGHTS[1:]], "more than the stated share"),
         (WEIGHTS[1:], "one for each point"),
     ):
-        given = Chunks([Records(POINTS, weights=weights)], n=N)
+        given = Chunks([partial(Records, POINTS, weights=weights)], n=N)
         with pytest.raises(RiemdpError, match=text):
             private_statistic(mean, given, CAP, GDP(1.0), charge="checked", **options)
     twice = Records(Chunks([Records(POINTS, weights=WEIGHTS)], sizes=[N]), weights=WEIGHTS)
@@ -717,13 +717,83 @@ def test_the_account_is_charged_before_anything_is_opened():
         yield ROWS
         raise ValueError("Ann")
 
-    for bad in (parts, [ROWS, ROWS[:1] * np.nan], [ROWS, ROWS]):
+    for bad in (parts, [ROWS[1:], ROWS[:1] * np.nan], [ROWS, lambda: ROWS]):
         with pytest.raises(ReleaseFailedError) as caught:
             private_mean(Chunks(bad, n=N), PLANE, GDP(1.0), accountant=account)
         assert caught.value.__context__ is None
         assert "Ann" not in str(caught.value)
     assert spent == [GDP(1.0)]
     assert account.spent.mu == pytest.approx(3.0**0.5)
+
+
+#: Chunks whose parts are at hand, of which names, shapes and sizes rule out a release.
+AT_HAND = {
+    "names": (Chunks([POINTS, Records(POINTS, weights=WEIGHTS)], n=N), "chunk 1: .*no weights"),
+    "people": (Chunks([Records(POINTS, users=range(N))], n=N), "chunk 0: .*one record of each"),
+    "shape": (Chunks([POINTS[:, :2]], n=N), r"chunk 0: .*shape \(\.\.\., 3\)"),
+    "ids": (Chunks([POINTS], manifest=range(N)), "chunk 0: .*manifest"),
+    "few ids": (Chunks([Records(POINTS, ids=[1])], n=N), "chunk 0: ids must be one"),
+    "size": (Chunks([POINTS[:9], POINTS[10:]], sizes=[9, N - 9]), "chunk 1: .*leave out sizes"),
+    "too many": (Chunks([POINTS, lambda: POINTS, POINTS[:1]], n=N), "more records than n = 40"),
+    "none": (Chunks([], n=N), "no chunks"),
+    "beside": (
+        Records(Chunks([lambda: POINTS], sizes=[N]), labels=["a"] * N),
+        "takes no labels: leave out labels",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_HAND)
+def test_parts_that_are_at_hand_are_refused_before_the_charge(name):
+    given, text = AT_HAND[name]
+    account = Accountant(GDP(2.0))
+    with pytest.raises(RiemdpError, match=text):
+        private_mean(given, CAP, GDP(1.0), accountant=account)
+    assert account.spent is None
+
+
+def test_what_was_read_is_not_paid_for_again():
+    for parts in ((part for part in np.split(ROWS, 4)), Chunks(iter(np.split(ROWS, 4)))):
+        account = Accountant(GDP(2.0))
+        private_mean(parts, PLANE, GDP(0.5), n=N, accountant=account)
+        with pytest.raises(UnsupportedError, match="can be read once, and were"):
+            private_mean(parts, PLANE, GDP(0.5), n=N, accountant=account)
+        assert account.spent == GDP(0.5)
+
+
+def test_missing_records_are_seen_before_the_charge_where_all_parts_are_at_hand():
+    account = Accountant(GDP(2.0))
+    given = Chunks([Records(ROWS[1:], weights=WEIGHTS[1:])], n=N)
+    options = {"private_weights": True, "accountant": account}
+    with pytest.raises(InvalidParameterError, match="nobody knows the weights"):
+        private_mean(given, PLANE, GDP(1.0), **options)
+    assert account.spent is None
+    late = Chunks([given.parts[0], lambda: Records(ROWS[:1], weights=WEIGHTS[:1])], n=N)
+    assert private_mean(late, PLANE, GDP(1.0), **options).n == N
+    assert private_mean(Chunks([ROWS[1:], ROWS[:0]], n=N), PLANE, GDP(1.0)).n == N
+
+
+def test_the_advice_about_private_weights_in_chunks_is_no_circle():
+    account, parts = Accountant(GDP(2.0)), np.split(ROWS, 4)
+    options = {"private_weights": True, "accountant": account}
+    for given in (Chunks(parts, n=N), Chunks(lambda: iter(parts), n=N)):
+        with pytest.raises(InvalidParameterError, match=r"keep private_weights=True.*each chunk"):
+            private_mean(given, PLANE, GDP(0.1), weights=WEIGHTS, **options)
+    assert account.spent is None
+    options |= {"budget": GDP(0.1), "ball": PLANE, "n": N}
+    whole = private_mean(ROWS, weights=WEIGHTS, generator=source(), **options)
+    both = zip(parts, np.split(WEIGHTS, 4), strict=True)
+    with_each = [Records(points, weights=weights) for points, weights in both]
+    for given in (Chunks(with_each), iter(with_each)):
+        same(private_mean(given, generator=source(), **options), whole)
+
+
+def test_what_an_iterator_brings_is_known_when_it_is_read():
+    """Names in parts that nobody has opened cost the budget: the limit of what is told before."""
+    account, given = Accountant(GDP(2.0)), iter([Records(ROWS, weights=WEIGHTS)])
+    with pytest.raises(ReleaseFailedError):
+        private_mean(given, PLANE, GDP(1.0), n=N, accountant=account)
+    assert account.spent == GDP(1.0)
 
 
 def test_checked_records_are_read_once_more():

@@ -3,10 +3,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riemdp import Ball, Euclidean, InvalidParameterError, NotOnManifoldError, Records
+from riemdp import (
+    Ball,
+    Euclidean,
+    InvalidParameterError,
+    NotOnManifoldError,
+    Records,
+    RiemdpError,
+)
 from riemdp.release._unopened import (
     Unopened,
     check_given,
+    check_shapes,
     opened,
     public_size,
     size_of,
@@ -80,8 +88,9 @@ def test_functions_are_called_where_records_are_opened():
 
 
 def test_names_are_checked_without_a_look():
-    check_given(Records(pytest.fail), ReplaceOne(), FrechetMean())
-    check_given(Records(pytest.fail, users=pytest.fail), ReplaceUser(), FrechetMean())
+    plane = PLANE.manifold
+    check_given(Records(pytest.fail), ReplaceOne(), FrechetMean(), plane, 7)
+    check_given(Records(pytest.fail, users=pytest.fail), ReplaceUser(), FrechetMean(), plane, 7)
     for records, neighbours, statistic in (
         (Records(pytest.fail, labels=pytest.fail), ReplaceOne(), FrechetMean()),
         (Records(pytest.fail), ReplaceOne(), ClassMoments(("a", "b"))),
@@ -89,7 +98,47 @@ def test_names_are_checked_without_a_look():
         (Records(pytest.fail, users=pytest.fail), ReplaceOne(), FrechetMean()),
     ):
         with pytest.raises(InvalidParameterError):
-            check_given(records, neighbours, statistic)
+            check_given(records, neighbours, statistic, plane, 7)
+
+
+class Blank(Shaped):
+    """An array of so many rows, of which nothing but the shape may be read."""
+
+    def __init__(self, *shape):
+        self.shape = shape
+
+
+#: What shapes alone rule out, and the words for it.
+WRONG = {
+    "another shape": (Records(Blank(7, 3)), r"\(\.\.\., 2\), got \(1, 3\)"),
+    "an axis more": (Records(Blank(7, 4, 2)), r"got rows of shape \(4, 2\)"),
+    "one record alone": (Records(Blank(2)), r"points\[None\]"),
+    "a number": (Records(np.float64(1.0)), r"got \(1,\)"),
+    "no axis": (Records(np.array(1.0)), r"got \(1,\)"),
+    "another number": (Records(Blank(6, 2)), "n = 7 was given, and there are 6"),
+    "a list too short": (Records([[0.0, 0.0]] * 6), "n = 7 was given, and there are 6"),
+    "users too few": (Records(Blank(7, 2), users=[1] * 6), "users must be one for each"),
+    "weights too many": (Records(pytest.fail, weights=np.ones(8)), "weights must be one for each"),
+    "weights in rows": (Records(Blank(7, 2), weights=np.ones((7, 1))), "one for each"),
+    "ids too few": (Records(Blank(7, 2), ids=range(6)), "ids must be one for each"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_shapes_are_checked_without_a_look(name):
+    records, text = WRONG[name]
+    with pytest.raises(RiemdpError, match=text):
+        check_shapes(records, PLANE.manifold, 7)
+
+
+def test_what_has_the_right_shape_passes_whatever_it_holds():
+    extras = {"labels": np.ones(7), "weights": np.full(7, np.nan), "ids": [1] * 7}
+    ragged = np.empty(7, dtype=object)
+    for points in (np.full((7, 2), np.nan), np.full((7, 2), "x"), ragged):  # up to one record
+        check_shapes(Records(points, **extras), PLANE.manifold, 7)
+    check_shapes(Records(np.zeros((7, 9)), **extras), None, 7)  # to be made points of
+    check_shapes(Records(np.empty((0, 2)), labels=np.empty(0)), PLANE.manifold, None)
+    check_shapes(Records(pytest.fail, users=pytest.fail), PLANE.manifold, 7)
 
 
 def test_records_are_checked_once_and_kept():

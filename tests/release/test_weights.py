@@ -80,7 +80,7 @@ def test_weights_are_given_once_and_by_name():
     records = Records(POINTS, weights=WEIGHTS)
     with pytest.raises(InvalidParameterError, match="weights once"):
         private_mean(records, BALL, GDP(1.0), weights=WEIGHTS)
-    with pytest.raises(InvalidParameterError, match="give weights as an argument"):
+    with pytest.raises(InvalidParameterError, match="give public ones as an argument"):
         private_mean(records, BALL, GDP(1.0))
     with pytest.raises(InvalidParameterError, match="takes no weights"):
         private_moments(records, BALL, GDP(1.0))

@@ -218,7 +218,7 @@ def test_people_count_for_their_records_up_to_a_bound():
         with pytest.raises(InvalidParameterError, match="contribution"):
             ReplaceUser(contribution=wrong)
     weighted = Records([[0.5]], weights=[1.0], users=[1])
-    with pytest.raises(InvalidParameterError, match="do not say what people weigh"):
+    with pytest.raises(InvalidParameterError, match="leave out weights"):
         relation.units(SEGMENT, weighted)
 
 

@@ -153,17 +153,25 @@ def check_output(
     suffixes: tuple[str, ...],
     inputs: Iterable[Path] = (),
     outputs: Iterable[Path | None] = (),
+    *,
+    new: bool = False,
 ) -> Path | None:
     """Check that a file can be written there, before anything is drawn.
 
     Returns where it is to be written, links followed; None for None. Refused is another suffix, and
-    what :func:`riemdp._files.check_output` refuses.
+    what :func:`riemdp._files.check_output` refuses; with ``new`` a file that is there, too.
     """
     if path is None:
         return None
     if path.suffix.lower() not in suffixes:
         raise InvalidParameterError(f"{path.name} must end in {' or '.join(suffixes)}")
-    return _files.check_output(path, inputs, (other for other in outputs if other is not None))
+    target = _files.check_output(path, inputs, (other for other in outputs if other is not None))
+    if new and target.exists():
+        raise InvalidParameterError(
+            f"{path.name} is there already, and what is paid for is never overwritten: name "
+            "another file"
+        )
+    return target
 
 
 def write_array(file: IO[bytes], point: FloatArray, suffix: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from dataclasses import replace
@@ -183,13 +184,17 @@ def mean(
     others = [each for each in (file_of_ids, mask) if each is not None]
     sources = (file, Path(center), *others)
     inputs = (*sources, *files_of(ledger, ledger_key))
-    value_file = check_output(output, (".npy", ".npz", ".csv"), inputs)
-    release_file = check_output(release, (".json",), inputs, (output,))
+    value_file = check_output(output, (".npy", ".npz", ".csv"), inputs, new=True)
+    release_file = check_output(release, (".json",), inputs, (output,), new=True)
     if details is not None:
         details = _files.check_output(details, inputs, filter(None, (output, release)))
     wanted = budget_of(epsilon, delta, mu, rho, theta=theta, distance=distance, budget=budget)
     if adapt and statistic is not None:
         raise InvalidParameterError("--adapt is for the mean: leave out --statistic")
+    if weights is not None and statistic is None:
+        raise InvalidParameterError(
+            "--weights is for a statistic that takes them: --statistic weighted-mean"
+        )
     related = relation_of(neighbours, adjacency, wanted, has_users=users is not None, people=people)
     account = account_of(ledger, ledger_key, dataset, unit if dataset is not None else None)
     named = None
@@ -226,28 +231,29 @@ def mean(
             raise NotOnManifoldError(f"{file.name} holds no points of {named}")
         return space, given.with_points(rows)
 
-    def records_of_file() -> Any:
-        given = opened()[1]
-        return replace(given, users=None) if set(given.extras) - {"users"} else given.points
+    def of_file(name: str) -> Any:
+        return getattr(opened()[1], name)
 
     def users_of_file() -> Any:
-        if file_of_ids is None:
-            return opened()[1].users
-        return read_users(file_of_ids, max_numbers)
+        return of_file("users") if file_of_ids is None else read_users(file_of_ids, max_numbers)
 
-    records: Any = records_of_file
+    extras = {"labels": labels, "covariates": covariates, "weights": weights}
+    names = ("points", *(name for name, column in extras.items() if column is not None))
+    late: dict[str, Any] = {name: partial(of_file, name) for name in names}
+    records = Records(**late)
     ids: Any = None if users is None else users_of_file
     if charges_first(charge, account):
         check_readable(file, file_of_ids, mask)
         named = space = named or manifold_of(manifold, dim, size, curvature)
     else:
-        space, records = opened()[0], records_of_file()
+        space, given = opened()
+        records = replace(given, users=None)
         ids = None if ids is None else ids()
     middle = center_of(center, space, max_numbers)
     ball = Ball(Aligned(space, middle) if aligned else space, middle, radius)  # type: ignore[arg-type]
     container = False if math.prod(space.point_shape) <= _MOST_INLINE else None
     if release_file is not None and container is None:
-        check_output(release_file.with_suffix(".npz"), (".npz",), inputs, (output,))
+        check_output(release_file.with_suffix(".npz"), (".npz",), inputs, (output,), new=True)
     generator = None
     if seed is not None:
         generator = np.random.default_rng(seed)
@@ -273,15 +279,36 @@ def mean(
             tol=tol,
             arithmetic=arithmetic,
         )
-    contents: dict[Path, Callable[[IO[bytes]], object]] = {}
-    if release_file is not None:
-        for target, content in result.files(release_file, container=container).items():
-            contents[target] = partial(_write, content)
-    if value_file is not None and output is not None:
-        suffix = output.suffix
-        contents[value_file] = lambda opened: write_array(opened, result.raw, suffix)
-    write_files(contents)
-    print_release(result, None if users is not None else unit)
+
+    def contents(mark: str) -> dict[Path, Callable[[IO[bytes]], object]]:
+        found: dict[Path, Callable[[IO[bytes]], object]] = {}
+        if release_file is not None:
+            target = release_file.with_stem(release_file.stem + mark)
+            files = result.files(target, container=container)
+            found |= {path: partial(_write, content) for path, content in files.items()}
+        if value_file is not None:
+            target, suffix = value_file.with_stem(value_file.stem + mark), value_file.suffix
+            found[target] = lambda opened: write_array(opened, result.raw, suffix)
+        return found
+
+    try:
+        _keep(contents)
+    finally:  # whatever happens to the files, it is paid for
+        print_release(result, None if users is not None else unit)
+
+
+def _keep(contents: Callable[[str], dict[Path, Callable[[IO[bytes]], object]]]) -> None:
+    """Write what was paid for; under other names where a file has come there meanwhile."""
+    for number in itertools.count():
+        files = contents(f"-{number}" if number else "")
+        try:
+            write_files(files, new=True)
+        except FileExistsError:
+            continue
+        if number:
+            names = " and ".join(path.name for path in files)
+            warn(f"a file of the name that was given has been made meanwhile: written is {names}")
+        return
 
 
 def _write(content: bytes, file: IO[bytes]) -> None:

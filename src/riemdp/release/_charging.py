@@ -119,8 +119,8 @@ def check_unit(accountant: object, neighbours: Neighbours) -> None:
 def check_relation(accountant: object, neighbours: Neighbours) -> None:
     """Refuse an account that adds up guarantees about other data sets."""
     said = getattr(accountant, "adjacency", None)
-    known = neighbours.implies_replace_one and not is_durable(accountant)
-    if accountant is None or known or said == neighbours.adjacency:
+    unsaid = said is None and neighbours.implies_replace_one and not is_durable(accountant)
+    if accountant is None or unsaid or said == neighbours.adjacency:
         return
     raise UnsupportedNeighboursError(
         f"{neighbours.name} does not promise a guarantee about {said or 'replace-one'} data sets, "

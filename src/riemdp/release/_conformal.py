@@ -34,8 +34,8 @@ from riemdp.release._charging import charged, charges_first, check_relation, fai
 from riemdp.release._named import check_accountant
 from riemdp.release._sensitivity import default_sensitivity
 from riemdp.release._streams import no_stream
-from riemdp.release._unopened import check_number, opened, size_and_rows
-from riemdp.statistics import ReplaceOne, as_records
+from riemdp.release._unopened import check_number, check_shapes, opened, size_and_rows
+from riemdp.statistics import ReplaceOne, as_records, check_extras
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,6 +230,8 @@ class ConformalLaplace(ArrayFields, Described):
         check_relation(accountant, ReplaceOne())
         given = as_records(points)
         no_stream(given.points, "the conformal mechanism")
+        check_extras(given, (), "conformal mechanism")
+        check_shapes(given, ball.manifold, n)
         size, rows = size_and_rows(given, functools.partial(_opened, ball, given), n, late=first)
         if sensitivity is None:
             sensitivity = _sensitivity(ball, size)

@@ -16,7 +16,7 @@ from riemdp.release._own_directions import own_directions
 from riemdp.release._relation import relation
 from riemdp.release._run import run
 from riemdp.release._streams import chunks_of, is_stream
-from riemdp.release._unopened import public_size
+from riemdp.release._unopened import check_shapes, public_size
 from riemdp.statistics import Records, as_records
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def released_on_sphere(
         late: Any = (lambda: opened()[0], lambda: opened()[1])
         records = Records(late[0], users=None if users is None else late[1])
         width = width or _width(points, read)
+        check_shapes(Records(points, users=users), None, None if has_users else n)
         if not has_users:
             n = public_size(as_records(points), related, n)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from riemdp.release._search._schedule import working_ball
 from riemdp.release._search._steps import Search, centre_offer, found_ball, search_proofs
 from riemdp.release._streams import no_stream
 from riemdp.release._unopened import check_given, check_number, opened, size_and_rows
-from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_rows
+from riemdp.statistics import ReplaceOne, TangentMean, as_records, check_extras, check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,16 +169,15 @@ def find_ball(
             "use Ball, or a product ball by rms_radius alone"
         )
     budget = _budget(budget)
-    check_searched(relation(None, None, budget, has_users=False))
+    records = as_records(points)
+    check_searched(relation(None, None, budget, has_users=records.users is not None))
     rounds, along = _rounds(rounds), _axis(axis)
     check_accountant(accountant)
     source = source_of(options.generator)
     first = charges_first(options.charge, accountant)
     check_relation(accountant, ReplaceOne())
-    records = as_records(points)
     no_stream(records.points, "a search for a ball")
-    if first:
-        check_given(records, ReplaceOne(), TangentMean())
+    check_given(records, ReplaceOne(), TangentMean(), ball.manifold, options.n)
     read = functools.partial(_validated, ball, records)
     size, rows = size_and_rows(records, read, options.n, late=first)
     shared = adds_up(budget, ball.manifold.dim)
@@ -207,8 +206,9 @@ def find_ball(
 
 def _validated(ball: Ball, records: Records, n: int | None) -> FloatArray:
     """Return points that are on the manifold, as many as is known."""
-    given: Any = opened(records)
-    data = ball.manifold.validate(given.points if not given.extras else given)
+    given = opened(records)
+    check_extras(given, (), "search for a ball")
+    data = ball.manifold.validate(given.points)
     check_rows(data, ball.manifold)
     check_number(n, len(data))
     return data

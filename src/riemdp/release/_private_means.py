@@ -28,6 +28,7 @@ from riemdp.release._relation import relation, with_users
 from riemdp.release._remarks import tell
 from riemdp.release._run import Options, Ready, prepared
 from riemdp.release._streams import no_stream
+from riemdp.release._unopened import check_shapes
 from riemdp.release._weights import people_weigh, with_contribution
 from riemdp.statistics import Records, as_records, labels_of
 
@@ -209,6 +210,9 @@ def private_means(
     ready = {name: _of_group(name, prepared_group, name) for name in given}
     if takes_users:
         owners = {name: each.users for name, each in given.items()}
+    elif owners is not None:
+        for name, each in given.items():
+            _of_group(name, check_shapes, Records(each.points, ids=owners[name]), None, None)
 
     if owners is None:
         check_apart({name: each.points for name, each in given.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from collections.abc import Iterator, Sequence
@@ -13,12 +14,17 @@ import numpy as np
 
 from riemdp._checks import count, kind_of, shown
 from riemdp._discreet import discreetly
-from riemdp._errors import InvalidParameterError, UnsupportedError, UnsupportedNeighboursError
+from riemdp._errors import (
+    InvalidParameterError,
+    RiemdpError,
+    UnsupportedError,
+    UnsupportedNeighboursError,
+)
 from riemdp._zarr_arrays import bounded, is_zarr, whole
 from riemdp.release._rows_of_file import root_of, rows_of_map
 from riemdp.release._rows_of_zarr import RowsOfZarr, has_zarr_rows
-from riemdp.release._unopened import Source, check_given, check_number
-from riemdp.statistics import Chunks, Neighbours, Records, Streamed, as_records
+from riemdp.release._unopened import Source, check_given, check_number, check_places, shape_of
+from riemdp.statistics import Chunks, Neighbours, Records, Streamed, as_records, check_extras
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,6 +38,11 @@ if TYPE_CHECKING:
 _NUMBERS, _FEWEST, _MOST = 2**19, 2**8, 2**16
 #: Most rows that a Zarr array may declare, as a small folder may declare any number.
 _MOST_ROWS = 2**36
+_PEOPLE = (
+    "the records of a person may be in several chunks, so that a guarantee about people needs all "
+    "records at once; make one record of each person's first, and leave out users, people and "
+    "contribution; or give an array"
+)
 _NAMES = ("labels", "ids")
 _ADVICE = (
     "if you trust the file and memory allows, let a function read it: "
@@ -199,6 +210,8 @@ def _with_files(chunks: Chunks) -> Any:
     parts: Any = chunks.parts
     if isinstance(parts, Sequence):
         return list(map(_read, parts))
+    if not chunks.rereadable:
+        parts.check()
     return functools.partial(_reading, parts) if chunks.rereadable else _reading(parts)
 
 
@@ -260,6 +273,23 @@ def _cut_beside(chunks: Chunks, whole: dict[str, NDArray[Any]]) -> Iterator[With
         yield WithExtras(part, {name: values[rows] for name, values in whole.items()})
 
 
+@contextlib.contextmanager
+def _of_chunk(number: int) -> Iterator[None]:
+    """Let errors name the chunk."""
+    try:
+        yield
+    except RiemdpError as error:
+        error.args = (f"chunk {number}: {error}",)
+        raise
+
+
+def _at_hand(part: Any) -> Records | None:
+    """Return a part that is not opened by a function, with what was put beside it."""
+    if isinstance(part, WithExtras):
+        return None if _at_hand(part.part) is None else part()
+    return None if callable(part) else as_records(part)
+
+
 def _beside_part(part: Any) -> set[str]:
     """Return names of what was put beside a part, once or more often."""
     return {*part.extras} | _beside_part(part.part) if isinstance(part, WithExtras) else set()
@@ -291,7 +321,10 @@ def no_stream(points: object, what: str) -> None:
     UnsupportedError
     """
     if is_stream(points) and not is_file_of_array(points):
-        raise UnsupportedError(f"{what} needs all records at once, and these come in chunks")
+        raise UnsupportedError(
+            f"{what} needs all records at once, and these come in chunks; give an array, or a "
+            "memory map of one"
+        )
 
 
 class Stream(Source):
@@ -313,11 +346,7 @@ class Stream(Source):
     ) -> None:
         self.late = late or checked  # they are read after the charge in either case
         if records.users is not None or _has_units(neighbours):
-            raise UnsupportedNeighboursError(
-                "the records of a person may be in several chunks, so that a guarantee about "
-                "people needs all records at once; make one record of each person's first, or give "
-                "an array"
-            )
+            raise UnsupportedNeighboursError(_PEOPLE)
         self._records, self._neighbours, self._checked = records, neighbours, checked
         self._chunks = chunks_of(records)
 
@@ -341,10 +370,9 @@ class Stream(Source):
 
     def check(self, made: Offer) -> None:
         """Refuse more passes than can be made; see :meth:`Source.check`."""
-        if is_file_of_array(self._records.points):
-            check_given(self._records, self._neighbours, made.statistic)
         self._check_sent(made)
-        self._check_places(made)
+        self._check_at_hand(made)
+        check_places(self._records, made)
         of_one = made.statistic.passes(made.ball, made.tol) or 1
         passes = (made.steps or 1) * of_one + self._checked
         if passes > 1 and not self._chunks.rereadable:
@@ -357,6 +385,50 @@ class Stream(Source):
         if self._checked:
             discreetly(made.statistic.name, self._streamed(made).check)
 
+    def _check_at_hand(self, made: Offer) -> None:
+        """Refuse by names and shapes, of parts that are at hand too; none is opened."""
+        statistic, manifold = made.statistic, made.ball.manifold
+        if is_file_of_array(self._records.points):
+            check_given(self._records, self._neighbours, statistic, manifold, made.n)
+            return
+        beside: dict[str, Any] = dict.fromkeys({*self._records.extras, *statistic.takes}, ())
+        check_extras(Records((), **beside), statistic.takes, statistic.name)
+        if isinstance(self._chunks.parts, Sequence):
+            self._check_parts(made, list(map(_at_hand, self._chunks.parts)))
+
+    def _check_parts(self, made: Offer, parts: list[Records | None]) -> None:
+        """Refuse what parts that are at hand, None of the others, cannot be computed of."""
+        came, n, manifest = 0, made.n, self._chunks.manifest
+        for number, records in enumerate(parts):
+            if records is None:
+                continue
+            rows = None if n is None else self._chunks.rows(number)
+            manifold = None if self._chunks.read else made.ball.manifold
+            with _of_chunk(number):
+                if records.users is not None:
+                    raise UnsupportedNeighboursError(_PEOPLE)
+                if manifest is not None and records.ids is None:
+                    raise InvalidParameterError("with a manifest all records have ids")
+                found = shape_of(records.points) or (None,)
+                if rows is not None and found[0] not in (None, rows[1] - rows[0]):
+                    raise InvalidParameterError(
+                        f"its size is not the {rows[1] - rows[0]} that was stated; leave out sizes "
+                        "where records may be missing"
+                    )
+                if found[0] != 0:  # of no records nothing is read
+                    check_given(records, self._neighbours, made.statistic, manifold, None)
+                came += found[0] or 0
+        if n is None:
+            return
+        if came > n or not parts:
+            what = "there are more records than" if parts else "there are no chunks, and"
+            raise InvalidParameterError(f"{what} n = {n}")
+        if came < n and made.statistic.takes and None not in parts:
+            raise InvalidParameterError(
+                f"there are fewer records than n = {n}, and nobody knows the "
+                f"{' or '.join(made.statistic.takes)} of those that are missing"
+            )
+
     def _check_sent(self, made: Offer) -> None:
         """Refuse private values that are at hand, where a mapper sends public ones only."""
         if not getattr(self._chunks.mapper, "public_only", False):
@@ -368,18 +440,6 @@ class Stream(Source):
                 f"give them with each chunk, as Records(points, {private[0]}=...) that a function "
                 "returns, and name the statistic that takes them, private_statistic(...)"
             )
-
-    def _check_places(self, made: Offer) -> None:
-        """Check what is public and belongs to places, where it is at hand, without the points."""
-        statistic, public = made.statistic, made.statistic.by_place
-        if not public or any(getattr(self._records, name) is None for name in public):
-            return
-        center, n = made.ball.center, made.n or 0
-        given = Records(
-            np.broadcast_to(center, (n, *center.shape)),
-            **{name: getattr(self._records, name) for name in public},
-        )
-        discreetly(statistic.name, lambda: statistic.check_records(given.checked_beside(n)))
 
     def seen(self, made: Offer) -> Summaries:
         """Return what reads them; see :meth:`Source.seen`."""

@@ -107,12 +107,14 @@ class Unopened(Source):
         return size_of(self.read(), self.neighbours, n)
 
     def check(self, made: Offer) -> None:
-        """Look at names alone, or at records; see :meth:`Source.check`."""
+        """Look at what is public alone, or at records; see :meth:`Source.check`."""
         if self._of_people and made.n is not None:
             made.statistic.absent()
         if self.late or self.averaged:
-            check_given(self.records, self.neighbours, made.statistic)
-        if not self.late:
+            check_given(self.records, self.neighbours, made.statistic, self.manifold, made.n)
+        if self.late:
+            check_places(self.records, made)
+        else:
             self._checked(made)
 
     def opened(self, made: Offer) -> Records:
@@ -208,8 +210,18 @@ def size_and_rows(
     return len(rows), lambda: rows
 
 
-def check_given(records: Records, neighbours: Neighbours, statistic: Statistic) -> None:
-    """Refuse by names alone what a statistic cannot be computed of; no record is looked at."""
+def check_given(
+    records: Records,
+    neighbours: Neighbours,
+    statistic: Statistic,
+    manifold: Manifold | None,
+    n: int | None,
+) -> None:
+    """Refuse by names, shapes and lengths what a statistic cannot be computed of.
+
+    No entry of an array is looked at, and nothing is opened. ``manifold`` is None where points are
+    still to be made of what is there, ``n`` where the number of records is not public.
+    """
     extras = set(records.extras)
     if missing := set(neighbours.takes) - extras:
         raise InvalidParameterError(
@@ -218,6 +230,61 @@ def check_given(records: Records, neighbours: Neighbours, statistic: Statistic) 
     seen = (extras - set(neighbours.takes)) | set(neighbours.adds)
     named: dict[str, Any] = dict.fromkeys(sorted(seen), ())
     check_extras(Records((), **named), statistic.takes, statistic.name)
+    check_shapes(records, manifold, None if "users" in neighbours.takes else n)
+
+
+def check_shapes(records: Records, manifold: Manifold | None, n: int | None) -> None:
+    """Refuse arrays of another shape or length; see :func:`check_given`.
+
+    Of what type they are may be up to one record: a missing label makes numbers of integers, and
+    a row of another length makes objects of rows.
+    """
+    points, shape = records.points, shape_of(records.points)
+    is_list = isinstance(points, (list, tuple))
+    is_array = not is_list and not getattr(getattr(points, "dtype", None), "hasobject", False)
+    if shape is not None and manifold is not None and is_array:
+        _check_points(shape, manifold)
+    if shape:
+        check_number(n, shape[0])
+    rows = shape[0] if shape else n
+    for name in (*records.extras, "ids"):
+        found = shape_of(getattr(records, name))
+        rows = found[0] if rows is None and found else rows
+        if found not in (None, (rows,)):
+            raise InvalidParameterError(
+                f"{name} must be one for each point, a sequence of that length"
+            )
+
+
+def shape_of(values: Any) -> tuple[int, ...] | None:
+    """Return the shape of an array, of a list its length; None of what is not opened yet."""
+    if isinstance(values, (list, tuple, range)):
+        return (len(values),)
+    shape = None if callable(values) else getattr(values, "shape", None)
+    return shape if isinstance(shape, tuple) else None
+
+
+def _check_points(shape: tuple[int, ...], manifold: Manifold) -> None:
+    """Refuse points of another shape, in words that do not say how many there are."""
+    wanted = manifold.point_shape
+    if shape[1:] == wanted:
+        return
+    alike = np.zeros(shape if shape == wanted else (1, *shape[1:]))
+    if alike.shape[alike.ndim - len(wanted) :] == wanted:
+        check_shape_of_rows(alike, manifold)
+    manifold.validate(alike)
+
+
+def check_places(records: Records, made: Offer) -> None:
+    """Check what is public and belongs to places, where it is at hand, without the points."""
+    statistic, public = made.statistic, made.statistic.by_place
+    given: dict[str, Any] = {name: getattr(records, name) for name in public}
+    at_hand = all(values is not None and not callable(values) for values in given.values())
+    if not public or not at_hand or made.n is None or made.neighbours.takes:
+        return
+    center, n = made.ball.center, made.n
+    some = Records(np.broadcast_to(center, (n, *center.shape)), **given)
+    discreetly(statistic.name, lambda: statistic.check_records(some.checked_beside(n)))
 
 
 def units_of(neighbours: Neighbours, ball: Ball, records: Records) -> Records:

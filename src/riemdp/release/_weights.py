@@ -10,6 +10,7 @@ import numpy as np
 from riemdp import statistics  # most means have no weights: their names are found in use
 from riemdp._checks import real_entries, shown
 from riemdp._errors import InvalidParameterError, NotOnManifoldError, UnsupportedNeighboursError
+from riemdp.release._streams import is_file_of_array, is_stream
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,36 +24,50 @@ def weighted(
 ) -> tuple[Records, Wanted | None]:
     """Return records with their weights, shape (n,), and the mean that takes them, None without.
 
-    ``private`` says whether weights are as private as the points. Public ones are divided by the
-    largest; they have to be finite and at least 0, and belong to places, which the relation has to
-    keep.
+    ``private`` says whether weights are as private as the points: then they may come with records
+    that are not opened yet. Public ones are divided by the largest; they have to be finite and at
+    least 0, and belong to places, which the relation has to keep.
     """
     if not isinstance(private, bool):
         raise InvalidParameterError(f"private_weights must be true or false, got {shown(private)}")
+    own = records.weights is not None
+    if records.users is not None and (own or private or weights is not None):
+        raise InvalidParameterError(
+            "weights of records do not say what people weigh; leave out weights and "
+            "private_weights, or let people count for as many records as they have, up to "
+            "contribution=..."
+        )
+    stream = is_stream(records.points) and not is_file_of_array(records.points)
     if weights is None:
-        if records.weights is not None and records.users is None:
+        if private and (own or stream or callable(records.points)):
+            return records, _with_private
+        if own:
             raise InvalidParameterError(
-                "give weights as an argument, weights=..., and say whether they are as private as "
-                "the points: private_weights=True"
+                "say whether the weights are as private as the points, private_weights=True; give "
+                "public ones as an argument, weights=..."
             )
         if private:
             raise InvalidParameterError("private_weights is about weights: give weights=...")
         return records, people_weigh(neighbours)
-    if records.weights is not None:
+    if own:
         raise InvalidParameterError("give weights once: as an argument, not with the records too")
-    if records.users is not None:
-        raise InvalidParameterError(
-            "weights of records do not say what people weigh; leave them out, or let people count "
-            "for as many records as they have, up to contribution=..."
-        )
-    if private:
-        return replace(records, weights=weights), _with_private
-    if not neighbours.keeps_places:
+    if not private and not neighbours.keeps_places:
         raise UnsupportedNeighboursError(
             f"public weights belong to places in the data, and {neighbours.name} data sets have no "
             "places in common; let weights be as private as the records, private_weights=True, or "
             "release for replace-one neighbours"
         )
+    if stream and getattr(records.points, "sizes", None) is None:
+        with_each = (
+            "; or leave out weights, keep private_weights=True, and give them with each chunk: "
+            "Records(points, weights=...)"
+        )
+        raise InvalidParameterError(
+            "weights beside chunks are for chunks of public sizes: Chunks(parts, n=..., sizes=...)"
+            + (with_each if private else "")
+        )
+    if private:
+        return replace(records, weights=weights), _with_private
     public = _relative(weights)
     share = statistics.largest_share(public)
 

@@ -100,7 +100,9 @@ class Written(ABC):
                 raise
             raise _serialise.not_finite(document) from None
 
-    def save(self, path: str | Path, *, container: bool | None = None) -> tuple[Path, ...]:
+    def save(
+        self, path: str | Path, *, container: bool | None = None, overwrite: bool = False
+    ) -> tuple[Path, ...]:
         """Write the release to a file; a large one to two, a certificate and its arrays.
 
         A certificate is the JSON of the release without its long lists of numbers. It names the
@@ -110,9 +112,11 @@ class Written(ABC):
         Parameters
         ----------
         path : str or Path
-            Ends in ``.json``. Files of these names are replaced.
+            Ends in ``.json``.
         container : bool, optional
             Whether lists of numbers go into an ``.npz``. By default those of more than 10,000.
+        overwrite : bool, default False
+            Whether files of these names are replaced, and a release with them that was paid for.
 
         Returns
         -------
@@ -122,7 +126,8 @@ class Written(ABC):
         Raises
         ------
         InvalidParameterError
-            If the files cannot be written there or have other names, and as :meth:`to_json` does.
+            If the files are there already, cannot be written or have other names, and as
+            :meth:`to_json` does.
         OSError
             If writing fails; all files are as they were then.
 
@@ -133,7 +138,13 @@ class Written(ABC):
         """
         contents = self.files(path, container=container)
         targets = {check_output(each): content for each, content in contents.items()}
-        write_files({each: functools.partial(_write, text) for each, text in targets.items()})
+        if not overwrite and (there := [each for each in targets if each.exists()]):
+            raise InvalidParameterError(
+                f"{there[0].name} is there already, and a release may be paid for only once: name "
+                "another file, or say overwrite=True"
+            )
+        write = {each: functools.partial(_write, text) for each, text in targets.items()}
+        write_files(write, new=not overwrite)
         return tuple(contents)
 
     @classmethod

@@ -35,14 +35,19 @@ class _Once:
     def __init__(self, parts: Iterator[Part]) -> None:
         self._parts: Iterator[Part] | None = parts
 
-    def __call__(self) -> Iterator[Part]:
-        parts, self._parts = self._parts, None
-        if parts is None:
+    def check(self) -> None:
+        """Refuse what was read, as far as that is seen without reading."""
+        if getattr(self._parts, "gi_frame", self._parts) is None:  # a generator that has ended
             raise UnsupportedError(
                 "these chunks can be read once, and were; give a function that returns a new "
                 "iterator: Chunks(function, n=...)"
             )
-        return parts
+
+    def __call__(self) -> Iterator[Part]:
+        if self._parts is None:
+            self.check()
+        parts, self._parts = self._parts, None
+        return parts  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)

@@ -306,6 +306,5 @@ def check_extras(records: Records, takes: Sequence[str], name: str) -> None:
             f"Records(points, {', '.join(f'{each}=...' for each in sorted(missing))})"
         )
     if more := given - set(takes):
-        raise InvalidParameterError(
-            f"the {name} takes no {' or '.join(sorted(more))}; give the points alone"
-        )
+        named = " and ".join(sorted(more))
+        raise InvalidParameterError(f"the {name} takes no {named}: leave out {named}")

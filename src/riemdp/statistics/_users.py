@@ -67,18 +67,7 @@ class PerUser(Neighbours):
         return () if self.contribution == 1 else ("weights",)
 
     def units(self, ball: Ball, records: Records) -> Records:
-        """Return the mean of every person; see :meth:`Neighbours.units`.
-
-        Raises
-        ------
-        InvalidParameterError
-            If records have weights.
-        """
-        if records.weights is not None:
-            raise InvalidParameterError(
-                "weights of records do not say what people weigh; leave them out, or let people "
-                "count for as many records as they have, up to contribution=..."
-            )
+        """Return the mean of every person; see :func:`means_of_users`."""
         found = means_of_users(ball, records)
         if self.contribution == 1:
             return found
@@ -206,8 +195,8 @@ def means_of_users(ball: Ball, records: Records) -> Records:
     check_centre(ball)
     if records.weights is not None:
         raise InvalidParameterError(
-            "every person counts once, so that records have no weights of their own; leave users "
-            "out, or the weights"
+            "records of a person count alike, so that they have no weights of their own: leave out "
+            "weights"
         )
     rows = rows_of_users(np.asarray(records.users))
     points = np.asarray(records.points)
