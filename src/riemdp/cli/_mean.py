@@ -28,7 +28,7 @@ from riemdp.cli._accounts import (
 )
 from riemdp.cli._io import DataOptions, check_output, check_readable, read_users, write_array
 from riemdp.cli._options import budget_of, center_of, manifold_of, records_of, relation_of
-from riemdp.cli._output import print_release, working
+from riemdp.cli._output import print_release, warn, working
 from riemdp.manifolds import Aligned, Ball
 from riemdp.readers import layouts
 from riemdp.release import charges_first, private_mean, private_statistic
