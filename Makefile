@@ -23,7 +23,7 @@ NUMERICAL := $(addprefix tests/,manifolds statistics noise mechanisms privacy re
 
 .NOTPARALLEL:
 .PHONY: help demo test test-slow test-papers coverage test-kernels test-floors test-pythons
-.PHONY: api attack mutants bench reproduce docs dist sbom lint clean distclean
+.PHONY: api golden measure attack mutants bench reproduce docs dist sbom lint clean distclean
 
 help:
 	@echo "make demo       private means of the bundled digit images: demo_output/"
@@ -35,6 +35,8 @@ help:
 	@echo "make test-floors   the tests with the lowest versions that are allowed"
 	@echo "make test-pythons  the tests on every other Python that is at hand"
 	@echo "make api        stores the public interface and the schemas of documents, which tests compare"
+	@echo "make golden     draws the stored releases again and says which differ; NEW=1 stores them"
+	@echo "make measure    how large the project is, and how much of it a release uses"
 	@echo "make attack     hostile searches, about an hour; SEED=7 for others"
 	@echo "make mutants    how many small errors the tests notice, a sample; ALL=--all for every one"
 	@echo "make bench      speed and accuracy against peers, in environments of their own"
@@ -86,6 +88,13 @@ test-pythons: $(VENV)/$(SCRIPTS)/python
 api: $(VENV)/.installed-test
 	$(BIN)/python tools/public_api.py --write
 	$(BIN)/python tools/document_schemas.py --write
+
+# After a change that is meant to change bits: what is stored shows it in the diff of the table.
+golden: $(VENV)/.installed-test
+	$(SINGLE_THREAD) $(BIN)/python tools/golden.py $(if $(NEW),,--check)
+
+measure: $(VENV)/.installed-test
+	$(BIN)/python tools/measure.py
 
 attack: $(VENV)/.installed-test
 	$(SINGLE_THREAD) $(BIN)/python tools/attack_rows.py --seed $(SEED)
