@@ -224,6 +224,37 @@ def test_a_wrong_formula_would_be_seen(monkeypatch):
                     assert check in found, (name, attribute)
 
 
+@pytest.mark.parametrize("kind", ["gaussian", "laplace"])
+@pytest.mark.parametrize(
+    "space",
+    [
+        riemdp.Euclidean(1),
+        riemdp.Euclidean(5),
+        riemdp.Sphere(1),
+        riemdp.Sphere(2),
+        riemdp.Sphere(7, curvature=4.0),
+        riemdp.Hyperbolic(2),
+        riemdp.Hyperbolic(6, curvature=-0.5),
+        riemdp.SPDAffineInvariant(2),
+        riemdp.SPDAffineInvariant(3),
+        riemdp.Rotations(),
+        riemdp.Torus(2),
+        riemdp.Power(riemdp.Sphere(2), 3),
+        riemdp.Product(riemdp.Hyperbolic(2), riemdp.Euclidean(1)),
+    ],
+    ids=str,
+)
+def test_noise_costs_what_the_mechanism_says(kind, space):
+    """Two derivations of the curve and of both Rao distances agree."""
+    build = {"gaussian": riemdp.RiemannianGaussian, "laplace": riemdp.RiemannianLaplace}[kind]
+    for sigma, ratio in ((0.05, 0.3), (0.3, 1.0)):
+        own, law = _check_document._Noise(kind, space, sigma), build(space, sigma)
+        apart = ratio * sigma
+        assert own.curve(apart).mu() == pytest.approx(law.privacy(apart).mu(), rel=1e-9)
+        for distance, found in (("angle", own.angle), ("parametric", own.parametric)):
+            assert found(apart) == pytest.approx(law.rao(apart, distance).theta, rel=1e-9)
+
+
 @pytest.mark.parametrize("sort", ["statistic", "neighbours", "mechanism"])
 def test_proofs_are_those_that_the_parts_name(sort):
     others = {"point-statistic", "generalized-gaussian"}

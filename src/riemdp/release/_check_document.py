@@ -962,9 +962,9 @@ class _Noise:
             if self.is_added:
                 return min(least, _laplace_angle(ratio, self.form[0]))  # type: ignore[index]
             return min(least, privacy.angle_of_response(self.shift(ratio)))
-        if self.is_added or (self.form is None and self.size):
-            return min(least, privacy.angle_of_separation(self.parametric(sensitivity)))
-        return least
+        if self.form is None:
+            return min(least, privacy.angle_of_separation(self.curve(sensitivity).mu()))
+        return min(least, privacy.angle_of_separation(ratio)) if self.is_added else least
 
     def satisfies(self, sensitivity: float, budget: Budget) -> bool:
         """Whether it is proved to lie within a budget."""
@@ -975,27 +975,30 @@ class _Noise:
 
 
 def _mean_square(form: tuple[int, float, float], sigma: float) -> float:
-    """Mean squared distance of Gaussian noise on a space of constant curvature."""
+    """Mean squared distance of Gaussian noise on a space of constant curvature, by quadrature."""
     from scipy.integrate import quad
 
     dim, curvature, upper = form
     k = math.sqrt(abs(curvature))
-    growth = (dim - 1) * k * sigma if curvature < 0.0 else 0.0
-    middle = growth  # of the log-density, in scales, where volume grows exponentially
+    side = math.sin if curvature > 0.0 else math.sinh if k else float
 
-    def density(t: float) -> float:
-        r = t * sigma
-        side = math.sin(k * r) if curvature > 0.0 else math.sinh(k * r) if k else r
-        if side <= 0.0:
-            return 0.0
-        return math.exp((dim - 1) * math.log(side) - 0.5 * t * t - shift)
+    def log_density(t: float) -> float:
+        size = side(k * sigma * t if k else t)
+        return (dim - 1) * math.log(size) - 0.5 * t * t if size > 0.0 else -math.inf
 
-    far = min(upper / sigma, middle + math.sqrt(dim) + 40.0)
-    shift, top = 0.0, max(min(middle + math.sqrt(max(dim - 1, 1)), 0.9 * far), 1e-3)
-    shift = math.log(max(density(top), 1e-300))
-    ends = {"epsabs": 0.0, "epsrel": 1e-13, "limit": 500, "points": (top,)}
-    whole = quad(density, 0.0, far, **ends)[0]
-    return float(sigma**2 * quad(lambda t: t * t * density(t), 0.0, far, **ends)[0] / whole)
+    # In scales, volume moves the mode out by at most this much.
+    pushed = math.sqrt(dim) + ((dim - 1) * k * sigma if curvature < 0.0 else 0.0)
+    far = min(upper / sigma, pushed + 40.0)
+    top = min(pushed, 0.5 * far)
+    largest = log_density(top)
+
+    def moment(power: int) -> float:
+        def integrand(t: float) -> float:
+            return t**power * math.exp(log_density(t) - largest)
+
+        return float(quad(integrand, 0.0, far, epsrel=1e-13, limit=500, points=(top,))[0])
+
+    return sigma**2 * moment(2) / moment(0)
 
 
 def _laplace_angle(ratio: float, dim: int) -> float:
